@@ -111,8 +111,9 @@ PythonData arrayPython(const TaskConfig& task, int64_t) {
     for (const ArrayPart& part : parts)
         tensors |= isTensors(part.xPlace.path) || isTensors(part.yPlace.path);
     const bool indices = task.indices > 0 && holdsIndices(task, infoAt(placeOfX(task)));
-    const std::string inputs = indices ? ".long()" : ".float()";
-    const std::string type = wantsClasses(task) ? ".long()" : ".float()";
+    const auto numbers = [](bool standardised) { return standardised ? ".double()" : ".float()"; };
+    const std::string inputs = indices ? ".long()" : numbers(task.standardiseX);
+    const std::string type = wantsClasses(task) ? ".long()" : numbers(standardisesTarget(task));
     const bool testArrays = validatesTestArrays(task);
     const std::string test = testArrays ? lang::filled(
                                               R"(    more = array(X, "x", "_test"){INPUTS}

@@ -3,9 +3,11 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/array_notes.h"
 #include "engine/data/array_parts.h"
 #include "engine/data/array_places.h"
 #include "engine/data/array_python.h"
+#include "engine/data/input_scale.h"
 #include "engine/data/losses.h"
 #include "engine/data/own_files.h"
 #include "engine/data/stored_data.h"
@@ -19,7 +21,6 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace halfscope {
@@ -65,6 +66,20 @@ TensorSpec inputSpec(const TaskConfig& task, const ArrayInfo& x) {
     spec.classes = task.indices;
     spec.apart = true;
     return spec;
+}
+
+/// Throws InputError for targets that a loss for shares does not take.
+void checkShares(const TaskConfig& task, const ArrayPlace& place, const Array& y) {
+    const LossInfo& loss = infoOf(task.loss.kind);
+    if (!loss.ofShares) return;
+    const int64_t each = y.info.elements() / y.info.shape[0];
+    for (int64_t i = 0; i < y.info.elements(); ++i) {
+        const double target = y.at(i);
+        if (target < 0 || target > 1)
+            throw InputError(phrase("Data", "%1: sample %2 has the target %3: 0 to 1 are allowed, "
+                                            "as the loss %4 takes"),
+                             place.shown(), i / each, target, loss.name);
+    }
 }
 
 /// Throws InputError for an index that the Embedding does not know.
@@ -113,11 +128,20 @@ ArrayInfo predictedInfo(const TaskConfig& task, const ArrayInfo& x) {
     return info;
 }
 
+/// Returns the number; inf with its sign where float32 does not reach, as it is without a scale.
+double withinFloat(double number) {
+    return std::abs(number) >= kFloatEnds ? std::copysign(INFINITY, number) : number;
+}
+
 Standardiser scaleOf(const Array& array, const Shape& sample, std::span<const int32_t> train) {
-    return Standardiser::of(sample, train, [&array](int32_t stored, std::span<float> values) {
-        array.toFloats(int64_t{stored} * static_cast<int64_t>(values.size()), values);
+    return Standardiser::of(sample, train, [&array](int32_t stored, std::span<double> values) {
+        array.toDoubles(int64_t{stored} * static_cast<int64_t>(values.size()), values);
+        std::ranges::transform(values, values.begin(), withinFloat);
     });
 }
+
+/// Whether float32 holds all numbers of the type.
+bool fitsFloat(ElementType type) { return bytesOf(type) < 4 || type == ElementType::F32; }
 
 /// Returns the arrays to validate on, where the settings ask for them. Throws InputError when they
 /// are missing or do not fit the others.
@@ -188,6 +212,8 @@ DataFacts arrayFacts(const TaskConfig& task) {
     const std::optional<TestPart> test = testOf(task, x, y);
     std::vector<int32_t> labels;
     if (wantsClasses(task)) labels = labelsOf(task, readAt(placeOfY(task), y), test);
+    const bool shares = infoOf(task.loss.kind).ofShares;
+    if (shares) checkShares(task, placeOfY(task), readAt(placeOfY(task), y));
     DataFacts facts{{inputSpec(task, x), targetSpec(task, y, labels)},
                     validatesOwn(task) ? x.shape[0] : HeldBack::trained(x.shape[0], task)};
     if (!task.predictFile.empty()) {
@@ -199,6 +225,7 @@ DataFacts arrayFacts(const TaskConfig& task) {
         for (const ArrayPart& part : ownPartsOf(task, x, y)) {
             if (wantsClasses(task))
                 labelsOf(part.yPlace, readAt(part.yPlace, part.y), facts.tensors[kTarget].classes);
+            if (shares) checkShares(task, part.yPlace, readAt(part.yPlace, part.y));
             facts.validation += part.x.shape[0];
             if (part.of == OwnPart::Test) facts.test = part.x.shape[0];
         }
@@ -208,80 +235,6 @@ DataFacts arrayFacts(const TaskConfig& task) {
     checkSame(placeOfY(task), values, y);
     facts.targetScale = scaleOf(values, facts.tensors[kTarget].shape, splitOf(task, x).train);
     return facts;
-}
-
-/// What may be odd about the values of an array.
-struct Extremes {
-    int64_t notFinite = 0;   ///< how many are inf or nan as float32
-    int64_t firstSample = 0; ///< the first sample with one of them
-    float largest = 0;       ///< of the finite ones, without their signs
-};
-
-Extremes extremesOf(const Array& array) {
-    Extremes found;
-    if (isWhole(array.info.type) && bytesOf(array.info.type) == 1) return found; // up to 255
-    const int64_t samples = array.info.shape[0], each = array.info.elements() / samples;
-    std::vector<float> values(static_cast<size_t>(each));
-    for (int64_t sample = 0; sample < samples; ++sample) {
-        checkCancelled();
-        array.toFloats(sample * each, values);
-        int64_t odd = 0;
-        for (const float x : values)
-            if (std::isfinite(x))
-                found.largest = std::max(found.largest, std::abs(x));
-            else
-                ++odd;
-        if (odd > 0 && found.notFinite == 0) found.firstSample = sample;
-        found.notFinite += odd;
-    }
-    return found;
-}
-
-/// Whether each row has a single 1, and else zeros.
-bool isOneHot(const Array& y) {
-    const int64_t samples = y.info.shape[0], each = y.info.elements() / samples;
-    for (int64_t sample = 0; sample < samples; ++sample) {
-        int64_t ones = 0;
-        for (int64_t i = sample * each; i < (sample + 1) * each; ++i) {
-            if (y.at(i) != 0 && y.at(i) != 1) return false;
-            ones += y.at(i) == 1;
-        }
-        if (ones != 1) return false;
-    }
-    return true;
-}
-
-/// Returns how many different whole numbers there are, where they may well be classes that are not
-/// numbered from 0 as whole numbers; else 0.
-size_t otherClasses(const Array& y) {
-    constexpr size_t kLeast = 2, kMost = 20, kLeastOfEach = 5;
-    const int64_t samples = y.info.shape[0];
-    std::set<double> seen;
-    for (int64_t i = 0; i < samples && seen.size() <= kMost; ++i) {
-        if (y.at(i) != std::trunc(y.at(i))) return 0; // also for nan
-        seen.insert(y.at(i));
-    }
-    if (isWhole(y.info.type) && *seen.begin() >= 0) return 0;
-    const bool fits = seen.size() >= kLeast && seen.size() <= kMost &&
-                      static_cast<size_t>(samples) >= kLeastOfEach * seen.size();
-    return fits ? seen.size() : 0;
-}
-
-/// Tells of targets that seem to be classes in a form that cross-entropy does not take.
-std::optional<Message> otherClassesNote(const Array& y) {
-    if (y.info.elements() > y.info.shape[0]) {
-        if (y.info.shape.size() != 2 || !isOneHot(y)) return std::nullopt;
-        return phrase("Data",
-                      "Each row of y has a single 1 among zeros, as classes in one-hot form "
-                      "have. y.argmax(1) makes the numbers of classes of them, which the "
-                      "loss cross-entropy takes.");
-    }
-    const size_t classes = otherClasses(y);
-    if (classes == 0) return std::nullopt;
-    return Message(phrase("Data", "y has %1 different whole numbers, which are learnt as numbers. "
-                                  "If they are classes, numpy.unique(y, return_inverse=True)[1] "
-                                  "numbers them from 0."),
-                   classes);
 }
 
 /// Holds the values as they were in the files; samples are standardised when they are read.
@@ -295,6 +248,7 @@ public:
         checkBoth(task, m_x.info, m_y.info); // a file may have changed since
         const std::optional<TestPart> test = testOf(task, m_x.info, m_y.info);
         m_labels = labelsOf(task, m_y, test);
+        checkShares(task, placeOfY(task), m_y);
         m_tensors = {inputSpec(task, m_x.info), targetSpec(task, m_y.info, m_labels)};
         m_splits = splitOf(task, m_x.info, m_labels);
         if (areIndices())
@@ -339,6 +293,7 @@ private:
             m_inputScale = scaleOf(m_x, m_tensors[kX].shape, m_splits.train);
         else
             noteTooLarge(inputs);
+        if (!task.standardiseX && !fitsFloat(m_x.info.type)) noteRounded();
         noteChannels();
         noteTokens();
     }
@@ -376,6 +331,7 @@ private:
         Array x = readAt(xPlace, xInfo), y = readAt(yPlace, yInfo);
         checkSame(xPlace, x, xInfo);
         checkSame(yPlace, y, yInfo);
+        checkShares(task, yPlace, y);
         const auto nameOf = [](const ArrayPlace& place, const ArrayInfo& info) {
             return info.name.empty() ? pathText(place.path) : info.name; // of an .npy file
         };
@@ -421,16 +377,14 @@ private:
         if (!m_labels.empty()) {
             place.label() = known ? m_labels[static_cast<size_t>(stored)] : 0;
         } else if (known) {
-            copy(more ? more->y : m_y, at, place.floats(kTarget));
-            m_targetScale.standardise(place.floats(kTarget));
+            copy(more ? more->y : m_y, at, m_targetScale, place.floats(kTarget));
         } else {
             std::ranges::fill(place.floats(kTarget), 0.0f); // any value will do
         }
     }
     void readInputs(const Array& from, int64_t at, const SamplePlace& place) const {
         if (!areIndices()) {
-            copy(from, at, place.floats(kX));
-            m_inputScale.standardise(place.floats(kX));
+            copy(from, at, m_inputScale, place.floats(kX));
             return;
         }
         const auto each = static_cast<size_t>(m_tensors[kX].shape.elements());
@@ -438,8 +392,16 @@ private:
         for (int32_t& to : place.rows.labels(kX).subspan(place.row * each, each))
             to = static_cast<int32_t>(from.at(element++));
     }
-    static void copy(const Array& from, int64_t stored, std::span<float> to) {
-        from.toFloats(stored * static_cast<int64_t>(to.size()), to);
+    /// Standardises the values before they are rounded to float32.
+    static void copy(const Array& from, int64_t stored, const Standardiser& scale,
+                     std::span<float> to) {
+        int64_t element = stored * static_cast<int64_t>(to.size());
+        if (!scale.active()) {
+            from.toFloats(element, to);
+            return;
+        }
+        for (size_t i = 0; i < to.size(); ++i)
+            to[i] = static_cast<float>(scale.standardised(i, withinFloat(from.at(element++))));
     }
     void scaleTarget(const TaskConfig& task) {
         const Standardiser scale = scaleOf(m_y, m_tensors[kTarget].shape, m_splits.train);
@@ -461,8 +423,9 @@ private:
         const bool pictures = sample.rank() > 2;
         if (task.held != Held::Random || m_splits.validation.empty() || pictures) return;
         const int64_t overlap =
-            overlapOf(samples, sample.elements(),
-                      [this](int64_t row, std::span<float> values) { copy(m_x, row, values); });
+            overlapOf(samples, sample.elements(), [this](int64_t row, std::span<float> values) {
+                copy(m_x, row, Standardiser(), values);
+            });
         if (overlap > 0) m_notes.push_back(overlapNote(overlap));
     }
     /// Tells what becomes of the test part, if there is one.
@@ -488,6 +451,16 @@ private:
                                 "a lane casts them to fp16, they become inf. With "
                                 "data.standardise_x set to true, they fit."),
                  std::round(values.largest)});
+    }
+    /// Notes inputs of which float32 rounds too much away.
+    void noteRounded() {
+        const Standardiser scale = scaleOf(m_x, m_tensors[kX].shape, m_splits.train);
+        std::vector<std::string> names{"x"};
+        if (scale.spreads().size() > 1) names.clear();
+        for (size_t i = 0; names.size() < scale.spreads().size(); ++i)
+            names.push_back("x[:, " + std::to_string(i) + "]");
+        if (auto note = roundedInputsNote(scale, names, "data.standardise_x"))
+            m_notes.push_back(*std::move(note));
     }
     /// Notes lists of whole numbers that may well be indices of tokens.
     void noteTokens() {
@@ -528,7 +501,8 @@ private:
         }
         double least = std::numeric_limits<double>::infinity(), most = -least;
         for (int64_t i = 0; i < m_y.info.elements(); ++i) {
-            const double value = m_targetScale.standardised(static_cast<size_t>(i), m_y.at(i));
+            const double value =
+                m_targetScale.standardised(static_cast<size_t>(i), withinFloat(m_y.at(i)));
             if (!std::isfinite(value)) continue;
             least = std::min(least, value);
             most = std::max(most, value);

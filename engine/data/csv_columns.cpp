@@ -221,12 +221,22 @@ void noteLineNames(const CsvLayout& layout, const TaskConfig& task, std::vector<
                      someOf(names), *drop});
 }
 
+/// Tells which inputs teach nothing, or nothing but the lines themselves.
+void noteUseless(const CsvLayout& layout, const TaskConfig& task, std::vector<Message>& notes) {
+    noteLineNames(layout, task, notes);
+    const std::vector<std::string> names = namesWith(layout, ColumnHint::OneValue);
+    if (!names.empty())
+        notes.push_back({phrase("Data", "These inputs have one value in all lines and teach "
+                                        "nothing: %1."),
+                         someOf(names)});
+}
+
 void notePlaceholders(const CsvLayout& layout, std::vector<Message>& notes) {
     std::vector<std::string> columns;
     for (const CsvColumn& column : layout.columns)
         if (const auto& number = column.placeholder)
-            columns.push_back(column.name + " (" + numberText(static_cast<float>(number->value)) +
-                              ", " + std::to_string(number->count) + ")");
+            columns.push_back(column.name + " (" + numberText(number->value) + ", " +
+                              std::to_string(number->count) + ")");
     if (!columns.empty())
         notes.push_back({phrase("Data", "Columns have a number that is far from all their others "
                                         "and may stand for missing values. In brackets, the number "
@@ -255,6 +265,7 @@ std::vector<std::string> CsvLayout::inputNames() const {
         for (size_t i = 0; i < column.inputs(); ++i)
             names[column.input + i] =
                 column.use == ColumnUse::Words ? column.name + "_" + column.words[i] : column.name;
+    tellApart(names);
     return names;
 }
 
@@ -405,7 +416,7 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
                                        "numbers the lines, save the table without it "
                                        "(pandas: to_csv with index=False)."));
     noteLeftOut(layout, task, notes);
-    noteLineNames(layout, task, notes);
+    noteUseless(layout, task, notes);
     notePlaceholders(layout, notes);
     if (!truths.empty())
         notes.push_back({phrase("Data", "True and yes are 1, false and no are 0, in the columns: "

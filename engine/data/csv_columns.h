@@ -27,11 +27,12 @@ enum class ColumnUse : uint8_t {
 /// What users should know about the fields of a column.
 enum class ColumnHint : uint8_t {
     None,
-    NoValue,   ///< of a column that is left out
-    ManyWords, ///< likewise; too many to be inputs
-    Mixed,     ///< likewise; numbers with a word here and there
-    Formatted, ///< numbers with separators or signs, which are read as words
-    NamesLines ///< each line has another number, or another word
+    NoValue,    ///< of a column that is left out
+    ManyWords,  ///< likewise; too many to be inputs
+    Mixed,      ///< likewise; numbers with a word here and there
+    Formatted,  ///< numbers with separators or signs, which are read as words
+    NamesLines, ///< each line has another number, or another word
+    OneValue    ///< all lines have the same number, truth or word
 };
 
 struct CsvColumn {
@@ -56,7 +57,8 @@ struct CsvLayout {
     std::vector<std::string> renamed{}; ///< see CsvFile::renamed()
 
     /// Returns the names of all inputs: "colour" for a column of numbers, "colour_red" for a word
-    /// in a column of words.
+    /// in a column of words. One that is already there gets a number: "colour_red.1" where another
+    /// column is called "colour_red".
     std::vector<std::string> inputNames() const;
     /// Whether data.missing leaves out the current line of the file.
     bool drops(const CsvFile&, Missing) const;

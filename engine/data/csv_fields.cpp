@@ -125,6 +125,22 @@ bool isFormattedNumber(std::string_view field) {
     return first > 0 && at == text.size() && (marked || groups);
 }
 
+std::vector<std::string> tellApart(std::vector<std::string>& names) {
+    std::set<std::string> all(names.begin(), names.end());
+    std::map<std::string, size_t> times; // that a name was met
+    std::vector<std::string> renamed;
+    for (std::string& name : names) {
+        size_t& met = times[name];
+        if (const std::string first = name; !first.empty() && met > 0) {
+            while (!all.insert(name = first + "." + std::to_string(met)).second)
+                ++met;
+            renamed.push_back(name);
+        }
+        ++met;
+    }
+    return renamed;
+}
+
 CsvFile::CsvFile(std::string path, bool header, BlankLines blank)
     : m_path(std::move(path)), m_ships(false), m_header(header), m_blank(blank),
       m_reader(m_path, CsvReader::LastLine::MayLackEnd,
@@ -156,27 +172,12 @@ std::vector<std::string> CsvFile::readHeader() {
         names[i] = "c" + std::to_string(i + 1);
     for (std::string& name : names)
         name = onOneLine(name);
-    tellApart(names);
+    m_renamed = tellApart(names);
     const auto isAsRead = [](std::string_view field, const std::string& name) {
         return trimmed(field) == name;
     };
     m_namesAsRead = m_header && std::ranges::equal(fields, names, isAsRead);
     return names;
-}
-
-/// Numbers the names that stand there again, so that settings can name each column.
-void CsvFile::tellApart(std::vector<std::string>& names) {
-    std::set<std::string> all(names.begin(), names.end());
-    std::map<std::string, size_t> times; // that a name was met
-    for (std::string& name : names) {
-        size_t& met = times[name];
-        if (const std::string first = name; !first.empty() && met > 0) {
-            while (!all.insert(name = first + "." + std::to_string(met)).second)
-                ++met;
-            m_renamed.push_back(name);
-        }
-        ++met;
-    }
 }
 
 CsvFile::Counts CsvFile::Counts::of(const std::vector<std::string>& names) {

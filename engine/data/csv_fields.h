@@ -72,6 +72,10 @@ struct NumberText {
 /// Returns the number in the text; nan when it is not a number.
 double numberOf(std::string_view text, bool commas);
 
+/// Numbers the names that stand there again, as pandas does: "size.1". Returns the names that got a
+/// number.
+std::vector<std::string> tellApart(std::vector<std::string>& names);
+
 /// Reads a file from its header to its last line.
 class CsvFile {
 public:
@@ -121,7 +125,6 @@ private:
         static Counts of(const std::vector<std::string>& names);
     };
     void checkFollows(const Counts&) const;
-    void tellApart(std::vector<std::string>& names);
 
     std::string m_path;
     bool m_ships;  ///< it is no file of the user's

@@ -98,7 +98,7 @@ std::string readTablePython(const TaskConfig& task) {
     if (!told.empty()) told += ']';
     const bool spaces = file.separator() == ' ';
     return lang::filled(
-        R"(    with open(TABLE, newline="", encoding="utf-8-sig") as file:
+        R"(    with open(TABLE, newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
         reader = csv.reader({LINES}, delimiter={SEPARATOR})
         rows = [[field.strip(" \t") for field in row] for row in reader]
     {NAMES}

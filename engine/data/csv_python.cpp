@@ -8,6 +8,7 @@
 #include "engine/data/losses.h"
 #include "engine/data/own_files.h"
 #include "engine/data/target_scale.h"
+#include "engine/data/targets.h"
 #include "engine/lang/python.h"
 
 #include <span>
@@ -70,7 +71,7 @@ def columns(fields, number, known):
 
 def others(path, separator, names, wanted):
     """The columns `wanted` of a table that is not trained on, in this order."""
-    with open(path, newline="", encoding="utf-8-sig") as file:
+    with open(path, newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
         lines = (" ".join(line.split()) for line in file) if separator == " " else file
         reader = csv.reader(lines, delimiter=separator)
         rows = [[field.strip(" \t") for field in row] for row in reader]
@@ -115,7 +116,7 @@ constexpr std::string_view kPythonClasses = R"(
     target = torch.tensor([classes.index(word) for word in words])
 )";
 constexpr std::string_view kPythonNumbers = R"(
-    target = torch.tensor([[number(row[at])] for row in rows])
+    target = torch.tensor([[number(row[at])] for row in rows]{DOUBLE})
 )";
 constexpr std::string_view kPythonTruths = R"(
     target = torch.tensor(columns([row[at] for row in rows], number{COUNT})[1]).T
@@ -191,7 +192,9 @@ std::string targetPython(const TaskConfig& task) {
     return lang::filled(classes                                     ? kPythonClasses
                         : task.loss.kind == LossKind::BceWithLogits ? kPythonTruths
                                                                     : kPythonNumbers,
-                        {{"KNOWN", others ? "[:known]" : ""}, {"COUNT", others ? ", known" : ""}});
+                        {{"KNOWN", others ? "[:known]" : ""},
+                         {"COUNT", others ? ", known" : ""},
+                         {"DOUBLE", standardisesTarget(task) ? ", dtype=torch.float64" : ""}});
 }
 
 } // namespace

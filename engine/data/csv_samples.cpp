@@ -10,6 +10,7 @@
 #include "engine/data/csv_seen.h"
 #include "engine/data/held_back.h"
 #include "engine/data/losses.h"
+#include "engine/data/standardiser.h"
 
 #include <algorithm>
 #include <cmath>
@@ -93,17 +94,17 @@ private:
 
     void readSample() {
         const size_t row = m_table.x.size();
-        m_table.x.resize(row + m_table.layout.inputs, 0.0f);
+        m_table.x.resize(row + m_table.layout.inputs, 0.0);
         for (size_t i = 0; i < m_file.fields.size(); ++i) {
             const CsvColumn& column = m_table.layout.columns[i];
-            const std::span<float> x(m_table.x.data() + row + column.input, column.inputs());
+            const std::span<double> x(m_table.x.data() + row + column.input, column.inputs());
             switch (column.use) {
             case ColumnUse::LeftOut: seeLeftOut(i); break;
             case ColumnUse::Target:
                 if (m_classes)
                     m_table.labels.push_back(classAt(i));
                 else
-                    m_numbers[i].add(double{m_table.numbers.emplace_back(targetAt(i))});
+                    m_numbers[i].add(m_table.numbers.emplace_back(targetAt(i)));
                 break;
             default: readInput(i, x);
             }
@@ -112,19 +113,20 @@ private:
         ++m_table.samples;
     }
 
-    void readInput(size_t i, std::span<float> x) {
+    void readInput(size_t i, std::span<double> x) {
         const CsvColumn& column = m_table.layout.columns[i];
         const auto truth = column.use == ColumnUse::Truth ? truthAt(i) : std::nullopt;
         const bool untrue = column.use == ColumnUse::Truth && !truth;
         if (m_task.missing == Missing::Mean && (m_file.lacks(i) || untrue)) {
             ++m_table.filled;
-            std::fill(x.begin(), x.end(), NAN);
+            std::fill(x.begin(), x.end(), double{NAN});
         } else if (column.use == ColumnUse::Number) {
             x[0] = numberAt(i);
-            m_numbers[i].add(double{x[0]});
+            m_numbers[i].add(x[0]);
         } else if (column.use == ColumnUse::Truth) {
             if (!truth) refuseMissing(i, phrase("Data", "a word"));
-            x[0] = *truth;
+            x[0] = double{*truth};
+            m_numbers[i].add(x[0]);
         } else {
             seeFormatted(i);
             const auto& words = column.words;
@@ -162,6 +164,7 @@ private:
     }
     ColumnHint hintFor(const CsvColumn& column, size_t i) const {
         constexpr int64_t kFew = 10; // that many words may be different by chance
+        const bool several = m_table.samples > 1;
         const SeenFields& leftOut = m_leftOut[i];
         const auto words = static_cast<int64_t>(column.words.size());
         switch (column.use) {
@@ -171,11 +174,16 @@ private:
             if (!leftOut.hasManyWords()) return ColumnHint::None;
             return leftOut.hasFormatted() ? ColumnHint::Formatted : ColumnHint::ManyWords;
         case ColumnUse::Number:
+            if (several && m_numbers[i].areEqual()) return ColumnHint::OneValue;
             if (m_numbers[i].countLines(column.name)) return ColumnHint::NamesLines;
+            break;
+        case ColumnUse::Truth:
+            if (several && m_numbers[i].areEqual()) return ColumnHint::OneValue;
             break;
         case ColumnUse::Words:
             if (!m_firstFormatted[i].empty()) return ColumnHint::Formatted;
             if (words > kFew && words == m_table.samples) return ColumnHint::NamesLines;
+            if (several && words == 1) return ColumnHint::OneValue;
             break;
         default: break;
         }
@@ -215,18 +223,19 @@ private:
         m_mark = mark;
     }
 
-    float numberAt(size_t column) {
+    double numberAt(size_t column) {
         const NumberText number(text(column), m_file.commas());
-        float value = 0;
+        double value = 0;
         const std::errc code = number.read(value);
-        if (code == std::errc{} && std::isfinite(value)) {
+        const bool finite = code == std::errc{} && std::isfinite(value);
+        if (finite && std::abs(value) < kFloatEnds) {
             checkMark(number.mark, column);
             return value;
         }
         if (code == std::errc::result_out_of_range) {
             long double wide = 0; // 1e-400 is no double
             const bool small = number.read(wide) == std::errc{} && std::abs(wide) < 1;
-            if (small) return static_cast<float>(wide); // too small, not too large
+            if (small) return static_cast<double>(wide); // too small, not too large
         }
         if (isMissing(text(column))) refuseMissing(column, phrase("Data", "a finite number"));
         const bool input = m_table.layout.columns[column].use == ColumnUse::Number;
@@ -248,7 +257,7 @@ private:
                              quotedText(nameOf(column)));
         const bool word = code == std::errc::invalid_argument;
         throw InputError(
-            code == std::errc::result_out_of_range
+            finite || code == std::errc::result_out_of_range
                 ? phrase("Data", "%1: %2 in the column %3 is not allowed: a number "
                                  "that float32 holds, at most 3.4e+38")
             : word && !input
@@ -258,11 +267,18 @@ private:
             m_file.place(), quotedText(m_file.fields[column]), quotedText(nameOf(column)));
     }
 
-    /// Returns the target of the line. With the loss that takes 0 and 1, it may be a truth.
-    float targetAt(size_t column) {
-        const auto truth =
-            m_task.loss.kind == LossKind::BceWithLogits ? truthOf(text(column)) : std::nullopt;
-        return truth ? *truth : numberAt(column);
+    /// Returns the target of the line. With the loss that takes 0 to 1, it may be a truth.
+    double targetAt(size_t column) {
+        const LossInfo& loss = infoOf(m_task.loss.kind);
+        if (const auto truth = loss.ofShares ? truthOf(text(column)) : std::nullopt)
+            return double{*truth};
+        const double value = numberAt(column);
+        if (loss.ofShares && (value < 0 || value > 1))
+            throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: 0 to 1, as "
+                                            "the loss %4 takes"),
+                             m_file.place(), quotedText(m_file.fields[column]),
+                             quotedText(nameOf(column)), loss.name);
+        return value;
     }
 
     int32_t classAt(size_t column) {

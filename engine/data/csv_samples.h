@@ -7,8 +7,10 @@ namespace halfscope {
 
 struct CsvTable {
     CsvLayout layout;
-    std::vector<float> x;             ///< (samples, inputs); nan until a mean replaces it
-    std::vector<float> numbers;       ///< the targets, unless they are classes
+    /// (samples, inputs); nan until a mean replaces it. In double, because float32 would round
+    /// times in seconds or long ids before they are standardised.
+    std::vector<double> x;
+    std::vector<double> numbers;      ///< the targets, unless they are classes
     std::vector<int32_t> labels;      ///< the targets as indices of classes
     std::vector<std::string> classes; ///< as written in the file
     bool wholeClasses = false;        ///< all classes are whole numbers

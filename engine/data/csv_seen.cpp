@@ -37,7 +37,7 @@ bool namesTime(std::string_view name) {
 
 /// Whether people write the number where they have none.
 bool isPlaceholder(double number) {
-    constexpr double kHighest = -99, kMostNines = 9'999'999; // float32 holds them
+    constexpr double kHighest = -99, kMostNines = 9'999'999; // more are hardly used
     if (number != std::trunc(number)) return false;
     if (number <= kHighest) return true;
     double nines = 99;
@@ -45,6 +45,8 @@ bool isPlaceholder(double number) {
         nines = 10 * nines + 9;
     return number == nines;
 }
+
+constexpr double kRounded = 0x1p53; ///< from there on, doubles do not tell all ids apart
 
 } // namespace
 
@@ -87,7 +89,8 @@ void SeenNumbers::End::add(double number) {
 
 void SeenNumbers::add(double value) {
     m_whole = m_whole && value == std::trunc(value);
-    m_rising = m_rising && (m_count == 0 || value >= m_last); // large ids are rounded to float32
+    const bool rises = value > m_last || (value == m_last && value >= kRounded);
+    m_rising = m_rising && (m_count == 0 || rises);
     m_lowest.add(-value);
     m_highest.add(value);
     m_last = value;
@@ -97,8 +100,10 @@ void SeenNumbers::add(double value) {
 bool SeenNumbers::countLines(std::string_view name) const {
     constexpr int64_t kFew = 5; // that many numbers may rise by chance
     const double steps = most() - least(), fewest = static_cast<double>(m_count - 1);
+    const double rounded =
+        most() >= kRounded ? std::nextafter(most(), double{INFINITY}) - most() : 0;
     // numbers that are all different reach at least as far as there are lines
-    if (m_count <= kFew || !m_whole || steps < fewest) return false;
+    if (m_count <= kFew || !m_whole || steps + rounded < fewest) return false;
     constexpr double kFirstYear = 1500, kLastYear = 2200;
     const bool years = least() >= kFirstYear && most() <= kLastYear;
     return namesIndex(name) || (m_rising && steps < 2 * fewest && !years && !namesTime(name));

@@ -68,6 +68,8 @@ public:
     /// that of an index, such as "id" or "PassengerId", they may be in any order.
     bool countLines(std::string_view name) const;
     bool areWhole() const { return m_whole; }
+    /// Whether there are numbers, all of which have one value.
+    bool areEqual() const { return m_count > 0 && least() == most(); }
     double least() const { return -m_lowest.value; }
     double most() const { return m_highest.value; }
     /// Returns the number that seems to stand for missing values, as -999 does between 0 and 100:

@@ -7,6 +7,7 @@
 #include "engine/data/csv_header.h"
 #include "engine/data/csv_python.h"
 #include "engine/data/csv_samples.h"
+#include "engine/data/input_scale.h"
 #include "engine/data/losses.h"
 #include "engine/data/own_files.h"
 #include "engine/data/stored_data.h"
@@ -52,7 +53,7 @@ public:
             setView();
         }
         if (m_table.filled > 0) fill(task.path);
-        if (task.standardise) standardiseInputs();
+        takeInputs(task);
     }
 
     std::vector<Message> notes() const override { return m_notes; }
@@ -62,10 +63,10 @@ public:
 private:
     void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
         const auto row = static_cast<size_t>(stored);
-        std::copy_n(m_table.x.begin() + static_cast<std::ptrdiff_t>(row * m_inputs), m_inputs,
+        std::copy_n(m_x.begin() + static_cast<std::ptrdiff_t>(row * m_inputs), m_inputs,
                     place.floats(kX).begin());
         if (m_table.labels.empty())
-            place.floats(kTarget)[0] = m_table.numbers[row];
+            place.floats(kTarget)[0] = m_targets[row];
         else
             place.label() = m_table.labels[row];
     }
@@ -80,7 +81,7 @@ private:
         m_table.x.insert(m_table.x.end(), more.x.begin(), more.x.end());
         const auto all = static_cast<size_t>(m_table.samples);
         if (m_table.labels.empty())
-            m_table.numbers.resize(all, 0.0f);
+            m_targets.resize(all, 0.0f);
         else
             m_table.labels.resize(all, 0);
         m_numbers.insert(m_numbers.end(), more.places.begin(), more.places.end());
@@ -120,9 +121,8 @@ private:
         const auto first = static_cast<int32_t>(m_table.samples);
         m_table.samples += more.samples;
         checkSampleCount(pathText(path), m_table.samples);
-        m_targetScale.standardise(more.numbers);
         m_table.x.insert(m_table.x.end(), more.x.begin(), more.x.end());
-        m_table.numbers.insert(m_table.numbers.end(), more.numbers.begin(), more.numbers.end());
+        addTargets(more.numbers);
         m_table.labels.insert(m_table.labels.end(), more.labels.begin(), more.labels.end());
         m_numbers.insert(m_numbers.end(), more.places.begin(), more.places.end());
         m_table.filled += more.filled;
@@ -214,18 +214,25 @@ private:
                                               "%2 are shown as codes. Save it as UTF-8."),
                                pathText(task.path), quotedText(*odd)});
     }
-    /// Standardises the targets where the settings ask for it, and tells how they are spread.
+    /// Takes the targets, standardised where the settings ask for it, and tells how they are
+    /// spread.
     void scaleTarget(const TaskConfig& task) {
-        if (!takesAnyNumbers(infoOf(task.loss.kind))) return;
-        const auto scale =
-            Standardiser::of({1}, m_splits.train, [this](int32_t row, std::span<float> values) {
-                values[0] = m_table.numbers[static_cast<size_t>(row)];
-            });
-        if (const auto note = targetScaleNote(scale, task))
-            m_notes.insert(m_notes.begin() + 1, *note); // behind the target's own
-        if (!standardisesTarget(task)) return;
-        m_targetScale = scale;
-        m_targetScale.standardise(m_table.numbers);
+        if (takesAnyNumbers(infoOf(task.loss.kind))) {
+            const auto scale = Standardiser::of(
+                {1}, m_splits.train, [this](int32_t row, std::span<double> values) {
+                    values[0] = m_table.numbers[static_cast<size_t>(row)];
+                });
+            if (const auto note = targetScaleNote(scale, task))
+                m_notes.insert(m_notes.begin() + 1, *note); // behind the target's own
+            if (standardisesTarget(task)) m_targetScale = scale;
+        }
+        addTargets(m_table.numbers);
+        m_table.numbers = std::vector<double>(); // gives its memory back
+    }
+    void addTargets(const std::vector<double>& numbers) {
+        const size_t first = m_targets.size();
+        m_targets.resize(first + numbers.size());
+        m_targetScale.standardise(numbers, std::span(m_targets).subspan(first));
     }
     void noteDropped() {
         if (m_table.dropped > 0)
@@ -239,11 +246,13 @@ private:
         if (validatesOwn(task)) return;
         if (auto note = heldBackNote(m_table.samples, task)) m_notes.push_back(*std::move(note));
         if (task.held != Held::Random || m_splits.validation.empty()) return;
-        const int64_t overlap =
-            overlapOf(m_table.samples, static_cast<int64_t>(m_inputs),
-                      [this](int64_t row, std::span<float> values) {
-                          std::copy_n(&at(static_cast<int32_t>(row), 0), m_inputs, values.begin());
-                      });
+        const int64_t overlap = overlapOf(
+            m_table.samples, static_cast<int64_t>(m_inputs),
+            [this](int64_t row, std::span<float> values) {
+                const std::span<const double> x(&at(static_cast<int32_t>(row), 0), m_inputs);
+                std::ranges::transform(x, values.begin(),
+                                       [](double each) { return static_cast<float>(each); });
+            });
         if (overlap > 0) m_notes.push_back(overlapNote(overlap));
     }
     void noteSides(const TaskConfig& task) {
@@ -264,46 +273,57 @@ private:
             m_view = classesView(m_tensors[kTarget].classes, m_table.classes);
             return;
         }
-        const auto [least, most] =
-            std::minmax_element(m_table.numbers.begin(), m_table.numbers.end());
+        const auto [least, most] = std::minmax_element(m_targets.begin(), m_targets.end());
         m_view = scatterView(double{*least}, double{*most});
     }
 
-    float& at(int32_t row, size_t column) {
+    double& at(int32_t row, size_t column) {
         return m_table.x[static_cast<size_t>(row) * m_inputs + column];
     }
 
     /// Replaces missing values with the mean of those that their column has to train on.
     void fill(const std::string& path) {
         for (size_t column = 0; column < m_inputs; ++column) {
-            double sum = 0;
+            double sum = 0, least = INFINITY, most = -INFINITY;
             int64_t count = 0;
             for (const int32_t row : m_splits.train) {
-                const float value = at(row, column);
+                const double value = at(row, column);
                 if (std::isnan(value)) continue;
-                sum += double{value};
+                sum += value;
+                least = std::min(least, value);
+                most = std::max(most, value);
                 ++count;
             }
             if (count == 0)
                 throw InputError(phrase("Data", "%1: the column %2 has no value among the training "
                                                 "samples, so there is no mean to fill it with"),
                                  pathText(path), quotedText(m_table.layout.inputNames()[column]));
-            const auto mean = static_cast<float>(sum / static_cast<double>(count));
+            // the sum is rounded, and values that are all equal must stay so
+            const double mean = std::clamp(sum / static_cast<double>(count), least, most);
             for (const auto* rows : {&m_splits.train, &m_splits.validation})
                 for (const int32_t row : *rows)
                     if (std::isnan(at(row, column))) at(row, column) = mean;
         }
     }
 
-    void standardiseInputs() {
-        m_inputScale = Standardiser::of({static_cast<int64_t>(m_inputs)}, m_splits.train,
-                                        [this](int32_t row, std::span<float> values) {
-                                            std::copy_n(&at(row, 0), m_inputs, values.begin());
-                                        });
-        m_inputScale.standardise(m_table.x);
+    /// Takes the inputs, standardised where the settings ask for it.
+    void takeInputs(const TaskConfig& task) {
+        Standardiser scale =
+            Standardiser::of({static_cast<int64_t>(m_inputs)}, m_splits.train,
+                             [this](int32_t row, std::span<double> values) {
+                                 std::copy_n(&at(row, 0), m_inputs, values.begin());
+                             });
+        if (task.standardise)
+            m_inputScale = std::move(scale);
+        else if (auto note = roundedInputsNote(scale, inputNames(), "data.standardise"))
+            m_notes.push_back(*std::move(note));
+        m_x.resize(m_table.x.size());
+        m_inputScale.standardise(m_table.x, m_x);
+        m_table.x = std::vector<double>(); // gives its memory back
     }
 
-    CsvTable m_table;
+    CsvTable m_table; ///< without its numbers, once they are taken
+    std::vector<float> m_x, m_targets;
     size_t m_inputs;      ///< of a sample
     int64_t m_tested = 0; ///< samples of the test's own table, the last ones
     std::vector<Message> m_notes;

@@ -16,7 +16,7 @@ constexpr int kPictureRank = 3; // channels, height, width
 /// What a column of numbers adds up to.
 struct Sums {
     int64_t count = 0; ///< finite values
-    float first = 0;
+    double first = 0;
     bool same = true; ///< the mean is rounded, so the squares of equal values need not be 0
     double mean = 0, squares = 0;
 };
@@ -25,7 +25,7 @@ struct Sums {
 
 Standardiser Standardiser::of(const Shape& sample, std::span<const int32_t> train,
                               const Read& read) {
-    std::vector<float> values(static_cast<size_t>(sample.elements()));
+    std::vector<double> values(static_cast<size_t>(sample.elements()));
     Standardiser made;
     const bool columns = sample.rank() == 1, channels = sample.rank() == kPictureRank;
     std::vector<Sums> sums(columns || channels ? static_cast<size_t>(sample[0]) : 1);
@@ -38,15 +38,13 @@ Standardiser Standardiser::of(const Shape& sample, std::span<const int32_t> trai
                 if (std::isfinite(values[i])) take(sums[i / made.m_together], values[i]);
         }
     };
-    eachValue([](Sums& sum, float value) {
+    eachValue([](Sums& sum, double value) {
         if (sum.count++ == 0) sum.first = value;
         sum.same = sum.same && value == sum.first;
     });
-    eachValue(
-        [](Sums& sum, float value) { sum.mean += double{value} / static_cast<double>(sum.count); });
-    eachValue([](Sums& sum, float value) {
-        sum.squares += (double{value} - sum.mean) * (double{value} - sum.mean) /
-                       static_cast<double>(sum.count);
+    eachValue([](Sums& sum, double value) { sum.mean += value / static_cast<double>(sum.count); });
+    eachValue([](Sums& sum, double value) {
+        sum.squares += (value - sum.mean) * (value - sum.mean) / static_cast<double>(sum.count);
     });
     for (const Sums& sum : sums) {
         const double deviation = sum.same ? 0 : std::sqrt(sum.squares);
@@ -64,10 +62,21 @@ bool Standardiser::isFarOff() const {
     });
 }
 
-void Standardiser::standardise(std::span<float> samples) const {
-    if (!active()) return;
+std::vector<size_t> Standardiser::roundedOff() const {
+    constexpr double kShare = 0.01;
+    std::vector<size_t> found;
+    for (size_t i = 0; i < m_spreads.size(); ++i) {
+        const auto mean = static_cast<float>(std::abs(m_spreads[i].mean));
+        const double spacing = double{std::nextafter(mean, INFINITY)} - double{mean};
+        const double deviation = m_spreads[i].deviation;
+        if (deviation > 0 && spacing > kShare * deviation) found.push_back(i);
+    }
+    return found;
+}
+
+void Standardiser::standardise(std::span<const double> samples, std::span<float> into) const {
     for (size_t i = 0; i < samples.size(); ++i)
-        samples[i] = static_cast<float>(standardised(i, double{samples[i]}));
+        into[i] = static_cast<float>(standardised(i, samples[i]));
 }
 
 void Standardiser::restore(std::span<float> samples) const {
@@ -82,11 +91,14 @@ std::string standardisePython(const std::string& name, const Shape& sample) {
     const char* axes = sample.rank() == 1              ? "0"
                        : sample.rank() == kPictureRank ? "(0, 2, 3), keepdim=True"
                                                        : "None";
+    // the mean is rounded, so the deviation of equal values need not be 0
+    const std::string ends = std::string(axes) == "None" ? "" : axes; // amin() takes no None
     return lang::filled(R"(    {NAME} = {NAME}.double()
     mean, deviation = {NAME}[train].mean({AXES}), {NAME}[train].std({AXES}, correction=0)
-    {NAME} = (({NAME} - mean) / deviation.where(deviation > 0, torch.inf)).float()
+    varies = {NAME}[train].amin({ENDS}) < {NAME}[train].amax({ENDS})
+    {NAME} = (({NAME} - mean) / deviation.where(varies, torch.inf)).float()
 )",
-                        {{"NAME", name}, {"AXES", axes}});
+                        {{"NAME", name}, {"AXES", axes}, {"ENDS", ends}});
 }
 
 } // namespace halfscope

@@ -13,6 +13,9 @@
 
 namespace halfscope {
 
+/// Numbers of this size and above round to inf as float32.
+inline constexpr double kFloatEnds = 0x1.ffffffp127;
+
 /// The mean and the standard deviation of a column of numbers.
 struct Spread {
     double mean = 0;
@@ -24,8 +27,8 @@ public:
     /// Leaves all values as they are.
     Standardiser() = default;
 
-    /// Fills `values` with those of a stored sample.
-    using Read = std::function<void(int32_t stored, std::span<float> values)>;
+    /// Fills `values` with those of a stored sample, as they are before any rounding to float32.
+    using Read = std::function<void(int32_t stored, std::span<double> values)>;
     /// Measures the samples `train` of the shape `sample`: of a list of numbers each one by itself,
     /// of pictures (channels, height, width) each channel, of other shapes all numbers together.
     /// Values that are inf or nan do not count. Cancellable.
@@ -40,14 +43,17 @@ public:
     /// Whether some column is so far from mean 0 and deviation 1 that a network with PyTorch's
     /// initial weights learns it slowly or not at all.
     bool isFarOff() const;
+    /// Returns the indices in spreads() of those whose numbers, as they are, float32 rounds by too
+    /// much: near the mean, it holds numbers more than a hundredth of the deviation apart.
+    std::vector<size_t> roundedOff() const;
 
     /// Standardises a value, given its index among the values of its sample. Equal values become 0.
     double standardised(size_t index, double value) const {
         return active() ? (value - m_spreads[columnOf(index)].mean) * m_factors[columnOf(index)]
                         : value;
     }
-    /// Standardises whole samples that follow one another.
-    void standardise(std::span<float> samples) const;
+    /// Standardises whole samples that follow one another, and rounds the results to float32.
+    void standardise(std::span<const double> samples, std::span<float> into) const;
     /// Undoes it for whole samples, for example predictions.
     void restore(std::span<float> samples) const;
 

@@ -73,6 +73,19 @@ auto withType(ElementType type, const Call& call) {
     failInvariant("an element of no type");
 }
 
+template <class Number>
+void copyNumbers(const Array& array, int64_t first, std::span<Number> into) {
+    const size_t size = bytesOf(array.info.type), offset = static_cast<size_t>(first) * size;
+    require(offset + into.size() * size <= array.bytes.size(), "elements that the array has");
+    withType(array.info.type, [&](auto type) {
+        const std::byte* from = array.bytes.data() + offset;
+        for (Number& to : into) {
+            to = static_cast<Number>(numberOf(valueAt<decltype(type)>(from)));
+            from += sizeof type;
+        }
+    });
+}
+
 } // namespace
 
 const char* nameOf(ElementType type) {
@@ -118,15 +131,10 @@ double Array::at(int64_t element) const {
 }
 
 void Array::toFloats(int64_t first, std::span<float> into) const {
-    const size_t size = bytesOf(info.type), offset = static_cast<size_t>(first) * size;
-    require(offset + into.size() * size <= bytes.size(), "elements that the array has");
-    withType(info.type, [&](auto type) {
-        const std::byte* from = bytes.data() + offset;
-        for (float& to : into) {
-            to = static_cast<float>(numberOf(valueAt<decltype(type)>(from)));
-            from += sizeof type;
-        }
-    });
+    copyNumbers(*this, first, into);
+}
+void Array::toDoubles(int64_t first, std::span<double> into) const {
+    copyNumbers(*this, first, into);
 }
 
 } // namespace halfscope

@@ -53,6 +53,8 @@ struct Array {
     /// Writes the values from `first` on, as many as there is room for, each as the nearest
     /// float32.
     void toFloats(int64_t first, std::span<float> into) const;
+    /// The same, each as the nearest double.
+    void toDoubles(int64_t first, std::span<double> into) const;
 };
 
 } // namespace halfscope

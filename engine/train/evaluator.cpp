@@ -38,12 +38,15 @@ std::vector<float> targetsOf(const Batch& batch) {
     return {batch.floats(kTarget).begin(), batch.floats(kTarget).end()};
 }
 
-/// Returns the mean of |a - b|.
-double meanDistance(std::span<const float> a, std::span<const float> b) {
+/// Returns the mean absolute error in the units of the data, of predictions and targets that are
+/// standardised: once they are restored, float32 rounds small differences between large numbers
+/// away.
+double meanError(std::span<const float> predictions, std::span<const float> targets,
+                 const Standardiser& scale) {
     double sum = 0;
-    for (size_t i = 0; i < a.size(); ++i)
-        sum += std::abs(double{a[i]} - double{b[i]});
-    return sum / static_cast<double>(a.size());
+    for (size_t i = 0; i < targets.size(); ++i)
+        sum += scale.spreadAt(i).deviation * std::abs(double{predictions[i]} - double{targets[i]});
+    return sum / static_cast<double>(targets.size());
 }
 
 } // namespace
@@ -211,10 +214,10 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* pred
                              highestClasses(prediction, m_running.counts.classes()));
     std::vector<float> targets = targetsOf(batch);
     if (m_scatters) m_running.addNumbers(targets, prediction);
+    if (scale.active())
+        m_error += meanError(prediction, targets, scale) * static_cast<double>(size.rows);
     scale.restore(prediction);
     scale.restore(targets);
-    if (scale.active())
-        m_error += meanDistance(prediction, targets) * static_cast<double>(size.rows);
     if (predictions) keep(targets, prediction, *predictions);
     return true;
 }

@@ -27,7 +27,9 @@ private slots:
     void placesInTheFile();
     void blankLinesBefore();
     void namesThatAreRepeated();
+    void namesOfInputs();
     void namesOfSeveralLines();
+    void bytesThatAreNoText();
     void opened();
     void textsOpened();
     void givenSetting();
@@ -129,6 +131,34 @@ void TestCsvHeader::namesThatAreRepeated() {
                  std::string::npos,
              python.c_str());
     QVERIFY(readTablePython(headless("a,b\n1,2\n")).find("names = [\"") == std::string::npos);
+}
+
+/// A column may be called as the word of another one; what reads a model tells inputs by their
+/// names.
+void TestCsvHeader::namesOfInputs() {
+    TaskConfig task = headless("Sex,Sex_male,y\nmale,1,2\nfemale,0,3\n");
+    task.header = true;
+    const std::vector<std::string> names{"Sex_male", "Sex_female", "Sex_male.1"};
+    QCOMPARE(makeDataset(task, 0)->inputNames(), names);
+    QCOMPARE(factsOf(task).inputNames, names);
+    task.path = write("words.csv", "a,a_b,y\nb_c,c,1\nd,e,2\n"); // words of two columns
+    QCOMPARE(makeDataset(task, 0)->inputNames(),
+             (std::vector<std::string>{"a_b_c", "a_d", "a_b_c.1", "a_b_e"}));
+}
+
+/// Programs read tables of an older encoding byte by byte, as Halfscope does.
+void TestCsvHeader::bytesThatAreNoText() {
+    const std::string reads = "encoding=\"utf-8-sig\", errors=\"surrogateescape\"";
+    TaskConfig task = headless("a,y\nm\xfchle,1\nhaus,2\n");
+    task.header = true;
+    task.validationPath = write("valid.csv", "a,y\nm\xfchle,1\n");
+    const std::string code = infoOf(task.kind).python(task, 1).code;
+    size_t files = 0;
+    for (size_t at = code.find("utf-8-sig"); at != code.npos; at = code.find("utf-8-sig", at + 1))
+        ++files;
+    QCOMPARE(files, size_t{2});
+    const size_t first = code.find(reads);
+    QVERIFY2(first != code.npos && code.find(reads, first + 1) != code.npos, code.c_str());
 }
 
 /// A name of several lines stands on one, so that settings can name its column.

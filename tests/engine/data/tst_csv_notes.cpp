@@ -22,6 +22,7 @@ private slots:
     void leftOut();
     void lineNames_data();
     void lineNames();
+    void oneValue();
     void wordsAsNames();
     void placeholders_data();
     void placeholders();
@@ -109,6 +110,13 @@ void TestCsvNotes::lineNames_data() {
         words << QString("name %1").arg(i);
     row("counted", "n", {"0", "1", "2", "3", "4", "5"}, true);
     row("counted with a gap", "n", {"10", "11", "13", "14", "15", "16"}, true);
+    row("nine digits", "n",
+        {"100000000", "100000001", "100000002", "100000003", "100000004", "100000005"}, true);
+    row("more digits than doubles have", "n",
+        {"9007199254740992", "9007199254740993", "9007199254740994", "9007199254740995",
+         "9007199254740996", "9007199254740997"},
+        true);
+    row("a number twice", "n", {"0", "1", "1", "3", "4", "5"}, false);
     row("ids in any order", "PassengerId", {"907", "15", "300", "8", "501", "22"}, true);
     row("ids of users", "user_id", {"907", "15", "300", "8", "501", "22"}, true);
     row("ids with a space", "user id", {"907", "15", "300", "8", "501", "22"}, true);
@@ -147,6 +155,26 @@ void TestCsvNotes::lineNames() {
         "them out, set data.drop to z, %1.";
     QCOMPARE(table(",a"), told ? QStringList(note.arg(name)) : QStringList());
     QCOMPARE(table(""), QStringList()); // the only input
+}
+
+/// Inputs that never change are told, whatever they hold; the target has words of its own.
+void TestCsvNotes::oneValue() {
+    const auto told = [&](const std::string& text, Missing missing = Missing::Refuse) {
+        TaskConfig task = csv("a,const,y\n" + text);
+        task.missing = missing;
+        return notesOf(task).filter("teach nothing");
+    };
+    const QStringList note{"These inputs have one value in all lines and teach nothing: const."};
+    QCOMPARE(told("1,0.1,1\n2,0.1,2\n3,1e-1,3\n"), note);
+    QCOMPARE(told("1,red,1\n2,red,2\n"), note);
+    QCOMPARE(told("1,yes,1\n2,Yes,2\n"), note);
+    QCOMPARE(told("1,7,1\n2,,2\n3,7,3\n", Missing::Mean), note); // the mean is the same
+    QCOMPARE(told("1,7,5\n2,8,5\n"), QStringList());
+    QCOMPARE(told("1,yes,1\n2,no,2\n"), QStringList());
+    QCOMPARE(told("1,16777216,1\n2,16777217,2\n"), QStringList()); // one number in float32
+    QCOMPARE(told("1,7,1\n"), QStringList());                      // a single line
+    QCOMPARE(told("4,7,1\n4,7,2\n"),
+             QStringList("These inputs have one value in all lines and teach nothing: a, const."));
 }
 
 /// A table without names loses its first sample to them; its words give that away.

@@ -76,6 +76,7 @@ private:
     }
     QString table() const;
     QString arrays() const;
+    void addUnusual() const;
     QString texts() const;
     QString pictures() const;
     QString dividedPictures() const;
@@ -148,6 +149,33 @@ void TestPyTorchSplits::agree() {
     }
 }
 
+/// Adds tables that are not text in UTF-8, and numbers whose differences float32 does not hold.
+void TestPyTorchSplits::addUnusual() const {
+    using namespace std::string_literals;
+    const QString latin = write("latin.csv", "a,b,kind\n1,m\xfchle,\xe4gypten\n3,haus,low\n"
+                                             "2,haus,\xe4gypten\n5,m\xfchle,low\n");
+    QTest::newRow("not UTF-8") << QStringList{
+        "data.kind=csv", "data.path=" + latin,
+        "data.validation_path=" + write("latin2.csv", "a,b,kind\n4,m\xfchle,\xe4gypten\n")};
+    const QString times = write("times.csv", "t,day,kind\n1600000000,2459000.5,low\n"
+                                             "1600000001,2459000.51,high\n"
+                                             "1600000003,2459000.55,low\n");
+    QTest::newRow("times") << QStringList{
+        "data.kind=csv", "data.path=" + times,
+        "data.validation_path=" + write("times2.csv", "t,day,kind\n1600000002,2459000.6,low\n")};
+    const auto wide = [](std::initializer_list<double> values) {
+        return npy("<f8", "(" + std::to_string(values.size()) + ",)",
+                   bytesOfValues<double>(values));
+    };
+    QTest::newRow("times in arrays")
+        << QStringList{"data.kind=arrays",
+                       "data.x=" + write("times.npy", wide({1.6e9, 1.6e9 + 1, 1.6e9 + 3})),
+                       "data.y=" + write("kinds.npy", npy("|u1", "(3,)", "\0\1\0"s)),
+                       "data.x_val=" + write("times2.npy", wide({1.6e9 + 2})),
+                       "data.y_val=" + write("kinds2.npy", npy("|u1", "(1,)", "\1"s)),
+                       "data.standardise_x=true"};
+}
+
 void TestPyTorchSplits::ownTables_data() {
     QTest::addColumn<QStringList>("settings");
     const QString train = write("train.csv", "a;colour;dry;kind\n1;red;yes;low\n3;blue;no;high\n"
@@ -166,6 +194,7 @@ void TestPyTorchSplits::ownTables_data() {
     // the last ones, because chance chooses others in a program
     QTest::newRow("test") << QStringList{
         kind, path, tested, "data.validation=0.3", "data.held_back=last", "data.test_share=0.5"};
+    addUnusual();
     const auto array = [](const std::vector<float>& values) {
         return npyBytes(std::vector<int64_t>{static_cast<int64_t>(values.size()) / 2, 2}, values);
     };

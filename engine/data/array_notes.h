@@ -1,0 +1,23 @@
+// What may be odd about the values of an array.
+#pragma once
+
+#include "engine/core/message.h"
+#include "engine/io/array.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace halfscope {
+
+/// What training may not survive.
+struct Extremes {
+    int64_t notFinite = 0;   ///< how many are inf or nan as float32
+    int64_t firstSample = 0; ///< the first sample with one of them
+    float largest = 0;       ///< of the finite ones, without their signs
+};
+Extremes extremesOf(const Array&); ///< Cancellable.
+
+/// Tells of targets that seem to be classes in a form that cross-entropy does not take.
+std::optional<Message> otherClassesNote(const Array& y);
+
+} // namespace halfscope
