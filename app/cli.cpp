@@ -332,8 +332,9 @@ int report(Exit code, std::string_view message) {
 
 /// Needs no memory, because there may be none.
 int reportNoMemory() {
-    constexpr std::string_view kText = "halfscope-cli: out of memory: a smaller task.side, "
-                                       "model.width or task.samples needs less\n";
+    constexpr std::string_view kText =
+        "halfscope-cli: out of memory: a table or another file with fewer samples, a smaller "
+        "picture (task.side, data.side), task.batch or model.width needs less\n";
     printNote(kText);
     return kDeviceFailed;
 }

@@ -79,7 +79,11 @@ std::vector<Judged> judgeEach(const RunConfig& config, const RunWeights& own, As
         alone.lanes = {config.lanes[lane]};
         Experiment experiment(alone);
         Trainer& trainer = experiment.lane(0);
-        trainer.setWeights(own.of(lane, trainer.program().graph));
+        try {
+            trainer.setWeights(own.of(lane, trainer.program().graph));
+        } catch (const InputError& why) {
+            throw misfit(config.task, own.dataPrint(), experiment.dataPrint(), why);
+        }
         judged.push_back(judge(experiment, 0, own.fileOf(lane), asked));
         judged.back().lane = own.lanes()[lane];
     }

@@ -25,6 +25,8 @@ public:
     void show(std::span<const StepRecord> records, std::span<const Event> events);
     /// Ends the line, and tells how many more damaged samples there were; call before other output.
     void end();
+    /// Ends the line that is redrawn; call before a line of its own while the run goes on.
+    void endLine();
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -33,7 +35,6 @@ private:
     std::string text(std::span<const StepRecord> records) const;
     std::string laneText(const StepRecord&) const;
     void tell(std::span<const Event> events);
-    void endLine();
 
     std::vector<std::string> m_lanes;
     std::vector<bool> m_scales; ///< by lane: whether it has a loss scale

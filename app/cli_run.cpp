@@ -2,6 +2,7 @@
 #include "app/cli_run.h"
 
 #include "app/cli_best.h"
+#include "app/cli_board.h"
 #include "app/cli_closing.h"
 #include "app/cli_gradients.h"
 #include "app/cli_output.h"
@@ -18,7 +19,6 @@
 #include "engine/runs/lane_ranking.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
-#include "engine/runs/tensorboard.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/train/checkpoint.h"
@@ -38,6 +38,7 @@ namespace {
 constexpr double kSlowStepSeconds = 0.05; // in slower steps, reading the pictures back costs
                                           // comparatively little
 constexpr int64_t kBoardPictures = 20;    // about so many, for a run that TensorBoard shows
+constexpr int kFailedExit = 1;            // a file was not written
 
 std::string startText(const Experiment& experiment) {
     const RunConfig& config = experiment.config();
@@ -138,7 +139,9 @@ public:
                             experiment.target(), extraMetrics(experiment), past);
         beginBest(options, past);
         if (!options.tensorboard.empty()) {
-            m_board.emplace(options.tensorboard, m_infos, experiment.step());
+            m_board.emplace(options.tensorboard, m_infos, experiment.step(), [this] {
+                if (m_progress) m_progress->endLine();
+            });
             m_pictureEvery = std::max<int64_t>(1, experiment.config().steps / kBoardPictures);
         }
         if (!options.quiet) {
@@ -201,9 +204,14 @@ public:
         if (!options.onnx.empty())
             for (const OnnxTarget& each : onnxTargets(options.onnx, m_experiment))
                 print("ONNX: " + pathText(each.file) + "\n");
-        if (m_board)
+        if (lacksBoard())
+            print("TensorBoard: its files end early: " + m_board->problem().english() + "\n");
+        else if (m_board)
             print("TensorBoard: tensorboard --logdir " + pathText(options.tensorboard) + "\n");
     }
+
+    /// Whether the files for TensorBoard could not be written to their end.
+    bool lacksBoard() const { return m_board && !m_board->problem().empty(); }
 
 private:
     /// Returns the lanes from an index on that are there now.
@@ -277,9 +285,9 @@ private:
     void take(const RunBatch& batch) {
         if (!batch.lanes.empty() && m_progress) m_progress->setLanes(m_experiment.config());
         const double seconds = add(batch);
+        if (m_files) m_files->append(batch);
         if (m_board) m_board->append(batch);
         if (!m_files) return;
-        m_files->append(batch);
         if (m_best) keepBest(batch);
         const bool free = !m_experiment.view().probe; // a probe costs a pass of its own
         if (seconds >= kSlowStepSeconds && free) m_pictures = m_experiment.snapshot();
@@ -288,7 +296,8 @@ private:
     /// Adds the pictures of the step that was just taken, when TensorBoard gets them.
     void addPictures() {
         const int64_t step = m_experiment.step();
-        if (m_pictureEvery == 0 || (step % m_pictureEvery != 0 && !m_experiment.finished())) return;
+        if (m_pictureEvery == 0 || lacksBoard()) return;
+        if (step % m_pictureEvery != 0 && !m_experiment.finished()) return;
         m_pictures = m_experiment.snapshot();
         const auto& outputs = m_pictures.outputs;
         const bool drawn = std::any_of(outputs.begin(), outputs.end(),
@@ -414,7 +423,7 @@ private:
     int64_t m_counted = -1;              // the step after which they were counted; -1: none
     std::optional<RunWriter> m_files;
     std::optional<BestFiles> m_best; ///< where the best weights are kept
-    std::optional<TensorBoardWriter> m_board;
+    std::optional<BoardFiles> m_board;
     int64_t m_pictureEvery = 0; ///< in steps, for TensorBoard; 0: never
     /// Pictures of the last step, when steps are slow: an interrupted run must not compute another
     /// forward pass before it ends.
@@ -545,7 +554,8 @@ int run(const RunOptions& options) {
     loop.saveAtEnd(options, signals);
     loop.close(options);
     if (outcomeOf(experiment) == RunOutcome::Stopped) throw RunError(experiment.stopReason());
-    return experiment.finished() ? 0 : kInterruptedExit;
+    if (!experiment.finished()) return kInterruptedExit;
+    return loop.lacksBoard() ? kFailedExit : 0;
 }
 
 } // namespace halfscope::cli

@@ -19,7 +19,8 @@ struct RunOptions {
     std::string onnx;        ///< file of the trained networks; empty: none
 };
 
-/// Returns the exit code: 0 when done, 130 when interrupted. Throws the engine's errors.
+/// Returns the exit code: 0 when done, 1 when done but for the files for TensorBoard, 130 when
+/// interrupted. Throws the engine's errors.
 int run(const RunOptions&);
 
 } // namespace halfscope::cli

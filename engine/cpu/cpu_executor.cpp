@@ -307,7 +307,8 @@ void CpuExecutor::allocate() {
         m_loopScratch = AlignedBytes(loopBytes);
         m_partials.assign(m_partialDoubles, 0.0);
     } catch (const std::bad_alloc&) {
-        throw EngineError(phrase("Devices", "cpu: %1 of memory needed, but not available"),
+        throw EngineError(phrase("Devices", "cpu: the step needs %1 of memory, which is not free "
+                                            "(a smaller picture, batch or width needs less)"),
                           gib(wanted));
     }
 }

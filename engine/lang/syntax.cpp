@@ -140,7 +140,7 @@ private:
             refuseAt(value.place,
                      phrase("Model", "this is a program; what is allowed here is one model by "
                                      "itself, such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
-                                     "nn.Linear(16, 1)), without imports, variables and classes"));
+                                     "nn.Linear(16, 1)), without imports, variables or classes"));
         refuseAt(m_place,
                  {phrase("Model", "found %1 after the model, where the text must end"), found()});
     }

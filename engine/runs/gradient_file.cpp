@@ -120,20 +120,26 @@ std::string gradientText(std::span<const GradientHistory> lanes,
 
 std::optional<std::vector<GradientHistory>>
 readGradients(const std::string& path, std::span<const std::string> names, int64_t steps,
-              const std::function<bool(double)>& goesOn) {
+              const std::function<bool(double)>& goesOn, Message* damage) {
     TableReader table(path);
     std::vector<GradientHistory> lanes(names.size(), GradientHistory::ofSavedRun());
     if (table.columns().empty()) return lanes; // its first line never reached the disk
     const Places at(table);
     std::vector<int64_t> next(names.size(), 1);
-    for (int64_t row = 1; table.next(); ++row) {
-        const auto lane = static_cast<size_t>(table.lane(at.lane, names, false));
-        if (isBehind(table, at, steps)) continue;
-        // a run may end between a count and the end of its step
-        const GradientColumn column = readColumn(table, at, next[lane], steps + 1);
-        next[lane] = column.to;
-        lanes[lane].addSaved(column);
-        if (goesOn && row % kRowsBetween == 0 && !goesOn(table.shareRead())) return std::nullopt;
+    try {
+        for (int64_t row = 1; table.next(); ++row) {
+            const auto lane = static_cast<size_t>(table.lane(at.lane, names, false));
+            if (isBehind(table, at, steps)) continue;
+            // a run may end between a count and the end of its step
+            const GradientColumn column = readColumn(table, at, next[lane], steps + 1);
+            next[lane] = column.to;
+            lanes[lane].addSaved(column);
+            if (goesOn && row % kRowsBetween == 0 && !goesOn(table.shareRead()))
+                return std::nullopt;
+        }
+    } catch (const InputError& error) {
+        if (!damage) throw;
+        *damage = error.message();
     }
     return lanes;
 }

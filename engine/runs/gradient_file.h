@@ -32,9 +32,10 @@ std::string gradientLine(const GradientRange&, const std::string& lane);
 /// steps. Returns one history per lane, like that of a saved run, see GradientHistory; when there
 /// are more columns than it keeps, neighbours are merged. The file does not tell types. `goesOn` is
 /// called now and then with the share that is read, 0 to 1; when it returns false, there is no
-/// result. Throws InputError like readRun(), also when shares do not add up to 1.
+/// result. Throws InputError like readRun(), also when shares do not add up to 1; where `damage` is
+/// given, such a line ends the reading instead, and the error is put there.
 std::optional<std::vector<GradientHistory>>
 readGradients(const std::string& path, std::span<const std::string> names, int64_t steps,
-              const std::function<bool(double)>& goesOn = {});
+              const std::function<bool(double)>& goesOn = {}, Message* damage = nullptr);
 
 } // namespace halfscope

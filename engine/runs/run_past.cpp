@@ -70,6 +70,11 @@ RunPast readPast(const std::string& folder, const std::string& run, int64_t step
                                          "checkpoint was written"),
                          pathText(folder));
     RunPast past{run, folder, step, recorded, readRun(folder)};
+    for (const MissingPart& part : past.rows->info().missing) {
+        const bool behind = part.kind == MissingPart::Kind::Rows && part.step >= step;
+        if (!part.reason.empty() && !behind)
+            throw InputError(part.reason); // its rows would be lost
+    }
     if (past.rows->step() < step)
         throw InputError(phrase("Files", "%1: its rows end after step %2, before the checkpoint's "
                                          "step %3"),

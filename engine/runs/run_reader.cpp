@@ -78,6 +78,15 @@ double valueOf(const TableReader& table, const StepColumns::Column& column) {
     return 0;
 }
 
+/// The places of the columns of events.csv; -1 for those that it need not have.
+struct EventColumns {
+    explicit EventColumns(const TableReader& table)
+        : step(table.wanted("step")), lane(table.wanted("lane")), kind(table.wanted("kind")),
+          before(table.find("scale_before")), after(table.find("scale_after")),
+          tensor(table.find("tensor")), text(table.find("text")) {}
+    int step, lane, kind, before, after, tensor, text;
+};
+
 /// Takes any name, because a later version may know more kinds of events.
 void readKind(const TableReader& table, int column, Event& event) {
     if (!isKindName(table.text(column)))
@@ -156,9 +165,26 @@ private:
     void lacks(const std::string& name) { lacks({MissingPart::Kind::All, name}); }
     /// Notes where a table ends after its rows were read: the steps up to there are whole. This
     /// says more than the sizes in the manifest do.
-    void lacksAfter(const char* name, int64_t step) {
+    void lacksAfter(const char* name, int64_t step, const Message& reason = {}) {
         std::erase(m_missing, MissingPart{MissingPart::Kind::End, name});
-        lacks({MissingPart::Kind::Rows, name, step});
+        const bool told = std::any_of(m_missing.begin(), m_missing.end(), [&](const auto& part) {
+            return part.kind == MissingPart::Kind::Rows && part.name == name;
+        });
+        if (!told) lacks({MissingPart::Kind::Rows, name, step, reason});
+    }
+    /// Reads rows of a table; returns why they end before it does. A damaged row ends its table as
+    /// if the file were cut off there, but must not hide the steps before it: until the run has a
+    /// whole step, its error is thrown.
+    template <class Read>
+    Message damageIn(const Read& read) {
+        try {
+            read();
+        } catch (const InputError& error) {
+            hand();
+            if (m_run->step() <= m_after) throw;
+            return error.message();
+        }
+        return {};
     }
 
     /// Reads what the run said of itself when it wrote its last file.
@@ -280,9 +306,11 @@ private:
         return columns;
     }
 
+    /// Takes all of a row or, if it is damaged, nothing.
     void readRow(const TableReader& table, const StepColumns& columns) {
         StepRow row(table.whole(columns.step, 1, kMostSteps), laneAt(table, columns.lane, false));
-        LaneEnd& end = m_ends[static_cast<size_t>(row.lane)];
+        std::vector<Sample> samples;
+        LaneEnd end = m_ends[static_cast<size_t>(row.lane)];
         if (row.step != end.step + 1)
             throw InputError(
                 phrase("Files", "%1, step: \"%2\" is not allowed: the next step of %3 is %4"),
@@ -296,12 +324,14 @@ private:
             if (each.id < metric::kKnown)
                 row.set(each.id, value);
             else
-                m_batch.samples.push_back({row.step, row.lane, each.id, value});
+                samples.push_back({row.step, row.lane, each.id, value});
         }
         if (end.skipped) *end.skipped += row.has(kSkipped) ? 1 : 0;
         if (tally && !end.skipped) end.skipped = row.skippedSoFar();
         if (tally && row.measured(metric::Skipped))
             table.whole(tally->place, *end.skipped, *end.skipped);
+        m_ends[static_cast<size_t>(row.lane)] = end;
+        m_batch.samples.insert(m_batch.samples.end(), samples.begin(), samples.end());
         m_batch.rows.push_back(row);
         m_order.push_back(static_cast<uint8_t>(row.lane));
     }
@@ -319,12 +349,16 @@ private:
         TableReader table(pathTo(run_file::kSteps));
         if (isEmpty(table, run_file::kSteps)) return true;
         const StepColumns columns = columnsOf(table, MetricFile::Steps, run_file::kSteps);
-        while (table.next()) {
-            readRow(table, columns);
-            if (!rowDone(table, run_file::kSteps)) return false;
-        }
+        bool goes = true;
+        const Message damage = damageIn([&] {
+            while (goes && table.next()) {
+                readRow(table, columns);
+                goes = rowDone(table, run_file::kSteps);
+            }
+        });
+        if (!goes) return false;
         fileDone(run_file::kSteps);
-        if (table.cutOff()) lacksAfter(run_file::kSteps, m_run->step());
+        if (table.cutOff() || !damage.empty()) lacksAfter(run_file::kSteps, m_run->step(), damage);
         return true;
     }
 
@@ -343,66 +377,79 @@ private:
         std::vector<int64_t> steps;
         for (const LaneInfo& lane : m_run->lanes())
             steps.push_back(std::max(lane.forkStep, m_after));
-        for (size_t row = 0; row < m_order.size(); ++row) {
-            const size_t lane = m_order[row];
-            if (!table.next()) {
-                fileDone(run_file::kTiming);
-                lacksAfter(run_file::kTiming, steps[lane]);
-                return true;
+        size_t row = 0;
+        bool goes = true, more = false;
+        const Message damage = damageIn([&] {
+            for (; goes && row < m_order.size() && table.next(); ++row) {
+                const size_t lane = m_order[row];
+                readTime(table, columns, static_cast<int32_t>(lane), steps[lane] + 1);
+                ++steps[lane];
+                goes = rowDone(table, run_file::kTiming);
             }
-            const int64_t step = ++steps[lane];
-            table.whole(columns.step, step, step);
-            if (table.lane(columns.lane, m_names, false) != static_cast<int32_t>(lane))
-                table.refuse(columns.lane,
-                             {phrase("Files", "%1, as in this row of steps.csv"), m_names[lane]});
-            for (const StepColumns::Column& each : columns.metrics) {
-                if (each.mayBeEmpty && table.text(each.place).empty()) continue;
-                const double value = valueOf(table, each);
-                for (int32_t own = static_cast<int32_t>(lane); own < m_run->now().laneCount();
-                     ++own)
-                    if (laneOf(own, step) == static_cast<int32_t>(lane))
-                        m_batch.samples.push_back({step, own, each.id, value});
-            }
-            if (!rowDone(table, run_file::kTiming)) return false;
-        }
-        if (table.next()) lacksAfter(run_file::kSteps, m_run->step());
+            more = goes && row == m_order.size() && table.next();
+        });
+        if (!goes) return false;
         fileDone(run_file::kTiming);
+        if (row < m_order.size())
+            lacksAfter(run_file::kTiming, steps[m_order[row]], damage);
+        else if (more || !damage.empty()) // whatever stands behind the rows
+            lacksAfter(run_file::kSteps, m_run->step());
         return true;
+    }
+
+    /// Takes all of a row or, if it is damaged, nothing.
+    void readTime(const TableReader& table, const StepColumns& columns, int32_t lane,
+                  int64_t step) {
+        table.whole(columns.step, step, step);
+        if (table.lane(columns.lane, m_names, false) != lane)
+            table.refuse(columns.lane, {phrase("Files", "%1, as in this row of steps.csv"),
+                                        m_names[static_cast<size_t>(lane)]});
+        std::vector<Sample> samples;
+        for (const StepColumns::Column& each : columns.metrics) {
+            if (each.mayBeEmpty && table.text(each.place).empty()) continue;
+            const double value = valueOf(table, each);
+            for (int32_t own = lane; own < m_run->now().laneCount(); ++own)
+                if (laneOf(own, step) == lane) samples.push_back({step, own, each.id, value});
+        }
+        m_batch.samples.insert(m_batch.samples.end(), samples.begin(), samples.end());
     }
 
     bool readEvents() {
         TableReader table(pathTo(run_file::kEvents));
         if (isEmpty(table, run_file::kEvents)) return true;
-        const int step = table.wanted("step"), lane = table.wanted("lane"),
-                  kind = table.wanted("kind");
-        const int before = table.find("scale_before"), after = table.find("scale_after"),
-                  tensor = table.find("tensor"), text = table.find("text");
+        const EventColumns columns(table);
         // an edit belongs to the next step, or to the one after it
         const int64_t last = m_run->now().lastStep() + 2;
-        while (table.next()) {
-            Event event;
-            event.step = table.whole(step, 0, kMostSteps + 2);
-            if (event.step > last) { // its rows are not there
-                lacksAfter(run_file::kSteps, m_run->step());
-                continue;
+        bool goes = true;
+        const Message damage = damageIn([&] {
+            while (goes && table.next()) {
+                readEvent(table, columns, last);
+                goes = rowDone(table, run_file::kEvents);
             }
-            event.lane = laneAt(table, lane, true);
-            readKind(table, kind, event);
-            if (isAhead(event)) {
-                lacksAfter(run_file::kSteps, m_run->step());
-                continue;
-            }
-            if (before >= 0) event.scaleBefore = table.number<float>(before);
-            if (after >= 0) event.scaleAfter = table.number<float>(after);
-            if (tensor >= 0) event.tensor = table.text(tensor);
-            if (text >= 0) event.text = Message::data(table.text(text));
-            recognizeFork(event, m_planned);
-            m_batch.events.push_back(std::move(event));
-            if (!rowDone(table, run_file::kEvents)) return false;
-        }
+        });
+        if (!goes) return false;
         fileDone(run_file::kEvents);
-        if (table.cutOff()) lacks({MissingPart::Kind::LastLine, run_file::kEvents});
+        if (!damage.empty())
+            lacks({MissingPart::Kind::Rest, run_file::kEvents, 0, damage});
+        else if (table.cutOff())
+            lacks({MissingPart::Kind::LastLine, run_file::kEvents});
         return true;
+    }
+
+    /// Leaves out an event whose rows are not there, which is behind the step `last`.
+    void readEvent(const TableReader& table, const EventColumns& at, int64_t last) {
+        Event event;
+        event.step = table.whole(at.step, 0, kMostSteps + 2);
+        if (event.step > last) return lacksAfter(run_file::kSteps, m_run->step());
+        event.lane = laneAt(table, at.lane, true);
+        readKind(table, at.kind, event);
+        if (isAhead(event)) return lacksAfter(run_file::kSteps, m_run->step());
+        if (at.before >= 0) event.scaleBefore = table.number<float>(at.before);
+        if (at.after >= 0) event.scaleAfter = table.number<float>(at.after);
+        if (at.tensor >= 0) event.tensor = table.text(at.tensor);
+        if (at.text >= 0) event.text = Message::data(table.text(at.text));
+        recognizeFork(event, m_planned);
+        m_batch.events.push_back(std::move(event));
     }
 
     /// Whether an event is of rows that are not there. Edits are of a step to come, and what a
@@ -419,10 +466,13 @@ private:
             lacks(run_file::kGradients);
             return true;
         }
-        const auto lanes =
-            readGradients(pathTo(run_file::kGradients), names(), m_run->step(),
-                          [this](double share) { return goesOn(share, run_file::kGradients); });
+        Message damage;
+        const auto lanes = readGradients(
+            pathTo(run_file::kGradients), names(), m_run->step(),
+            [this](double share) { return goesOn(share, run_file::kGradients); },
+            m_run->step() > m_after ? &damage : nullptr);
         if (!lanes) return false;
+        if (!damage.empty()) lacks({MissingPart::Kind::Rest, run_file::kGradients, 0, damage});
         for (const GradientHistory& each : *lanes)
             m_batch.savedGradients.push_back(each.columns());
         hand();

@@ -20,7 +20,8 @@ bool holdsSavedRun(const std::string& folder);
 /// `goesOn` is called now and then with the share that is read, 0 to 1; when it returns false,
 /// there is no result. Throws InputError "PATH, line 4, loss: "abc" is not allowed: ..." for
 /// whatever no run writes: a value out of range, another lane, steps that do not follow each other,
-/// a summary of another run; also for settings that cannot be read.
+/// a summary of another run; also for settings that cannot be read. Once the run has a whole step,
+/// such a row of a table ends that table instead, and RunInfo::missing has the sentence.
 std::shared_ptr<Run> readRun(const std::string& folder,
                              const std::function<bool(double)>& goesOn = {});
 /// Does the same with settings that were read already.

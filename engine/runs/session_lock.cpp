@@ -58,6 +58,9 @@ bool isLock(const std::string& folder, const fs::path& name) {
 SessionLock::SessionLock(const std::string& folder) {
     std::error_code error;
     const bool made = fs::create_directories(folder, error);
+    if (error)
+        throw RunError(phrase("Files", "%1: cannot create the folder: %2"), folder,
+                       error.message());
     if (made) fs::permissions(folder, fs::perms::owner_all, error);
     const std::string start = folder + "/" + startText();
     constexpr int kTries = 1000; // for windows that start in the same second
@@ -70,6 +73,9 @@ SessionLock::SessionLock(const std::string& folder) {
         const bool another = m_lock.isOpen() ? errno == EWOULDBLOCK : errno == EEXIST;
         if (!another) break;
     }
+    if (!m_lock.isOpen())
+        throw RunError(phrase("Files", "%1: cannot write to this folder: %2"), folder,
+                       std::strerror(errno));
     throw RunError(phrase("Files", "%1: cannot be locked: %2"), m_lockPath, std::strerror(errno));
 }
 

@@ -54,7 +54,11 @@ std::optional<LaneFileBytes> savedLaneBytes(const RunWeights& run, LaneFile file
     config.lanes = {config.lanes.at(lane)};
     Experiment experiment(config, stop);
     Trainer& trainer = experiment.lane(0);
-    trainer.setWeights(run.of(lane, trainer.program().graph));
+    try {
+        trainer.setWeights(run.of(lane, trainer.program().graph));
+    } catch (const InputError& why) {
+        throw misfit(config.task, run.dataPrint(), experiment.dataPrint(), why);
+    }
     if (file == LaneFile::Predictions) {
         const std::stop_callback onStop(stop, [&experiment] { experiment.requestStop(); });
         std::optional<LaneFileBytes> made = predictionBytes(trainer);

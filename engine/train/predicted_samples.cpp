@@ -142,9 +142,14 @@ std::optional<PredictedSamples> predictedWith(const WeightsFor& weightsFor, cons
                                               const std::stop_token& stop) {
     Experiment judge(config, stop);
     Trainer& trainer = judge.lane(0);
-    const Weights weights = weightsFor(trainer.program().graph);
+    std::optional<Weights> weights;
     try {
-        trainer.setWeights(weights);
+        weights = weightsFor(trainer.program().graph);
+    } catch (const InputError& why) {
+        throw misfit(config.task, trained, judge.dataPrint(), why);
+    }
+    try {
+        trainer.setWeights(*weights);
     } catch (const InputError&) { // its columns make another number of inputs, for example
         throw InputError(phrase("Training", "%1: the file changed after the training, and the "
                                             "network does not fit what it holds now"),
@@ -213,6 +218,13 @@ std::optional<Message> changedSince(const TaskConfig& task, const std::string& t
                                       "deviations are taken from it as it is now, so predictions "
                                       "may be wrong."),
                    shownPlaceOfData(task));
+}
+
+InputError misfit(const TaskConfig& task, const std::string& trained, const std::string& now,
+                  const InputError& why) {
+    if (!predictsOtherwise(trained, now)) return why;
+    return InputError(phrase("Training", "%1 changed after the training: %2"),
+                      shownPlaceOfData(task), why.message());
 }
 
 std::vector<PredictedClass> predictedClasses(const Predictions& all,

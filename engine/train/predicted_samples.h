@@ -2,6 +2,7 @@
 // arrays, an array; of pictures, a table of their classes.
 #pragma once
 
+#include "engine/core/error.h"
 #include "engine/train/experiment.h"
 #include "engine/train/run_weights.h"
 
@@ -22,6 +23,11 @@ bool predictsPictures(TaskKind);
 /// results of dataPrint(), empty where nothing is known.
 std::optional<Message> changedSince(const TaskConfig&, const std::string& trained,
                                     const std::string& now);
+/// Returns the error to throw for weights that do not fit the network for the training data. Where
+/// these are no longer what they were, that comes first: the number of columns or classes may be
+/// another one.
+InputError misfit(const TaskConfig&, const std::string& trained, const std::string& now,
+                  const InputError& why);
 
 /// The classes that a lane takes pictures for; both texts are empty where it could not tell.
 struct PredictedClass {

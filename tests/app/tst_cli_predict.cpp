@@ -35,6 +35,7 @@ private slots:
     void countsDamagedPictures();
     void predictsPictures();
     void learnsPrices();
+    void aWiderTableIsTold();
     void predictsOneSample();
     void refuses_data();
     void refuses();
@@ -444,6 +445,33 @@ void TestCliPredict::learnsPrices() {
         call({"evaluate", path("houses"), "--predict", table, "--out", path("prices")});
     QVERIFY2(changed.code == 0 && changed.error.contains("houses.csv changed after the training. "),
              changed.error);
+}
+
+/// The network for a table with one more column has one more input: the weights do not fit it, and
+/// the reason comes first.
+void TestCliPredict::aWiderTableIsTold() {
+    std::string narrow = "a,b,y\n", wide = "c,a,b,y\n";
+    for (int i = 0; i < 60; ++i) {
+        const std::string line = std::to_string(i * i % 7) + "," + std::to_string(i * 3 % 11) +
+                                 "," + std::to_string(i * 5 % 13) + "\n";
+        narrow += line;
+        wide += std::to_string(i * 7 % 17) + "," + line;
+    }
+    const QString table = file("widened.csv", narrow), folder = path("widened");
+    const Outcome run =
+        call({"run", table, "--device", "cpu", "--steps", "2", "--quiet", "--out", folder});
+    QVERIFY2(run.code == 0, run.error);
+    file("widened.csv", wide);
+    const QStringList asks[] = {{}, {"--predict", table, "--out", path("widened scores")}};
+    for (const QStringList& more : asks) {
+        const Outcome misfit = call(QStringList{"evaluate", folder} + more);
+        QVERIFY2(misfit.code == 2 && misfit.saysOneLine(), misfit.error);
+        QVERIFY2(misfit.error.startsWith("halfscope-cli: " + table.toUtf8() +
+                                         " changed after the training: " + folder.toUtf8() +
+                                         "/weights_fp32.safetensors: its arrays are not those of "
+                                         "the network: "),
+                 misfit.error);
+    }
 }
 
 /// Batch norm has no variance of one sample, and needs none: it uses running statistics.

@@ -87,6 +87,16 @@ bool askYesNo(QWidget* parent, const QString& title, const QString& question) {
     return box.exec() == QMessageBox::Yes;
 }
 
+bool askDiscard(QWidget* parent, const QString& title, const QString& question) {
+    QMessageBox box(QMessageBox::Question, title, question,
+                    QMessageBox::Discard | QMessageBox::Cancel, parent);
+    box.setTextFormat(Qt::PlainText);
+    box.button(QMessageBox::Discard)->setText(QCoreApplication::translate("Ask", "&Discard"));
+    box.button(QMessageBox::Cancel)->setText(QCoreApplication::translate("Ask", "&Keep editing"));
+    box.setDefaultButton(QMessageBox::Cancel);
+    return box.exec() == QMessageBox::Discard;
+}
+
 QString chooseSource(QWidget* parent, FilesOf kind, const QString& title, const QString& filter,
                      const QString& now) {
     return chosen(kind, QFileDialog::getOpenFileName(parent, title, beginOf(kind, now), filter));

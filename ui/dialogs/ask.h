@@ -11,6 +11,9 @@ namespace halfscope {
 
 /// Shows Yes and No as QMessageBox does and waits for the answer; returns whether it is Yes.
 bool askYesNo(QWidget* parent, const QString& title, const QString& question);
+/// Asks before what the user has written is lost. Enter and Esc keep it; returns whether it is to
+/// be discarded.
+bool askDiscard(QWidget* parent, const QString& title, const QString& question);
 
 /// The kinds of files: experiments, runs and what is made of them, or the data they train on.
 enum class FilesOf { Runs, Data };

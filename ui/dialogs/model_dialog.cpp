@@ -140,7 +140,7 @@ QString ModelDialog::text() const {
 
 void ModelDialog::reject() {
     if (text() == m_begun ||
-        askYesNo(this, windowTitle(), tr("This network is not in use yet. Close and lose it?")))
+        askDiscard(this, windowTitle(), tr("This network is not in use yet. Discard it?")))
         QDialog::reject();
 }
 

@@ -5,7 +5,6 @@
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 #include "ui/models/number_words.h"
-#include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
 
 #include <QDialogButtonBox>
@@ -71,6 +70,7 @@ QLineEdit* NumberDialog::addField(QFormLayout& form, const QString& label, const
 
 QWidget* NumberDialog::makeResults() {
     auto* content = make<QWidget>();
+    m_results = content;
     auto* column = make<QVBoxLayout>(content);
     column->setContentsMargins({});
     addHeading(*column, tr("Stored: sign, exponent, fraction"));
@@ -127,16 +127,14 @@ QLabel* NumberDialog::addText(QVBoxLayout& column, const QString& name) {
 }
 
 void NumberDialog::compute() {
-    for (QLineEdit* field : {m_number, m_scale, m_weight})
-        field->setAccessibleDescription({});
     QLineEdit* read = m_number;
     try {
-        const double number = parseNumber(read->text(), tr("number"));
+        const double number = parseNumber(read->text());
         read = m_scale;
         const double scale = std::get<double>(parseScale(read->text()));
         read = m_weight;
-        const double weight = parseNumber(read->text(), tr("weight"));
-        m_error->clear();
+        const double weight = parseNumber(read->text());
+        refuse(nullptr, {});
         const QList<FormatWords> all = storedWords(number);
         for (qsizetype i = 0; i < all.size(); ++i) {
             constexpr int kWidth = 10; // characters: the bits stand below each other
@@ -145,12 +143,22 @@ void NumberDialog::compute() {
         }
         m_gradient->setText(gradientWords(number, scale).join(u'\n'));
         m_sum->setText(weightWords(number, weight).join(u'\n'));
-    } catch (const InputError& error) {
-        m_error->setText(translated(error));
-        read->setAccessibleDescription(m_error->text());
-        for (QLabel* each : shown())
-            each->clear();
+    } catch (const InputError&) {
+        const QString typed = read->text();
+        refuse(read, read == m_scale    ? tr("Loss scale. %1").arg(allowedScale(typed))
+                     : read == m_weight ? tr("Weight. %1").arg(allowedNumber(typed))
+                                        : tr("Number. %1").arg(allowedNumber(typed)));
     }
+}
+
+void NumberDialog::refuse(QLineEdit* field, const QString& error) {
+    m_error->setText(error);
+    for (QLineEdit* each : {m_number, m_scale, m_weight})
+        each->setAccessibleDescription(each == field ? error : QString());
+    m_results->setVisible(!field); // its headings alone would say nothing
+    if (!field) return;
+    for (QLabel* each : shown())
+        each->clear();
 }
 
 QList<QLabel*> NumberDialog::shown() const {

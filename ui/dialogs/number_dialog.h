@@ -35,6 +35,8 @@ private:
     /// Adds a text that Tab reaches and screen readers know by its name.
     QLabel* addText(QVBoxLayout&, const QString& name);
     void compute();
+    /// Shows what is wrong with a field in place of results; nothing: all fields are read.
+    void refuse(QLineEdit* field, const QString& error);
     void applyColors();
     QList<QLabel*> shown() const;
 
@@ -42,6 +44,7 @@ private:
     QLineEdit* m_scale = nullptr;
     QLineEdit* m_weight = nullptr;
     QLabel* m_error = nullptr;
+    QWidget* m_results = nullptr; ///< all that is shown below the fields
     QList<Row> m_formats;
     QLabel* m_gradient = nullptr;
     QLabel* m_sum = nullptr;

@@ -4,7 +4,6 @@
 #include "engine/core/error.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
-#include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
 
 #include <QDialogButtonBox>
@@ -50,8 +49,8 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : Q
 void ScaleDialog::accept() {
     try {
         parseScale(m_line->text());
-    } catch (const InputError& error) {
-        m_error->setText(translated(error));
+    } catch (const InputError&) {
+        m_error->setText(allowedScale(m_line->text()));
         m_line->setAccessibleDescription(m_error->text());
         m_line->setFocus();
         m_line->selectAll();

@@ -6,6 +6,7 @@
 #include "engine/data/targets.h"
 #include "ui/images/image_view.h"
 #include "ui/images/pane_grid.h"
+#include "ui/images/pane_titles.h"
 #include "ui/images/picture_image.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
@@ -339,32 +340,29 @@ QString CompareView::lastTitle() const {
 void CompareView::updateTitles() {
     const Colors colors = colorsFor(palette());
     const int lanes = static_cast<int>(m_views.size());
-    QStringList titles, barest;
+    QStringList titles;
     for (int i = 0; i < lanes; ++i) {
         titles << laneLabel(i, m_names.value(i));
         view(i).setTitleColor(colors.laneText(i));
     }
-    for (int i = 0; i < lanes; ++i)
-        barest << distinctLabel(titles, i);
-    titles << lastTitle();
     std::vector<PictureError> errors;
     for (int i = 0; i <= lanes; ++i)
         errors.push_back(errorOf(i));
-    // all panes in the same form, else they could not be compared
-    for (const auto form : {std::optional(ErrorText::Full), std::optional(ErrorText::Short),
-                            std::optional(ErrorText::Shortest), std::optional<ErrorText>()}) {
-        bool fit = true;
-        for (int i = 0; i <= lanes; ++i) {
-            const PictureError& error = errors[static_cast<size_t>(i)];
-            const QString note = !form                         ? QString()
-                                 : m_kind != ViewKind::Painted ? captionOf(i)
-                                                               : errorText(error, *form);
-            view(i).setTitle(titles[i], note, barest.value(i));
-            const bool seen = i >= panes() - shownPanes();
-            fit = fit && (!seen || note.isEmpty() || view(i).fits(titles[i], note));
-        }
-        if (fit) break;
+    std::vector<QStringList> notes;
+    for (const ErrorText form : {ErrorText::Full, ErrorText::Short, ErrorText::Shortest}) {
+        QStringList each;
+        for (int i = 0; i <= lanes; ++i)
+            each << (m_kind == ViewKind::Painted ? errorText(errors[static_cast<size_t>(i)], form)
+                                                 : captionOf(i));
+        notes.push_back(each);
     }
+    const PaneTitles shown = titlesTogether(
+        titles, lastTitle(), notes, [this](int pane, const QString& title, const QString& note) {
+            return pane < panes() - shownPanes() || view(pane).fits(title, note);
+        });
+    titles << lastTitle();
+    for (int i = 0; i <= lanes; ++i)
+        view(i).setTitle(titles[i], shown.notes.value(i), shown.titles[i]);
     updateToolTips(errors);
     m_last->setTitleColor(palette().color(QPalette::WindowText));
     m_stepLabel->setText(m_step < 0 ? tr("No pictures yet")
@@ -380,7 +378,7 @@ QString CompareView::captionOf(int pane) const {
 
 PictureError CompareView::errorOf(int pane) const {
     // a saved picture is cut off at black and white: its error would be too small
-    if (m_kind != ViewKind::Painted || (m_painted && m_painted->fromFiles)) return {};
+    if (m_kind != ViewKind::Painted || isSaved()) return {};
     if (pane < static_cast<int>(m_views.size()))
         return errorBetween(m_pictures.value(pane), m_target);
     const auto [shows, other] = mode();
@@ -397,6 +395,8 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
         if (const QString caption = captionOf(i); !caption.isEmpty()) lines << caption;
         const QString text = explanation(WordsFor::MuchRoom);
         if (!text.isEmpty()) lines << text;
+        if (isSaved() && (i < lanes || mode().shows != Shows::Target))
+            lines << savedWords(WordsFor::MuchRoom);
         const QString error = errorText(errors[static_cast<size_t>(i)], ErrorText::Full);
         if (!error.isEmpty())
             lines << (i < lanes
@@ -524,6 +524,7 @@ QString CompareView::readoutText(const QString& about) const {
     if (m_target.width > 0)
         text += QStringLiteral("  ") +
                 tr("target %1").arg(pixelText(m_target, m_pixel->x(), m_pixel->y()));
+    if (isSaved()) text += QStringLiteral("  ") + savedWords(WordsFor::LittleRoom);
     return text;
 }
 

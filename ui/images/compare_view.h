@@ -125,6 +125,10 @@ private:
     void updateToolTips(const std::vector<PictureError>&);
     /// Returns what a pane shows, as a caption; empty when its pixels are the values.
     QString captionOf(int pane) const;
+    /// Whether the pictures are painted ones that come from files, see LanePictures::fromFiles.
+    bool isSaved() const {
+        return m_kind == ViewKind::Painted && m_painted && m_painted->fromFiles;
+    }
     /// Returns how far a lane's picture is from the target, or, for the last pane, from lane A's.
     PictureError errorOf(int pane) const;
     void movePixel(QPoint by);

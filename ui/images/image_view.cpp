@@ -4,7 +4,6 @@
 #include "ui/images/picture_image.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
-#include "ui/models/lane_titles.h"
 
 #include <QHelpEvent>
 #include <QLocale>
@@ -66,11 +65,12 @@ void ImageView::changeEvent(QEvent* event) {
     if (!m_rightPicture.values.empty()) m_right = imageOf(m_rightPicture);
 }
 
-void ImageView::setTitle(const QString& title, const QString& note, const QString& barest) {
-    if (title == m_title && note == m_note && barest == m_barest) return;
+void ImageView::setTitle(const QString& title, const QString& note, const QString& shown) {
+    const QString written = shown.isEmpty() ? title : shown;
+    if (title == m_title && note == m_note && written == m_shown) return;
     m_title = title;
     m_note = note;
-    m_barest = barest;
+    m_shown = written;
     setAccessibleName(tr("Picture %1").arg(title));
     setAccessibleDescription(note);
     update();
@@ -96,26 +96,21 @@ int ImageView::titleWidth(const QString& title, const QString& note) const {
     constexpr int kBetween = 8;
     QFont bold = font();
     bold.setBold(true);
-    return QFontMetrics(bold).horizontalAdvance(title) + kBetween +
-           fontMetrics().horizontalAdvance(note);
+    const int noted = note.isEmpty() ? 0 : kBetween + fontMetrics().horizontalAdvance(note);
+    return QFontMetrics(bold).horizontalAdvance(title) + noted;
 }
 
 bool ImageView::fits(const QString& title, const QString& note) const {
-    return titleWidth(labelForms(title).back(), note) <= width() - 2 * kPictureMargin;
+    return titleWidth(title, note) <= width() - 2 * kPictureMargin;
 }
 
 /// Leaves the note out when all of it does not fit: a cut note would mislead.
 QString ImageView::shownTitle() const {
     QFont bold = font();
     bold.setBold(true);
-    const int taken = fits(m_title, m_note) ? titleWidth({}, m_note) : 0;
-    QStringList forms = labelForms(m_title);
-    const QFontMetrics metrics(bold);
+    const int taken = fits(m_shown, m_note) ? titleWidth({}, m_note) : 0;
     const int room = width() - 2 * kPictureMargin - taken;
-    if (m_barest.isEmpty() && metrics.horizontalAdvance(forms.back()) > room)
-        return metrics.elidedText(forms.back(), Qt::ElideRight, room); // no lane: its start tells
-    if (!m_barest.isEmpty()) forms << m_barest << m_barest.section(u' ', 0, 0);
-    return widest(forms, metrics, room);
+    return QFontMetrics(bold).elidedText(m_shown, Qt::ElideRight, room);
 }
 
 int ImageView::titleHeight() const { return fontMetrics().height() + 4; }
@@ -210,7 +205,7 @@ void ImageView::paintTitle(QPainter& painter) const {
     // over the picture, and beyond its sides as far as the words need
     QRect line(kPictureMargin, 0, width() - 2 * kPictureMargin, titleHeight());
     const QRect above = pictureRect().toAlignedRect() & line.adjusted(0, 0, 0, height());
-    const int wanted = std::max(above.width(), titleWidth(m_title, m_note));
+    const int wanted = std::max(above.width(), titleWidth(m_shown, m_note));
     if (const int spare = line.width() - wanted; spare > 0 && !above.isEmpty()) {
         const int left =
             std::clamp(above.center().x() - wanted / 2, line.left(), line.left() + spare);
@@ -220,7 +215,7 @@ void ImageView::paintTitle(QPainter& painter) const {
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, shownTitle());
     painter.setFont(font());
     painter.setPen(colorsFor(palette()).muted);
-    if (fits(m_title, m_note)) painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);
+    if (fits(m_shown, m_note)) painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);
 }
 
 void ImageView::paintPicture(QPainter& painter) const {

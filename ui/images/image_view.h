@@ -39,12 +39,12 @@ public:
     /// Shows `left` up to the marked pixel and `right` from there on; in the middle when none is
     /// marked.
     void setSwipe(const Picture& left, const Picture& right);
-    /// Sets the title, "A fp32", with `note` to the right of it when it fits. `barest` replaces the
-    /// title when only its letter would fit, see distinctLabel(); empty: the title is no lane's.
-    void setTitle(const QString& title, const QString& note = {}, const QString& barest = {});
-    /// Returns the form of the title that fits.
+    /// Sets the title, "A fp32", with `note` to the right of it when it fits. `shown` is the form
+    /// in which the title is written; empty: as it is. See titlesTogether().
+    void setTitle(const QString& title, const QString& note = {}, const QString& shown = {});
+    /// Returns the written title; its end is cut where it does not fit.
     QString shownTitle() const;
-    /// Whether both fit beside each other, with the title in its briefest form.
+    /// Whether both fit beside each other.
     bool fits(const QString& title, const QString& note) const;
     void setTitleColor(const QColor&);
     /// Shows a colour strip from 0 to `highest` below the picture; none when `highest` is 0.
@@ -105,7 +105,7 @@ private:
     QImage m_right;         ///< the right one of a swipe; null otherwise
     bool m_mapped = false;  ///< drawn through the colour map
     QImage m_nan;           ///< opaque where the picture is nan; null when it has no nan
-    QString m_title, m_note, m_barest;
+    QString m_title, m_note, m_shown;
     QColor m_titleColor;
     double m_legend = 0;
     std::optional<QPoint> m_marked;

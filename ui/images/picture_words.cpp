@@ -113,6 +113,15 @@ QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor r
     return {};
 }
 
+QString savedWords(WordsFor room) {
+    return room == WordsFor::LittleRoom
+               ? QCoreApplication::translate("CompareView", "(8-bit values of a saved picture)")
+               : QCoreApplication::translate(
+                     "CompareView",
+                     "A saved picture has 8-bit values, cut off at 0 and 1. An error or PSNR from "
+                     "them would not be the network's, so none is shown.");
+}
+
 QString shareText(double share) {
     return QCoreApplication::translate("CompareView", "%1 %").arg(bareShareText(share));
 }

@@ -37,6 +37,9 @@ QString pictureWords(ViewKind, std::optional<int64_t> validated, WordsFor);
 /// Tells what a cell of the tables of classes means, and what share of its row each lane has there.
 QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes);
 
+/// Tells what the values of painted pictures that come from files are.
+QString savedWords(WordsFor);
+
 /// Tells which samples a table of classes counts, and how to read it. `validated`: see
 /// LanePictures.
 QString tableWords(std::optional<int64_t> validated, WordsFor);

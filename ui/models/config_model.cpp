@@ -8,6 +8,7 @@
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "ui/models/translated.h"
+#include "ui/models/typed_number.h"
 
 #include <algorithm>
 #include <numeric>
@@ -362,11 +363,7 @@ bool ConfigModel::setData(const QModelIndex& index, const QVariant& value, int r
     } catch (const InputError& error) {
         QString& problem = m_errors[static_cast<size_t>(index.row())];
         problem = field.check ? translated(error) // a sentence about what was entered
-                              : tr("Allowed: %1").arg(translated(allowedText(field)));
-        const bool number = field.kind == FieldKind::Integer || field.kind == FieldKind::Real;
-        if (number && value.toString().contains(u','))
-            problem += u'\n' + tr("Decimals follow a point, and thousands stand without commas: "
-                                  "0.001, 65536");
+                              : allowedWords(field, value.toString());
         emit dataChanged(index, index);
         return false;
     }

@@ -24,25 +24,55 @@ bool isOf(const QString& difference, std::string_view key) {
 
 bool isFirstScale(const QString& difference) { return isOf(difference, "scaler.init_scale"); }
 
-/// Returns the value of a difference like "Growth interval 20". A first loss scale is where the
-/// lane began: its number alone would look like the scale of now, which moves and can be set. A
-/// layer's own dtype, "layer 0=bfloat16", is "layer 0=bf16".
+/// A setting's value behind a word, for where there is no room for the setting's name.
+struct BriefWords {
+    const char* key;
+    const char* words;
+};
+/// A value alone would say nothing: "C 200". A scaler's name, a policy file and a layer's own dtype
+/// need no word.
+constexpr BriefWords kBriefWords[] = {
+    //: %1 is the loss scale that a lane began with, and keeps where it is fixed
+    {"scaler.init_scale", QT_TRANSLATE_NOOP("LaneTitles", "first %1")},
+    //: %1 is how a lane scales what it rounds to FP8: dynamic or none
+    {"precision.fp8_scaling", QT_TRANSLATE_NOOP("LaneTitles", "FP8 %1")},
+    {"precision.master_weights", QT_TRANSLATE_NOOP("LaneTitles", "master %1")},
+    {"precision.keep_batchnorm_fp32", QT_TRANSLATE_NOOP("LaneTitles", "norms %1")},
+    {"precision.weight_rounding", QT_TRANSLATE_NOOP("LaneTitles", "rounding %1")},
+    {"scaler.mode", QT_TRANSLATE_NOOP("LaneTitles", "scaling %1")},
+    {"scaler.growth_factor", QT_TRANSLATE_NOOP("LaneTitles", "growth %1")},
+    {"scaler.backoff_factor", QT_TRANSLATE_NOOP("LaneTitles", "backoff %1")},
+    {"scaler.growth_interval", QT_TRANSLATE_NOOP("LaneTitles", "interval %1")},
+    {"scaler.growth_test", QT_TRANSLATE_NOOP("LaneTitles", "test %1")},
+    {"scaler.growth_delay", QT_TRANSLATE_NOOP("LaneTitles", "delay %1")},
+    {"scaler.clamp", QT_TRANSLATE_NOOP("LaneTitles", "clamp %1")},
+    {"scaler.ceiling", QT_TRANSLATE_NOOP("LaneTitles", "ceiling %1")},
+    {"scaler.on_overflow", QT_TRANSLATE_NOOP("LaneTitles", "overflow %1")},
+    {"scaler.floor", QT_TRANSLATE_NOOP("LaneTitles", "floor %1")},
+    {"scaler.at_floor", QT_TRANSLATE_NOOP("LaneTitles", "at floor %1")},
+    {"scaler.hysteresis", QT_TRANSLATE_NOOP("LaneTitles", "hysteresis %1")},
+    {"scaler.refill", QT_TRANSLATE_NOOP("LaneTitles", "refill %1")},
+    {"scaler.tolerance", QT_TRANSLATE_NOOP("LaneTitles", "tolerance %1")},
+    {"scaler.check_unscaled", QT_TRANSLATE_NOOP("LaneTitles", "check %1")},
+    {"scaler.hold_schedule", QT_TRANSLATE_NOOP("LaneTitles", "hold %1")},
+};
+
+/// Returns the value of a difference like "Growth interval 20", behind a word that says of what:
+/// "interval 20". A layer's own dtype, "layer 0=bfloat16", is "layer 0=bf16".
 QString valueOf(const QString& difference) {
     if (difference.contains(u'='))
         return QString(difference)
             .replace(QLatin1String("bfloat"), QLatin1String("bf"))
             .replace(QLatin1String("float"), QLatin1String("fp"));
     const QString value = difference.section(u' ', -1);
-    //: %1 is how a lane scales what it rounds to FP8: dynamic or none
-    if (isOf(difference, "precision.fp8_scaling"))
-        return QCoreApplication::translate("LaneTitles", "FP8 %1").arg(value);
-    if (!isFirstScale(difference)) return value;
-    //: %1 is the loss scale that a lane began with, and keeps where it is fixed
-    return QCoreApplication::translate("LaneTitles", "first %1").arg(value);
+    for (const BriefWords& brief : kBriefWords)
+        if (isOf(difference, brief.key))
+            return QCoreApplication::translate("LaneTitles", brief.words).arg(value);
+    return value;
 }
 
-/// Returns "first 2^10, 20" for "A First scale 2^10, Growth interval 20"; nothing where a part is
-/// no setting with its value, as in "from B".
+/// Returns "first 2^10, interval 20" for "A First scale 2^10, Growth interval 20"; nothing where a
+/// part is no setting with its value, as in "from B".
 QString valuesOf(const QString& brief) {
     QStringList values;
     for (const QString& each : brief.section(u' ', 1).split(kBetweenParts)) {
@@ -95,6 +125,26 @@ QStringList labelForms(const QString& label) {
     else if (first != brief)
         forms << first + QChar(0x2026);
     if (brief != label) forms << letter + valueOf(nameIn(first));
+    return forms;
+}
+
+std::vector<QStringList> formsTogether(const QStringList& labels) {
+    std::vector<QStringList> forms(kBriefestNames + 3);
+    for (int lane = 0; lane < labels.size(); ++lane) {
+        const QString& label = labels[lane];
+        const QStringList own = labelForms(label);
+        const QString rest = label.section(kBetweenParts, 1);
+        const bool several = rest.contains(kBetweenParts);
+        const QString distinct = distinctLabel(labels, lane);
+        const QString each[] = {label,
+                                briefLabel(label),
+                                several ? own[own.size() - 2] : own.back(), // all values
+                                own.back(),
+                                distinct.size() < own.back().size() ? distinct : own.back(),
+                                label.section(u' ', 0, 0)};
+        for (size_t form = 0; form < forms.size(); ++form)
+            forms[form] << each[form];
+    }
     return forms;
 }
 

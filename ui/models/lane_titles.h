@@ -5,7 +5,9 @@
 
 #include <QStringList>
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 namespace halfscope {
 
@@ -20,9 +22,15 @@ QStringList laneTitles(const RunConfig&, std::span<const int> parents = {});
 /// First scale 2^24" becomes "A First scale 2^24". Other labels stay as they are.
 QString briefLabel(const QString& label);
 /// Returns forms of a label, each briefer than the one before: the full label, briefLabel(), the
-/// values alone ("A first 2^24, 20"), the first difference alone, its value alone ("A apex"; "A
-/// first 2^24" for a first loss scale).
+/// values with a word each ("A first 2^24, interval 20"), the first difference alone, its value
+/// with a word ("A interval 20"; "A apex" for the name of a loss scaler).
 QStringList labelForms(const QString& label);
+
+/// The last of the forms that formsTogether() returns which still names what sets lanes apart.
+inline constexpr size_t kBriefestNames = 3;
+/// Returns the labels of lanes side by side, all in the same form, each form briefer than the one
+/// before or as brief: those of labelForms(), distinctLabel(), and the letters alone.
+std::vector<QStringList> formsTogether(const QStringList& labels);
 
 /// Returns the letter and the end or beginning of the lane's name that no other lane shares, for
 /// the narrowest places: "D torch" of "D torch-cpu-fp16" beside "C amp-fp16". Returns the label

@@ -10,7 +10,14 @@ namespace halfscope {
 /// Parses a loss scale for the next step (kLiveScale). Throws InputError for anything else.
 FieldValue parseScale(const QString& text);
 /// Parses a number, or a power of two with a sign, that is no larger than float32's largest. Throws
-/// InputError, which calls it `name`, for anything else.
-double parseNumber(const QString& text, const QString& name);
+/// InputError for anything else.
+double parseNumber(const QString& text);
+
+/// Returns what a setting allows, for the user who has typed something else: "Allowed: a number
+/// above 0 and at most 1"; with a line on how numbers are written when it has a comma.
+QString allowedWords(const Field&, const QString& typed);
+/// Return the same of parseScale() and parseNumber().
+QString allowedScale(const QString& typed);
+QString allowedNumber(const QString& typed);
 
 } // namespace halfscope

@@ -168,6 +168,14 @@ void EventLane::nameAxis(double stepsPerPixel) {
         brief);
 }
 
+double EventLane::placeOf(size_t lane, EventKind kind) const {
+    constexpr double kApart = 0.2; // of a row's height, up and down
+    const double row = m_shared ? 0 : static_cast<double>(lane);
+    return kind == EventKind::Growth     ? row - kApart
+           : kind == EventKind::Overflow ? row + kApart
+                                         : row;
+}
+
 int EventLane::lines() const { return m_legend->lines(); }
 
 int EventLane::height() const {
@@ -289,7 +297,7 @@ void EventLane::update(double from, double to, int pixels) {
                     });
                 if (mark == marks.end() || static_cast<double>(mark->step) > to) break;
                 const auto step = static_cast<double>(mark->step);
-                data.append(QCPGraphData(step, placeOf(lane)));
+                data.append(QCPGraphData(step, placeOf(lane, kind)));
                 next = std::max(step + spacing, std::nextafter(step, to + 1));
             }
             row.graphs[slot(kind)]->data()->set(data, true);
@@ -347,8 +355,9 @@ std::optional<int> EventLane::eventAt(const QPointF& position) const {
     std::optional<int> best;
     double bestDistance = kPickDistance * m_magnified;
     for (size_t lane = 0; lane < m_rows.size(); ++lane) {
-        const double dy = position.y() - rowAxis->coordToPixel(placeOf(lane));
-        for (const auto& marks : m_rows[lane].marks) {
+        for (const EventKind kind : kAllKinds) {
+            const auto& marks = m_rows[lane].marks[slot(kind)];
+            const double dy = position.y() - rowAxis->coordToPixel(placeOf(lane, kind));
             const auto after =
                 std::lower_bound(marks.begin(), marks.end(), step, [](const Mark& m, double s) {
                     return static_cast<double>(m.step) < s;

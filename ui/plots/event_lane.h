@@ -79,7 +79,9 @@ private:
     void setLanes(int lanes);
     void nameAxis(double stepsPerPixel);
     void nameRows();
-    double placeOf(size_t lane) const { return m_shared ? 0 : static_cast<double>(lane); }
+    /// Returns the height of marks, in rows. A growth and the overflow that it causes are often a
+    /// pixel apart: they lie at two heights of the row, so that both are seen.
+    double placeOf(size_t lane, EventKind) const;
     void addMark(Row&, const Event&, int index);
     void fillLegend();
 

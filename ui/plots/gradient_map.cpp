@@ -81,8 +81,8 @@ QStringList gradientFigures(const GradientShares& shares, std::optional<bool> ha
                      .arg(percentText(infinite));
     if (half == true) {
         if (const double few = shares.between(kHalfZero, kHalfNormal); few > 0)
-            parts
-                << QCoreApplication::translate("GradientMap", "%1 subnormal").arg(percentText(few));
+            parts << QCoreApplication::translate("GradientMap", "%1 subnormal in fp16")
+                         .arg(percentText(few));
     } else if (half == false) {
         const double lost = shares.between(Counts::kLowest, kHalfZero);
         const double large = shares.between(kHalfInfinite, Counts::kLowest + Counts::kBuckets);
@@ -102,6 +102,7 @@ GradientMap::GradientMap(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay
       m_readout(make<ReadoutItem>(plot, rect)),
       m_ticker(QSharedPointer<QCPAxisTickerText>::create()) {
     m_readout->setLayer(&overlay);
+    m_readout->giveWay(); // its figures tell more, and its button names the lane
     setUpAxes();
     QCPAxis* value = m_rect.axis(QCPAxis::atLeft);
     value->setTicker(m_ticker);

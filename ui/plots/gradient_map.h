@@ -19,9 +19,9 @@ namespace halfscope {
 class GradientMapItem;
 class ReadoutItem;
 
-/// Returns "mostly 2^-6 to 2^4", "0.2 % inf or nan", "3 % subnormal", "42 % zero", the most telling
-/// first: where most are zero, "97 % zero", "the rest mostly 2^-24 to 2^-16". Nine tenths of the
-/// values that are neither zero nor inf or nan lie between the two powers. `half` true: the
+/// Returns "mostly 2^-6 to 2^4", "0.2 % inf or nan", "3 % subnormal in fp16", "42 % zero", the most
+/// telling first: where most are zero, "97 % zero", "the rest mostly 2^-24 to 2^-16". Nine tenths
+/// of the values that are neither zero nor inf or nan lie between the two powers. `half` true: the
 /// gradients are stored in fp16; false: says what fp16 would make of them; nothing: their dtype is
 /// not known.
 QStringList gradientFigures(const GradientShares&, std::optional<bool> half);

@@ -41,6 +41,11 @@ QString percent(int64_t part, int64_t all) {
 /// Returns how many values that are not zero fp16 would round to zero.
 int64_t lostInHalf(const Counts& counts) { return counts.below(kHalfZero); }
 
+/// Returns how many values fp16 stores, or would store, as subnormal numbers.
+int64_t subnormalInHalf(const Counts& counts) {
+    return counts.below(kHalfNormal) - counts.below(kHalfZero);
+}
+
 /// Returns the heights by column: zeros, a gap, the buckets, a gap, inf and nan.
 std::array<double, kColumns> columnsOf(const Counts& counts) {
     std::array<double, kColumns> columns{};
@@ -140,7 +145,7 @@ QString GradientView::headingIn(int width, const QFontMetrics& metrics) const {
     return widest(forms, metrics, width);
 }
 
-QString GradientView::figures(int lane) const {
+QString GradientView::figures(int lane, bool brief) const {
     if (lane < 0 || lane >= static_cast<int>(m_ranges.size())) return {};
     const GradientRange& range = m_ranges[static_cast<size_t>(lane)];
     const int64_t total = range.total();
@@ -148,8 +153,10 @@ QString GradientView::figures(int lane) const {
     if (range.notFinite() > 0) parts << tr("%1 inf or nan").arg(percent(range.notFinite(), total));
     parts << tr("%1 zero").arg(percent(range.zeros(), total));
     if (range.notFinite() > 0) return parts.join(QStringLiteral(", ")); // nothing else matters then
-    if (range.type == DType::F16)
-        parts << tr("%1 subnormal").arg(percent(range.subnormals(), total));
+    if (range.type == DType::F16) // over all, although FP32 keeps the digits of some gradients
+        parts << (brief ? tr("%1 subnormal") : tr("%1 subnormal in fp16"))
+                     .arg(percent(subnormalInHalf(range.outputs) + subnormalInHalf(range.weights),
+                                  total));
     else
         parts << tr("fp16 would lose %1")
                      .arg(percent(lostInHalf(range.outputs) + lostInHalf(range.weights), total));
@@ -284,9 +291,16 @@ void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,
     const QFontMetrics metrics(font());
     const QRectF line(bars.left(), bars.top() - metrics.lineSpacing(), bars.width(),
                       metrics.lineSpacing());
-    const QString text = figures(lane);
+    QStringList forms = labelForms(laneLabel(lane, m_names[lane]));
+    QString text = figures(lane);
+    const auto fits = [&](const QString& label, const QString& with) {
+        return metrics.horizontalAdvance(label + with) + kSideMargin <= line.width();
+    };
+    // the legend says "in fp16", too; nothing else says which lane it is
+    if (const QString brief = figures(lane, true); !fits(forms.back(), text))
+        if (fits(forms.back(), brief) || !fits(laneLetter(lane), text)) text = brief;
     const int needed = metrics.horizontalAdvance(text);
-    const QStringList forms = labelForms(laneLabel(lane, m_names[lane])) << laneLetter(lane);
+    forms << laneLetter(lane);
     const QString label =
         widest(forms, metrics, static_cast<int>(line.width()) - kSideMargin - needed);
     painter.setPen(colors.laneText(lane));

@@ -37,8 +37,9 @@ public:
     /// they were counted earlier; empty: none.
     void setNote(const QString& text);
     QString note() const { return m_note; }
-    /// Returns "0.1 % zero, 12 % subnormal" for a lane; empty before there are gradients.
-    QString figures(int lane) const;
+    /// Returns "0.1 % zero, 12 % subnormal in fp16" for a lane, or fewer words; empty before there
+    /// are gradients.
+    QString figures(int lane, bool brief = false) const;
     QString heading() const;
     /// Returns the heading in as many words as fit into so many pixels of a font.
     QString headingIn(int width, const QFontMetrics&) const;

@@ -17,7 +17,9 @@ namespace halfscope {
 
 namespace {
 
-constexpr double kPadding = 0.06; // of the y span, on each side
+constexpr double kPadding = 0.06;   // of the y span, on each side
+constexpr double kBelowZero = 0.03; // of the highest count: a pixel or more, so that a line at zero
+                                    // is seen
 constexpr QLatin1String kLongPower("e-0");
 
 /// Returns the translated title, or the name of a file's column, which may have any length,
@@ -130,8 +132,10 @@ QCPRange rangeOf(const Metric& metric, double lowest, double highest) {
         const double pad = std::max(0.5, kPadding * (high - low));
         return QCPRange(std::exp2(low - pad), std::exp2(high + pad));
     }
-    if (isCount(metric))
-        return QCPRange(0, std::max(empty ? 1.0 : highest, 1.0) * (1 + 3 * kPadding));
+    if (isCount(metric)) {
+        const double top = std::max(empty ? 1.0 : highest, 1.0);
+        return QCPRange(-kBelowZero * top, top * (1 + 3 * kPadding));
+    }
     if (metric.axis == PlotAxis::Share && !empty) {
         const double pad = std::max(2 * kPadding * (highest - lowest), 0.005);
         return QCPRange(std::max(lowest - pad, 0.0), std::min(highest + pad, 1 + pad));

@@ -35,8 +35,8 @@ double PlotControls::smoothing() const { return m_smoothing->weight(); }
 
 void PlotControls::setSmoothing(double weight) { m_smoothing->setWeight(weight); }
 
-void PlotControls::setLive(bool live) {
-    m_back = live;
+void PlotControls::setWayBack(bool needed) {
+    m_back = needed;
     m_live->setVisible(m_back && !m_bare);
 }
 
@@ -48,7 +48,7 @@ void PlotControls::setLanes(const QStringList& labels, int chosen) {
 
 void PlotControls::setBare(bool bare) {
     m_bare = bare;
-    setLive(m_back);
+    setWayBack(m_back);
 }
 
 void PlotControls::place(PlotPanel& loss, int header, int border) {

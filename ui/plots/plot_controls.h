@@ -28,8 +28,8 @@ public:
 
     double smoothing() const;
     void setSmoothing(double weight);
-    /// Sets whether there is a way back to the newest step.
-    void setLive(bool live);
+    /// Sets whether the button back to the newest step is needed.
+    void setWayBack(bool needed);
     /// Names the lanes whose gradients can be chosen; none hides the button.
     void setLanes(const QStringList& labels, int chosen);
     /// Hides what only the operator needs, while an audience looks on.

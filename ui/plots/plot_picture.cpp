@@ -93,17 +93,26 @@ private:
     std::vector<QPoint> m_places;
 };
 
-/// Hands `take` the size of the plot with its legend, and what draws them. No heading is shortened
-/// meanwhile for controls that only the window has.
+/// Hands `take` the size of the plot with its legend, if it needs one, and what draws them. No
+/// heading is shortened meanwhile for controls that only the window has.
 template <class Take>
 auto drawn(QCustomPlot& plot, const FigureLegend& legend, Take take) {
-    const auto print = [&plot](bool prints) {
-        for (int i = 0; i < plot.itemCount(); ++i)
-            if (auto* header = qobject_cast<ReadoutItem*>(plot.item(i))) header->setPrinted(prints);
+    std::vector<ReadoutItem*> headers;
+    for (int i = 0; i < plot.itemCount(); ++i)
+        if (auto* header = qobject_cast<ReadoutItem*>(plot.item(i))) headers.push_back(header);
+    const auto print = [&](bool prints) {
+        for (ReadoutItem* header : headers)
+            header->setPrinted(prints);
+        ReadoutItem::nameLanesAlike(plot);
     };
     print(true);
     const auto before = qScopeGuard([&print] { print(false); });
-    const LegendLayout layout(legend, plot.font(), plot.width());
+    const bool needless = !legend.hasOtherRuns &&
+                          std::all_of(headers.begin(), headers.end(), [](const ReadoutItem* each) {
+                              return !each->isShown() || each->namesInFull();
+                          });
+    const FigureLegend none{legend.background, {}, false};
+    const LegendLayout layout(needless ? none : legend, plot.font(), plot.width());
     const QSize whole(plot.width(), plot.height() + layout.height());
     return take(whole, [&](QCPPainter& painter) {
         painter.fillRect(QRect(QPoint(), whole), legend.background);
@@ -116,7 +125,7 @@ auto drawn(QCustomPlot& plot, const FigureLegend& legend, Take take) {
 
 FigureLegend legendOf(const Colors& colors, const QStringList& labels,
                       const std::vector<Overlay>& others) {
-    FigureLegend legend{colors.background, {}};
+    FigureLegend legend{colors.background, {}, !others.empty()};
     for (int lane = 0; lane < labels.size(); ++lane)
         legend.entries.push_back({colors.lanePen(lane), colors.laneText(lane), labels[lane]});
     for (const Overlay& other : others)

@@ -36,6 +36,7 @@ struct FigureLegend {
     };
     QColor background;
     std::vector<Entry> entries;
+    bool hasOtherRuns = false; ///< no heading names them
 };
 
 /// Returns an entry for each lane and for each other run whose curves are drawn.
@@ -48,7 +49,8 @@ QByteArray figureFile(const QSize&, const QString& title, const DrawFigure& draw
 /// Returns the same picture with twice as many pixels in each direction.
 QImage figureImage(const QSize&, const DrawFigure& draw);
 
-/// Return the plot as it is on screen, but with whole headings, and with the legend below.
+/// Return the plot as it is on screen, but with whole headings. The legend stands below where they
+/// do not say all that it says.
 QByteArray plotFile(QCustomPlot&, const FigureLegend&, PlotForm);
 QImage plotImage(QCustomPlot&, const FigureLegend&);
 

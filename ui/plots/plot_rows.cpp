@@ -3,6 +3,7 @@
 
 #include "ui/look/owned.h"
 #include "ui/plots/crosshair.h"
+#include "ui/plots/readout_item.h"
 
 #include <qcustomplot.h>
 
@@ -151,6 +152,20 @@ std::vector<StackedPlot*> PlotRows::shown() const {
     }
     if (m_map) plots.insert(plots.begin() + static_cast<std::ptrdiff_t>(above), m_map.get());
     return plots;
+}
+
+void PlotRows::showValues(std::optional<qint64> step) {
+    for (const auto& panel : m_panels)
+        if (!panel->hidden()) panel->showValues(step);
+    ReadoutItem::nameLanesAlike(m_plot);
+    if (m_map) m_map->showValues(step); // its words depend on that form
+}
+
+QStringList PlotRows::spoken(std::optional<qint64> step) const {
+    QStringList texts;
+    for (const StackedPlot* plot : shown())
+        if (const QString text = plot->spoken(step); !text.isEmpty()) texts << text;
+    return texts;
 }
 
 } // namespace halfscope

@@ -5,7 +5,10 @@
 #include "ui/plots/gradient_map.h"
 #include "ui/plots/plot_panel.h"
 
+#include <QStringList>
+
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +48,10 @@ public:
     const QStringList& hidden() const { return m_hidden; }
     /// Returns all plots that are not hidden, from top to bottom.
     std::vector<StackedPlot*> shown() const;
+    /// Shows the values at a step, or the newest ones, with the lanes named alike in all plots.
+    void showValues(std::optional<qint64> step);
+    /// Returns what each plot says to screen readers.
+    QStringList spoken(std::optional<qint64> step) const;
 
 private:
     void prepare(QCPAxisRect&);

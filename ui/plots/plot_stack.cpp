@@ -12,6 +12,7 @@
 #include "ui/plots/plots_menu.h"
 #include "ui/plots/readout_item.h"
 #include "ui/plots/stack_layout.h"
+#include "ui/plots/tickers.h"
 
 #include <qcustomplot.h>
 
@@ -59,7 +60,6 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     connect(m_controls, &PlotControls::plotWanted, this, [this](const QString& title) {
         m_rows->want(title);
         applyMargins();
-        placeControls();
         m_dirty = true;
         refresh();
     });
@@ -121,7 +121,6 @@ void PlotStack::setRun(std::shared_ptr<const Run> run) {
     showGradients(gradients);
     showGradientLane();
     applyMargins();
-    placeControls();
     applyColors();
 }
 
@@ -154,7 +153,7 @@ bool PlotStack::takeRun() {
         m_following = followed;
         m_from = from;
         m_to = to;
-        m_controls->setLive(!followed);
+        offerWayBack();
         m_seen = seen;
     }
     m_lastStep = run.lastStep();
@@ -195,7 +194,6 @@ void PlotStack::showGradients(bool shows) {
 void PlotStack::hidePlots(const QStringList& columns) {
     m_rows->hide(columns);
     applyMargins();
-    placeControls();
     applyColors();
 }
 
@@ -222,7 +220,7 @@ void PlotStack::showGradientLane() {
     m_controls->setLanes(chooses ? m_labels : QStringList(), m_gradientLane);
     if (!known || !showsGradients()) return;
     m_rows->map()->setLane(m_run, m_gradientLane, m_labels[m_gradientLane]);
-    m_rows->map()->showValues(readStep());
+    updateReadouts();
 }
 
 /// A run that goes on from a checkpoint may lack the rows before it.
@@ -277,7 +275,6 @@ void PlotStack::magnify(double factor) {
     m_events->magnify(factor);
     m_controls->setBare(factor > 1);
     applyMargins();
-    placeControls();
     applyColors();
 }
 
@@ -285,7 +282,7 @@ void PlotStack::setFollow(bool follow) {
     if (follow) pinCrosshair(std::nullopt);
     if (follow == m_following) return;
     m_following = follow;
-    m_controls->setLive(!follow);
+    offerWayBack();
     m_dirty = true;
     Q_EMIT followChanged(follow);
 }
@@ -325,8 +322,15 @@ std::optional<qint64> PlotStack::pinnedStep() const { return m_crosshair->pinned
 
 void PlotStack::pinCrosshair(std::optional<qint64> step) {
     m_crosshair->pin(step);
+    offerWayBack();
     moveCrosshair(step);
     emit pinned(step);
+}
+
+void PlotStack::offerWayBack() { m_controls->setWayBack(!m_following || pinnedStep()); }
+
+void PlotStack::trainingStarts() {
+    if (m_following && crosshair()) pinCrosshair(std::nullopt);
 }
 
 /// Moves the crosshair. Only its layer is painted again; the curves stay in their buffer.
@@ -338,17 +342,12 @@ void PlotStack::moveCrosshair(std::optional<qint64> step) {
     describe(false);
 }
 
-void PlotStack::updateReadouts() {
-    for (StackedPlot* plot : m_rows->shown())
-        plot->showValues(readStep());
-}
+void PlotStack::updateReadouts() { m_rows->showValues(readStep()); }
 
 void PlotStack::describe(bool now) {
     if (!now && m_described.isValid() && m_described.elapsed() < kDescribeEvery) return;
     m_described.start();
-    QStringList parts;
-    for (const StackedPlot* plot : m_rows->shown())
-        if (const QString text = plot->spoken(readStep()); !text.isEmpty()) parts << text;
+    QStringList parts = m_rows->spoken(readStep());
     const int events = m_events->count();
     parts << (events == 1 ? tr("1 event") : tr("%n events", nullptr, events));
     setAccessibleDescription(tr("Step %1: %2")
@@ -374,6 +373,7 @@ void PlotStack::applyMargins() {
         placePlots(plots, *m_events, height() - 2 * kFocusBorder, m_plot->font());
         m_events->keepFree(m_controls->placeFolded(plots, kFocusBorder));
     }
+    placeControls();
     m_moved = true;
 }
 
@@ -389,7 +389,6 @@ void PlotStack::layOut() {
 void PlotStack::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     applyMargins();
-    placeControls();
     m_dirty = true;
 }
 

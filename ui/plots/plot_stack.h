@@ -83,6 +83,8 @@ public:
     /// nothing where that is the newest.
     std::optional<qint64> readStep() const;
     std::optional<qint64> pinnedStep() const;
+    /// Removes the crosshair while following: what is trained now is to be seen.
+    void trainingStarts();
     /// Returns the index, among the run's events, of the gravest event at the crosshair; nothing
     /// when no event happened at that step.
     std::optional<int> eventPointedAt() const {
@@ -159,6 +161,8 @@ private:
 
     // range and crosshair
     void setRange(double from, double to);
+    /// Shows the button to the newest step where the headers may tell another one.
+    void offerWayBack();
     void zoom(double about, double factor);
     void updatePlots();
     void updateReadouts();

@@ -4,6 +4,7 @@
 #include "ui/models/lane_titles.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace halfscope {
 
@@ -84,12 +85,31 @@ int ReadoutItem::titleWidth(Form form) const {
     return QFontMetrics(bold).horizontalAdvance(titleIn(form)) + kBehindTitle;
 }
 
-ReadoutItem::Form ReadoutItem::formFor(int width) const {
+ReadoutItem::Form ReadoutItem::formFor(int width, Form richest) const {
     for (const Form form :
          {Form::Full, Form::Brief, Form::Letters, Form::ShortTitle, Form::Shortest})
-        if (fitting(width, form) == m_entries.size()) return form;
+        if (form >= richest && fitting(width, form) == m_entries.size()) return form;
     return Form::NoSamples;
 }
+
+void ReadoutItem::nameLanesAlike(QCustomPlot& plot) {
+    std::vector<ReadoutItem*> headers;
+    for (int i = 0; i < plot.itemCount(); ++i)
+        if (auto* header = qobject_cast<ReadoutItem*>(plot.item(i)); header && header->isShown())
+            headers.push_back(header);
+    Form richest = Form::Full;
+    for (const ReadoutItem* header : headers)
+        if (!header->m_givesWay)
+            richest = std::max(richest, header->formFor(header->room(), Form::Full));
+    // from there on, forms name lanes alike, and differ in title and value
+    richest = std::min(richest, Form::Letters);
+    for (ReadoutItem* header : headers)
+        header->m_richest = richest;
+}
+
+bool ReadoutItem::namesInFull() const { return m_givesWay || form() == Form::Full; }
+
+bool ReadoutItem::isShown() const { return visible() && m_rect.margins().top() > 0; }
 
 /// Returns how many entries there is room for.
 qsizetype ReadoutItem::fitting(int width, Form form) const {
@@ -107,10 +127,9 @@ qsizetype ReadoutItem::fitting(int width, Form form) const {
 
 int ReadoutItem::room() const { return m_rect.rect().width() - (m_printed ? 0 : m_covered); }
 
-bool ReadoutItem::fits() const { return fitting(room(), formFor(room())) == m_entries.size(); }
+bool ReadoutItem::fits() const { return fitting(room(), form()) == m_entries.size(); }
 
-QStringList ReadoutItem::textsIn(int width) const {
-    const Form form = formFor(width);
+QStringList ReadoutItem::textsIn(int width, Form form) const {
     const qsizetype count = fitting(width, form);
     QStringList texts{titleIn(form)};
     for (qsizetype i = 0; i < count; ++i)
@@ -120,11 +139,11 @@ QStringList ReadoutItem::textsIn(int width) const {
 }
 
 void ReadoutItem::draw(QCPPainter* painter) {
-    if (m_rect.margins().top() == 0) return; // the plot was folded away
+    if (!isShown()) return;
     constexpr auto kWhere = Qt::AlignLeft | Qt::AlignVCenter;
     const QRect inner(m_rect.rect().topLeft(), QSize(room(), m_rect.rect().height()));
-    const Form form = formFor(inner.width());
-    const QStringList texts = textsIn(inner.width());
+    const Form form = this->form();
+    const QStringList texts = textsIn(inner.width(), form);
     const int height = heightFor(mParentPlot->font());
     QRect line(inner.left(), inner.top() - height, inner.width(), height);
     painter->save();

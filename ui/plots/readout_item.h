@@ -31,9 +31,22 @@ public:
     /// Prepares for a picture: nothing covers the header there, and its title is never shortened.
     void setPrinted(bool printed) { m_printed = printed; }
     static int heightFor(const QFont&);
-    /// Returns what a header of `width` pixels says: the title, then a text for each lane. "…" at
-    /// the end stands for lanes that are left out, because half a number would be another number.
-    QStringList textsIn(int width) const;
+    /// Makes all headers of a plot name the lanes in the same form, the richest for which each of
+    /// them has room.
+    static void nameLanesAlike(QCustomPlot&);
+    /// Tells that its one lane gives way: nameLanesAlike() does not ask for what it has room.
+    void giveWay() { m_givesWay = true; }
+    /// Whether it names its lanes in full, or gives way to headers that do: then a picture needs no
+    /// legend.
+    bool namesInFull() const;
+    /// Whether it is drawn: its plot is neither hidden nor folded away.
+    bool isShown() const;
+    /// Returns what a header of `width` pixels says, whatever others have room for: the title, then
+    /// a text for each lane. "…" at the end stands for lanes that are left out, because half a
+    /// number would be another number.
+    QStringList textsIn(int width) const { return textsIn(width, formFor(width, Form::Full)); }
+    /// Returns what the header says.
+    QStringList texts() const { return textsIn(room(), form()); }
     /// Whether the header, at its present width, leaves no lane out.
     bool fits() const;
 
@@ -51,7 +64,10 @@ private:
     int entryWidth(const ReadoutEntry&, Form, const QFontMetrics&) const;
     static bool isShort(Form form) { return form == Form::Shortest || form == Form::NoSamples; }
     const QString& titleIn(Form) const;
-    Form formFor(int width) const;
+    /// Returns the richest form, at most as rich as `richest`, that leaves no lane out.
+    Form formFor(int width, Form richest) const;
+    Form form() const { return formFor(room(), m_richest); }
+    QStringList textsIn(int width, Form) const;
     qsizetype fitting(int width, Form) const;
     int titleWidth(Form) const;
 
@@ -62,6 +78,8 @@ private:
     QColor m_titleColor;
     int m_covered = 0;
     bool m_printed = false;
+    bool m_givesWay = false;
+    Form m_richest = Form::Full; ///< see nameLanesAlike()
     QVector<ReadoutEntry> m_entries;
 };
 

@@ -56,7 +56,10 @@ struct Stack {
 
 void placeMargins(std::span<StackedPlot* const> plots, EventLane& events, const QFont& font) {
     const QFontMetrics metrics(font);
-    const int left = metrics.horizontalAdvance(QStringLiteral("9.9e-99")) + 12;
+    // the longest labels, beside their ticks and with a gap to the left
+    const int left = std::max(metrics.horizontalAdvance(QStringLiteral("9.9e-99")),
+                              metrics.horizontalAdvance(QStringLiteral("999,999"))) +
+                     12;
     // room for half of the last step's label
     const int right = metrics.horizontalAdvance(QStringLiteral("9,999,999")) / 2 + 2;
     const int header = ReadoutItem::heightFor(font);

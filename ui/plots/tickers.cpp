@@ -44,6 +44,18 @@ QString tickNumber(double value) {
     return text;
 }
 
+bool isPower(const QString& number) { return number.contains(u'e', Qt::CaseInsensitive); }
+
+/// Returns "1e+05", or "1.5e-04" with as many digits as it has, up to three.
+QString asPower(double value) {
+    constexpr int kMostDecimals = 2;
+    int decimals = 0;
+    while (decimals < kMostDecimals && std::abs(QString::number(value, 'e', decimals).toDouble() -
+                                                value) > 1e-9 * std::abs(value))
+        ++decimals;
+    return QLocale().toString(value, 'e', decimals);
+}
+
 /// Writes the number before the prefix with `text`.
 QString prefixed(double value, QString (*text)(double)) {
     constexpr std::array<const char*, 4> kPrefixes{"", "k", "M", "G"};
@@ -109,6 +121,16 @@ QVector<double> SpacedTicker::spaced(const QVector<double>& ticks, const QCPRang
     }
     if (keep == Keep::Highest) std::reverse(kept.begin(), kept.end());
     return kept;
+}
+
+QVector<QString> SpacedTicker::createLabelVector(const QVector<double>& ticks,
+                                                 const QLocale& locale, QChar form, int digits) {
+    QVector<QString> labels = QCPAxisTicker::createLabelVector(ticks, locale, form, digits);
+    if (std::none_of(labels.begin(), labels.end(), isPower)) return labels;
+    const QString zero = shortNumber(0), one = shortNumber(1);
+    for (qsizetype i = 0; i < labels.size(); ++i)
+        if (labels[i] != zero && labels[i] != one) labels[i] = asPower(ticks[i]);
+    return labels;
 }
 
 template <class Ticks>

@@ -48,6 +48,10 @@ protected:
     /// ticks: one label does not say how far apart two values are.
     template <class Ticks>
     static QVector<double> atLeastTwo(double step, double least, Ticks ticks);
+    /// Writes all numbers but 0 and 1 as powers of ten where one of them is: "1e+05" beside
+    /// "1e+10".
+    QVector<QString> createLabelVector(const QVector<double>& ticks, const QLocale&, QChar,
+                                       int) override;
 
 private:
     double m_labelShare = 0;

@@ -230,6 +230,10 @@ void MainWindow::connectParts() {
     connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::choosePlots);
     connect(parts.plots, &PlotStack::valuesRequested, m_files.get(), &WindowFiles::chooseValues);
     connect(parts.plots, &PlotStack::copyRequested, m_files.get(), &WindowFiles::copyPlots);
+    connect(m_controller.get(), &ExperimentController::stateChanged, parts.plots,
+            [plots = parts.plots](SessionState state) {
+                if (state == SessionState::Running) plots->trainingStarts();
+            });
     connect(shown, &ShownRun::titleChanged, this, &QWidget::setWindowTitle);
     connect(shown, &ShownRun::told, this, &MainWindow::tell);
     connect(shown, &ShownRun::stirred, m_frames.get(), &FrameLoop::stir);

@@ -106,20 +106,36 @@ QStringList inOrder(QStringList folders) {
     return folders;
 }
 
-/// Returns those folders in a folder that hold saved runs.
+/// Returns those folders in a folder that hold saved runs, with those that hold a part of one: what
+/// a run has lost must not hide it. Empty when none of them is whole.
 QStringList runsIn(const QString& folder) {
     QStringList found;
+    bool any = false;
     const QDir dir(folder);
     for (const QString& name : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
         checkCancelled();
-        if (holdsRun(dir.filePath(name))) found << dir.filePath(name);
+        const QDir inside(dir.filePath(name));
+        const bool whole = holdsRun(inside.path());
+        any = any || whole;
+        if (whole || inside.exists(kExperimentFile) || inside.exists(kStepsFile))
+            found << inside.path();
     }
-    return inOrder(std::move(found));
+    return any ? inOrder(std::move(found)) : QStringList();
+}
+
+/// Throws InputError when a folder lacks a file that every saved run has.
+void checkHoldsRun(const QString& folder) {
+    for (const char* name : {kExperimentFile, kStepsFile})
+        if (!QFileInfo::exists(QDir(folder).filePath(name)))
+            throw InputError(phrase("Files", "%1: %2 is missing, without which a saved run cannot "
+                                             "be opened"),
+                             pathText(folder.toStdString()), name);
 }
 
 /// The names of their folders tell runs apart that have the same title. Adds to `lost` why the run
 /// cannot go on from the checkpoint beside it.
 OpenedRun readRunIn(const QString& folder, std::vector<Message>& lost) {
+    checkHoldsRun(folder);
     const OpenedFile opened = readExperiment(QDir(folder).filePath(kExperimentFile));
     const QString name = safeText(QDir(folder).dirName().toStdString());
     const QString title = safeText(opened.config->title);
@@ -136,17 +152,29 @@ OpenedRun readRunIn(const QString& folder, std::vector<Message>& lost) {
     return read;
 }
 
+/// Returns the first of several reasons, and how many more there are.
+Message someOf(std::vector<Message> reasons) {
+    constexpr size_t kMost = 3;
+    if (reasons.empty()) return {};
+    const size_t more = reasons.size() - std::min(reasons.size(), kMost);
+    reasons.resize(reasons.size() - more);
+    const Message shown = listed(reasons, phrase("Files", "%1; %2"));
+    return more == 0 ? shown : Message(phrase("Files", "%1; and %2 more"), shown, more);
+}
+
 /// Reads the runs of a folder. One that cannot be read is left out; throws InputError when none
 /// can.
 OpenedFile readRuns(const QString& path, const QStringList& folders) {
     OpenedFile opened{path};
+    std::vector<Message> leftOut;
     for (const QString& folder : folders) {
         try {
             opened.runs.push_back(readRunIn(folder, opened.lost));
         } catch (const InputError& error) {
-            if (opened.problem.empty()) opened.problem = error.message();
+            leftOut.push_back(error.message());
         }
     }
+    opened.problem = someOf(std::move(leftOut));
     if (opened.runs.empty()) throw InputError(opened.problem);
     return opened;
 }

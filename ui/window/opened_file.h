@@ -34,7 +34,7 @@ struct OpenedFile {
     std::shared_ptr<const ExperimentState> from{};
     std::shared_ptr<Run> begun{};
     std::vector<std::string> idle{}; ///< keys of its settings that have no effect
-    /// Why a run cannot go on from the checkpoint beside it, or why one of several is left out.
+    /// Why a run cannot go on from the checkpoint beside it, or why some of several are left out.
     Message problem{};
     /// Several saved runs: of a folder that holds their folders, or those of separate folders,
     /// which have no common path.

@@ -121,11 +121,11 @@ private slots:
         row("program", "\nimport torch\nmodel = A()",
             "line 2, column 1: this is a program; what is allowed here is one model by itself, "
             "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "
-            "imports, variables and classes");
+            "imports, variables or classes");
         const std::string program =
             ": this is a program; what is allowed here is one model by itself, "
             "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "
-            "imports, variables and classes";
+            "imports, variables or classes";
         row("variable", "hidden = 64\nmodel = A(hidden)", ("line 1, column 10" + program).c_str());
         row("function", "return A(1)", ("line 1, column 1" + program).c_str());
         row("with a type", "model: nn.Module = A(1)", ("line 1, column 1" + program).c_str());

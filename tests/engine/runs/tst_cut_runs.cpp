@@ -2,7 +2,9 @@
 // and the program says what is missing.
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
+#include "engine/runs/gradient_file.h"
 #include "engine/runs/run_manifest.h"
+#include "engine/runs/run_past.h"
 #include "engine/runs/run_saving.h"
 #include "engine/runs/run_writer.h"
 #include "engine/settings/fields.h"
@@ -14,7 +16,9 @@
 #include <QDir>
 #include <QTest>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 
 namespace tst_cut_runs {
 
@@ -72,6 +76,9 @@ private slots:
     void init() { m_folder = std::make_unique<RunFolder>(); }
     void raggedTables_data();
     void raggedTables();
+    void damagedRows_data();
+    void damagedRows();
+    void damageBeforeACheckpoint();
     void emptyFiles();
     void damagedSummaryAndPictures();
     void manifests();
@@ -132,6 +139,97 @@ void TestCutRuns::raggedTables() {
     const QTemporaryDir saved; // and can be saved again
     saveRun(run->snapshot(), saved.path().toStdString());
     QCOMPARE(readRun(saved.path().toStdString(), defaultConfig())->step(), int64_t{step});
+}
+
+void TestCutRuns::damagedRows_data() {
+    QTest::addColumn<QByteArray>("file");
+    QTest::addColumn<QByteArray>("from");
+    QTest::addColumn<QByteArray>("to");
+    QTest::addColumn<int>("step");
+    QTest::addColumn<QByteArray>("lacks");
+    const auto row = [](const char* name, const char* file, const char* from, const char* to,
+                        int step, const char* lacks) {
+        QTest::newRow(name) << QByteArray(file) << QByteArray(from) << QByteArray(to) << step
+                            << QByteArray(lacks);
+    };
+    row("a value", "steps.csv", "3,amp-fp16,0.5,", "3,amp-fp16,abc,", 2,
+        "steps.csv after step 2 (FILE, line 7, loss: \"abc\" is not allowed: a number, nan, inf or "
+        "-inf)");
+    row("a field too much", "steps.csv", "2,fp32,", "2,,fp32,", 1,
+        "steps.csv after step 1 (FILE, ");
+    row("a step", "steps.csv", "4,fp32,", "5,fp32,", 3, "steps.csv after step 3 (FILE, line 8, ");
+    row("a time", "timing.csv", "2,amp-fp16,0.5,1", "2,amp-fp16,0.5,x", 4,
+        "timing.csv after step 1 (FILE, line 5, wall_seconds: \"x\" is not allowed: a number from "
+        "0 or inf)");
+    row("an event", "events.csv", "2,fp32,edit,1", "2,fp32,edit,x", 4,
+        "the rest of events.csv (FILE, line 3, scale_before: \"x\" is not allowed: ");
+    row("the first event", "events.csv", "1,fp32,edit,1", "1,fp32,edit,x", 4,
+        "the rest of events.csv (FILE, line 2, scale_before: \"x\" is not allowed: ");
+    row("a count", "gradients.csv", "fp32,2,2", "fp32,2,x", 4,
+        "the rest of gradients.csv (FILE, line 3, last_step: \"x\" is not allowed: ");
+}
+
+/// A damaged line ends its table like a file that is cut off there, and hides no step before it.
+void TestCutRuns::damagedRows() {
+    QFETCH(const QByteArray, file);
+    QFETCH(const QByteArray, from);
+    QFETCH(const QByteArray, to);
+    QFETCH(const int, step);
+    QFETCH(QByteArray, lacks);
+    std::map<std::string, std::string> files{
+        {"steps.csv", rows(4)},
+        {"timing.csv", times(4)},
+        {"events.csv", std::string(table::kEvents) + "1,fp32,edit,1,1,,\n2,fp32,edit,1,1,,\n" +
+                           "3,fp32,edit,1,1,,\n"},
+        {"gradients.csv", gradientHeader()}};
+    for (int64_t at = 1; at <= 3; ++at) {
+        GradientRange range;
+        range.step = at;
+        files["gradients.csv"] += gradientLine(range, "fp32");
+    }
+    std::string& text = files[file.toStdString()];
+    const size_t place = text.find('\n' + from.toStdString());
+    QVERIFY(place != std::string::npos);
+    text.replace(place + 1, static_cast<size_t>(from.size()), to.toStdString());
+    for (const auto& [name, content] : files)
+        put(name.c_str(), content);
+    const auto run = m_folder->read();
+    QCOMPARE(run->step(), int64_t{step});
+    const Names found = test::missingTexts(run->info());
+    QCOMPARE(found.size(), size_t{2});
+    lacks.replace("FILE", QByteArray::fromStdString(m_folder->file(file.constData())));
+    QVERIFY2(found[0].starts_with(lacks.toStdString()) && found[0].ends_with(')'),
+             found[0].c_str());
+    QCOMPARE(found[1], std::string("summary.json"));
+    const int64_t timed = file == "timing.csv" ? 1 : step; // no part of the damaged row is taken
+    int64_t measured = 0;
+    run->column(1, metric::DeviceSeconds).values(1, 5, [&](int64_t, double) { ++measured; });
+    QCOMPARE(measured, timed);
+    const bool first = to.startsWith("1");
+    const auto events = size_t{file != "events.csv" ? 3U : first ? 0U : 1U};
+    QCOMPARE(run->events().size(), std::min(events, static_cast<size_t>(step) + 2));
+    const QTemporaryDir saved; // and can be saved again
+    saveRun(run->snapshot(), saved.path().toStdString());
+    QCOMPARE(readRun(saved.path().toStdString(), defaultConfig())->step(), int64_t{step});
+}
+
+/// A run goes on only from rows that are all there: those behind the damage would be lost.
+void TestCutRuns::damageBeforeACheckpoint() {
+    std::string damaged = rows(4);
+    damaged.replace(damaged.find("3,amp-fp16"), 1, "x");
+    put("steps.csv", damaged);
+    put("timing.csv", times(4));
+    put("events.csv", table::kEvents);
+    put("experiment.json", configText(defaultConfig()));
+    const RunManifest manifest{newRunId(), true, {}};
+    put("manifest.json", manifestText(manifest));
+    const auto past = [&](int64_t step) {
+        return readPast(folder(), manifest.run, step, defaultConfig()).rows->step();
+    };
+    QCOMPARE(past(2), int64_t{2});
+    QCOMPARE(thrownBy<InputError>([&] { past(3); }),
+             m_folder->file("steps.csv") +
+                 ", line 7, step: \"x\" is not allowed: a whole number from 1 to 1000000000");
 }
 
 void TestCutRuns::emptyFiles() {

@@ -4,7 +4,9 @@
 #include "engine/io/database.h"
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_store.h"
+#include "tests/support/ordinary_user.h"
 #include "tests/support/session_run.h"
+#include "tests/support/thrown.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -35,6 +37,7 @@ private slots:
     void whatCannotBeReadIsNamed();
     void locksAloneGo();
     void aLookTakesNoLockOfAStart();
+    void whyThereIsNoLock();
 };
 
 void TestLeftFiles::damagedFiles() {
@@ -300,6 +303,28 @@ void TestLeftFiles::aLookTakesNoLockOfAStart() {
     ends = true;
     look.wait();
     QCOMPARE(lost, 0);
+}
+
+/// As where the home folder is on a read-only file system: what cannot be made is the folder.
+void TestLeftFiles::whyThereIsNoLock() {
+    const QTemporaryDir folder;
+    const std::string path = folder.path().toStdString();
+    const auto refusal = [](const std::string& sessions) {
+        return thrownBy<RunError>([&] { const SessionLock lock(sessions); });
+    };
+    std::ofstream(path + "/file") << "no folder";
+    QCOMPARE(refusal(path + "/file/sessions"),
+             path + "/file/sessions: cannot create the folder: Not a directory");
+    const std::string closed = path + "/closed";
+    std::filesystem::create_directory(closed);
+    using std::filesystem::perms;
+    std::filesystem::permissions(path, perms(0755));
+    std::filesystem::permissions(closed, perms(0555));
+    const OrdinaryUser user;
+    if (!user.holds()) QSKIP("root cannot become an ordinary user here");
+    QCOMPARE(refusal(closed), closed + ": cannot write to this folder: Permission denied");
+    QCOMPARE(refusal(closed + "/deeper/yet"),
+             closed + "/deeper/yet: cannot create the folder: Permission denied");
 }
 
 } // namespace tst_left_files

@@ -50,7 +50,7 @@ RunConfig digits() {
     RunConfig config = presetNamed("mnist-mlp").config;
     config.lanes = parseLanes("fp32,amp-fp16");
     config.device = "cpu";
-    config.model.layers = "Flatten(), Linear(784, 10)";
+    config.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(784, 10))";
     config.validation.steps = 2;
     config.epochs = 0;
     config.steps = 2;

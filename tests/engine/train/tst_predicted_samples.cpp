@@ -17,6 +17,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <stop_token>
 
@@ -327,6 +328,17 @@ void TestPredictedSamples::aSavedRunPredicts() {
     QVERIFY(thrownBy<InputError>([&] {
                 predictedSamples(run, "fp64", path);
             }).find("no lane fp64") != std::string::npos);
+    std::string wider;
+    for (const QString& line : linesOf(text))
+        wider += (wider.empty() ? "floor," : std::to_string(line.size() % 3) + ',') +
+                 line.toStdString() + '\n';
+    write("forked.csv", wider);
+    const std::string changed = path + " changed after the training: " + folder.toStdString() +
+                                "/checkpoint.safetensors: the network of its lane ";
+    for (const auto& work :
+         {std::function<void()>([&] { predictedSamples(run, experiment->laneName(0), path); }),
+          std::function<void()>([&] { savedFile(LaneFile::Predictions); })})
+        QVERIFY2(thrownBy<InputError>(work).starts_with(changed), changed.c_str());
 }
 
 /// Also when the order of the columns differs, and a line has no text.

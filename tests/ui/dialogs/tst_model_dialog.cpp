@@ -153,13 +153,17 @@ void TestModelDialog::wrapsALongLine() {
             QVERIFY2(button->text().contains(u'&'), qPrintable(button->text()));
 }
 
-/// Presses Esc and answers; returns what was asked.
+/// Presses Esc and answers; returns what was asked, with the buttons, and with the default one
+/// last.
 QString askedOnEscape(ModelDialog& dialog, QMessageBox::StandardButton answer) {
     QString asked;
     QTimer::singleShot(0, &dialog, [&] {
         auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
         if (!box) return;
         asked = box->text();
+        for (QAbstractButton* each : box->buttons())
+            asked += u'|' + each->text().remove(u'&');
+        asked += u'|' + box->defaultButton()->text().remove(u'&');
         box->button(answer)->click();
     });
     QTest::keyClick(&dialog, Qt::Key_Escape);
@@ -171,14 +175,18 @@ void TestModelDialog::asksBeforeItLosesText() {
     ModelDialog dialog(checkerboard());
     dialog.show();
     dialog.editor()->setPlainText(QStringLiteral("nn.Linear(2, 1)"));
-    QVERIFY(askedOnEscape(dialog, QMessageBox::No).contains(QStringLiteral("lose it")));
+    const QString asked = askedOnEscape(dialog, QMessageBox::Cancel);
+    QVERIFY2(asked.startsWith(QStringLiteral("This network is not in use yet. Discard it?|")),
+             qPrintable(asked));
+    QVERIFY2(asked.contains(QStringLiteral("|Discard|")), qPrintable(asked));
+    QVERIFY2(asked.endsWith(QStringLiteral("|Keep editing")), qPrintable(asked));
     QVERIFY(dialog.isVisible());
     QCOMPARE(dialog.text(), QStringLiteral("nn.Linear(2, 1)"));
-    QVERIFY(!askedOnEscape(dialog, QMessageBox::Yes).isEmpty());
+    QVERIFY(!askedOnEscape(dialog, QMessageBox::Discard).isEmpty());
     QVERIFY(!dialog.isVisible());
     ModelDialog untouched(checkerboard());
     untouched.show();
-    QCOMPARE(askedOnEscape(untouched, QMessageBox::Yes), QString());
+    QCOMPARE(askedOnEscape(untouched, QMessageBox::Discard), QString());
     QVERIFY(!untouched.isVisible());
 }
 

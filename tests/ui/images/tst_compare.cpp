@@ -147,7 +147,12 @@ void TestCompare::savedPicturesHaveNoErrors() {
         view.setTarget(constant(8, 1));
         QCOMPARE(view.view(0).note(),
                  saved ? QString() : QStringLiteral("MAE 0.250, PSNR 12.0 dB"));
-        QCOMPARE(view.view(1).toolTip().contains(QStringLiteral("PSNR")), !saved);
+        QCOMPARE(view.view(1).toolTip().contains(QStringLiteral("MAE")), !saved);
+        const QString why = QStringLiteral("saved picture");
+        QCOMPARE(view.view(1).toolTip().contains(why), saved);
+        QVERIFY(!view.view(2).toolTip().contains(why)); // the target is what it was
+        QTest::keyClick(&view, Qt::Key_Right);          // reads the pixel in the middle
+        QCOMPARE(view.readout().contains(QStringLiteral("8-bit values of a saved picture")), saved);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "ui/images/image_view.h"
 #include "ui/look/text_fit.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/translated.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/section.h"
 #include "ui/panels/setup_panel.h"
@@ -17,7 +18,9 @@
 #include <QLabel>
 #include <QScrollArea>
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
 namespace tst_lane_titles {
 
@@ -67,8 +70,11 @@ private slots:
     void forkNamesItsParent();
     void presetsHaveTitlesOfTheirOwn();
     void forms();
+    void valuesKeepAWord();
+    void formsTogetherAreAlike();
     void barestForms_data();
     void barestForms();
+    void captionsAreAlike();
     void captionsCutNoName();
     void shownEverywhere();
     void longTitleMakesNothingWider();
@@ -181,13 +187,14 @@ void TestLaneTitles::forms() {
         labelForms(joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20")));
     QCOMPARE(forms.join(u'|'),
              joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20|"
-                                        "B First scale 2^24, Growth interval 20|B first 2^24, 20|"
+                                        "B First scale 2^24, Growth interval 20|"
+                                        "B first 2^24, interval 20|"
                                         "B first 2^24")));
     QVERIFY(!labelForms(
                  joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20, …")))
-                 .contains(QStringLiteral("B first 2^24, 20, …")));
+                 .contains(QStringLiteral("B first 2^24, interval 20, …")));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, Growth interval 20"))).back(),
-             QStringLiteral("B 20"));
+             QStringLiteral("B interval 20"));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, First scale 1"))).join(u'|'),
              joinedNames(QStringLiteral("B amp-fp16, First scale 1|B first 1")));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B fp8, FP8 scaling none"))).back(),
@@ -199,6 +206,42 @@ void TestLaneTitles::forms() {
         QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(form)), form);
     const QString cut = widest(forms, metrics, metrics.horizontalAdvance(forms.back()) - 1);
     QVERIFY2(cut.contains(QChar(0x2026)), qPrintable(cut));
+}
+
+/// Of no setting a bare value is left: "C 200" says nothing.
+void TestLaneTitles::valuesKeepAWord() {
+    int settings = 0;
+    for (const Field& field : fieldTable()) {
+        if (field.scope != FieldScope::Lane || field.key == "precision") continue;
+        // their value is a name
+        if (field.key == "scaler.preset" || field.kind == FieldKind::Path) continue;
+        if (field.kind == FieldKind::Text) continue;
+        const QString name = QString::fromStdString(nameInTitles(field));
+        const QString last = labelForms(QStringLiteral("B amp-fp16, %1 7").arg(name)).back();
+        QVERIFY2(last != QStringLiteral("B 7") && last.startsWith(QStringLiteral("B ")) &&
+                     last.endsWith(QStringLiteral(" 7")),
+                 qPrintable(QString::fromStdString(field.key) + u' ' + last));
+        ++settings;
+    }
+    QVERIFY(settings > 15);
+}
+
+/// Pictures side by side name their lanes in the same form.
+void TestLaneTitles::formsTogetherAreAlike() {
+    const QStringList labels{QStringLiteral("A fp32"),
+                             joinedNames(QStringLiteral("B amp-fp16, First scale 2^24")),
+                             joinedNames(QStringLiteral("C amp-fp16, Growth interval 20, First "
+                                                        "scale 2^16"))};
+    QStringList said;
+    for (const QStringList& form : formsTogether(labels))
+        said << form.join(u'|');
+    QCOMPARE(said.size(), 6);
+    QCOMPARE(said[0], labels.join(u'|'));
+    QCOMPARE(said[1], joinedNames(QStringLiteral("A fp32|B First scale 2^24|C Growth interval 20, "
+                                                 "First scale 2^16")));
+    QCOMPARE(said[2], QStringLiteral("A fp32|B first 2^24|C interval 20, first 2^16"));
+    QCOMPARE(said[kBriefestNames], QStringLiteral("A fp32|B first 2^24|C interval 20"));
+    QCOMPARE(said[5], QStringLiteral("A|B|C"));
 }
 
 void TestLaneTitles::barestForms_data() {
@@ -226,6 +269,31 @@ void TestLaneTitles::barestForms() {
     for (int lane = 0; lane < all.size(); ++lane)
         said << distinctLabel(all, lane);
     QTEST(said.join(u'|'), "said");
+}
+
+/// One pane that has room for more words says no more than the others.
+void TestLaneTitles::captionsAreAlike() {
+    CompareView pictures;
+    pictures.setLanes(
+        laneTitles(withLanes("fp32,amp-fp16,amp-fp16", {"lanes.1.scaler.growth_interval=20",
+                                                        "lanes.2.scaler.growth_interval=200",
+                                                        "lanes.2.scaler.init_scale=16777216"})));
+    pictures.show();
+    bool brief = false;
+    for (int width = 1600; width >= 200; width -= 20) {
+        pictures.resize(width, 220);
+        QCoreApplication::processEvents();
+        QStringList labels, said;
+        for (int lane = 0; lane < 3; ++lane) {
+            labels << pictures.view(lane).title();
+            said << pictures.view(lane).shownTitle();
+        }
+        const std::vector<QStringList> forms = formsTogether(labels);
+        QVERIFY2(std::find(forms.begin(), forms.end(), said) != forms.end(),
+                 qPrintable(said.join(u'|')));
+        brief = brief || said[2] == QStringLiteral("C first 2^24, interval 200");
+    }
+    QVERIFY(brief);
 }
 
 /// Above six narrow pictures, no name is cut.

@@ -40,6 +40,7 @@ private slots:
     void sharesFillTheirAxis();
     void smallSharesAreBrief();
     void scalesFarApartStayOffTheAxis();
+    void countsOfZeroAreSeen();
     void ratesHaveFewPoints();
     void longRunsAreReadInParts();
 };
@@ -90,6 +91,11 @@ void TestAxes::tickLabels_data() {
     QTest::newRow("errors in euros")
         << "ten" << 7000.0 << 120000.0
         << QStringList{whole(10000), whole(20000), whole(50000), whole(100000)};
+    // all as powers, where one is
+    QTest::newRow("far above one") << "ten" << 0.5 << 1e17 << QStringList{"1", "1e+06", "1e+12"};
+    QTest::newRow("far below one") << "ten" << 5e-7 << 2.0 << QStringList{"1e-06", "1e-03", "1"};
+    QTest::newRow("around 1e-4") << "share" << 0.0 << 2.1e-4
+                                 << QStringList{"0", "5e-05", "1e-04", "1.5e-04", "2e-04"};
     // three digits would put the label 1.33 beside its place, and write two of the next alike
     QTest::newRow("quarters") << "ten" << 1.29 << 1.36 << QStringList{"1.3", "1.325", "1.35"};
     QTest::newRow("close together")
@@ -107,6 +113,8 @@ void TestAxes::tickLabels() {
     QSharedPointer<QCPAxisTicker> made;
     if (ticker == QLatin1String("count") || ticker == QLatin1String("low"))
         made = QSharedPointer<PrefixTicker>::create(true);
+    else if (ticker == QLatin1String("share"))
+        made = QSharedPointer<PrefixTicker>::create(false);
     else if (ticker == QLatin1String("step"))
         made = QSharedPointer<StepTicker>::create();
     else
@@ -285,6 +293,17 @@ void TestAxes::scalesFarApartStayOffTheAxis() {
     };
     QVERIFY(shareBelow(std::exp2(-10), 65536) > 0.05);
     QCOMPARE(rangeOf(scale, 32768, 65536).lower, std::exp2(14.5)); // a few keep half an octave
+}
+
+/// A thin line at zero lies above the axis, also in a low plot and beside many skipped steps.
+void TestAxes::countsOfZeroAreSeen() {
+    constexpr double kLowest = 50; // pixels
+    const Metric& skipped = knownMetrics()[metric::SkippedSoFar];
+    for (const double most : {0.0, 1.0, 13.0, 5000.0}) {
+        const QCPRange range = rangeOf(skipped, 0, most);
+        const double below = -range.lower / range.size();
+        QVERIFY2(kLowest * below >= 1 && below < 0.05, qPrintable(QString::number(most)));
+    }
 }
 
 void TestAxes::ratesHaveFewPoints() {

@@ -352,7 +352,8 @@ void TestGradientMap::saysWhatIsThere() {
     m_stack->addGradients({rangeOf(3, -26, DType::F32), range});
     train(1, 2);
     draw();
-    const QString figures = QStringLiteral("mostly 2^-19 to 2^18, 12 % subnormal, 20 % zero");
+    const QString figures =
+        QStringLiteral("mostly 2^-19 to 2^18, 12 % subnormal in fp16, 20 % zero");
     // those of the view beside the plots, which shows a count before its step is trained
     QCOMPARE(said(), figures + QStringLiteral(" (after step 2)"));
     train(3, 20);
@@ -377,8 +378,9 @@ void TestGradientMap::saysWhatIsThere() {
         QStringLiteral("mostly 2^-19 to 2^18; 50 % inf or nan; in fp16: 4.0 % inf; 10 % zero"));
     range.outputs.notFinite = 0;
     range.outputs.zeros = 159600; // 400 are not zero
-    QCOMPARE(gradientFigures(GradientShares::of(range), true).join(QStringLiteral("; ")),
-             QStringLiteral("99.8 % zero; the rest mostly 2^-19 to 2^18; <0.1 % subnormal"));
+    QCOMPARE(
+        gradientFigures(GradientShares::of(range), true).join(QStringLiteral("; ")),
+        QStringLiteral("99.8 % zero; the rest mostly 2^-19 to 2^18; <0.1 % subnormal in fp16"));
 }
 
 /// Half a number would be another number.
@@ -393,7 +395,7 @@ void TestGradientMap::headerLeavesOutWholeParts() {
         QVERIFY2(itemOf<ReadoutItem>()->fits(), qPrintable(said()));
         if (texts.isEmpty() || texts.last() != said()) texts << said();
     }
-    const QStringList shorter{QStringLiteral("mostly 2^-20 to 2^-19, 50 % subnormal"),
+    const QStringList shorter{QStringLiteral("mostly 2^-20 to 2^-19, 50 % subnormal in fp16"),
                               QStringLiteral("mostly 2^-20 to 2^-19"),
                               QStringLiteral("2^-20 to 2^-19"), QString()};
     QCOMPARE(texts.mid(texts.size() - shorter.size()), shorter);

@@ -118,16 +118,19 @@ private slots:
         at(exact.weights, 3) = 20;
         GradientRange half = rangeOf(DType::F16);
         half.outputs.zeros = 999;
-        half.outputs.subnormals = 1;
         at(half.outputs, -20) = 1;
-        at(half.weights, 0) = 1000;
+        at(half.weights, 0) = 799;
+        at(half.weights, -15) = 151; // FP32 keeps their digits, fp16 would not
+        at(half.weights, -14) = 40;  // normal
+        at(half.weights, -26) = 10;  // zero in fp16
         view.setRanges({exact, half});
         QCOMPARE(view.heading(), QStringLiteral("Gradients after step 1199")); // no loss is scaled
         half.scale = 1024;
         view.setRanges({exact, half});
         QCOMPARE(view.heading(), QStringLiteral("Scaled gradients after step 1199"));
         QCOMPARE(view.figures(0), QStringLiteral("20 % zero, fp16 would lose 30 %"));
-        QCOMPARE(view.figures(1), QStringLiteral("50 % zero, <0.1 % subnormal"));
+        QCOMPARE(view.figures(1), QStringLiteral("50 % zero, 7.6 % subnormal in fp16"));
+        QCOMPARE(view.figures(1, true), QStringLiteral("50 % zero, 7.6 % subnormal"));
         QCOMPARE(view.figures(2), QString());
         QVERIFY(view.legend().startsWith(QStringLiteral("Bars: gradients of layer outputs.")));
         QVERIFY(view.legend().contains(QStringLiteral("Hatched: zero or inf in fp16")));
@@ -289,21 +292,28 @@ private slots:
     /// When a lane's whole title does not fit beside its figures, the part that distinguishes it is
     /// shown.
     void longTitlesAreToldInBrief() {
-        const auto drawn = [](const QString& title) {
+        int width = 300;
+        const auto drawn = [&width](const QString& title) {
             GradientView view;
             view.setLanes({QStringLiteral("fp32"), title});
             GradientRange range = rangeOf(DType::F16);
             at(range.outputs, 0) = 1;
             view.setRanges({range, range});
-            view.resize(300, view.sizeHint().height());
+            view.resize(width, view.sizeHint().height());
             return view.grab().toImage();
         };
         const QImage brief = drawn(QStringLiteral("first 2^24"));
         QVERIFY(drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24")) == brief);
         QVERIFY(drawn(QString()) != brief); // more than the letter
+        constexpr int kBeside = 30;         // margins and gaps
+        const QString values = QStringLiteral("first 2^24, interval 2000");
+        width = kBeside + QFontMetrics(QWidget().font())
+                              .horizontalAdvance(QStringLiteral("B ") + values +
+                                                 QStringLiteral("0 % zero, 0 % subnormal in fp16"));
         QVERIFY(
             drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24, Growth\u00a0interval 2000")) ==
-            drawn(QStringLiteral("first 2^24, 2000")));
+            drawn(values));
+        width = 300;
         // when there is no room for that either, the letter stands alone
         QVERIFY(drawn(QStringLiteral("a-precision-with-a-name-of-forty-letters")) ==
                 drawn(QString()));

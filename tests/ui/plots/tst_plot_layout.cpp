@@ -11,8 +11,10 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace tst_plot_layout {
 
@@ -39,6 +41,7 @@ private slots:
     void menuChoosesPlots();
     void laneWithoutScaleHasNone();
     void headersCutNoNumber();
+    void headersNameLanesAlike();
     void sixLanesFitAtTheUsualSize();
     void curvesCanBeReadInLittleRoom();
     void readouts();
@@ -382,6 +385,30 @@ void TestPlotLayout::headersCutNoNumber() {
             needed += metrics.horizontalAdvance(text);
         if (texts.size() > 2) QVERIFY2(needed <= width, qPrintable(texts.join(u'|')));
     }
+}
+
+/// The loss has less room than the plots below it, because the slider stands in its header.
+void TestPlotLayout::headersNameLanesAlike() {
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16, First\u00a0scale 2^24"),
+                       QStringLiteral("amp-fp16, First\u00a0scale 2^10")});
+    for (int lane = 0; lane < 3; ++lane)
+        m_stack->append(lane, record(1, lane, 0.012345f));
+    std::array<int, 3> seen{};
+    for (int width = 1500; width >= 300; width -= 20) {
+        show(width, 420);
+        std::set<size_t> forms;
+        for (int plot = 0; plot < 4; ++plot) {
+            const ReadoutItem* each = header(plot);
+            if (!each->isShown()) continue;
+            const QString last = each->texts().last();
+            forms.insert(last.startsWith(QStringLiteral("C amp"))     ? 0
+                         : last.startsWith(QStringLiteral("C First")) ? 1
+                                                                      : 2);
+        }
+        QVERIFY2(forms.size() == 1, qPrintable(QString::number(width)));
+        ++seen[*forms.begin()];
+    }
+    QVERIFY(seen[0] > 0 && seen[1] > 0 && seen[2] > 0);
 }
 
 /// Long values in every lane, in the room that a window of 1280 pixels has for a plot's header

@@ -43,6 +43,9 @@ private slots:
     void missingStepsTakeNoRoom();
     void eventClick();
     void nearestEventIsClicked();
+    void growthIsSeenBesideItsOverflow();
+    void pinsHaveAWayBack();
+    void trainingShowsTheNewestStep();
     void eventsAreReachedByKeys();
     void crosshairByKeys();
     void crosshairByMouse();
@@ -187,7 +190,8 @@ void TestPlotUse::eventClick() {
     show();
     const QString name = QLatin1String(nameOf(EventKind::Overflow)) + QStringLiteral("/B");
     const QCPGraph* graph = graphNamed(*m_stack, name);
-    const QPoint mark(at(700, name).x(), static_cast<int>(graph->valueAxis()->coordToPixel(1)));
+    const QPoint mark(at(700, name).x(), static_cast<int>(graph->valueAxis()->coordToPixel(
+                                             graph->data()->at(0)->value)));
     QSignalSpy events(m_stack.get(), &PlotStack::eventClicked);
     QTest::mouseClick(&plotOf(*m_stack), Qt::LeftButton, {}, mark + QPoint(2, 2));
     QCOMPARE(events.count(), 1);
@@ -210,12 +214,76 @@ void TestPlotUse::nearestEventIsClicked() {
     for (int i = 0; i < 3; ++i) {
         const QString name = QLatin1String(nameOf(marks[i].first)) + QStringLiteral("/B");
         const QCPGraph* graph = graphNamed(*m_stack, name);
-        const QPoint mark(at(marks[i].second, name).x(),
-                          static_cast<int>(graph->valueAxis()->coordToPixel(1)));
+        const QPoint mark(
+            at(marks[i].second, name).x(),
+            static_cast<int>(graph->valueAxis()->coordToPixel(graph->data()->at(0)->value)));
         QTest::mouseClick(&plotOf(*m_stack), Qt::LeftButton, {}, mark);
         QCOMPARE(events.count(), i + 1);
         QCOMPARE(events.back()[0].toInt(), i);
     }
+}
+
+/// The overflow comes a step after the growth that caused it, less than a pixel to the right.
+void TestPlotUse::growthIsSeenBesideItsOverflow() {
+    for (int i = 1; i <= 2000; ++i)
+        m_stack->append(1, record(i, 1, 0.1f));
+    m_stack->addEvent(eventOf(EventKind::Growth, 1000, 1));
+    m_stack->addEvent(eventOf(EventKind::Overflow, 1001, 1));
+    show();
+    const QCPAxisRect* rows =
+        graphNamed(*m_stack, QLatin1String(nameOf(EventKind::Growth)) + QStringLiteral("/B"))
+            ->keyAxis()
+            ->axisRect();
+    const QImage image = plotOf(*m_stack).toPixmap().toImage();
+    const Colors colors = colorsFor(m_stack->palette());
+    const auto height = [&](const QColor& color) { // of its pixels' middle, downwards
+        double sum = 0;
+        int count = 0;
+        for (int y = rows->top(); y <= rows->bottom(); ++y)
+            for (int x = rows->left(); x <= rows->right(); ++x)
+                if (image.pixel(x, y) == color.rgb()) {
+                    sum += y;
+                    ++count;
+                }
+        return count < 10 ? std::nan("") : sum / count; // a triangle has about 45
+    };
+    // at the same place, only the lower corners of the green one would be seen
+    QVERIFY2(
+        height(colors.error) - height(colors.good) >= 3,
+        qPrintable(QStringLiteral("%1 %2").arg(height(colors.good)).arg(height(colors.error))));
+}
+
+/// Whatever pinned the crosshair, the headers stay at its step until a button leads back.
+void TestPlotUse::pinsHaveAWayBack() {
+    m_stack->append(1, record(1000, 1, 0.1f));
+    m_stack->addEvent(eventOf(EventKind::Overflow, 700, 1));
+    show();
+    auto* live = m_stack->findChild<QToolButton*>();
+    QVERIFY(m_stack->following() && !live->isVisible());
+    m_stack->goToEvent(true);
+    QVERIFY(m_stack->following() && live->isVisible());
+    live->click();
+    QVERIFY(!live->isVisible() && !m_stack->crosshair() && m_stack->following());
+    const QString name = QLatin1String(nameOf(EventKind::Overflow)) + QStringLiteral("/B");
+    const QCPGraph* graph = graphNamed(*m_stack, name);
+    QTest::mouseClick(&plotOf(*m_stack), Qt::LeftButton, {},
+                      QPoint(at(700, name).x(), static_cast<int>(graph->valueAxis()->coordToPixel(
+                                                    graph->data()->at(0)->value))));
+    QVERIFY(m_stack->pinnedStep() && live->isVisible());
+    m_stack->pinCrosshair(std::nullopt);
+    QVERIFY(!live->isVisible());
+}
+
+void TestPlotUse::trainingShowsTheNewestStep() {
+    for (int i = 1; i <= 1000; ++i)
+        m_stack->append(0, record(i, 0, 0.1f));
+    show();
+    m_stack->pinCrosshair(700);
+    m_stack->trainingStarts();
+    QVERIFY(!m_stack->crosshair() && !m_stack->pinnedStep());
+    m_stack->showStep(700); // a part of the run, which the user looks at
+    m_stack->trainingStarts();
+    QCOMPARE(m_stack->pinnedStep(), std::optional<qint64>(700));
 }
 
 /// From one step with events to the next, whatever lane they are of and in view or not; of several

@@ -254,8 +254,9 @@ void TestHostileRun::questionsArePlain() {
 
 void TestHostileRun::errorsArePlain() {
     const QString folder = spoilt(QStringLiteral("fine"));
-    const std::string steps = contentOf(folder, "steps.csv");
-    put(folder, "steps.csv", steps + "<img src=x>\x1b[31m\xff,\"\xe2\x80\xae\"\n");
+    std::string steps = contentOf(folder, "steps.csv");
+    steps.insert(steps.find('\n') + 1, "<img src=x>\x1b[31m\xff,\"\xe2\x80\xae\"\n");
+    put(folder, "steps.csv", steps); // damaged before its first row
     MainWindow window;
     window.show();
     QVERIFY(window.tryFile(folder));

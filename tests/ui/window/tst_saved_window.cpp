@@ -299,9 +299,12 @@ void TestSavedWindow::ofTheCommandLine() {
 /// Folders with pictures in each of them would else be taken for a data set of pictures.
 void TestSavedWindow::aFolderOfRunsListsThem() {
     QTemporaryDir folder;
-    for (const char* name : {"run 10", "run 2", "damaged"})
+    for (const char* name :
+         {"run 10", "run 2", "damaged 1", "damaged 2", "damaged 3", "damaged 10", "a half"})
         QVERIFY(!copyOf(m_results, folder.filePath(QLatin1String(name))).isEmpty());
-    put(folder.filePath(QStringLiteral("damaged")), "steps.csv", "abc\n1\n");
+    for (const char* number : {"1", "2", "3", "10"})
+        put(folder.filePath(QStringLiteral("damaged %1").arg(number)), "steps.csv", "abc\n1\n");
+    QVERIFY(QFile::remove(folder.filePath(QStringLiteral("a half/steps.csv"))));
     WindowOptions options;
     options.askAfterSeconds = 0; // closing asks about any run that is not saved
     Opened opened(tinyConfig(20), options);
@@ -320,7 +323,13 @@ void TestSavedWindow::aFolderOfRunsListsThem() {
     QVERIFY2(banner.startsWith(QStringLiteral("Saved runs opened: 2. F8 shows the list of runs. "
                                               "Not all could be read: ")),
              qPrintable(banner));
-    QVERIFY2(banner.contains(QStringLiteral("damaged")), qPrintable(banner));
+    QVERIFY2(banner.contains(QStringLiteral("/a half: steps.csv is missing, without which a saved "
+                                            "run cannot be opened; ")),
+             qPrintable(banner));
+    for (const char* name : {"/damaged 1/", "/damaged 2/"})
+        QVERIFY2(banner.count(QLatin1String(name)) == 1, qPrintable(banner));
+    QVERIFY2(!banner.contains(QStringLiteral("damaged 3")), qPrintable(banner));
+    QVERIFY2(banner.endsWith(QStringLiteral("; and 2 more")), qPrintable(banner));
     // as if each of them had been opened alone
     const QString lead = QStringLiteral("Saved run of 30 steps, trained on ");
     QVERIFY(reaches(window, SessionState::Ready));

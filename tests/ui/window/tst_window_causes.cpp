@@ -6,6 +6,7 @@
 #include "ui/panels/banner.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/plots/plot_stack.h"
 #include "ui/window/run_words.h"
 
 #include <QDir>
@@ -67,6 +68,7 @@ private slots:
     void refusedFile();
     void continuesFromACheckpoint();
     void lostCheckpoint();
+    void playShowsTheNewestStep();
 };
 
 /// There are three devices for two lanes.
@@ -331,6 +333,23 @@ void TestWindowCauses::lostCheckpoint() {
     QVERIFY2(window.bannerText().contains(damaged), qPrintable(window.bannerText()));
     window.stepOnce(); // from the start
     QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved() && window.run().step() == 1, kPatience);
+}
+
+/// A mark that was clicked keeps the headline and all figures at its step; training on does not.
+void TestWindowCauses::playShowsTheNewestStep() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
+    window.pause();
+    QVERIFY(reaches(window, SessionState::Paused));
+    window.plots().pinCrosshair(2);
+    window.stepOnce();
+    QCOMPARE(window.plots().pinnedStep(), std::optional<qint64>(2));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(!window.plots().crosshair(), kPatience);
+    QVERIFY(window.plots().following());
 }
 
 } // namespace tst_window_causes

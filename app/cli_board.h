@@ -1,0 +1,42 @@
+// The event files of `run --tensorboard`. They only watch a run: when they cannot be written any
+// more, because their disk is full for example, the training goes on without them.
+#pragma once
+
+#include "engine/core/message.h"
+#include "engine/runs/tensorboard.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace halfscope::cli {
+
+class BoardFiles {
+public:
+    /// For the parameters see TensorBoardWriter. Throws RunError when the files cannot be begun:
+    /// nothing is trained by then. `beforeNote` is called before a line is printed while the run
+    /// goes on.
+    BoardFiles(std::string folder, std::span<const LaneInfo> lanes, int64_t after,
+               std::function<void()> beforeNote);
+
+    void append(const RunBatch&);
+    /// Returns when the disk has everything so far.
+    void sync();
+    /// Returns when the disk has everything.
+    void finish();
+
+    /// Returns why the files could not be written to their end; empty if they could.
+    const Message& problem() const { return m_problem; }
+    const std::string& folder() const { return m_folder; }
+
+private:
+    void attempt(const std::function<void(TensorBoardWriter&)>& write);
+
+    const std::string m_folder;
+    const std::function<void()> m_beforeNote;
+    std::optional<TensorBoardWriter> m_writer; ///< nothing after a problem
+    Message m_problem;
+};
+
+} // namespace halfscope::cli

@@ -1,0 +1,42 @@
+// Notes are chosen first, beside labels that are as brief as they can be without losing their
+// meaning; the labels take the room that is left.
+#include "ui/images/pane_titles.h"
+
+#include "ui/models/lane_titles.h"
+
+#include <algorithm>
+
+namespace halfscope {
+namespace {
+
+/// Whether all panes have room; a pane without a note only where `always` is set.
+bool fitTogether(const QStringList& titles, const QStringList& notes, bool always,
+                 const PaneFits& fits) {
+    for (int pane = 0; pane < titles.size(); ++pane) {
+        const QString note = notes.value(pane);
+        if ((always || !note.isEmpty()) && !fits(pane, titles[pane], note)) return false;
+    }
+    return true;
+}
+
+} // namespace
+
+PaneTitles titlesTogether(const QStringList& labels, const QString& last,
+                          const std::vector<QStringList>& notes, const PaneFits& fits) {
+    const std::vector<QStringList> forms = formsTogether(labels);
+    const QStringList briefest = QStringList(forms[kBriefestNames]) << last;
+    PaneTitles chosen;
+    const auto fitting = std::find_if(notes.begin(), notes.end(), [&](const QStringList& form) {
+        return fitTogether(briefest, form, false, fits);
+    });
+    if (fitting != notes.end()) chosen.notes = *fitting;
+    // the last title is no lane's, and is cut where it must be
+    const auto named = std::find_if(forms.begin(), forms.end(), [&](const QStringList& form) {
+        return fitTogether(form, chosen.notes, true, fits);
+    });
+    chosen.titles = named == forms.end() ? forms.back() : *named;
+    chosen.titles << last;
+    return chosen;
+}
+
+} // namespace halfscope
