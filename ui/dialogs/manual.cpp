@@ -8,6 +8,7 @@
 #include <QRegularExpression>
 #include <QTextBlock>
 #include <QTextCursor>
+#include <QTextList>
 #include <QTextTable>
 
 #include <algorithm>
@@ -58,6 +59,17 @@ void arrangePrograms(QTextDocument& document) {
         format.setBackground(QGuiApplication::palette().color(QPalette::AlternateBase));
         format.setLeftMargin(kIndent);
         QTextCursor(block).setBlockFormat(format);
+    }
+}
+
+/// Gives lists filled bullets: Qt draws hollow ones for lines that begin with a star.
+void arrangeLists(QTextDocument& document) {
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        QTextList* list = block.textList();
+        if (!list || list->format().style() != QTextListFormat::ListCircle) continue;
+        QTextListFormat format = list->format();
+        format.setStyle(QTextListFormat::ListDisc);
+        list->setFormat(format);
     }
 }
 
@@ -167,6 +179,7 @@ std::unique_ptr<ManualDocument> Manual::render(int page) const {
                               QTextDocument::MarkdownDialectGitHub);
     arrangeHeadings(*document);
     arrangePrograms(*document);
+    arrangeLists(*document);
     arrangeTables(*document);
     document->setUndoRedoEnabled(false);
     return document;

@@ -37,7 +37,8 @@ NumberDialog::NumberDialog(QWidget* parent) : QDialog(parent) {
     // room from the start: the texts must not move under the pointer
     m_error->setMinimumHeight(fontMetrics().lineSpacing());
     column->addWidget(m_error);
-    column->addWidget(makeResults(), 1);
+    QScrollArea* results = makeResults();
+    column->addWidget(results, 1);
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     column->addWidget(buttons);
@@ -48,6 +49,21 @@ NumberDialog::NumberDialog(QWidget* parent) : QDialog(parent) {
     m_number->selectAll();
     applyColors();
     compute();
+    fitTexts(*results);
+}
+
+/// Makes the window so high that nothing has to be scrolled at first, if the screen has the room.
+void NumberDialog::fitTexts(const QScrollArea& results) {
+    constexpr int kWidth = 78; // characters: most sentences fit into a line
+    const QSize room = 9 * screen()->availableSize() / 10;
+    const int width = std::min(room.width(), kWidth * fontMetrics().averageCharWidth());
+    const QMargins margins = layout()->contentsMargins();
+    const int around = layout()->sizeHint().height() - results.sizeHint().height();
+    const QLayout& texts = *results.widget()->layout();
+    // at least: the column grows with what cannot be narrower
+    const int inner = std::max(width - margins.left() - margins.right(), results.minimumWidth());
+    const int wanted = around + texts.heightForWidth(inner) + fontMetrics().lineSpacing();
+    resize(width, std::min(room.height(), wanted));
 }
 
 void NumberDialog::applyColors() {
@@ -68,7 +84,7 @@ QLineEdit* NumberDialog::addField(QFormLayout& form, const QString& label, const
     return field;
 }
 
-QWidget* NumberDialog::makeResults() {
+QScrollArea* NumberDialog::makeResults() {
     auto* content = make<QWidget>();
     m_results = content;
     auto* column = make<QVBoxLayout>(content);
@@ -96,14 +112,10 @@ QWidget* NumberDialog::makeResults() {
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     area->setAccessibleName(tr("What becomes of the number"));
     area->setWidget(content);
-    // the bits of float32 fit in any case, and most sentences into a line if there is room
-    constexpr int kLeast = 40, kWidth = 78, kLines = 48; // characters
+    constexpr int kLeast = 40; // characters: the bits of float32 fit in any case
     const QFontMetrics metrics = fontMetrics();
     area->setMinimumWidth(kLeast * metrics.averageCharWidth() * 5 / 4 +
                           area->verticalScrollBar()->sizeHint().width());
-    const QSize room = 9 * screen()->availableSize() / 10;
-    resize(std::min(room.width(), kWidth * metrics.averageCharWidth()),
-           std::min(room.height(), kLines * metrics.lineSpacing()));
     return area;
 }
 

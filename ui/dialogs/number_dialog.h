@@ -8,6 +8,7 @@
 class QFormLayout;
 class QLabel;
 class QLineEdit;
+class QScrollArea;
 class QVBoxLayout;
 
 namespace halfscope {
@@ -30,7 +31,8 @@ private:
         QLabel* what;
     };
     QLineEdit* addField(QFormLayout&, const QString& label, const QString& value);
-    QWidget* makeResults();
+    QScrollArea* makeResults();
+    void fitTexts(const QScrollArea&);
     void addHeading(QVBoxLayout&, const QString& text);
     /// Adds a text that Tab reaches and screen readers know by its name.
     QLabel* addText(QVBoxLayout&, const QString& name);

@@ -10,6 +10,7 @@
 #include <QPlainTextEdit>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QScreen>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -42,7 +43,10 @@ VerifyDialog::VerifyDialog(VerifyOptions options, QWidget* parent)
     column->addWidget(m_progress);
     column->addWidget(m_summary);
     column->addWidget(buttons);
-    resize(680, 400);
+    // all suites can be seen
+    constexpr int kWidth = 680, kLines = 30; // the width in pixels
+    const QSize room = 9 * screen()->availableSize() / 10;
+    resize(QSize(kWidth, kLines * fontMetrics().lineSpacing()).boundedTo(room));
     start();
 }
 

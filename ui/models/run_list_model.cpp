@@ -28,6 +28,8 @@ void RunListModel::refresh() {
                                                                // not looked at
         if (std::exchange(row.version, version) != version) {
             row.losses = lossesOf(row.entry.run->now());
+            row.validations = validationsOf(row.entry.run->now());
+            row.score = scoreOf(row.entry.run->now());
             row.told = false;
         }
         if (std::exchange(row.told, true)) continue;
@@ -161,6 +163,19 @@ QStringList RunListModel::lossesOf(const RunSnapshot& run) {
     return parts;
 }
 
+/// Returns "A 97.42 %", "B 96.80 %"; without accuracies, "A 0.0123".
+QStringList RunListModel::validationsOf(const RunSnapshot& run) {
+    QStringList parts;
+    for (int lane = 0; lane < run.laneCount(); ++lane) {
+        const LaneTotals& totals = run.totals(lane);
+        if (const std::optional<double>& accuracy = totals.accuracy())
+            parts << tr("%1 %2 %").arg(laneTag(lane), QLocale().toString(100 * *accuracy, 'f', 2));
+        else if (const std::optional<double>& loss = totals.validationLoss())
+            parts << tr("%1 %2").arg(laneTag(lane), shownNumber(*loss, 3));
+    }
+    return parts;
+}
+
 QString RunListModel::detailsOf(int at) const {
     if (at < 0 || at >= rowCount()) return {};
     const Row& row = m_rows[static_cast<size_t>(at)];
@@ -173,6 +188,8 @@ QString RunListModel::detailsOf(int at) const {
         lines << tr("Last loss (median of the last %1): %2")
                      .arg(kTrailingSteps)
                      .arg(row.losses.join(QStringLiteral(", ")));
+    if (!row.validations.isEmpty())
+        lines << tr("Last validation: %1").arg(row.validations.join(QStringLiteral(", ")));
     return lines.join(u'\n');
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/runs/run_store.h"
+#include "ui/models/run_score.h"
 
 #include <QAbstractTableModel>
 #include <QStringList>
@@ -28,6 +29,9 @@ public:
     void refresh();
     RunId idAt(int row) const;
     int rowOf(RunId) const;
+    /// Returns a run's name and how well it did, as of the last refresh().
+    const std::string& nameAt(int row) const { return m_rows[static_cast<size_t>(row)].entry.name; }
+    const RunScore& scoreAt(int row) const { return m_rows[static_cast<size_t>(row)].score; }
     /// Returns "2": what a run is called when its name is too long.
     static QString tagOf(RunId);
     /// Returns everything that the list says of a run, in lines.
@@ -50,7 +54,8 @@ private:
         RunStore::Entry entry;
         uint64_t version = 0;
         std::shared_ptr<const RunInfo> info; ///< with the settings that were compared
-        QStringList differences, losses;
+        QStringList differences, losses, validations;
+        RunScore score;
         bool current = false; ///< the run that is shown
         bool told = false;    ///< no text has changed since it was last told
         quint64 look = 0;     ///< see LookRole
@@ -61,6 +66,7 @@ private:
     void takeDifferences();
     QString differencesOf(int row) const;
     static QStringList lossesOf(const RunSnapshot&);
+    static QStringList validationsOf(const RunSnapshot&);
     QString spokenOf(const Row&) const;
 
     RunStore& m_store;

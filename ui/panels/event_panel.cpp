@@ -40,6 +40,7 @@ public:
 
 protected:
     void keyPressEvent(QKeyEvent* event) override {
+        if (event->key() == Qt::Key_Escape) return event->ignore(); // it is no row's first letter
         const QPersistentModelIndex before = currentIndex();
         QTableView::keyPressEvent(event);
         if (currentIndex().isValid() && before != currentIndex()) emit activated(currentIndex());

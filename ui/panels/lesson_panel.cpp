@@ -24,6 +24,7 @@ LessonPanel::LessonPanel(QWidget* parent)
     m_text->setMinimumWidth(kLeast);
     setWidget(m_text);
     turnTo(m_page);
+    if (parent) parent->installEventFilter(this);
 }
 
 // The text loses the focus, and looks at its document, after m_document has been destroyed.
@@ -41,10 +42,13 @@ void LessonPanel::turnTo(int page) {
 
 void LessonPanel::open(const QString& page) {
     const int wanted = m_manual.indexOf(page);
-    if (wanted >= 0 && wanted != m_page) turnTo(wanted);
+    const bool other = wanted >= 0 && wanted != m_page;
+    if (other) turnTo(wanted);
     show();
     raise();
     m_text->setFocus(Qt::OtherFocusReason);
+    // the first time that it is shown, the browser scrolls to its cursor, past the margin
+    if (other) m_text->verticalScrollBar()->setValue(0);
 }
 
 void LessonPanel::follow(const QUrl& link) {
@@ -60,7 +64,9 @@ void LessonPanel::follow(const QUrl& link) {
 }
 
 void LessonPanel::render() {
+    constexpr double kIndent = 18; // pixels: the usual 40 are a sixth of the column
     auto document = m_manual.render(m_page);
+    document->setIndentWidth(kIndent);
     m_text->setDocument(document.get());
     m_document = std::move(document);
 }
@@ -72,6 +78,16 @@ void LessonPanel::changeEvent(QEvent* event) {
         m_text->verticalScrollBar()->setValue(scrolled);
     }
     QDockWidget::changeEvent(event);
+}
+
+/// Esc has come up to the window from a part that has no other use for it.
+bool LessonPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == parent() && event->type() == QEvent::KeyPress && isVisible() &&
+        static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+        hide();
+        return true;
+    }
+    return QDockWidget::eventFilter(watched, event);
 }
 
 void LessonPanel::keyPressEvent(QKeyEvent* event) {

@@ -15,6 +15,7 @@ namespace halfscope {
 class LessonPanel : public QDockWidget {
     Q_OBJECT
 public:
+    /// Esc closes the panel, also when it comes to the parent.
     explicit LessonPanel(QWidget* parent);
     ~LessonPanel() override;
 
@@ -32,6 +33,7 @@ signals:
 
 protected:
     void changeEvent(QEvent*) override;
+    bool eventFilter(QObject* watched, QEvent*) override;
     void keyPressEvent(QKeyEvent*) override;
 
 private:

@@ -6,12 +6,14 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/run_facts.h"
+#include "ui/panels/order_button.h"
 #include "ui/panels/wrapped_text.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QHash>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
@@ -165,6 +167,22 @@ private:
     mutable const QStyle* m_style = nullptr;
 };
 
+/// Home and End lead to the first and the last run: there is one column.
+class RunTable : public QTableView {
+public:
+    using QTableView::QTableView;
+
+protected:
+    QModelIndex moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) override {
+        if (action == MoveHome || action == MoveEnd) modifiers |= Qt::ControlModifier;
+        return QTableView::moveCursor(action, modifiers);
+    }
+    void keyPressEvent(QKeyEvent* event) override {
+        if (event->key() == Qt::Key_Escape) return event->ignore(); // it is no row's first letter
+        QTableView::keyPressEvent(event);
+    }
+};
+
 } // namespace
 
 RunsPanel::RunsPanel(RunListModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
@@ -173,12 +191,11 @@ RunsPanel::RunsPanel(RunListModel& model, QWidget* parent) : QWidget(parent), m_
     auto* column = make<QVBoxLayout>(this);
     column->setContentsMargins(6, 4, 6, 4);
     column->setSpacing(4);
-    m_heading = make<QLabel>(tr("Runs"), this);
-    QFont bold = font();
-    bold.setBold(true);
-    m_heading->setFont(bold);
-    column->addWidget(m_heading);
+    m_ordered = make<OrderedRuns>(m_model, this);
+    buildHeading(*column);
     buildTable();
+    connectTable();
+    connectKeys();
     column->addWidget(m_table, 1);
     m_details = make<WrappedText>(this);
     m_details->setTextFormat(Qt::PlainText);
@@ -200,7 +217,7 @@ RunsPanel::RunsPanel(RunListModel& model, QWidget* parent) : QWidget(parent), m_
     connect(m_bringBack, &QPushButton::clicked, this, [this] { emit bringBackAsked(chosen()); });
     connect(m_repeat, &QPushButton::clicked, this, [this] { emit repeatAsked(chosen()); });
     connect(m_rename, &QPushButton::clicked, this,
-            [this] { m_table->edit(m_model.index(m_model.rowOf(chosen()), 0)); });
+            [this] { m_table->edit(m_table->currentIndex()); });
     connect(m_delete, &QPushButton::clicked, this, &RunsPanel::askToDelete);
     showDetails();
 }
@@ -209,13 +226,38 @@ QPushButton* RunsPanel::newButton(const QString& name, const QString& text, cons
     auto* button = make<QPushButton>(text, this);
     button->setObjectName(name);
     button->setToolTip(tip);
-    button->setMinimumWidth(1);
+    constexpr int kAround = 12; // pixels beside the text, both sides together
+    button->setMinimumWidth(button->fontMetrics().horizontalAdvance(text) + kAround);
     return button;
 }
 
+void RunsPanel::buildHeading(QVBoxLayout& column) {
+    constexpr int kAround = 4; // pixels: a higher button would take the room of a run's line
+    auto* heading = make<QLabel>(tr("Runs"), this);
+    QFont bold = font();
+    bold.setBold(true);
+    heading->setFont(bold);
+    m_order = make<OrderButton>(this);
+    m_order->setFixedHeight(heading->sizeHint().height() + kAround);
+    connect(m_order, &OrderButton::orderChosen, this, [this](OrderedRuns::Order order) {
+        setOrder(order);
+        m_table->scrollToTop(); // where the best ones are
+    });
+    m_headingRow = make<QHBoxLayout>();
+    m_headingRow->addWidget(heading, 1);
+    m_headingRow->addWidget(m_order);
+    column.addLayout(m_headingRow);
+}
+
+void RunsPanel::setOrder(OrderedRuns::Order order) {
+    m_ordered->setOrder(order);
+    m_order->setOrder(order);
+}
+
 void RunsPanel::buildTable() {
-    m_table = make<QTableView>(this);
-    m_table->setModel(&m_model);
+    m_table = make<RunTable>(this);
+    m_table->setModel(m_ordered);
+    setFocusProxy(m_table); // comes before the order
     m_table->setItemDelegate(make<RunDelegate>(m_table));
     m_table->setAccessibleName(tr("Runs of this session"));
     m_table->setToolTip(tr("A run that is ticked (Space) is drawn behind the one that is shown"));
@@ -233,6 +275,10 @@ void RunsPanel::buildTable() {
     QHeaderView& header = *m_table->horizontalHeader();
     header.hide(); // one column of several lines, which the text below explains
     header.setSectionResizeMode(RunListModel::NameColumn, QHeaderView::Stretch);
+}
+
+void RunsPanel::connectTable() {
+    const QHeaderView& header = *m_table->horizontalHeader();
     // texts are broken anew
     connect(&header, &QHeaderView::sectionResized, m_table, &QTableView::resizeRowsToContents,
             Qt::QueuedConnection);
@@ -240,21 +286,27 @@ void RunsPanel::buildTable() {
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &RunsPanel::showDetails);
     // once the rows are as high as their texts
-    connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::scrollToShown,
+    connect(m_ordered, &QAbstractItemModel::dataChanged, this, &RunsPanel::scrollToShown,
             Qt::QueuedConnection);
+    // rows of other heights stand in other places
+    connect(m_ordered, &QAbstractItemModel::layoutChanged, m_table,
+            &QTableView::resizeRowsToContents, Qt::QueuedConnection);
     // its row grows when it has its first losses
     connect(
         m_table->verticalHeader(), &QHeaderView::sectionResized, this,
         [this](int row) {
-            const QModelIndex index = m_model.index(row, 0);
+            const QModelIndex index = m_ordered->index(row, 0);
             const bool inSight = m_table->viewport()->rect().intersects(m_table->visualRect(index));
-            if (inSight && m_model.idAt(row) == m_shown) m_table->scrollTo(index);
+            if (inSight && m_ordered->idAt(row) == m_shown) m_table->scrollTo(index);
         },
         Qt::QueuedConnection);
-    connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::showDetails);
-    connect(&m_model, &QAbstractItemModel::rowsInserted, this, &RunsPanel::showDetails);
-    connect(&m_model, &QAbstractItemModel::rowsRemoved, this, &RunsPanel::showDetails);
+    connect(m_ordered, &QAbstractItemModel::dataChanged, this, &RunsPanel::showDetails);
+    connect(m_ordered, &QAbstractItemModel::rowsInserted, this, &RunsPanel::showDetails);
+    connect(m_ordered, &QAbstractItemModel::rowsRemoved, this, &RunsPanel::showDetails);
     connect(m_table, &QTableView::doubleClicked, this, [this] { emit bringBackAsked(chosen()); });
+}
+
+void RunsPanel::connectKeys() {
     const auto key = [this](const QKeySequence& keys, auto action) {
         auto* shortcut = make<QShortcut>(keys, m_table);
         shortcut->setContext(Qt::WidgetShortcut);
@@ -268,10 +320,17 @@ void RunsPanel::buildTable() {
     key(Qt::Key_Delete, [this] { askToDelete(); });
 }
 
-RunId RunsPanel::chosen() const { return m_model.idAt(m_table->currentIndex().row()); }
+RunId RunsPanel::chosen() const { return m_ordered->idAt(m_table->currentIndex().row()); }
+
+void RunsPanel::takeKeyboard() {
+    if (!isVisible()) return;
+    if (!m_table->currentIndex().isValid())
+        m_table->setCurrentIndex(m_ordered->index(m_ordered->placeOf(m_model.rowOf(m_shown)), 0));
+    m_table->setFocus(Qt::ShortcutFocusReason);
+}
 
 void RunsPanel::showDetails() {
-    const int row = m_table->currentIndex().row();
+    const int row = m_ordered->listRowOf(m_table->currentIndex().row());
     m_details->setText(
         row >= 0 ? m_model.detailsOf(row)
         : m_model.rowCount() > 0
@@ -294,7 +353,7 @@ void RunsPanel::scrollToShown() {
         const QModelIndex index = m_model.index(row, 0);
         if (!index.data(RunListModel::CurrentRole).toBool()) continue;
         if (m_model.idAt(row) != std::exchange(m_shown, m_model.idAt(row)))
-            m_table->scrollTo(index);
+            m_table->scrollTo(m_ordered->mapFromSource(index));
     }
 }
 
@@ -311,14 +370,18 @@ int RunsPanel::tableHeight(int count, int most) const {
 /// Returns the height of what stands above and below the table when there are no details.
 int RunsPanel::heightAround() const {
     const QMargins margins = layout()->contentsMargins();
-    return margins.top() + m_heading->sizeHint().height() + 2 * layout()->spacing() +
+    return margins.top() + m_headingRow->sizeHint().height() + 2 * layout()->spacing() +
            m_delete->sizeHint().height() + margins.bottom();
 }
 
-int RunsPanel::leastTableHeight() const {
+int RunsPanel::leastTableHeight() const { return fewRowsHeight(1); }
+
+int RunsPanel::fewRowsHeight(int count) const {
     constexpr int kMostLines = 3; // a run of many lanes is scrolled
-    return tableHeight(1, kMostLines * fontMetrics().lineSpacing() + 2 * kAroundARow);
+    return tableHeight(count, count * (kMostLines * fontMetrics().lineSpacing() + 2 * kAroundARow));
 }
+
+int RunsPanel::heightForRows(int count) const { return heightAround() + fewRowsHeight(count); }
 
 /// Returns room for all rows and the details, but no more than the height of the window: measuring
 /// hundreds of rows takes time.
@@ -331,7 +394,9 @@ QSize RunsPanel::sizeHint() const {
 /// Returns room for one row, whatever is shown now: a panel that asked for what it shows could not
 /// shrink with the window.
 QSize RunsPanel::minimumSizeHint() const {
-    return {QWidget::minimumSizeHint().width(), heightAround() + leastTableHeight()};
+    constexpr int kWidth = 240; // where buttons fit their texts closely
+    return {std::min(QWidget::minimumSizeHint().width(), kWidth),
+            heightAround() + leastTableHeight()};
 }
 
 /// Shows the details only when they fit as a whole. The rows come first: one of them can always be

@@ -2,15 +2,19 @@
 // them. It only emits signals; the window decides.
 #pragma once
 
-#include "ui/models/run_list_model.h"
+#include "ui/models/ordered_runs.h"
 
 #include <QWidget>
 
+class QHBoxLayout;
 class QLabel;
 class QPushButton;
 class QTableView;
+class QVBoxLayout;
 
 namespace halfscope {
+
+class OrderButton;
 
 class RunsPanel : public QWidget {
     Q_OBJECT
@@ -20,6 +24,14 @@ public:
     QTableView* table() const { return m_table; }
     /// Returns the chosen run; RunId::None when none is chosen.
     RunId chosen() const;
+    OrderedRuns::Order order() const { return m_ordered->order(); }
+    void setOrder(OrderedRuns::Order);
+    /// Gives the list the keyboard if it can be seen, with the run that is shown as the chosen one
+    /// when there is none.
+    void takeKeyboard();
+    /// Returns the height in which so many of the runs can be seen at once, if they have no more
+    /// than three lines each; without the details.
+    int heightForRows(int count) const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
@@ -37,19 +49,25 @@ protected:
 
 private:
     QPushButton* newButton(const QString& name, const QString& text, const QString& tip);
+    void buildHeading(QVBoxLayout&);
     void buildTable();
+    void connectTable();
+    void connectKeys();
     void showDetails();
     void scrollToShown();
     void fitDetails();
     int tableHeight(int count, int most) const;
     int leastTableHeight() const;
+    int fewRowsHeight(int count) const;
     int heightAround() const;
     void askToDelete();
 
     RunListModel& m_model;
-    RunId m_shown = RunId::None;   ///< what was scrolled to
-    QTableView* m_table = nullptr; ///< child, as all below
-    QLabel* m_heading = nullptr;
+    OrderedRuns* m_ordered = nullptr; ///< child: m_model as the table shows it
+    RunId m_shown = RunId::None;      ///< what was scrolled to
+    QTableView* m_table = nullptr;    ///< child, as all below
+    QHBoxLayout* m_headingRow = nullptr;
+    OrderButton* m_order = nullptr;
     QLabel* m_details = nullptr;
     QPushButton* m_bringBack = nullptr;
     QPushButton* m_repeat = nullptr;

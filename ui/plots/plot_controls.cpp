@@ -16,6 +16,7 @@ namespace halfscope {
 
 PlotControls::PlotControls(QWidget& stack) : QObject(&stack), m_stack(stack) {
     m_live = make<QToolButton>(&stack);
+    m_live->setObjectName(QStringLiteral("toNewestStep"));
     m_live->setText(tr("To the newest step"));
     m_live->setToolTip(tr("Show the whole run and follow the newest step (F)"));
     m_live->setAccessibleName(m_live->text());
@@ -38,6 +39,7 @@ void PlotControls::setSmoothing(double weight) { m_smoothing->setWeight(weight);
 void PlotControls::setWayBack(bool needed) {
     m_back = needed;
     m_live->setVisible(m_back && !m_bare);
+    if (m_lossRect) arrange(); // else the plots are being made anew, and place() follows
 }
 
 void PlotControls::setLanes(const QStringList& labels, int chosen) {
@@ -52,16 +54,30 @@ void PlotControls::setBare(bool bare) {
 }
 
 void PlotControls::place(PlotPanel& loss, int header, int border) {
-    constexpr int kBeside = 10, kBesideLive = 18;
+    m_loss = &loss;
+    m_lossRect = &loss.rect();
+    m_header = header;
+    m_border = border;
+    arrange();
+}
+
+void PlotControls::arrange() {
+    constexpr int kBeside = 10;
     constexpr int kLeast = 480; // pixels: a narrower header needs its width for figures
-    m_live->adjustSize();
-    m_live->move(m_stack.width() - m_live->width() - kBesideLive, header + border + 4);
-    const int right = loss.rect().margins().right();
+    constexpr int kWide = 640;  // pixels: then all words of the button fit, too
+    int right = m_stack.width() - m_border - m_lossRect->margins().right();
+    int covered = 0;
+    const auto put = [&](QWidget& control, int width) {
+        control.setGeometry(right - width, m_border, width, m_header);
+        right -= width + kBeside;
+        covered += width + kBeside;
+    };
     const bool room = m_stack.width() >= kLeast && !m_bare;
     m_smoothing->setVisible(room);
-    m_smoothing->setGeometry(m_stack.width() - border - right - m_smoothing->width(), border,
-                             m_smoothing->width(), header);
-    loss.keepFree(room ? m_smoothing->width() + kBeside : 0);
+    if (room) put(*m_smoothing, m_smoothing->width());
+    m_live->setText(m_stack.width() >= kWide ? m_live->accessibleName() : tr("Newest step"));
+    if (!m_live->isHidden()) put(*m_live, m_live->sizeHint().width());
+    m_loss->keepFree(covered);
 }
 
 int PlotControls::placeFolded(std::span<StackedPlot* const> plots, int border) {

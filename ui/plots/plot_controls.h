@@ -4,10 +4,12 @@
 #pragma once
 
 #include <QObject>
+#include <QPointer>
 #include <QStringList>
 
 #include <span>
 
+class QCPAxisRect;
 class QToolButton;
 class QWidget;
 
@@ -34,8 +36,8 @@ public:
     void setLanes(const QStringList& labels, int chosen);
     /// Hides what only the operator needs, while an audience looks on.
     void setBare(bool bare);
-    /// Places the slider at the right end of the loss's header, and the button back to live below
-    /// it. `border` is the width of the frame around the plots.
+    /// Places the slider at the right end of the loss's header, and the button back to live before
+    /// it: they cover no curve. `border` is the width of the frame around the plots.
     void place(PlotPanel& loss, int header, int border);
     /// Places the button at the right end of the header, as the slider is in the loss's header.
     void placeLane(GradientMap&, int header, int border);
@@ -51,7 +53,13 @@ signals:
     void plotWanted(const QString& title);
 
 private:
+    void arrange();
+
     QWidget& m_stack;
+    // where the controls were placed; once the rect is gone, so is the panel
+    QPointer<QCPAxisRect> m_lossRect;
+    PlotPanel* m_loss = nullptr;
+    int m_header = 0, m_border = 0;
     QToolButton* m_live = nullptr; ///< child of the stack, as are the next two
     SmoothingBox* m_smoothing = nullptr;
     LaneButton* m_lane = nullptr;

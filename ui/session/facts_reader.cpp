@@ -13,8 +13,7 @@ constexpr qint64 kAgainMs = 2000;  // ms, between two looks at files that cannot
 constexpr size_t kMostLooked = 256;
 
 /// Reads the facts; returns whether the answer differs from the one before.
-bool readFacts(const TaskConfig& task) {
-    const std::optional<FactsAnswer> before = knownFacts().find(task);
+bool readFacts(const TaskConfig& task, const std::optional<FactsAnswer>& before) {
     try {
         factsOf(task);
         return true;
@@ -29,8 +28,9 @@ struct FactsReader::Job {
     std::shared_ptr<bool> changed; ///< written before the job is done
     FileJob file;
 
-    Job(const TaskConfig& task, std::shared_ptr<bool> to)
-        : changed(to), file([task, to] { *to = readFacts(task); }, FileJob::Leaving::Abandons) {}
+    Job(const Request& request, std::shared_ptr<bool> to)
+        : changed(to), file([request, to] { *to = readFacts(request.task, request.before); },
+                            FileJob::Leaving::Abandons) {}
 };
 
 FactsReader::FactsReader() : m_elsewhere([this](const TaskConfig& task) { ask(task); }) {
@@ -46,7 +46,7 @@ FactsReader::~FactsReader() {
 bool FactsReader::isAsked(const FactsKey& key) const {
     return m_jobs.contains(key) ||
            std::any_of(m_waiting.begin(), m_waiting.end(),
-                       [&](const TaskConfig& each) { return factsKeyOf(each) == key; });
+                       [&](const Request& each) { return factsKeyOf(each.task) == key; });
 }
 
 void FactsReader::ask(const TaskConfig& task) {
@@ -54,7 +54,7 @@ void FactsReader::ask(const TaskConfig& task) {
     if (isAsked(key)) return;
     const auto looked = m_looked.find(key);
     if (looked != m_looked.end() && looked->second.elapsed() < kAgainMs) return;
-    m_waiting.push_back(task);
+    m_waiting.push_back({task, knownFacts().find(task)});
     // not at once: the code that asks must not be called back meanwhile
     if (!m_timer.isActive()) m_timer.start(0);
 }
@@ -63,7 +63,7 @@ void FactsReader::keepOnly(std::span<const FactsKey> wanted) {
     const auto isWanted = [&](const FactsKey& key) {
         return std::find(wanted.begin(), wanted.end(), key) != wanted.end();
     };
-    std::erase_if(m_waiting, [&](const TaskConfig& each) { return !isWanted(factsKeyOf(each)); });
+    std::erase_if(m_waiting, [&](const Request& each) { return !isWanted(factsKeyOf(each.task)); });
     for (auto at = m_jobs.begin(); at != m_jobs.end();) {
         if (isWanted(at->first)) {
             ++at;
@@ -84,9 +84,9 @@ void FactsReader::forgetLeft() {
 void FactsReader::startNext() {
     forgetLeft();
     while (!m_waiting.empty() && m_jobs.size() + m_left.size() < kMostThreads) {
-        const TaskConfig task = m_waiting.front();
+        const Request request = m_waiting.front();
         try {
-            start(task);
+            start(request);
         } catch (const RunError&) { // no thread is available now
             break;
         }
@@ -95,9 +95,9 @@ void FactsReader::startNext() {
     if (!m_waiting.empty()) m_timer.start(kRetryMs);
 }
 
-void FactsReader::start(const TaskConfig& task) {
-    const FactsKey key = factsKeyOf(task);
-    auto job = std::make_unique<Job>(task, std::make_shared<bool>(false));
+void FactsReader::start(const Request& request) {
+    const FactsKey key = factsKeyOf(request.task);
+    auto job = std::make_unique<Job>(request, std::make_shared<bool>(false));
     connect(&job->file, &FileJob::done, this, [this, key] { conclude(key); });
     m_jobs[key] = std::move(job);
 }

@@ -12,6 +12,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,15 +38,21 @@ signals:
     void changed();
 
 private:
+    struct Request {
+        TaskConfig task;
+        /// What was known when it was asked for: a job that was cancelled may still tell the same
+        /// before this one looks, and nobody would hear of it.
+        std::optional<FactsAnswer> before{};
+    };
     struct Job;
     void ask(const TaskConfig&);
     void startNext();
-    void start(const TaskConfig&);
+    void start(const Request&);
     void conclude(const FactsKey&);
     void forgetLeft();
     bool isAsked(const FactsKey&) const;
 
-    std::vector<TaskConfig> m_waiting; ///< in the order in which they were asked for
+    std::vector<Request> m_waiting; ///< in the order in which they were asked for
     std::map<FactsKey, std::unique_ptr<Job>> m_jobs;
     std::vector<std::unique_ptr<Job>> m_left;   ///< cancelled jobs whose threads have not ended yet
     std::map<FactsKey, QElapsedTimer> m_looked; ///< when unusable files were looked at last

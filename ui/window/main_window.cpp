@@ -160,9 +160,9 @@ void MainWindow::buildRight() {
     m_parts.events = make<EventPanel>(m_models.events, lower);
     m_parts.runs = make<RunsPanel>(m_models.list, lower);
     m_parts.runs->hide();
-    column->addWidget(m_parts.runs, 3); // a run takes more lines than an event
+    column->addWidget(m_parts.runs); // see WindowBorders for the shares
     column->addWidget(m_parts.gradients);
-    column->addWidget(m_parts.events, 2);
+    column->addWidget(m_parts.events);
     constexpr int kCards = 250; // pixels
     m_parts.right->setMinimumWidth(kCards + style()->pixelMetric(QStyle::PM_ScrollBarExtent));
     m_parts.right->setChildrenCollapsible(false);
@@ -332,6 +332,8 @@ void MainWindow::restoreLayout() {
     m_menus->restore(settings);
     m_parts.plots->setSmoothing(settings.value(QStringLiteral("plots/smoothing")).toDouble());
     m_parts.plots->hidePlots(settings.value(QStringLiteral("plots/hidden")).toStringList());
+    m_parts.runs->setOrder(
+        OrderedRuns::orderOf(settings.value(QStringLiteral("runs/order")).toString()));
 }
 
 void MainWindow::saveLayout() const {
@@ -344,6 +346,7 @@ void MainWindow::saveLayout() const {
     m_menus->save(settings);
     settings.insert(QStringLiteral("plots/smoothing"), m_parts.plots->smoothing());
     settings.insert(QStringLiteral("plots/hidden"), m_parts.plots->hiddenPlots());
+    settings.insert(QStringLiteral("runs/order"), OrderedRuns::wordOf(m_parts.runs->order()));
     settings.insert(QStringLiteral("theme"), nameOf(m_options.theme));
     keepUserSettings(settings);
 }

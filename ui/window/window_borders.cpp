@@ -2,12 +2,16 @@
 #include "ui/window/window_borders.h"
 
 #include "ui/images/compare_view.h"
+#include "ui/panels/event_panel.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/plots/gradient_view.h"
 
+#include <QAbstractItemModel>
+#include <QBoxLayout>
 #include <QEvent>
 #include <QSplitter>
+#include <QTableView>
 
 #include <algorithm>
 #include <utility>
@@ -21,6 +25,13 @@ constexpr double kMostPictures = 0.42;
 constexpr double kMostBeside = 0.5, kWorthTheWidth = 1.2;
 // The most that the counters above the events take of the right column.
 constexpr double kMostCounters = 0.62, kMostBesideOne = 0.42, kMostBesideBoth = 0.3;
+// What is left to them in a low window, where they are scrolled, when a list of runs would show
+// fewer than so many.
+constexpr double kLeastCounters = 0.24;
+constexpr int kFewRuns = 3;
+constexpr int kRounding = 2; // pixels, which a layout may round away
+// The list of runs and the events share what is left: a run takes more lines than an event.
+constexpr int kRunsStretch = 3, kEventsStretch = 2;
 } // namespace
 
 WindowBorders::WindowBorders(const WindowParts& parts, QObject* parent)
@@ -30,6 +41,10 @@ WindowBorders::WindowBorders(const WindowParts& parts, QObject* parent)
     connect(parts.pictures, &CompareView::panesChanged, this, &WindowBorders::divideCentre);
     parts.centre->installEventFilter(this);
     parts.right->installEventFilter(this);
+    parts.runs->installEventFilter(this);
+    const QAbstractItemModel* runs = parts.runs->table()->model();
+    for (const auto change : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
+        connect(runs, change, this, &WindowBorders::divideRight, Qt::QueuedConnection);
 }
 
 void WindowBorders::divideCentre() {
@@ -67,11 +82,43 @@ void WindowBorders::divideRight() {
     const double most = beside == 0   ? kMostCounters
                         : beside == 1 ? kMostBesideOne
                                       : kMostBesideBoth;
-    const int share = static_cast<int>(most * room);
+    int share = static_cast<int>(most * room);
+    if (const int lower = fewRunsHeight(); lower > 0)
+        share = std::min(share, std::max(room - lower, static_cast<int>(kLeastCounters * room)));
     m_parts.scaler->fitInto(m_rightByHand ? right.sizes().front() : share);
     const int counters = std::min(m_parts.scaler->contentHeight(), share);
+    divideLower(m_rightByHand ? right.sizes().back() : room - counters);
     if (m_rightByHand || room <= 0 || right.sizes().front() == counters) return;
     right.setSizes({counters, room - counters});
+}
+
+/// Returns the height below the counters in which some runs can be seen above the events; 0 when
+/// they need none, or when the gradients have taken their place.
+int WindowBorders::fewRunsHeight() const {
+    if (m_parts.runs->isHidden() || !m_parts.gradients->isHidden()) return 0;
+    const QLayout& column = *m_parts.runs->parentWidget()->layout();
+    return m_parts.runs->heightForRows(kFewRuns) + kRounding + column.spacing() +
+           m_parts.events->minimumSizeHint().height();
+}
+
+/// Shares a height among runs and events so that some runs can be seen if there is room. Not by a
+/// minimum: the window could not become lower then.
+void WindowBorders::divideLower(int height) {
+    auto& column = static_cast<QBoxLayout&>(*m_parts.runs->parentWidget()->layout());
+    int runs = kRunsStretch, events = kEventsStretch;
+    if (fewRunsHeight() > 0) {
+        const int both = height - column.spacing();
+        const int wanted = std::min(m_parts.runs->heightForRows(kFewRuns) + kRounding,
+                                    both - m_parts.events->minimumSizeHint().height());
+        if (wanted * (kRunsStretch + kEventsStretch) > both * kRunsStretch) {
+            runs = wanted;
+            events = both - wanted;
+        }
+    }
+    if (column.stretch(column.indexOf(m_parts.runs)) != runs)
+        column.setStretchFactor(m_parts.runs, runs);
+    if (column.stretch(column.indexOf(m_parts.events)) != events)
+        column.setStretchFactor(m_parts.events, events);
 }
 
 bool WindowBorders::eventFilter(QObject* watched, QEvent* event) {

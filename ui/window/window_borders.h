@@ -26,7 +26,8 @@ public:
     /// In front of an audience the pictures lie beside the plots where they are larger there; the
     /// border is placed anew each time.
     void present(bool on);
-    /// Places the border between counters and events: the counters get what they need.
+    /// Places the border between counters and events: the counters get what they need, unless it
+    /// is too much beside a list of runs, which shows some of them also in a low window.
     void divideRight();
     void restore(const QVariantMap&);
     void save(QVariantMap&) const;
@@ -35,6 +36,9 @@ protected:
     bool eventFilter(QObject*, QEvent*) override;
 
 private:
+    int fewRunsHeight() const;
+    void divideLower(int height);
+
     WindowParts m_parts;
     bool m_centreByHand = false, m_rightByHand = false;
     bool m_presents = false;

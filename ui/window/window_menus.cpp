@@ -346,9 +346,10 @@ void WindowMenus::addRuns(QMenu& view) {
     m_runs->setCheckable(true);
     connect(m_runs, &QAction::toggled, this, [this](bool on) {
         if (on) m_right->setChecked(true);
-        m_parts.runs->setVisible(on);
+        show(*m_parts.runs, on);
         m_parts.borders->divideRight();
     });
+    connect(m_runs, &QAction::triggered, m_parts.runs, &RunsPanel::takeKeyboard);
     m_runs->setToolTip(tr("The list of runs (F8): compare them, show them again, or repeat them"));
     m_parts.events->addToHeading(m_runs);
     if (m_keeper) view.addAction(tr("Memor&y for runs…"), m_keeper, &SessionKeeper::chooseBudget);

@@ -3,9 +3,14 @@
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/number_dialog.h"
 
+#include <QApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
+#include <QScopeGuard>
+#include <QScreen>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSet>
 
 #include <algorithm>
@@ -22,6 +27,7 @@ private slots:
     void sentences();
     void refusesAndGoesOn();
     void everyTextIsReachedByKeys();
+    void allIsSeenAtFirst();
     void opensFromTheMenu();
 
 private:
@@ -157,6 +163,24 @@ void TestNumberDialog::everyTextIsReachedByKeys() {
         QTest::keyClick(dialog.focusWidget(), Qt::Key_Tab);
     }
     QCOMPARE(reached.size(), 13); // bits and value of five formats, gradient, weight, and why
+}
+
+/// Where the screen has the room for it: the one of the tests has it for small letters.
+void TestNumberDialog::allIsSeenAtFirst() {
+    const QFont usual = QApplication::font();
+    const auto back = qScopeGuard([&usual] { QApplication::setFont(usual); });
+    for (const int pixels : {6, 7}) {
+        QFont small = usual;
+        small.setPixelSize(pixels);
+        QApplication::setFont(small);
+        NumberDialog dialog;
+        dialog.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+        const auto* results = dialog.findChild<QScrollArea*>();
+        QVERIFY(dialog.height() < dialog.screen()->availableSize().height());
+        QTRY_VERIFY2(results->verticalScrollBar()->maximum() == 0,
+                     qPrintable(QString::number(results->verticalScrollBar()->maximum())));
+    }
 }
 
 void TestNumberDialog::opensFromTheMenu() {

@@ -131,6 +131,10 @@ void TestVerifyDialog::headingsAreNotCut() {
     }
     // all of it is in view: the last column says what is compared
     QVERIFY(table->horizontalHeader()->length() <= table->viewport()->width());
+    QVERIFY2(table->verticalHeader()->length() <= table->viewport()->height(),
+             qPrintable(QStringLiteral("%1 in %2")
+                            .arg(table->verticalHeader()->length())
+                            .arg(table->viewport()->height())));
 }
 
 /// One value in another folder's files is wrong: the table shows it, and the summary names it

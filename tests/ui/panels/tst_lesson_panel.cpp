@@ -1,10 +1,13 @@
 // The first lesson as a column of the window: its reader sees the page and what it talks about.
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/help_dialog.h"
+#include "ui/panels/event_panel.h"
 #include "ui/panels/lesson_panel.h"
+#include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
+#include "ui/plots/plot_stack.h"
 
 #include <QAction>
 #include <QApplication>
@@ -12,8 +15,10 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QStyle>
+#include <QTableView>
 #include <QTextBlock>
 #include <QTextBrowser>
+#include <QTextList>
 
 namespace tst_lesson_panel {
 
@@ -30,6 +35,9 @@ private slots:
     void otherPagesOpenInTheManual();
     void turnsToTheOtherLesson();
     void escapeAndTheMenuCloseIt();
+    void escapeClosesItFromAnywhere();
+    void beginsAtItsBeginning();
+    void listsTakeLittleOfItsWidth();
     void aNarrowWindowHidesTheSettings();
     void aSmallWindowKeepsTheCards();
 
@@ -123,6 +131,53 @@ void TestLessonPanel::escapeAndTheMenuCloseIt() {
     QVERIFY(text()->hasFocus());
     action()->trigger();
     QVERIFY(!panel()->isVisible());
+}
+
+/// Where Esc has another use, that comes first.
+void TestLessonPanel::escapeClosesItFromAnywhere() {
+    QVERIFY(stepsTo(window(), 2));
+    const auto closes = [this](QWidget* from) {
+        if (!panel()->isVisible()) action()->trigger();
+        QTest::keyClick(from, Qt::Key_Escape);
+        return !panel()->isVisible();
+    };
+    QVERIFY(closes(window().findChild<QWidget*>(QStringLiteral("page"))));
+    QVERIFY(closes(window().findChild<QPushButton*>(QStringLiteral("play"))));
+    QVERIFY(closes(window().findChild<EventPanel*>()->table()));
+    QTest::keyClick(&window(), Qt::Key_F8);
+    QVERIFY(closes(window().findChild<RunsPanel*>()->table()));
+    PlotStack& plots = window().plots();
+    QTest::keyClick(&plots, Qt::Key_End);
+    QVERIFY(plots.crosshair());
+    QVERIFY(!closes(&plots));
+    QVERIFY(!plots.crosshair());
+    QVERIFY(closes(&plots));
+}
+
+/// Also when it is not the first lesson that is opened first.
+void TestLessonPanel::beginsAtItsBeginning() {
+    for (const char* lesson : {"&Second lesson", "&Third lesson"}) {
+        m_opened = std::make_unique<Opened>(tinyConfig(100));
+        window().resize(1280, 800);
+        QVERIFY(reaches(window(), SessionState::Ready));
+        QVERIFY(!panel());
+        action(lesson)->trigger();
+        QTRY_VERIFY(panel()->isVisible() && text()->verticalScrollBar()->maximum() > 0);
+        QCOMPARE(text()->verticalScrollBar()->value(), 0);
+    }
+}
+
+void TestLessonPanel::listsTakeLittleOfItsWidth() {
+    int items = 0;
+    for (QTextBlock block = text()->document()->begin(); block.isValid(); block = block.next()) {
+        const QTextList* list = block.textList();
+        if (!list) continue;
+        ++items;
+        QVERIFY(list->format().style() != QTextListFormat::ListCircle);
+    }
+    QVERIFY(items > 0);
+    QVERIFY2(text()->document()->indentWidth() <= 20,
+             qPrintable(QString::number(text()->document()->indentWidth())));
 }
 
 void TestLessonPanel::aNarrowWindowHidesTheSettings() {

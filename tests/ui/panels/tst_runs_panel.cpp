@@ -17,6 +17,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
 #include <QTimer>
@@ -201,7 +202,10 @@ void TestRunsPanel::keyShowsIt() {
     QVERIFY(!panel->isVisible());
     QTest::keyClick(&opened.window, Qt::Key_F8);
     QVERIFY(panel->isVisible());
+    QCOMPARE(opened.window.focusWidget(), panel->table());
     QCOMPARE(opened.window.runs().rowCount(), 0); // nothing was trained
+    QTest::keyClick(opened.window.focusWidget(), Qt::Key_Space);
+    QVERIFY(!opened.window.controller().willTrain());
     for (const QPushButton* button : panel->findChildren<QPushButton*>())
         QVERIFY(!button->isEnabled());
     opened.window.stepOnce();
@@ -488,7 +492,7 @@ void TestRunsPanel::theChosenRunStays() {
     constexpr int kSettles = 50; // ms, in which what is queued is done
     QTest::qWait(kSettles);
     QTableView& table = *panel.table();
-    table.setCurrentIndex(model.index(12, 0));
+    table.setCurrentIndex(table.model()->index(12, 0));
     const RunId chosen = panel.chosen();
     const int scrolled = table.verticalScrollBar()->value();
     QVERIFY(scrolled > 0);

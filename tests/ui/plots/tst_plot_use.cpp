@@ -2,6 +2,7 @@
 // by keys and by mouse, and the menu.
 #include "tests/support/shown_plots.h"
 #include "ui/plots/readout_item.h"
+#include "ui/plots/smoothing_box.h"
 
 #include <QApplication>
 #include <QContextMenuEvent>
@@ -60,7 +61,7 @@ void TestPlotUse::followsUntilTheUserMoves() {
     QVERIFY(m_stack->following());
     QVERIFY(m_stack->firstVisibleStep() <= 1 && m_stack->lastVisibleStep() >= 1000);
     QSignalSpy changed(m_stack.get(), &PlotStack::followChanged);
-    auto* live = m_stack->findChild<QToolButton*>();
+    auto* live = m_stack->findChild<QToolButton*>(QStringLiteral("toNewestStep"));
     QVERIFY(!live->isVisible());
 
     QCustomPlot& plot = plotOf(*m_stack);
@@ -71,6 +72,13 @@ void TestPlotUse::followsUntilTheUserMoves() {
     QVERIFY(!m_stack->following());
     QCOMPARE(changed.count(), 1);
     QVERIFY(live->isVisible());
+    // in the header: it covers neither curves nor the slider
+    const QCPAxisRect* rect =
+        graphNamed(*m_stack, QStringLiteral("Loss/A fp32"))->keyAxis()->axisRect();
+    QVERIFY2(live->geometry().bottom() <= plot.y() + rect->top(),
+             qPrintable(QString::number(live->geometry().bottom())));
+    const auto* slider = m_stack->findChild<SmoothingBox*>();
+    QVERIFY(slider->isHidden() || !live->geometry().intersects(slider->geometry()));
     // the step under the pointer stays there, within the pixel that it was rounded to
     const double width = m_stack->lastVisibleStep() - m_stack->firstVisibleStep();
     QVERIFY(width < 1000);

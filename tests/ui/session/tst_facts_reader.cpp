@@ -53,6 +53,7 @@ private slots:
     void refusesWhatIsNoFile();
     void looksAgainAtMendedFiles();
     void dropsWhatNobodyWants();
+    void tellsWhatAnotherFound();
     void readsOneByOne();
     void needsNoFile();
     void forgetsTheOldest();
@@ -146,6 +147,21 @@ void TestFactsReader::dropsWhatNobodyWants() {
     QTest::qWait(100);
     QCOMPARE(changed.count(), 1);
     QVERIFY(!knownFacts().find(large));
+}
+
+/// A thread that was no longer wanted has found the same error just before: it is news to whoever
+/// asked.
+void TestFactsReader::tellsWhatAnotherFound() {
+    const TaskConfig task = at("never.csv");
+    FactsReader reader;
+    QSignalSpy changed(&reader, &FactsReader::changed);
+    QVERIFY(factsPending(task));
+    std::string found;
+    std::thread([&] { found = thrownBy<InputError>([&] { factsOf(task); }); }).join();
+    QVERIFY(!found.empty());
+    QVERIFY(knownFacts().find(task));
+    QVERIFY(QTest::qWaitFor([&] { return !reader.reads(); }, kLong));
+    QCOMPARE(changed.count(), 1);
 }
 
 /// There are more questions than threads; all are answered.

@@ -12,6 +12,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/panels/preset_box.h"
+#include "ui/panels/runs_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
@@ -448,6 +449,7 @@ void TestWindowFiles::remembersTheWindow() {
         QTest::keyClick(&opened.window, Qt::Key_F7);
         QVERIFY(!opened.window.gradients().isVisible());
         opened.window.plots().hidePlots({QStringLiteral("device_seconds")});
+        opened.window.findChild<RunsPanel*>()->setOrder(OrderedRuns::Order::ByLoss);
         QVERIFY(opened.window.close());
     }
     QCOMPARE(QSettings().value(QStringLiteral("theme")).toString(), QStringLiteral("dark"));
@@ -460,6 +462,7 @@ void TestWindowFiles::remembersTheWindow() {
         QCOMPARE(opened.window.plots().smoothing(), 0.9);
         QCOMPARE(opened.window.plots().hiddenPlots(),
                  QStringList(QStringLiteral("device_seconds")));
+        QCOMPARE(opened.window.findChild<RunsPanel*>()->order(), OrderedRuns::Order::ByLoss);
         QVERIFY(!opened.window.gradients().isVisible());
         QVERIFY(QTest::qWaitForWindowActive(&opened.window));
         QTest::keyClick(&opened.window, Qt::Key_F7);

@@ -1,0 +1,299 @@
+// The order of the list of runs: the best of many is found at once, and a list that trains can be
+// read and used while its values change.
+#include "tests/support/fed_run.h"
+#include "ui/panels/order_button.h"
+#include "ui/panels/runs_panel.h"
+
+#include <QAbstractItemModelTester>
+#include <QElapsedTimer>
+#include <QMenu>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+
+#include <cmath>
+#include <string>
+
+namespace tst_run_order {
+
+using namespace halfscope;
+using Order = OrderedRuns::Order;
+
+namespace {
+
+const float kNan = std::nanf("");
+
+/// Adds a step of one lane; values that are nothing are not measured.
+void addStep(Run& run, int step, float loss, std::optional<double> validation = {},
+             std::optional<double> accuracy = {}, int lane = 0) {
+    StepRow row(step, lane);
+    row.set(metric::Loss, loss);
+    if (validation) row.set(metric::ValidationLoss, *validation);
+    if (accuracy) row.set(metric::Accuracy, *accuracy);
+    RunBatch batch;
+    batch.rows.push_back(row);
+    run.append(std::move(batch));
+}
+
+/// Adds a run of one step.
+RunId addRun(RunStore& store, const std::string& name, float loss,
+             std::optional<double> validation = {}, std::optional<double> accuracy = {}) {
+    FedRun fed;
+    fed.start({QStringLiteral("fp32"), QStringLiteral("fp16")}, {false, false});
+    addStep(*fed.run, 1, loss, validation, accuracy);
+    return store.add(fed.run, name);
+}
+
+QStringList namesIn(const QAbstractItemModel& model) {
+    QStringList names;
+    for (int row = 0; row < model.rowCount(); ++row)
+        names << model.index(row, 0).data(Qt::EditRole).toString();
+    return names;
+}
+
+/// A list of runs of all kinds, in an order of its own.
+struct Many {
+    Many() {
+        addRun(store, "none", 0.4f);
+        addRun(store, "loss 0.5", 0.9f, 0.5);
+        addRun(store, "half right", 0.8f, 0.7, 0.5);
+        addRun(store, "lost", kNan, std::nan(""));
+        addRun(store, "loss 0.2", 0.1f, 0.2);
+        addRun(store, "mostly right", 0.3f, 0.9, 0.9);
+        addRun(store, "half right 10", 0.7f, 0.6, 0.5);
+        list.refresh();
+    }
+    RunStore store;
+    RunListModel list{store};
+    OrderedRuns ordered{list};
+};
+
+} // namespace
+
+class TestRunOrder : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void bestFirst();
+    void theBestLaneCounts();
+    void runsStayWhatTheyAre();
+    void trainingDoesNotMoveRows();
+    void comesAndGoesInOrder();
+    void thousandsAreOrderedAtOnce();
+    void isChosenByKeyboard();
+    void homeAndEndLeadToTheEnds();
+    void buttonsFitTheirTexts();
+};
+
+void TestRunOrder::bestFirst() {
+    Many many;
+    const QStringList opened = namesIn(many.list);
+    QCOMPARE(namesIn(many.ordered), opened);
+    many.ordered.setOrder(Order::ByValidation);
+    QCOMPARE(namesIn(many.ordered), QStringList({"mostly right", "half right 10", "half right",
+                                                 "loss 0.2", "loss 0.5", "lost", "none"}));
+    many.ordered.setOrder(Order::ByLoss);
+    QCOMPARE(namesIn(many.ordered),
+             QStringList({"loss 0.2", "mostly right", "none", "half right 10", "half right",
+                          "loss 0.5", "lost"}));
+    many.ordered.setOrder(Order::ByName);
+    QCOMPARE(namesIn(many.ordered), QStringList({"half right", "half right 10", "loss 0.2",
+                                                 "loss 0.5", "lost", "mostly right", "none"}));
+    many.ordered.setOrder(Order::AsOpened);
+    QCOMPARE(namesIn(many.ordered), opened);
+    for (const Order order : OrderedRuns::orders())
+        QCOMPARE(OrderedRuns::orderOf(OrderedRuns::wordOf(order)), order);
+    QCOMPARE(OrderedRuns::orderOf(QStringLiteral("none of them")), Order::AsOpened);
+}
+
+/// And of its values the last one, not the best.
+void TestRunOrder::theBestLaneCounts() {
+    RunStore store;
+    const RunId fell = addRun(store, "fell", 0.5f, 0.5, 0.99);
+    addStep(*store.writable(fell), 2, 0.5f, 0.5, 0.6);
+    const RunId one = addRun(store, "one lane", 0.9f, 0.5, 0.1);
+    addStep(*store.writable(one), 1, 0.1f, 0.5, 0.8, 1);
+    RunListModel list(store);
+    list.refresh();
+    OrderedRuns ordered(list);
+    ordered.setOrder(Order::ByValidation);
+    QCOMPARE(namesIn(ordered), QStringList({"one lane", "fell"}));
+    ordered.setOrder(Order::ByLoss);
+    QCOMPARE(namesIn(ordered), QStringList({"one lane", "fell"}));
+    QVERIFY2(list.detailsOf(1).contains(QStringLiteral("Last validation: A 10.00 %, B 80.00 %")),
+             qPrintable(list.detailsOf(1)));
+}
+
+/// What is done to a row is done to its run, which keeps its number and its colour.
+void TestRunOrder::runsStayWhatTheyAre() {
+    Many many;
+    RunsPanel panel(many.list);
+    panel.resize(280, 600);
+    panel.show();
+    QTableView& table = *panel.table();
+    table.setCurrentIndex(table.model()->index(1, 0));
+    const RunId chosen = panel.chosen();
+    QCOMPARE(chosen, many.store.entries()[1].id);
+    panel.setOrder(Order::ByValidation);
+    QCOMPARE(table.currentIndex().row(), 4);
+    QCOMPARE(panel.chosen(), chosen);
+    const QModelIndex best = table.model()->index(0, 0);
+    QCOMPARE(best.data().toString(), QStringLiteral("6  mostly right"));
+    QCOMPARE(best.data(RunListModel::ColorRole).toInt(), many.store.entries()[5].color);
+    table.setCurrentIndex(best);
+    QSignalSpy shown(&panel, &RunsPanel::bringBackAsked);
+    panel.findChild<QPushButton*>(QStringLiteral("bringRunBack"))->click();
+    QCOMPARE(shown.size(), 1);
+    QCOMPARE(shown[0][0].value<RunId>(), many.store.entries()[5].id);
+    QVERIFY(table.model()->setData(best, QStringLiteral("the best"), Qt::EditRole));
+    QCOMPARE(many.store.entries()[5].name, std::string("the best"));
+    QVERIFY(table.model()->setData(best, Qt::Unchecked, Qt::CheckStateRole));
+    QVERIFY(!many.store.entries()[5].visible);
+}
+
+/// Values change with every frame. Rows that followed them could not be clicked.
+void TestRunOrder::trainingDoesNotMoveRows() {
+    RunStore store;
+    addRun(store, "a", 0.5f);
+    const RunId trains = addRun(store, "b", 0.9f);
+    RunListModel list(store);
+    list.refresh();
+    OrderedRuns ordered(list);
+    ordered.setOrder(Order::ByLoss);
+    const QStringList before = namesIn(ordered);
+    QCOMPARE(before, QStringList({"a", "b"}));
+    const QSignalSpy moves(&ordered, &QAbstractItemModel::layoutChanged);
+    QElapsedTimer time;
+    time.start();
+    int step = 2;
+    while (time.elapsed() < 2 * OrderedRuns::kPauseMs + OrderedRuns::kPauseMs / 2) {
+        const float loss = step % 2 == 0 ? 0.1f : 0.9f; // its median goes to and fro
+        for (int i = 0; i < 60; ++i, ++step)
+            addStep(*store.writable(trains), step, loss);
+        step += 1; // even, then odd
+        list.refresh();
+        if (time.elapsed() < OrderedRuns::kPauseMs / 2) QCOMPARE(namesIn(ordered), before);
+        QTest::qWait(5);
+    }
+    QVERIFY2(moves.size() <= 3, qPrintable(QString::number(moves.size())));
+    for (int i = 0; i < 60; ++i, ++step)
+        addStep(*store.writable(trains), step, 0.1f);
+    list.refresh();
+    QTRY_COMPARE(namesIn(ordered), QStringList({"b", "a"})); // in the end it follows
+    // a name does not change by itself
+    ordered.setOrder(Order::ByName);
+    store.rename(trains, "0");
+    list.refresh();
+    QTRY_COMPARE_WITH_TIMEOUT(namesIn(ordered), QStringList({"0", "a"}), OrderedRuns::kPauseMs / 2);
+}
+
+void TestRunOrder::comesAndGoesInOrder() {
+    Many many;
+    const QAbstractItemModelTester tester(&many.ordered,
+                                          QAbstractItemModelTester::FailureReportingMode::Fatal);
+    many.ordered.setOrder(Order::ByLoss);
+    addRun(many.store, "new", 0.2f);
+    many.list.refresh();
+    const QStringList with{"loss 0.2",      "new",        "mostly right", "none",
+                           "half right 10", "half right", "loss 0.5",     "lost"};
+    QTRY_COMPARE(namesIn(many.ordered), with);
+    QCOMPARE(many.ordered.idAt(1), many.store.entries().back().id);
+    many.store.remove(many.store.entries()[5].id);
+    many.store.move(many.store.entries().back().id, 0);
+    many.list.refresh();
+    QStringList without = with;
+    without.removeAll(QStringLiteral("mostly right"));
+    QTRY_COMPARE(namesIn(many.ordered), without);
+    many.ordered.setOrder(Order::AsOpened);
+    QCOMPARE(namesIn(many.ordered), namesIn(many.list));
+}
+
+/// They come in one piece, and are told to the table at once, wherever each of them belongs.
+void TestRunOrder::thousandsAreOrderedAtOnce() {
+    constexpr int kRuns = 2000;
+    RunStore store;
+    RunListModel list(store);
+    OrderedRuns ordered(list);
+    ordered.setOrder(Order::ByLoss);
+    const QSignalSpy inserted(&ordered, &QAbstractItemModel::rowsInserted);
+    const QSignalSpy moved(&ordered, &QAbstractItemModel::layoutChanged);
+    for (int part = 0; part < 2; ++part) {
+        for (int i = 0; i < kRuns / 2; ++i)
+            addRun(store, "Run", static_cast<float>((7919 * (2 * i + part)) % kRuns));
+        list.refresh();
+        QTRY_COMPARE(moved.size(), part + 1);
+    }
+    QCOMPARE(inserted.size(), 2);
+    for (int row = 1; row < kRuns; ++row)
+        QVERIFY(!losesLess(list.scoreAt(ordered.listRowOf(row)),
+                           list.scoreAt(ordered.listRowOf(row - 1))));
+}
+
+/// The button says the order, also to a screen reader.
+void TestRunOrder::isChosenByKeyboard() {
+    Many many;
+    RunsPanel panel(many.list);
+    panel.resize(280, 600);
+    panel.show();
+    auto* button = panel.findChild<OrderButton*>();
+    QVERIFY(button->focusPolicy() & Qt::TabFocus);
+    QCOMPARE(button->accessibleName(), QStringLiteral("Order of the runs: As opened"));
+    QTest::keyClick(button, Qt::Key_Space);
+    auto* menu = button->findChild<QMenu*>();
+    QTRY_VERIFY(menu->isVisible());
+    QTest::keyClick(menu, Qt::Key_Down);
+    QTest::keyClick(menu, Qt::Key_Down);
+    QTest::keyClick(menu, Qt::Key_Return);
+    QCOMPARE(panel.order(), Order::ByValidation);
+    QCOMPARE(button->accessibleName(), QStringLiteral("Order of the runs: By last validation"));
+    QVERIFY(menu->actions()[1]->isChecked() && !menu->actions()[0]->isChecked());
+    QCOMPARE(namesIn(*panel.table()->model()).front(), QStringLiteral("mostly right"));
+}
+
+void TestRunOrder::homeAndEndLeadToTheEnds() {
+    RunStore store;
+    for (int i = 0; i < 20; ++i)
+        addRun(store, "Run", 1.0f);
+    RunListModel list(store);
+    list.refresh();
+    RunsPanel panel(list);
+    panel.resize(280, 300);
+    panel.show();
+    QTableView& table = *panel.table();
+    const auto rowAfter = [&table](Qt::Key key) {
+        QTest::keyClick(&table, key);
+        return table.currentIndex().row();
+    };
+    table.setCurrentIndex(table.model()->index(9, 0));
+    QCOMPARE(rowAfter(Qt::Key_End), 19);
+    QTRY_VERIFY(table.viewport()->rect().contains(table.visualRect(table.currentIndex())));
+    QCOMPARE(rowAfter(Qt::Key_Home), 0);
+    const int page = rowAfter(Qt::Key_PageDown);
+    QVERIFY2(page > 1 && page < 19, qPrintable(QString::number(page)));
+    QCOMPARE(rowAfter(Qt::Key_PageUp), 0);
+    QCOMPARE(table.selectionModel()->selectedRows().size(), qsizetype(1));
+}
+
+/// A text that touches the border of its button looks like a mistake.
+void TestRunOrder::buttonsFitTheirTexts() {
+    RunStore store;
+    RunListModel list(store);
+    RunsPanel panel(list);
+    panel.show();
+    int wide = 0;
+    for (const QPushButton* each : panel.findChildren<QPushButton*>())
+        wide += each->fontMetrics().horizontalAdvance(each->text()) + 12;
+    constexpr int kBesides = 24; // three gaps, and what is left and right of the row
+    panel.resize(wide + kBesides + 2, 400);
+    QCoreApplication::processEvents();
+    for (const QPushButton* each : panel.findChildren<QPushButton*>())
+        QVERIFY2(each->width() >= each->fontMetrics().horizontalAdvance(each->text()) + 12,
+                 qPrintable(QStringLiteral("%1: %2").arg(each->text()).arg(each->width())));
+}
+
+} // namespace tst_run_order
+
+QTEST_MAIN(tst_run_order::TestRunOrder)
+#include "tst_run_order.moc"

@@ -1,0 +1,53 @@
+// Values are compared as pairs: what kind of value it is, then the value.
+#include "ui/models/run_score.h"
+
+#include "ui/models/run_facts.h"
+
+#include <cmath>
+#include <functional>
+#include <tuple>
+
+namespace halfscope {
+namespace {
+
+/// Keeps the better value; nan is worse than all others.
+template <class Better>
+void keep(std::optional<double>& best, const std::optional<double>& value, Better better) {
+    if (value && (!best || std::isnan(*best) || better(*value, *best))) best = value;
+}
+
+/// Returns what is smaller for a better validation.
+std::tuple<int, double, double> placeOf(const RunScore& score) {
+    const bool lost = !score.validationLoss || std::isnan(*score.validationLoss);
+    const double loss = lost ? std::numeric_limits<double>::infinity() : *score.validationLoss;
+    if (score.accuracy && !std::isnan(*score.accuracy)) return {0, -*score.accuracy, loss};
+    if (!lost) return {1, loss, 0};
+    return {score.validationLoss || score.accuracy ? 2 : 3, 0, 0};
+}
+
+} // namespace
+
+RunScore scoreOf(const RunSnapshot& run) {
+    RunScore score;
+    std::optional<double> loss;
+    for (int lane = 0; lane < run.laneCount(); ++lane) {
+        const LaneTotals& totals = run.totals(lane);
+        keep(score.accuracy, totals.accuracy(), std::greater<>());
+        keep(score.validationLoss, totals.validationLoss(), std::less<>());
+        keep(loss, trailingLoss(run, lane), std::less<>());
+    }
+    score.loss = loss.value_or(score.loss);
+    return score;
+}
+
+bool validatesBetter(const RunScore& score, const RunScore& other) {
+    return placeOf(score) < placeOf(other);
+}
+
+bool losesLess(const RunScore& score, const RunScore& other) {
+    if (std::isnan(score.loss) || std::isnan(other.loss))
+        return !std::isnan(score.loss) && std::isnan(other.loss);
+    return score.loss < other.loss;
+}
+
+} // namespace halfscope

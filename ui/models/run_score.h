@@ -1,0 +1,29 @@
+// How well a run did, as one number of each kind, so that a list can put the best of many runs
+// first. Knows no widgets.
+#pragma once
+
+#include "engine/runs/run.h"
+
+#include <limits>
+#include <optional>
+
+namespace halfscope {
+
+/// Of several lanes, the values of the one that did best.
+struct RunScore {
+    std::optional<double> accuracy;       ///< the highest of the lanes' last validations
+    std::optional<double> validationLoss; ///< the lowest of them
+    /// The lowest of the lanes' trailingLoss(); nan when there is none.
+    double loss = std::numeric_limits<double>::quiet_NaN();
+};
+
+RunScore scoreOf(const RunSnapshot&);
+
+/// Whether the last validation of a run is better than that of another: by accuracy where there is
+/// one, else by loss, as in LaneTotals::best(). Accuracies come before losses, which cannot be
+/// compared with them, and runs without a validation come last, after those whose loss was lost.
+bool validatesBetter(const RunScore&, const RunScore& other);
+/// Whether the loss is lower; inf comes after all others, and nan after that.
+bool losesLess(const RunScore&, const RunScore& other);
+
+} // namespace halfscope
