@@ -14,6 +14,12 @@ std::string_view beginOf(Phrase phrase) {
     return text.substr(0, text.find('%'));
 }
 
+/// Returns what stands for the argument of such a phrase; empty for other texts.
+std::string_view argumentIn(std::string_view text, Phrase phrase) {
+    const std::string_view begin = beginOf(phrase);
+    return text.starts_with(begin) ? text.substr(begin.size()) : std::string_view();
+}
+
 } // namespace
 
 const char* nameOf(EventKind kind) {
@@ -60,7 +66,8 @@ bool isToldBefore(const Event& a, const Event& b) {
 
 // By the words: a checkpoint and a file of events keep no more of a message.
 bool isBeforeScaling(std::string_view tensor) {
-    return tensor == kLossTensor.text() || !layerOfForward(tensor).empty() || isOfData(tensor);
+    return tensor == kLossTensor.text() || !layerOfForward(tensor).empty() || isOfData(tensor) ||
+           !optimizerOfZeroEpsilon(tensor).empty();
 }
 
 bool overflowedBeforeScaling(const Event& event) { return isBeforeScaling(event.tensor); }
@@ -75,8 +82,11 @@ Message dataMessage(std::string_view tensor) {
 }
 
 std::string_view layerOfForward(std::string_view tensor) {
-    const std::string_view begin = beginOf(kForwardPass);
-    return tensor.starts_with(begin) ? tensor.substr(begin.size()) : std::string_view();
+    return argumentIn(tensor, kForwardPass);
+}
+
+std::string_view optimizerOfZeroEpsilon(std::string_view tensor) {
+    return argumentIn(tensor, kZeroEpsilonOf);
 }
 
 bool isHelpless(const Event& event) {

@@ -64,12 +64,13 @@ struct Event {
     std::string otherKind = {}; ///< the name of a kind that this version does not know
 };
 
-/// Event::tensor where a layer overflowed before the loss was scaled, and where data hold inf or
-/// nan.
+/// Event::tensor where a layer overflowed before the loss was scaled, where data hold inf or nan,
+/// and where an optimizer divided by an epsilon that is zero in the type of the weights.
 inline constexpr Phrase kForwardPass = phrase("Events", "forward pass of %1");
 inline constexpr Phrase kLossTensor = phrase("Events", "the loss");
 inline constexpr Phrase kInputOf = phrase("Events", "the input of sample %1");
 inline constexpr Phrase kTargetOf = phrase("Events", "the target of sample %1");
+inline constexpr Phrase kZeroEpsilonOf = phrase("Events", "the zero epsilon of %1");
 /// The end of the sentence about an overflow that no loss scale would have prevented.
 inline constexpr Phrase kNoScaleHelps = phrase("Events", "No loss scale would have helped.");
 
@@ -82,6 +83,8 @@ bool overflowedBeforeScaling(const Event&);
 bool isOfData(std::string_view tensor);
 /// Returns such a tensor as a message that a translation can say in its own words.
 Message dataMessage(std::string_view tensor);
+/// Returns "Adam" for "the zero epsilon of Adam"; empty for other tensors.
+std::string_view optimizerOfZeroEpsilon(std::string_view tensor);
 /// Returns the layer whose forward pass a tensor is; empty for others.
 std::string_view layerOfForward(std::string_view tensor);
 /// Whether an event is an overflow that no loss scale would have prevented.

@@ -45,7 +45,9 @@ LaneTotals LaneTotals::ofLane(int32_t lane) const {
 }
 
 void LaneTotals::continueFrom(const LaneTotals& parent, int64_t forkStep, int32_t lane) {
-    if (m_last.step == 0 && parent.m_last.step == forkStep) *this = parent.ofLane(lane);
+    if (m_last.step != 0 || parent.m_last.step != forkStep) return;
+    *this = parent.ofLane(lane);
+    fork();
 }
 
 void LaneTotals::addValue(int64_t step, MetricId id, double value) {

@@ -24,6 +24,8 @@ public:
     void add(int64_t step, MetricId, double value);
     /// Returns the same totals for a lane that so far has the rows of this one.
     LaneTotals ofLane(int32_t) const;
+    /// See SkipTally.
+    void fork() { m_skips.fork(); }
     /// Lets a fork begin with what its parent adds up to once that has come to the step after which
     /// the fork goes on; does nothing at other times. Called before the next rows are added.
     void continueFrom(const LaneTotals& parent, int64_t forkStep, int32_t lane);

@@ -303,6 +303,7 @@ void Run::addLane(LaneInfo lane, const LanePast& past) {
         *history = past.of.gradients(past.lane).upTo(past.upTo);
         if (!saved) history->goOn(); // also from a saved run
         totals = totalsOf(past);
+        if (past.lane == lane.parent) totals.fork();
     }
     auto lanes = extended(*m_now.m_lanes, {std::move(lane)});
     const size_t count = lanes->size();
@@ -330,12 +331,14 @@ LaneTotals Run::totalsOf(const LanePast& past) const {
         whole = whole && (event.lane != past.lane || event.step <= past.upTo);
     if (whole) return all.ofLane(own);
     LaneTotals totals(m_now.info().recorded.gradients.accumulate);
+    const LaneInfo& lane = past.of.lanes()[static_cast<size_t>(past.lane)];
     constexpr int64_t kBlock = 1024;
     const int64_t last = std::min(past.upTo, past.of.column(past.lane, metric::Loss).lastStep());
     for (int64_t from = 1; from <= last; from += kBlock) {
         checkCancelled();
         for (StepRow& row : past.of.rows(past.lane, from, std::min(last, from + kBlock - 1))) {
             row.lane = own;
+            if (lane.parent >= 0 && row.step == lane.forkStep + 1) totals.fork();
             if (row.measured(metric::Loss)) totals.add(row);
         }
     }

@@ -56,6 +56,9 @@ constexpr Phrase kLostByData =
     phrase("Events", "%1 (step %2) holds inf or nan, and the loss is not finite from step %3 on. "
                      "No loss scale, learning rate or wider type can fix that: correct such "
                      "values, or leave the samples out.");
+constexpr Phrase kLostByEpsilon =
+    phrase("Events", "%1's epsilon is zero in fp16, so an update divided by zero, and the loss is "
+                     "not finite from step %2 on. Set Epsilon to 1e-4, or use AMP.");
 constexpr Phrase kNoUpdateYet =
     phrase("Events", "the weights are as they were at first: an update takes %1 steps, and there "
                      "were %2.");
@@ -118,11 +121,24 @@ void SkipTally::addBefore(const StepRow& first) {
     m_before = std::max<int64_t>(0, first.skippedSoFar() - (first.has(kSkipped) ? 1 : 0));
 }
 
+void SkipTally::fork() {
+    m_before = skipped();
+    m_updatesBefore = updates();
+    m_updates = m_start = m_trials = m_others = 0;
+    m_lost = m_helpless = m_unanswered = 0;
+    m_belowOne = m_stopped = false;
+    m_isFork = true;
+    if (m_lossLostAt == 0) m_layer = m_data = m_zeroEpsilon = {}; // else they stay the reason
+}
+
 void SkipTally::add(const Event& event) {
     m_helpless += isHelpless(event);
     const std::string_view layer = layerOfForward(event.tensor);
     if (!layer.empty() && m_layer.step == 0) m_layer = {event.step, std::string(layer)};
     if (isOfData(event.tensor) && m_data.step == 0) m_data = {event.step, event.tensor};
+    const std::string_view optimizer = optimizerOfZeroEpsilon(event.tensor);
+    if (!optimizer.empty() && m_zeroEpsilon.step == 0)
+        m_zeroEpsilon = {event.step, std::string(optimizer)};
 }
 
 void SkipTally::addLoss(const StepRow& row) {
@@ -190,6 +206,7 @@ Message SkipTally::countText() const {
 Message SkipTally::lossText() const {
     const bool byLayer = m_layer.step > 0 && !(m_lostByStep && m_layer.step >= m_lossLostAt);
     if (byLayer) return {kLostInLayer, layerInWords(m_layer.what), m_layer.step, m_lossLostAt};
+    if (m_zeroEpsilon.step > 0) return {kLostByEpsilon, m_zeroEpsilon.what, m_lossLostAt};
     if (m_data.step > 0) return {kLostByData, dataMessage(m_data.what), m_data.step, m_lossLostAt};
     if (m_lostByStep && m_lostScale == 0) return {kLostAtZero, m_lossLostAt - 1, m_lossLostAt};
     if (m_lostByStep && std::isinf(1 / m_lostScale))
@@ -226,6 +243,7 @@ Message SkipTally::textWithoutSkips() const {
 Message SkipTally::sentence(bool dynamic) const {
     if (skipped() == 0) return textWithoutSkips();
     const Message count = countText();
+    if (areOfParent()) return {phrase("Events", "%1, before the fork."), count};
     if (isAllBefore()) return {phrase("Events", "%1, before step %2."), count, m_firstStep};
     if (m_lossLostAt > 0)
         return {phrase("Events", "%1. That is not normal: %2"), count, lossText()};
@@ -259,7 +277,9 @@ Message SkipTally::sentence(bool dynamic) const {
         return {phrase("Events", "%1. That is normal: the loss scale is coming down."), count};
     const int64_t all = skipped();
     std::vector<Message> causes;
-    addCause(causes, m_before, all, {phrase("Events", "before step %1"), m_firstStep});
+    addCause(causes, m_before, all,
+             m_isFork ? Message(phrase("Events", "before the fork"))
+                      : Message(phrase("Events", "before step %1"), m_firstStep));
     addCause(causes, m_start, all,
              phrase("Events", "at the start, until the loss scale was low enough"));
     addCause(causes, m_trials, all,

@@ -31,6 +31,9 @@ public:
     /// or nan came from.
     void add(const Event&);
 
+    /// Lets a fork go on from here: what its parent has skipped counts, but is not judged any more.
+    void fork();
+
     int64_t steps() const { return m_steps; }
     int64_t stepsPerUpdate() const { return m_stepsPerUpdate; }
     /// Counted from step 1: where the rows begin later, as after a checkpoint without those before
@@ -43,6 +46,11 @@ public:
     int64_t afterGrowth() const { return m_trials; }
     /// All other skipped steps: gradients had grown meanwhile.
     int64_t others() const { return m_others; }
+
+    /// The step since which the loss is not finite; 0 when it is finite.
+    int64_t lossLostAt() const { return m_lossLostAt; }
+    /// Whether this is a fork that has skipped nothing by itself, but its parent has.
+    bool areOfParent() const { return m_isFork && skipped() > 0 && isAllBefore(); }
 
     /// `dynamic` tells whether the scale falls after an overflow (ScalerMode::Dynamic).
     SkipVerdict verdict(bool dynamic) const;
@@ -57,7 +65,8 @@ private:
     static constexpr int64_t kForgiven = 10;
     void addBefore(const StepRow& first);
     void addUpdate(const StepRow&);
-    /// Whether nothing is known of the skipped steps but their number: rows begin after them.
+    /// Whether nothing is known of the skipped steps but their number: rows begin after them, or
+    /// they are of a fork's parent.
     bool isAllBefore() const;
     int64_t updates() const { return m_updatesBefore + m_updates; }
     void addLoss(const StepRow&);
@@ -75,7 +84,8 @@ private:
     bool often(int64_t count) const;
 
     int64_t m_stepsPerUpdate = 1;
-    /// The step of the first row, if it is not the first one, and what the steps before it were.
+    /// The step of the first row, if it is not the first one, and what the steps before it were, or
+    /// those before a fork.
     int64_t m_firstStep = 0, m_updatesBefore = 0, m_before = 0;
     int64_t m_steps = 0, m_updates = 0, m_start = 0, m_trials = 0, m_others = 0;
     int64_t m_lossLostAt = 0; ///< the step since which the loss is not finite; 0 when it is
@@ -87,7 +97,9 @@ private:
     };
     Place m_layer;              ///< whose forward pass was the first that was not finite
     Place m_data;               ///< the first input or target that was not
+    Place m_zeroEpsilon;        ///< the optimizer that divided by its epsilon, which was zero
     int64_t m_unanswered = 0;   ///< skips in a row after which the scale did not change
+    bool m_isFork = false;      ///< whether m_before are those of its parent
     bool m_losing = false;      ///< whether a loss of this update was not finite
     bool m_settled = false;     ///< whether the start is over
     bool m_trial = false;       ///< whether the scale has grown and not overflowed since

@@ -479,6 +479,18 @@ void checkEdited(const RunConfig& config, const Field& edited) {
     checkTraining(config);
 }
 
+void checkReached(const RunConfig& config, int lane, const Field& edited) {
+    if (!edited.key.starts_with("scaler.")) return;
+    for (size_t i = 0; i < config.lanes.size(); ++i)
+        if ((lane < 0 || i == static_cast<size_t>(lane)) &&
+            presetOf(config.lanes[i].precision).mayScale)
+            return;
+    throw InputError(phrase("Settings", "%1 cannot be changed: with precision %2, the lane does "
+                                        "not scale its loss"),
+                     edited.key,
+                     presetOf(config.lanes[static_cast<size_t>(std::max(lane, 0))].precision).name);
+}
+
 void checkLiveEdit(std::string_view key, const FieldValue& value) {
     const Field* field = findField(key == kLiveScale ? "scaler.init_scale" : key);
     if (!field) throw InputError(phrase("Settings", "unknown setting %1%2"), key, keyHint(key));

@@ -112,6 +112,9 @@ void checkLane(const LaneConfig&, size_t index);
 /// Checks an edit in the middle of a run against the other settings: a setting of the run that
 /// means nothing beside them, optimizers, lengths. Throws InputError.
 void checkEdited(const RunConfig&, const Field& edited);
+/// Checks that an edit of a loss scaler reaches a lane whose precision can have one; -1 means all
+/// lanes. Throws InputError.
+void checkReached(const RunConfig&, int lane, const Field& edited);
 /// Checks what a live edit may set: a live field, or kLiveScale, which takes the values of an
 /// initial scale. Throws InputError for any other key, and for a value that is not allowed.
 void checkLiveEdit(std::string_view key, const FieldValue&);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace halfscope {
@@ -97,6 +98,16 @@ std::string scientificText(double value) {
     return {text.data(), end.ptr};
 }
 
+/// Returns "layer 0=bf16" for "layer 0=bfloat16": types as the names of precisions have them.
+std::string withShortTypes(std::string text) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kForms{
+        {{"=bfloat16", "=bf16"}, {"=float16", "=fp16"}, {"=float32", "=fp32"}}};
+    for (const auto& [whole, brief] : kForms)
+        for (size_t at = 0; (at = text.find(whole, at)) != std::string::npos;)
+            text.replace(at, whole.size(), brief);
+    return text;
+}
+
 } // namespace
 
 std::string briefValue(const FieldValue& value) {
@@ -135,7 +146,7 @@ std::string settingWords(const Field& field, const FieldValue& value, const Sett
     const std::string text = briefValue(value);
     if (text == "default" || text.empty()) return {};
     if (field.kind == FieldKind::Path) return std::filesystem::path(text).stem().string();
-    if (field.kind == FieldKind::Text) return text;
+    if (field.kind == FieldKind::Text) return withShortTypes(text);
     return name(field) + ' ' + text;
 }
 

@@ -22,7 +22,8 @@ using SettingName = std::function<std::string(const Field&)>;
 /// Returns the telling part of its key: "lr", "init_scale", "scaler".
 std::string shortKey(const Field&);
 /// Returns a setting in the fewest words: "lr 0.001", "init_scale 2^24", "scaler apex"; the value
-/// of a path or text without its name; empty when the value is just "default".
+/// of a path or text without its name, "layer 0=bf16" of layers; empty when the value is just
+/// "default".
 std::string settingWords(const Field&, const FieldValue&, const SettingName& = shortKey);
 
 /// A lane's precision, and what tells it apart from other lanes that have the same one.

@@ -33,7 +33,7 @@ Preset preset(const char* name, Phrase group, Phrase title, Phrase about, std::s
 Preset checkerboard() {
     return preset("checkerboard", kExamples, phrase("Presets", "Checkerboard"),
                   phrase("Presets", "A network paints a checkerboard from pixel coordinates; with "
-                                    "AMP it should learn as well as in float32."),
+                                    "AMP it should learn as well as in FP32."),
                   "fp32,amp-fp16");
 }
 
@@ -50,17 +50,17 @@ Preset checkerboardSeed() {
 }
 
 Preset bfloat16() {
-    return preset("checkerboard-bf16", kPrecisions, phrase("Presets", "float16 or bfloat16"),
+    return preset("checkerboard-bf16", kPrecisions, phrase("Presets", "fp16 or bf16"),
                   phrase("Presets",
-                         "The checkerboard in both half formats: bfloat16 has float32's range and "
-                         "needs no loss scale, float16 has 8 times its precision."),
+                         "The checkerboard in both half formats: bf16 has the range of FP32 and "
+                         "needs no loss scale, fp16 has 8 times its precision."),
                   "fp32,amp-fp16,amp-bf16");
 }
 
 Preset pureFp16() {
     return preset("pure-fp16", kPrecisions, phrase("Presets", "Why mixed"),
                   phrase("Presets",
-                         "Everything in float16, next to AMP: without float32 master weights and "
+                         "Everything in fp16, next to AMP: without FP32 master weights and "
                          "loss scaling, small updates vanish and Adam's epsilon becomes zero."),
                   "fp32,amp-fp16,fp16");
 }
@@ -69,12 +69,11 @@ Preset pureFp16() {
 /// distance between two bfloat16 numbers.
 Preset masterWeights() {
     Preset made = preset(
-        "master-weights", kPrecisions, phrase("Presets", "Why float32 weights"),
-        phrase(
-            "Presets",
-            "Weights in bfloat16 lose small updates: most of them round away, and the lane learns "
-            "slowly. AMP computes in bfloat16, too, but keeps its weights in float32, and learns "
-            "like float32."),
+        "master-weights", kPrecisions, phrase("Presets", "Why FP32 weights"),
+        phrase("Presets",
+               "Weights in bf16 lose small updates: most of them round away, and the lane learns "
+               "slowly. AMP computes in bf16, too, but keeps its weights in FP32, and learns "
+               "like FP32."),
         "fp32,amp-bf16,bf16");
     made.config.optimizer.lr = 1e-4;
     made.config.watchWeights = kOftenWatched;
@@ -83,13 +82,13 @@ Preset masterWeights() {
 
 /// E4M3 can hardly tell the coordinates of pixels apart: it has only 8 numbers from 0.5 to 1.
 Preset fp8() {
-    Preset made = preset(
-        "fp8", kPrecisions, phrase("Presets", "8 bits (FP8)"),
-        phrase("Presets",
-               "Eight bits hold few digits: the pixels' coordinates are rounded to a coarse "
-               "grid, and the picture gets blocks. With the first layer in bfloat16, the others "
-               "learn in 8 bits nearly as well as in float32."),
-        "fp32,fp8,fp8");
+    Preset made =
+        preset("fp8", kPrecisions, phrase("Presets", "8 bits (FP8)"),
+               phrase("Presets",
+                      "Eight bits hold few digits: the pixels' coordinates are rounded to a coarse "
+                      "grid, and the picture gets blocks. With the first layer in bf16, the others "
+                      "learn in 8 bits nearly as well as in FP32."),
+               "fp32,fp8,fp8");
     made.config.lanes[2].layers = "layer 0=bfloat16";
     made.config.gradientError = kOftenMeasured;
     return made;
@@ -99,8 +98,8 @@ Preset apexLevels() {
     return preset(
         "apex-levels", kPrecisions, phrase("Presets", "Apex O0 to O3"),
         phrase("Presets",
-               "The four levels of NVIDIA Apex: float32, casts around functions, a float16 network "
-               "with master weights, and everything in float16 without scaling."),
+               "The four levels of NVIDIA Apex: FP32, casts around functions, an fp16 network "
+               "with master weights, and everything in fp16 without scaling."),
         "apex-o0,apex-o1,apex-o2,apex-o3");
 }
 
@@ -109,7 +108,7 @@ Preset policies() {
         "policies", kPrecisions, phrase("Presets", "Four ways to mix"),
         phrase("Presets",
                "TF32 products, PyTorch's lists for CUDA and for the CPU, and Keras's layer policy, "
-               "next to float32. PyTorch's two lists give this network the same bits; with layer "
+               "next to FP32. PyTorch's two lists give this network the same bits; with layer "
                "norm they differ."),
         "fp32,tf32,amp-fp16,torch-cpu-fp16,keras-mixed-float16");
 }
@@ -490,7 +489,7 @@ Preset staticScales() {
     Preset made = preset(
         "static-scales", kScaling, phrase("Presets", "Scales held fixed"),
         phrase("Presets", "AMP held at loss scales of 1/1024, 1 and 65536: at the smallest, most "
-                          "gradients round to zero in float16, as in deeper networks at 1; at the "
+                          "gradients round to zero in fp16, as in deeper networks at 1; at the "
                           "largest, every step is skipped."),
         "amp-fp16,amp-fp16,amp-fp16");
     const double scales[] = {1.0 / 1024, 1, 65536};

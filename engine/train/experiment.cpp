@@ -405,6 +405,7 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     const Field* field = findField(key);
     const FieldValue value = valueFor(*field, given);
     if (field->scope == FieldScope::Run) lane = -1;
+    if (!m_replaying) checkReached(m_config, lane, *field); // old runs have recorded others
     const RunConfig before = m_config;
     RunConfig edited = m_config;
     setField(edited, lane, key, value);

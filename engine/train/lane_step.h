@@ -9,10 +9,17 @@
 #include "engine/train/weight_watch.h"
 
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <vector>
 
 namespace halfscope {
+
+/// Returns the bytes of an array, as uploads take them.
+template <class T>
+std::span<const std::byte> bytesOfAll(const T& values) {
+    return std::as_bytes(std::span(values));
+}
 
 class LaneStep {
 public:

@@ -97,8 +97,10 @@ Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, Mess
 }
 
 /// Returns the sentence that follows the one about an overflow; empty when there is nothing to say.
-Message helpText(float scale, const FittingScale& fitting) {
-    if (std::isinf(1 / scale)) // a step at such a scale makes the weights nan
+Message helpText(float scale, const SkipReason& reason) {
+    const FittingScale& fitting = reason.fitting;
+    // a step at such a scale makes the weights nan, but a forward pass is lost at any
+    if (std::isinf(1 / scale) && !isBeforeScaling(reason.culprit.tensor.english()))
         return phrase("Events", "In float32, 1 divided by this scale is inf, so that gradients "
                                 "become inf or nan when they are unscaled: use a larger scale.");
     switch (fitting.known) {
@@ -116,6 +118,19 @@ Message dataText(const Culprit& culprit) {
     return {culprit.reachedInf ? phrase("Events", "%1 holds inf")
                                : phrase("Events", "%1 holds nan"),
             culprit.tensor};
+}
+
+/// Returns what becomes of the scale: "the scale falls to 32768 (2^15)".
+Message scaleChangeText(const StepRecord& record, float scaleAfter) {
+    if (record.flags & kAtFloor)
+        return phrase("Events", "the loss scale has reached its floor, so the run ends");
+    if (scaleAfter < record.scale)
+        return {phrase("Events", "the scale falls to %1"), scaleText(scaleAfter)};
+    // neither halving nor doubling changes these two
+    if (scaleAfter == 0) return phrase("Events", "the loss scale is 0 and cannot grow again");
+    if (std::isinf(scaleAfter))
+        return phrase("Events", "the loss scale is inf and cannot fall again");
+    return phrase("Events", "the scale stays");
 }
 
 Message overflowText(const StepRecord& record, float scaleAfter, const SkipReason& reason) {
@@ -137,16 +152,33 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
                    : phrase("Events", "%1 became nan before the loss was scaled by %2"),
                tensor, scale};
     if (isOfData(culprit.tensor.english())) why = dataText(culprit);
+    if (const auto optimizer = optimizerOfZeroEpsilon(culprit.tensor.english()); !optimizer.empty())
+        why = {phrase("Events", "%1's epsilon is zero in fp16, so it divides by zero"), optimizer};
     if (culprit.tensor.empty())
         why = {phrase("Events", "a gradient was not finite at loss scale %1"), scale};
-    Message then = phrase("Events", "the scale stays");
-    if (record.flags & kAtFloor)
-        then = phrase("Events", "the loss scale has reached its floor, so the run ends");
-    else if (scaleAfter < record.scale)
-        then = {phrase("Events", "the scale falls to %1"), scaleText(scaleAfter)};
-    const Message sentence{what, record.step, why, then};
-    const Message help = helpText(record.scale, reason.fitting);
+    const Message sentence{what, record.step, why, scaleChangeText(record, scaleAfter)};
+    const Message help = helpText(record.scale, reason);
     return help.empty() ? sentence : Message(phrase("Events", "%1 %2"), sentence, help);
+}
+
+/// Returns the sentences about a loss that is not finite any more.
+Message lostLossText(const StepRecord& record, const SkipReason& reason) {
+    const bool isNan = std::isnan(record.loss);
+    Phrase what = isNan ? phrase("Events", "Step %1: the loss itself is nan.")
+                        : phrase("Events", "Step %1: the loss itself is infinite.");
+    if (reason.scalesLoss)
+        what = isNan ? phrase("Events", "Step %1: the loss itself is nan, at any loss scale.")
+                     : phrase("Events", "Step %1: the loss itself is infinite, at any loss scale.");
+    const Message text(what, record.step);
+    const std::string tensor = reason.culprit.tensor.english();
+    if (isOfData(tensor))
+        return {phrase("Events", "%1 The reason is in the data: %2."), text,
+                dataText(reason.culprit)};
+    if (const auto optimizer = optimizerOfZeroEpsilon(tensor); !optimizer.empty())
+        return {phrase("Events", "%1 %2's epsilon is zero in fp16, so it divides by zero. Set "
+                                 "Epsilon to 1e-4, or use AMP."),
+                text, optimizer};
+    return text;
 }
 
 } // namespace
@@ -287,14 +319,8 @@ void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& 
                       {phrase("Events", "Step %1: the loss scale grows from %2 to %3."),
                        record.step, from, to}));
     if ((record.flags & kLossNotFinite) && lossWasFinite) {
-        const Phrase what =
-            std::isnan(record.loss)
-                ? phrase("Events", "Step %1: the loss itself is nan, at any loss scale.")
-                : phrase("Events", "Step %1: the loss itself is infinite, at any loss scale.");
-        Message text(what, record.step);
-        if (isOfData(culprit.tensor.english()))
-            text = {phrase("Events", "%1 The reason is in the data: %2."), text, dataText(culprit)};
-        events.push_back(makeEvent(EventKind::LossNotFinite, record, scaleAfter, std::move(text)));
+        events.push_back(
+            makeEvent(EventKind::LossNotFinite, record, scaleAfter, lostLossText(record, reason)));
         events.back().tensor = culprit.tensor.english();
     }
 }

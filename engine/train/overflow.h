@@ -56,10 +56,11 @@ private:
 /// unknown culprit when all values are finite.
 Culprit culpritIn(const BatchSource&, int64_t firstStep, int64_t lastStep);
 
-/// Why a step was skipped, and what would have helped.
+/// Why a step was skipped or lost the loss, and what would have helped.
 struct SkipReason {
     Culprit culprit;
-    FittingScale fitting;
+    FittingScale fitting{};
+    bool scalesLoss = true; ///< whether the lane scales its loss
 };
 
 /// Appends the events of a step: overflow, backoff, growth, and a loss that was finite before and

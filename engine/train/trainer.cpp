@@ -17,20 +17,12 @@
 #include "engine/train/step_runner.h"
 #include "engine/train/text_writer.h"
 #include "engine/train/underflow.h"
+#include "engine/train/zero_epsilon.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace halfscope {
-
-namespace {
-
-template <class T>
-std::span<const std::byte> bytesOfAll(const T& values) {
-    return std::as_bytes(std::span(values));
-}
-
-} // namespace
 
 struct Trainer::Impl {
     RunConfig config;
@@ -60,6 +52,8 @@ struct Trainer::Impl {
     Culprit culprit;             ///< of the last step; kept while the loss stays bad
     FittingScale fitting;        ///< of the last overflow in a backward pass: a first guess
     bool lossWasBad = false;
+    /// The optimizer that had divided by zero before the step that has begun; usually empty.
+    std::string zeroEpsilon;
     UnderflowWatch underflow;
     SeenSamples seen; ///< of the epoch so far
     Plateau plateau;
@@ -195,6 +189,8 @@ struct Trainer::Impl {
         const int64_t batches = config.gradients.accumulate;
         if (lost || batches > 1)
             culprit = culpritIn(source, (lastStep - 1) / batches * batches + 1, lastStep);
+        if (lost && culprit.tensor.empty() && !zeroEpsilon.empty())
+            culprit.tensor = {kZeroEpsilonOf, zeroEpsilon};
         if (!skipped || !culprit.tensor.empty()) return true;
         const auto found = repeatedUpdate().culprit(record.scale, turns(record));
         if (found) culprit = *found;
@@ -368,6 +364,8 @@ bool Trainer::begin(int64_t step) {
     }
     impl.use(step);
     impl.keptPrediction.reset();
+    const bool asBegun = impl.lastStep == 0 || impl.lossWasBad; // no update has spoilt it since
+    impl.zeroEpsilon = asBegun ? "" : dividedByZero(impl.config, impl.lane, *impl.at);
     if (!impl.gradientError.measure(step, *impl.at)) return false;
     if (watchesWeights(impl.config, step)) impl.at->weights().before(impl.at->executor());
     if (impl.at->executor().run(RunMode::Captured) == RunResult::Stopped) return false;
@@ -400,7 +398,8 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     m_deviceSeconds = record.deviceSeconds;
     if (record.flags & kSkipped) ++m_skipped;
     record.skippedSoFar = m_skipped;
-    describeStep(record, impl.row->scaleAfter, {impl.culprit, fitting}, !impl.lossWasBad, events);
+    describeStep(record, impl.row->scaleAfter, {impl.culprit, fitting, scalesLoss(impl.lane)},
+                 !impl.lossWasBad, events);
     impl.lossWasBad = (record.flags & kLossNotFinite) != 0;
     if (record.flags & kAtFloor) m_atFloor = {record.step, record.scale};
     impl.begun = false;

@@ -289,6 +289,14 @@ SettingGrid GridDialog::chosenGrid() const {
     return {m_config.config(), static_cast<size_t>(lane()), std::move(sweeps), m_steps->value()};
 }
 
+/// Names the chosen lane, but for the settings that vary.
+QString GridDialog::laneOf(const SettingGrid& grid) const {
+    std::vector<const Field*> varied;
+    for (const Sweep& sweep : grid.sweeps())
+        varied.push_back(sweep.field);
+    return laneLabel(lane(), laneTitleWithout(m_config.config(), lane(), varied));
+}
+
 /// Tells what Start would train, or why it cannot.
 void GridDialog::check() {
     if (running() || !m_start) return;
@@ -300,10 +308,10 @@ void GridDialog::check() {
                                   ? tr("1 step")
                                   : tr("%1 steps").arg(QLocale().toString(m_steps->value()));
         text = grid.cells() == 1
-                   ? tr("1 training of %1, %2.").arg(m_lane->currentText(), steps)
+                   ? tr("1 training of %1, %2.").arg(laneOf(grid), steps)
                    : tr("%1 trainings of %2, %3 each.")
                          .arg(QLocale().toString(static_cast<qulonglong>(grid.cells())),
-                              m_lane->currentText(), steps);
+                              laneOf(grid), steps);
         fits = true;
     } catch (const InputError& error) {
         text = translated(error);
@@ -359,7 +367,7 @@ void GridDialog::start() {
     tell(m_checked, false); // the note about the map before is of no use now
     m_model.begin(*grid);
     refreshMeasures();
-    m_axes->setText(m_lane->count() > 1 ? tr("%1. %2").arg(m_lane->currentText(), m_model.axes())
+    m_axes->setText(m_lane->count() > 1 ? tr("%1. %2").arg(laneOf(*grid), m_model.axes())
                                         : m_model.axes()); // another lane may be chosen later
     m_legend->refresh();
     showCell();

@@ -68,6 +68,7 @@ private:
     void suggest(const Axis&);
     int lane() const;
     SettingGrid chosenGrid() const;
+    QString laneOf(const SettingGrid&) const;
     void check();
     void startOrStop();
     void start();

@@ -14,7 +14,8 @@
 
 namespace halfscope {
 
-ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : QDialog(parent) {
+ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent)
+    : QDialog(parent), m_scale(static_cast<float>(scale)) {
     setWindowTitle(tr("Loss scale of lane %1").arg(lane));
     auto* label =
         make<QLabel>(tr("&Loss scale from the next step on (such as 1024 or 2^10):"), this);
@@ -47,8 +48,9 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : Q
 }
 
 void ScaleDialog::accept() {
+    float scale = 0;
     try {
-        parseScale(m_line->text());
+        scale = static_cast<float>(std::get<double>(parseScale(m_line->text())));
     } catch (const InputError&) {
         m_error->setText(allowedScale(m_line->text()));
         m_line->setAccessibleDescription(m_error->text());
@@ -56,7 +58,7 @@ void ScaleDialog::accept() {
         m_line->selectAll();
         return;
     }
-    emit chosen(m_line->text());
+    if (scale != m_scale) emit chosen(m_line->text());
     QDialog::accept();
 }
 

@@ -149,6 +149,13 @@ bool ConfigModel::differsFromRunning(const Row& r) const {
     return !lane || r.field->get(m_config, r.lane) != r.field->get(*m_running, *lane);
 }
 
+/// Whether a row means nothing to the lane of the run, or to the run: the lane has no loss scaler,
+/// for example.
+bool ConfigModel::isIdleInRun(const Row& r) const {
+    const std::optional<int> lane = runningLane(r);
+    return lane && r.field->applies && !r.field->applies(*m_running, *lane);
+}
+
 /// Sends a live field to the current run, if the field applies there and its value differs.
 void ConfigModel::sendLive(const Row& r) {
     if (!m_running || r.field->effect != FieldEffect::Live || !differsFromRunning(r)) return;
@@ -157,7 +164,7 @@ void ConfigModel::sendLive(const Row& r) {
     const std::optional<int> lane = runningLane(r);
     if (!lane) return;
     // such as the learning rate of a run whose schedule sets it: it waits with the schedule
-    if (r.lane < 0 && r.field->applies && !r.field->applies(*m_running, *lane)) return;
+    if (isIdleInRun(r)) return;
     const FieldValue value = r.field->get(m_config, r.lane);
     // A preset of the scaler brings a first scale, too, and that one takes effect at a restart.
     RunConfig next = *m_running;
@@ -174,6 +181,10 @@ void ConfigModel::sendLive(const Row& r) {
     if (!changes) return;
     m_running = std::move(next);
     emit liveEdited(*lane, r.field->key, value);
+    // a scaler that is switched on takes what was edited while it was off
+    if (r.lane >= 0)
+        for (const Row& other : m_rows)
+            if (other.lane == r.lane) sendLive(other);
 }
 
 void ConfigModel::setRunning(const RunConfig& config) {
@@ -208,7 +219,10 @@ int64_t ConfigModel::nextStop(int64_t trained) const {
 /// continues another lane.
 bool ConfigModel::waitsForRestart(const Row& r) const {
     const bool begins = r.lane >= 0 && canFork(r.lane);
-    return r.field->effect == FieldEffect::Restart && !begins && differsFromRunning(r);
+    if (begins || !differsFromRunning(r)) return false;
+    if (r.field->effect == FieldEffect::Restart) return true;
+    // a rule of the loss scaler of a lane that gets one with its next precision
+    return r.lane >= 0 && isIdleInRun(r) && r.field->applies(m_config, r.lane);
 }
 
 ConfigModel::Waiting ConfigModel::waiting() const {

@@ -140,6 +140,7 @@ private:
     /// for a lane that does not run.
     std::optional<int> runningLane(const Row&) const;
     bool differsFromRunning(const Row&) const;
+    bool isIdleInRun(const Row&) const;
     bool waitsForRestart(const Row&) const;
     void sendLive(const Row&);
 

@@ -10,6 +10,7 @@
 #include <QRegularExpression>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace halfscope {
@@ -20,7 +21,11 @@ constexpr std::string_view kDataEdit = "data"; // other files than those that a 
 const QLatin1String kInLane(" in lane "), kAtScaleOf(", at the loss scale of ");
 
 QString changeText(const Event& event) {
-    if (event.scaleAfter == event.scaleBefore) return EventModel::tr("scale stays");
+    if (event.scaleAfter == event.scaleBefore) {
+        if (event.scaleAfter == 0) return EventModel::tr("scale is 0 for good");
+        if (std::isinf(event.scaleAfter)) return EventModel::tr("scale is inf for good");
+        return EventModel::tr("scale stays");
+    }
     const double factor =
         static_cast<double>(event.scaleAfter) / static_cast<double>(event.scaleBefore);
     if (factor == 2) return EventModel::tr("scale doubled");
@@ -233,9 +238,11 @@ QString EventModel::briefSentenceOf(const Event& event) {
 
 QString EventModel::whyText(const Event& event) {
     const bool first = event.step == 1; // the learning rate has had no effect yet
+    const bool byEpsilon = !optimizerOfZeroEpsilon(event.tensor).empty();
     switch (event.kind) {
     case EventKind::Overflow:
         if (isOfData(event.tensor)) return ofDataText();
+        if (byEpsilon) return tr("What to do: set Epsilon to 1e-4, or use AMP.");
         if (overflowedBeforeScaling(event) && first)
             return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
                       "%1). The loss is scaled only after that, so no other loss scale would "
@@ -271,6 +278,7 @@ QString EventModel::whyText(const Event& event) {
                   "run is saved.");
     case EventKind::LossNotFinite:
         if (isOfData(event.tensor)) return ofDataText();
+        if (byEpsilon) return {}; // its sentence says why
         if (first)
             return tr("Why: the output of the network is inf or nan even before the loss is "
                       "scaled, so no loss scale can fix that. Look for inf, nan and large values "

@@ -216,19 +216,19 @@ QString GridModel::about(size_t number) const {
     if (cell->outcome == CellOutcome::Failed)
         return tr("%1: failed. %2").arg(lines.front(), translated(cell->reason));
     if (m_best == number) lines.front() = tr("%1: the best of all").arg(lines.front());
-    lines << tr("Loss %1 (median of the last %2 steps), %3 in the last step")
+    lines << tr("Loss: %1 (median of the last %2 steps), %3 in the last step")
                  .arg(shownNumber(cell->score.loss),
                       whole(std::min<int64_t>(cell->steps, LatestLosses::kMost)),
                       shownNumber(cell->lastLoss));
-    if (cell->score.accuracy) lines << tr("Accuracy %1").arg(percent(*cell->score.accuracy));
+    if (cell->score.accuracy) lines << tr("Accuracy: %1").arg(percent(*cell->score.accuracy));
     if (cell->score.validationLoss)
-        lines << tr("Validation loss %1").arg(shownNumber(*cell->score.validationLoss));
+        lines << tr("Validation loss: %1").arg(shownNumber(*cell->score.validationLoss));
     lines << tr("Skipped steps: %1 of %2").arg(whole(cell->score.skipped), whole(cell->steps));
     if (cell->scale)
-        lines << tr("Last loss scale %1").arg(scaleText(static_cast<double>(*cell->scale)));
-    if (cell->zeroGradients) lines << tr("Zero gradients %1").arg(percent(*cell->zeroGradients));
+        lines << tr("Last loss scale: %1").arg(scaleText(static_cast<double>(*cell->scale)));
+    if (cell->zeroGradients) lines << tr("Zero gradients: %1").arg(percent(*cell->zeroGradients));
     if (cell->gradientError)
-        lines << tr("Gradient error %1").arg(shownNumber(*cell->gradientError));
+        lines << tr("Gradient error: %1").arg(shownNumber(*cell->gradientError));
     if (cell->outcome == CellOutcome::Stopped)
         lines << tr("Stopped early. %1").arg(translated(cell->reason));
     return lines.join(u'\n');

@@ -58,12 +58,9 @@ constexpr BriefWords kBriefWords[] = {
 };
 
 /// Returns the value of a difference like "Growth interval 20", behind a word that says of what:
-/// "interval 20". A layer's own dtype, "layer 0=bfloat16", is "layer 0=bf16".
+/// "interval 20". A layer's own dtype stays with its layer: "layer 0=bf16".
 QString valueOf(const QString& difference) {
-    if (difference.contains(u'='))
-        return QString(difference)
-            .replace(QLatin1String("bfloat"), QLatin1String("bf"))
-            .replace(QLatin1String("float"), QLatin1String("fp"));
+    if (difference.contains(u'=')) return difference;
     const QString value = difference.section(u' ', -1);
     for (const BriefWords& brief : kBriefWords)
         if (isOf(difference, brief.key))
@@ -82,6 +79,11 @@ QString valuesOf(const QString& brief) {
     return values.join(kBetweenParts);
 }
 
+/// Returns a title with all that both kinds of titles have in common.
+QString shownTitle(const LaneTitle& title) {
+    return safeText(titleText(title)).replace(QLatin1String("..."), QString(QChar(0x2026)));
+}
+
 QString nameIn(const QString& label) { return label.section(u' ', 1); }
 
 /// Returns the parts of a name, in order or, with `end`, from the last to the first.
@@ -95,7 +97,7 @@ QStringList partsFrom(const QString& name, bool end) {
 QStringList laneTitles(const RunConfig& config, std::span<const int> parents) {
     QStringList titles;
     for (const LaneTitle& title : laneTitleParts(config, parents, nameInTitles)) {
-        titles << safeText(titleText(title)).replace(QLatin1String("..."), QString(QChar(0x2026)));
+        titles << shownTitle(title);
         if (title.parent == kNewLane)
             titles.back() += kBetweenParts + QCoreApplication::translate("LaneTitles", "new");
         if (title.parent < 0) continue;
@@ -105,6 +107,16 @@ QStringList laneTitles(const RunConfig& config, std::span<const int> parents) {
                                              .replace(QChar(u' '), QChar(QChar::Nbsp));
     }
     return titles;
+}
+
+QString laneTitleWithout(const RunConfig& config, int lane, std::span<const Field* const> fields) {
+    LaneTitle title = laneTitleParts(config, {}, nameInTitles).at(static_cast<size_t>(lane));
+    std::erase_if(title.words, [&](const std::string& words) {
+        return std::any_of(fields.begin(), fields.end(), [&](const Field* field) {
+            return words.starts_with(nameInTitles(*field) + ' ');
+        });
+    });
+    return shownTitle(title);
 }
 
 QString briefLabel(const QString& label) {

@@ -1,7 +1,7 @@
 // What the window calls the lanes of an experiment. Files and the command line use laneNames().
 #pragma once
 
-#include "engine/settings/run_config.h"
+#include "engine/settings/fields.h"
 
 #include <QStringList>
 
@@ -17,6 +17,9 @@ namespace halfscope {
 /// one that the run does not have yet: "amp-fp16, from A", "amp-fp16, new". See laneTitleParts()
 /// for `parents`.
 QStringList laneTitles(const RunConfig&, std::span<const int> parents = {});
+
+/// Returns the title of one lane without the values of these settings: they are about to vary.
+QString laneTitleWithout(const RunConfig&, int lane, std::span<const Field* const>);
 
 /// Shortens a letter and a title by the precision that other lanes have, too: "A amp-fp16,
 /// First scale 2^24" becomes "A First scale 2^24". Other labels stay as they are.

@@ -49,13 +49,13 @@ public:
             return tr("%1, off by %2: a subnormal number, which has fewer digits. %3")
                 .arg(about(n.value), percent(n.relativeError), next(n));
         case Stored::Zero:
-            return tr("0: the number underflows. The smallest %1 above 0 is %2.")
+            return tr("0: the number underflows. The smallest %1 number above 0 is %2.")
                 .arg(nameOfFormat(n.format), about(static_cast<float>(facts.minSubnormal)));
         case Stored::Infinite:
-            return tr("inf: the number overflows. The largest finite %1 is %2.")
+            return tr("inf: the number overflows. The largest finite %1 number is %2.")
                 .arg(nameOfFormat(n.format), about(static_cast<float>(facts.maxFinite)));
         case Stored::Largest:
-            return tr("%1: the number is too large, and becomes the largest %2.")
+            return tr("%1: the number is too large, and becomes the largest %2 number.")
                 .arg(about(n.value), nameOfFormat(n.format));
         case Stored::NotFinite: return number(n.value);
         }

@@ -60,6 +60,13 @@ std::optional<float> scaleSetAfter(int64_t step, const RunConfig& recorded, int 
 /// Returns the text with spaces at which no line ends.
 QString unbroken(QString text) { return text.replace(u' ', QChar::Nbsp); }
 
+/// Returns "A", "A and B" or "A, B and C".
+QString listedTags(QStringList tags) {
+    if (tags.size() < 2) return tags.join(QString());
+    const QString last = tags.takeLast();
+    return RunModel::tr("%1 and %2").arg(tags.join(QStringLiteral(", ")), last);
+}
+
 } // namespace
 
 QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
@@ -254,12 +261,17 @@ QString RunModel::lossText(int i, Words words) const {
     const int64_t steps = m_run->column(i, metric::Loss).size();
     // one spike at the last step must not decide a comparison
     if (words == Words::All && steps >= kTrailingSteps)
-        notes << tr("median %1").arg(shownNumber(trailingLoss(m_run->now(), i)));
+        if (const double median = trailingLoss(m_run->now(), i); std::isfinite(median))
+            notes << tr("median %1").arg(shownNumber(median));
+    if (const int64_t lost = status.skips.lossLostAt(); words == Words::All && lost > 0)
+        notes << tr("since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)));
     if (words == Words::All && status.accuracy)
         notes << (status.outputIsNan() ? status.accuracyText()
                                        : tr("accuracy %1").arg(status.accuracyText()));
     if (skipped > 0)
-        notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
+        notes << (status.skips.areOfParent() ? tr("%1 skipped, all before the fork")
+                                             : tr("%1 skipped"))
+                     .arg(QLocale().toString(static_cast<qlonglong>(skipped)));
     if (notes.isEmpty()) return text;
     for (QString& note : notes)
         note = unbroken(note);
@@ -279,14 +291,19 @@ QString RunModel::skipText() const {
     }
     const bool accumulates = m_run->info().config.gradients.accumulate > 1;
     QString text;
-    if (!idle.isEmpty())
+    if (idle.size() == 1)
         text += (accumulates ? tr(" Every update of %1 was skipped, so its weights never changed.")
                              : tr(" Every step of %1 was skipped, so its weights never changed."))
-                    .arg(idle.join(QStringLiteral(", ")));
+                    .arg(idle.first());
+    else if (!idle.isEmpty())
+        text +=
+            (accumulates ? tr(" Every update of %1 was skipped, so their weights never changed.")
+                         : tr(" Every step of %1 was skipped, so their weights never changed."))
+                .arg(listedTags(idle));
     if (!often.isEmpty())
-        text += (accumulates ? tr(" %1 skipped more updates than is normal.")
-                             : tr(" %1 skipped more steps than is normal."))
-                    .arg(often.join(QStringLiteral(", ")));
+        text += (accumulates ? tr(" %1 skipped more updates than normal.")
+                             : tr(" %1 skipped more steps than normal."))
+                    .arg(listedTags(often));
     return text;
 }
 

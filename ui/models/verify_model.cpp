@@ -86,9 +86,11 @@ QString VerifyModel::summary() const {
                     "and count as neither passed nor failed.")
                      .arg(device, count(m_report.illPosed()));
     else if (m_report.passed())
-        lines << tr("All passed: on %1, the engine computes the same as PyTorch.").arg(device);
+        lines << tr("All passed: on %1, the engine agrees with PyTorch within the bounds.")
+                     .arg(device);
     else
-        lines << tr("Some cases failed: on %1, the engine does not compute the same as PyTorch.")
+        lines << tr("Some cases failed: on %1, the engine does not agree with PyTorch within the "
+                    "bounds.")
                      .arg(device);
     for (const Message& suite : m_report.leftOut)
         lines << tr("Skipped: %1").arg(translated(suite));

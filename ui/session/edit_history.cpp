@@ -1,5 +1,6 @@
-// An undo command holds the experiment before and after an edit. One edit may change several
-// settings (a precision brings its loss scaler), and all of them come back together.
+// An undo command holds the experiment before and after an edit, or a lane's loss scale, which is
+// no setting. One edit may change several settings (a precision brings its loss scaler), and all of
+// them come back together.
 #include "ui/session/edit_history.h"
 
 #include "engine/scaler/scaler_presets.h"
@@ -73,6 +74,38 @@ private:
     bool m_new = true, m_soon = false;
 };
 
+/// Another loss scale of a running lane.
+class UndoneScale : public QUndoCommand {
+public:
+    /// `goTo` returns false when its run is gone.
+    using GoTo = std::function<bool(float scale)>;
+
+    UndoneScale(QUndoStack& stack, const QString& text, float before, float after, GoTo goTo)
+        : QUndoCommand(text), m_stack(stack), m_before(before), m_after(after),
+          m_goTo(std::move(goTo)) {}
+
+    void undo() override {
+        if (!m_goTo(m_before)) drop(&QUndoStack::undo);
+    }
+    void redo() override {
+        // the stack also calls it for an edit that was just made
+        if (std::exchange(m_new, false)) return;
+        if (!m_goTo(m_after)) drop(&QUndoStack::redo);
+    }
+
+private:
+    /// The stack deletes the command then, and the next one is meant.
+    void drop(void (QUndoStack::*next)()) {
+        setObsolete(true);
+        QMetaObject::invokeMethod(&m_stack, next, Qt::QueuedConnection);
+    }
+
+    QUndoStack& m_stack;
+    float m_before, m_after;
+    GoTo m_goTo;
+    bool m_new = true;
+};
+
 } // namespace
 
 EditHistory::EditHistory(ConfigModel& model, QObject* parent)
@@ -107,7 +140,8 @@ void EditHistory::record() {
 KeptEdits EditHistory::kept() const {
     KeptEdits kept{m_model.edits(), {}};
     for (int i = 0; i < m_stack.index(); ++i)
-        kept.steps.push_back(static_cast<const UndoneEdit*>(m_stack.command(i))->step());
+        if (const auto* edit = dynamic_cast<const UndoneEdit*>(m_stack.command(i)))
+            kept.steps.push_back(edit->step());
     return kept;
 }
 
@@ -123,6 +157,20 @@ void EditHistory::takeOver(const KeptEdits& kept) {
     without([&] { m_model.restore(now); });
     for (const EditStep& step : kept.steps)
         push(here(step.before), here(step.after), step.text, {});
+}
+
+void EditHistory::setScale(int lane, float before, float after, const SetScale& set) {
+    if (after == before) return;
+    set(static_cast<double>(after));
+    const auto goTo = [this, set, run = m_model.edits().builds](float scale) {
+        if (m_model.edits().builds != run) return false;
+        set(static_cast<double>(scale));
+        return true;
+    };
+    m_stack.push(std::make_unique<UndoneScale>(m_stack,
+                                               tr("Loss scale of lane %1").arg(QChar(u'A' + lane)),
+                                               before, after, goTo)
+                     .release());
 }
 
 void EditHistory::push(ConfigModel::Edits before, ConfigModel::Edits after, const QString& text,

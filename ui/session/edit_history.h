@@ -1,5 +1,6 @@
-// Undo and redo of settings. Watches the ConfigModel: every change of the edited experiment can be
-// undone, and changes of one setting in quick succession count as one. Training is not undone.
+// Undo and redo of settings and of loss scales that were set. Watches the ConfigModel: every change
+// of the edited experiment can be undone, and changes of one setting in quick succession count as
+// one. Training is not undone.
 #pragma once
 
 #include "ui/models/config_model.h"
@@ -7,6 +8,7 @@
 #include <QElapsedTimer>
 #include <QUndoStack>
 
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -50,7 +52,12 @@ public:
         if (!m_model.isStill(before.config)) push(std::move(before), m_model.edits(), text, {});
     }
 
-    /// Returns the edits of this window so far.
+    using SetScale = std::function<void(double)>;
+    /// Sets the loss scale of a lane of the run, so that it can be undone while that run is there.
+    /// Does nothing where the lane has this scale.
+    void setScale(int lane, float before, float after, const SetScale&);
+
+    /// Returns the edits of this window so far, without loss scales: they belong to its run.
     KeptEdits kept() const;
     /// Edits the settings as in an earlier window: each of its edits can be undone. The model has
     /// the run of that window, or the experiment that it opened.

@@ -125,6 +125,7 @@ void ShownRun::prepare(const RunConfig& config, const QString& preset, const QSt
                        const QString& about) {
     m_savedJob.reset();
     m_refusedRun = m_replaces = false;
+    m_raisedStop = {};
     m_next = {};
     m_edits.reset();
     ++m_experiment;
@@ -190,8 +191,7 @@ void ShownRun::setPace(double stepsPerSecond) {
 }
 
 void ShownRun::play() {
-    if (m_controller.state() == SessionState::Finished)
-        m_models.history.without([&] { setStopStep(nextStop()); });
+    if (m_controller.state() == SessionState::Finished) m_raisedStop.raise(m_models, nextStop());
     if (takeUpEdits()) m_controller.play();
 }
 
@@ -209,6 +209,7 @@ bool ShownRun::restart() {
         checkConfig(config);
         callAfterData(config.task);
         m_models.config.startBuilding();
+        if (!recorded && !from) m_raisedStop.takeBack(m_models, config);
         m_begins = from ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
         m_blamed.reset();
         m_controller.reset(config, from);
@@ -218,12 +219,6 @@ bool ShownRun::restart() {
         refuseSettings(error.message());
         return false;
     }
-}
-
-/// With the settings that failed, it is the same start once more: files may have been mended.
-bool ShownRun::tryAgain() {
-    if (cannotStart()) m_next = std::move(m_tried);
-    return restart();
 }
 
 /// An experiment whose data were exchanged is no longer the preset or file that was opened.
@@ -520,7 +515,12 @@ void ShownRun::watchGradients(bool on) {
 }
 
 void ShownRun::setScale(int lane, const QString& text) {
-    guarded(*m_parts.banner, [&] { m_controller.edit(lane, kLiveScale, parseScale(text)); });
+    if (lane >= m_models.run.lanes()) return;
+    guarded(*m_parts.banner, [&] {
+        const auto scale = static_cast<float>(std::get<double>(parseScale(text)));
+        const auto set = [=, this](double to) { m_controller.edit(lane, kLiveScale, to); };
+        m_models.history.setScale(lane, m_models.run.lane(lane).scale(), scale, set);
+    });
 }
 
 void ShownRun::growAtLeast(int lane) {

@@ -8,6 +8,8 @@
 #include "ui/session/run_feed.h"
 #include "ui/session/saved_run_job.h"
 #include "ui/window/figures.h"
+#include "ui/window/raised_stop.h"
+#include "ui/window/recent_end.h"
 #include "ui/window/run_models.h"
 #include "ui/window/run_words.h"
 #include "ui/window/window_parts.h"
@@ -49,6 +51,11 @@ public:
     void playOrPause() {
         m_controller.running() || m_controller.playWaits() ? m_controller.pause() : play();
     }
+    /// What the key Space does: as the button does, but not just after the training has ended, when
+    /// the key was meant to pause it.
+    void pressSpace() {
+        if (!m_recentEnd.isRecent()) playOrPause();
+    }
     void stepOnce() {
         if (takeUpEdits()) m_controller.stepOnce();
     }
@@ -56,6 +63,7 @@ public:
     bool restart();
     /// Lets a lane that is in the settings but does not run yet continue from a lane of the run.
     void fork(int lane, int parent);
+    /// Sets the loss scale of a lane of the run that is trained; it can be undone.
     void setScale(int lane, const QString& text);
     /// Lets a lane's scale grow also at more clean steps than the growth interval.
     void growAtLeast(int lane);
@@ -204,7 +212,11 @@ private:
     bool cannotStart() const {
         return isUnbuilt() && (!m_blamed || m_models.config.isStill(*m_blamed));
     }
-    bool tryAgain();
+    /// With the settings that failed, it is the same start once more: files may have been mended.
+    bool tryAgain() {
+        if (cannotStart()) m_next = std::move(m_tried);
+        return restart();
+    }
     void blameSettings(const Message& reason);
     void refuseSettings(const Message& reason);
     void invite();
@@ -239,6 +251,8 @@ private:
 
     RunModels& m_models;
     ExperimentController& m_controller;
+    RecentEnd m_recentEnd{m_controller};
+    RaisedStop m_raisedStop;
     Figures& m_figures;
     WindowParts m_parts;
     QString m_preset, m_title; ///< of the experiment

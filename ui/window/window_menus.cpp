@@ -61,7 +61,7 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     fillEdit(*bar.addMenu(tr("&Edit")));
     fillView(*bar.addMenu(tr("&View")));
     fillHelp(*bar.addMenu(tr("&Help")));
-    addShortcut(Qt::Key_Space, [this] { m_shown.playOrPause(); });
+    addShortcut(Qt::Key_Space, [this] { m_shown.pressSpace(); });
     addShortcut(Qt::Key_Period, [this] { m_shown.stepOnce(); });
     addShortcut(Qt::Key_R, [this] { m_shown.restart(); });
     addShortcut(Qt::Key_Minus, [this] { m_parts.transport->pace()->moveBy(-1); });
@@ -553,7 +553,7 @@ void WindowMenus::showLayerGradients() {
         connect(dialog, &LayerGradientsDialog::watched, &m_controller,
                 &ExperimentController::watchLayers);
         connect(dialog, &LayerGradientsDialog::typesAsked, this, &WindowMenus::showTypes);
-        connect(dialog, &LayerGradientsDialog::playAsked, &m_shown, &ShownRun::playOrPause);
+        connect(dialog, &LayerGradientsDialog::playAsked, &m_shown, &ShownRun::pressSpace);
         connect(dialog, &LayerGradientsDialog::stepAsked, &m_shown, &ShownRun::stepOnce);
     }
     dialog->show(); // training goes on

@@ -289,6 +289,28 @@ private slots:
         QCOMPARE(differentBits(after[2].values, before[1].values), 0);
     }
 
+    /// A lane without a loss scaler takes no edit of one, but a run that recorded such an edit in
+    /// an earlier version can be trained again.
+    void scalerEditsNeedAScaler() {
+        RunConfig config =
+            smallConfig(TaskKind::Checkerboard, {Precision::Fp16, Precision::AmpFp16});
+        Run run(config);
+        const std::string key = "scaler.growth_interval";
+        const auto edit = [&](int lane) {
+            run.experiment.setLive(lane, key, int64_t{1}, run.events);
+        };
+        QCOMPARE(thrownBy<InputError>([&] { edit(0); }),
+                 key + " cannot be changed: with precision fp16, the lane does not scale its loss");
+        QVERIFY(run.events.empty() && run.experiment.recorded().edits.empty());
+        edit(1);
+        edit(-1);
+        QCOMPARE(run.events.size(), size_t{2});
+        config.edits.push_back({2, 0, key, int64_t{1}});
+        Run again(config);
+        QVERIFY(again.advance() && again.advance());
+        QCOMPARE(again.experiment.recorded().edits.size(), size_t{1});
+    }
+
     void editsThatNeedARestartAreRefused() {
         Run run(smallConfig(TaskKind::Checkerboard, kPair));
         QVERIFY_THROWS_EXCEPTION(InputError,

@@ -370,7 +370,7 @@ private slots:
             full.step(step);
         QCOMPARE(full.events.size(), size_t{1}); // from then on, its weights are nan
         QCOMPARE(full.events[0].text.english(),
-                 std::string("Step 2: the loss itself is nan, at any loss scale. The reason is in "
+                 std::string("Step 2: the loss itself is nan. The reason is in "
                              "the data: the input of sample 5 holds nan."));
     }
 
@@ -414,10 +414,28 @@ private slots:
         QVERIFY(!std::isfinite(record.gradientNorm));
         QVERIFY(std::isnan(lane.trainer.weights()["4.bias"][0]));
         QVERIFY(lane.step(2).flags & kSkipped);
+        // the forward pass of such weights is lost at any scale
+        QVERIFY(overflowedBeforeScaling(lane.events.front()));
         const std::string text = lane.events.front().text.english();
-        QVERIFY2(text.ends_with("In float32, 1 divided by this scale is inf, so that gradients "
-                                "become inf or nan when they are unscaled: use a larger scale."),
-                 text.c_str());
+        QVERIFY2(text.ends_with("falls to 2^-131. No loss scale would have helped."), text.c_str());
+    }
+
+    /// Halving and doubling leave 0 and inf as they are.
+    void scalesThatCannotComeBack() {
+        const auto told = [](float scale) {
+            StepRecord record;
+            record.step = 293;
+            record.flags = kSkipped | kLossNotFinite;
+            record.scale = scale;
+            std::vector<Event> events;
+            describeStep(record, scale, {{{kForwardPass, "layer 0"}, false}}, false, events);
+            return events.at(0).text.english();
+        };
+        QCOMPARE(told(0), "Step 293 skipped: the forward pass of layer 0 became nan before the "
+                          "loss was scaled by 0; the loss scale is 0 and cannot grow again.");
+        QVERIFY2(told(INFINITY).ends_with("; the loss scale is inf and cannot fall again."),
+                 told(INFINITY).c_str());
+        QVERIFY2(told(1024).ends_with("; the scale stays."), told(1024).c_str());
     }
 
     /// The second check prevents that: the step is skipped, and the lane reports what became
@@ -432,6 +450,10 @@ private slots:
         QCOMPARE(record.flags, uint32_t{kSkipped | kBackedOff});
         QCOMPARE(differentWeights(before, lane.trainer.weights()), 0);
         QCOMPARE(lane.events[0].tensor, std::string("the inverse loss scale"));
+        const std::string text = lane.events[0].text.english();
+        QVERIFY2(text.ends_with("In float32, 1 divided by this scale is inf, so that gradients "
+                                "become inf or nan when they are unscaled: use a larger scale."),
+                 text.c_str());
         // when the inverse is finite the check changes nothing
         config.lanes[0].scaler.initScale = 1024;
         Lane checked(config);

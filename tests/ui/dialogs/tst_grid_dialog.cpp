@@ -101,6 +101,7 @@ private slots:
     void textIsReadOnEveryColor();
     void suggestsValues();
     void trainsAndTells();
+    void captionLeavesVariedSettingsOut();
     void sameCellsAsTheEngine();
     void stopLeavesTheRestEmpty();
     void settingsOfAllLanesAreTold();
@@ -149,8 +150,8 @@ void TestGridDialog::table() {
              QStringLiteral("First scale 2^10, Growth interval 30: 0.25, the best of all"));
     QCOMPARE(shownAt(model, 0, 0, Qt::ToolTipRole),
              QStringLiteral("First scale 2^10, Growth interval 20\n"
-                            "Loss 0.5 (median of the last 5 steps), 1 in the last step\n"
-                            "Skipped steps: 3 of 5\nLast loss scale 1024 = 2^10"));
+                            "Loss: 0.5 (median of the last 5 steps), 1 in the last step\n"
+                            "Skipped steps: 3 of 5\nLast loss scale: 1024 = 2^10"));
     QVERIFY(
         shownAt(model, 1, 0, Qt::ToolTipRole).endsWith(QStringLiteral("failed. no memory <img>")));
     QVERIFY(shownAt(model, 1, 1, Qt::ToolTipRole).endsWith(QStringLiteral("early. At the floor")));
@@ -213,7 +214,7 @@ void TestGridDialog::measures() {
     QCOMPARE(shownAt(model, 1, 0), QStringLiteral("★ 50 %"));
     QCOMPARE(good(1, 0), 0.0);
     QCOMPARE(shownAt(model, 0, 0), QStringLiteral("–"));
-    QVERIFY(model.about(2).contains(QStringLiteral("Zero gradients 50 %\nGradient error 2")));
+    QVERIFY(model.about(2).contains(QStringLiteral("Zero gradients: 50 %\nGradient error: 2")));
     model.show(GridModel::Measure::GradientError);
     QCOMPARE(shownAt(model, 1, 1), QStringLiteral("0.5"));
     QCOMPARE(good(1, 1), 1.0);
@@ -320,6 +321,26 @@ void TestGridDialog::trainsAndTells() {
             [] { throw RunError(Message::data("map.csv: cannot write")); });
     press(dialog, QStringLiteral("Save"));
     QCOMPARE(dialog.note(), QStringLiteral("map.csv: cannot write"));
+}
+
+/// The caption does not give the varied settings a value of their own.
+void TestGridDialog::captionLeavesVariedSettingsOut() {
+    RunConfig tiny = tinyConfig(5);
+    tiny.lanes.push_back(tiny.lanes[1]);
+    tiny.lanes[1].scaler.rules.growthInterval = 1;
+    ConfigModel config;
+    config.load(tiny);
+    GridDialog dialog(config);
+    ask(dialog, QStringLiteral("2^4, 2^8"), QStringLiteral("2, 5"), 5);
+    QVERIFY2(dialog.note().startsWith(QStringLiteral("4 trainings of B amp-fp16, 5 steps")),
+             qPrintable(dialog.note()));
+    press(dialog, QStringLiteral("Start"));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    const auto labels = dialog.findChildren<QLabel*>();
+    const QString caption =
+        QStringLiteral("B amp-fp16. Rows: First scale. Columns: Growth interval");
+    QVERIFY(std::any_of(labels.begin(), labels.end(),
+                        [&](const QLabel* label) { return label->text() == caption; }));
 }
 
 /// The window's thread changes nothing of the results.

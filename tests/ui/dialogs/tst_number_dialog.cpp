@@ -50,7 +50,7 @@ void TestNumberDialog::sentences_data() {
     QTest::newRow("a gradient that a loss scale saves")
         << QStringList{"1e-8", "2^16", "1"}
         << QStringList{
-               "0: the number underflows. The smallest float16 above 0 is 5.96046e-08.",
+               "0: the number underflows. The smallest float16 number above 0 is 5.96046e-08.",
                "float16: multiplied by 65536, it is stored as 0.000655174. Divided by 65536 "
                "again, in float32, it is 9.99717e-09, off by 0.028 %.",
                "float32: the weight stays 1, and the update is lost. Its neighbour is "
@@ -74,7 +74,7 @@ void TestNumberDialog::sentences_data() {
                                           "bfloat16: the weight becomes 0.5."};
     QTest::newRow("overflow and few digits")
         << QStringList{"70000", "1", "1"}
-        << QStringList{"inf: the number overflows. The largest finite float16 is 65504.",
+        << QStringList{"inf: the number overflows. The largest finite float16 number is 65504.",
                        "70144, off by 0.21 %. Its neighbour is 512 away."};
     QTest::newRow("FP8") << QStringList{"0.53", "2^17", "1"}
                          << QStringList{"FP8 E4M3  0 0110 000", "FP8 E5M2  0 01110 00",
@@ -84,7 +84,7 @@ void TestNumberDialog::sentences_data() {
                                         "number, 57344. No step is skipped."};
     QTest::newRow("FP8, too large, and a gradient that fits")
         << QStringList{"1000", "2^-1", "1"}
-        << QStringList{"448: the number is too large, and becomes the largest FP8 E4M3.",
+        << QStringList{"448: the number is too large, and becomes the largest FP8 E4M3 number.",
                        "FP8 E5M2 without a scale of its own: multiplied by 0.5, it is stored as "
                        "512. Divided by 0.5 again, in "
                        "float32, it is 1024, off by 2.4 %."};

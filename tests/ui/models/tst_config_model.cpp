@@ -41,6 +41,8 @@ private slots:
     void sweptLanes();
     void liveEdits();
     void livePreset();
+    void rulesOfAScalerThatIsToCome();
+    void rulesOfAScalerThatIsOff();
     void lengthsInEpochs();
     void liveEditWhileBuilding();
     void liveEditsAfterALaneWent();
@@ -189,6 +191,42 @@ void TestConfigModel::livePreset() {
     QVERIFY(model.restartNeeded());
     model.setRunning(RunConfig(*model.running())); // nothing of it is left to send
     QCOMPARE(live.count(), 2);
+}
+
+/// A lane without a loss scaler does not get the rules of the one that it has after a restart.
+void TestConfigModel::rulesOfAScalerThatIsToCome() {
+    ConfigModel model;
+    set(model, "precision", 1, QStringLiteral("fp16"));
+    model.setRunning(model.config());
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    const auto waits = [&](const char* key) {
+        return get(model, key, 1, ConfigModel::WaitingRole).toBool();
+    };
+    set(model, "precision", 1, QStringLiteral("amp-fp16"));
+    QVERIFY(!waits("scaler.growth_factor"));
+    set(model, "scaler.growth_interval", 1, QStringLiteral("1"));
+    QCOMPARE(live.count(), 0);
+    QVERIFY(waits("precision") && waits("scaler.growth_interval"));
+    QVERIFY(model.running()->lanes[1].scaler.rules.growthInterval != 1);
+    model.setRunning(model.config()); // the restart takes both
+    QCOMPARE(live.count(), 0);
+    QVERIFY(!model.restartNeeded());
+}
+
+/// What is edited while a scaler is off reaches it once it is on.
+void TestConfigModel::rulesOfAScalerThatIsOff() {
+    ConfigModel model;
+    set(model, "scaler.growth_interval", 1, QStringLiteral("9"));
+    set(model, "scaler.mode", 1, QStringLiteral("off"));
+    const ConfigModel::Edits off = model.edits();
+    set(model, "scaler.mode", 1, QStringLiteral("dynamic"));
+    set(model, "scaler.growth_interval", 1, QStringLiteral("50"));
+    model.setRunning(model.config());
+    model.restore(off);
+    QCOMPARE(model.running()->lanes[1].scaler.rules.mode, ScalerMode::Off);
+    set(model, "scaler.mode", 1, QStringLiteral("dynamic"));
+    QCOMPARE(model.running()->lanes[1].scaler.rules.mode, ScalerMode::Dynamic);
+    QCOMPARE(model.running()->lanes[1].scaler.rules.growthInterval, int64_t(9));
 }
 
 /// A run that counts epochs is sent epochs, and steps only when the user sets those.

@@ -66,6 +66,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void titles_data();
     void titles();
+    void varyingSettingsAreLeftOut();
     void forkNamesItsParent_data();
     void forkNamesItsParent();
     void presetsHaveTitlesOfTheirOwn();
@@ -114,7 +115,10 @@ void TestLaneTitles::titles_data() {
                                 "lanes.1.precision.policy=b.json"}),
         "user, mine | user, b");
     row("layers", withLanes("amp-fp16,amp-fp16", {"lanes.1.precision.layers=layer 1=float32"}),
-        "amp-fp16 | amp-fp16, layer 1=float32");
+        "amp-fp16 | amp-fp16, layer 1=fp32");
+    row("layers of every type",
+        withLanes("fp8,fp8", {"lanes.1.precision.layers=layer 0=bfloat16, layer 1=float16"}),
+        "fp8 | fp8, layer 0=bf16, layer 1=fp16");
     row("too much to say",
         withLanes("amp-fp16,amp-fp16",
                   {"lanes.1.scaler.init_scale=8", "lanes.1.scaler.growth_factor=4",
@@ -128,6 +132,19 @@ void TestLaneTitles::titles() {
     QFETCH(const RunConfig, config);
     QFETCH(const QString, titles);
     QCOMPARE(laneTitles(config).join(QStringLiteral(" | ")), titles);
+}
+
+/// A map of a setting does not say which value its lane has now.
+void TestLaneTitles::varyingSettingsAreLeftOut() {
+    const RunConfig config = withLanes(
+        "amp-fp16,amp-fp16", {"lanes.1.scaler.init_scale=8", "lanes.1.scaler.growth_interval=1"});
+    const std::vector<const Field*> one{findField("scaler.growth_interval")},
+        both{findField("scaler.growth_interval"), findField("scaler.init_scale")};
+    QCOMPARE(laneTitleWithout(config, 1, {}),
+             joinedNames(QStringLiteral("amp-fp16, First scale 8, Growth interval 1")));
+    QCOMPARE(laneTitleWithout(config, 1, one),
+             joinedNames(QStringLiteral("amp-fp16, First scale 8")));
+    QCOMPARE(laneTitleWithout(config, 1, both), QStringLiteral("amp-fp16"));
 }
 
 void TestLaneTitles::forkNamesItsParent_data() {
@@ -199,7 +216,7 @@ void TestLaneTitles::forms() {
              joinedNames(QStringLiteral("B amp-fp16, First scale 1|B first 1")));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B fp8, FP8 scaling none"))).back(),
              QStringLiteral("B FP8 none"));
-    QCOMPARE(labelForms(QStringLiteral("C fp8, layer 0=bfloat16")).back(),
+    QCOMPARE(labelForms(QStringLiteral("C fp8, layer 0=bf16")).back(),
              QStringLiteral("C layer 0=bf16"));
     const QFontMetrics metrics{QFont()};
     for (const QString& form : forms) // each in a width where it just fits

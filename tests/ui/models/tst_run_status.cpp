@@ -44,7 +44,74 @@ private slots:
     void zerosBesideAFiniteLane();
     void nearlyAllZero();
     void skipsOfUpdates();
+    void skipsOfAParent();
+    void aLossThatIsLost();
 };
+
+/// What a lane skipped before a fork is not the fork's fault; two lanes are joined by "and".
+void TestRunStatus::skipsOfAParent() {
+    RunConfig config = defaultConfig();
+    config.forks.push_back({105, 1, 0, config.lanes[1]});
+    std::vector<LaneInfo> lanes = lanesOf(config);
+    RunBatch forked;
+    forked.lanes.push_back(lanes.back());
+    lanes.pop_back();
+    RunInfo info = cpuRunInfo(config);
+    info.config = settingsAtEnd(config);
+    const auto run = std::make_shared<Run>(std::move(info), lanes);
+    RunModel model;
+    model.setRun(run);
+    const auto take = [&](int64_t from, int64_t to, int lane, int64_t skippedBefore, bool skips) {
+        RunBatch steps;
+        for (int64_t step = from; step <= to; ++step) {
+            StepRow row = rowAt(step, lane, 1024);
+            const bool skipped = skips && step % 2 == 0;
+            skippedBefore += skipped ? 1 : 0;
+            row.set(metric::SkippedSoFar, skippedBefore).setFlags(skipped ? kSkipped : 0);
+            row.set(metric::GrowthTracker, skips ? int64_t{1} : step); // it has found its place
+            steps.rows.push_back(row);
+        }
+        run->append(std::move(steps));
+    };
+    take(1, 104, 0, 0, false);
+    take(1, 52, 1, 0, false);
+    take(53, 104, 1, 0, true);
+    run->append(std::move(forked));
+    take(105, 110, 0, 0, false);
+    take(105, 110, 1, 26, true);
+    take(105, 110, 2, 26, false);
+    model.refresh();
+    QString text = model.summary().replace(QChar::Nbsp, u' ');
+    QVERIFY2(text.endsWith(QLatin1String(" B skipped more steps than normal.")), qPrintable(text));
+    QVERIFY2(text.contains(QLatin1String("26 skipped, all before the fork)")), qPrintable(text));
+    take(111, 160, 1, 29, true);
+    take(111, 160, 2, 26, true);
+    model.refresh();
+    text = model.summary().replace(QChar::Nbsp, u' ');
+    QVERIFY2(text.endsWith(QLatin1String(" B and C skipped more steps than normal.")),
+             qPrintable(text));
+    QVERIFY2(!text.contains(QLatin1String("before the fork")), qPrintable(text));
+}
+
+/// A median of losses that are not finite tells nothing; the step since when they are does.
+void TestRunStatus::aLossThatIsLost() {
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    RunBatch steps;
+    for (int64_t step = 1; step <= 300; ++step)
+        for (const int lane : {0, 1}) {
+            StepRow row = rowAt(step, lane, 1);
+            if (lane == 1 && step > 3) row.set(metric::Loss, NAN).setFlags(kLossNotFinite);
+            steps.rows.push_back(row);
+        }
+    run->append(std::move(steps));
+    model.refresh();
+    const QString text = model.summary().replace(QChar::Nbsp, u' ');
+    QVERIFY2(text.contains(QLatin1String("not a number (since step 4).")), qPrintable(text));
+    QVERIFY2(text.contains(QLatin1String("(median 0.25)")), qPrintable(text));
+}
 
 /// Such a lane has no event, because some of its gradients are left.
 void TestRunStatus::nearlyAllZero() {

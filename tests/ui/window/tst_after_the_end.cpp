@@ -1,0 +1,144 @@
+// What the end of a training leaves to the user: Space just after it does not go on by accident,
+// and a reset takes back what Continue added. Also the undoing of a loss scale that was set.
+#include "tests/support/opened_window.h"
+#include "ui/window/recent_end.h"
+
+#include <QLocale>
+#include <QSpinBox>
+
+namespace tst_after_the_end {
+
+using namespace halfscope;
+
+namespace {
+
+int stopOf(MainWindow& window) {
+    return window.findChild<QSpinBox*>(QStringLiteral("stopAt"))->value();
+}
+
+} // namespace
+
+class TestAfterTheEnd : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void spaceWaitsAWhile();
+    void resetTakesContinueBack();
+    void resetKeepsALengthThatWasEdited();
+    void resetBringsEpochsBack();
+    void aScaleIsUndone();
+    void aScaleOfAnEarlierRunIsNot();
+};
+
+void TestAfterTheEnd::spaceWaitsAWhile() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(takesKeys(window));
+    QTest::keyClick(&window, Qt::Key_Space);
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTest::keyClick(&window, Qt::Key_Space);
+    QTest::qWait(RecentEnd::kRecentMs + 50);
+    QCOMPARE(window.controller().state(), SessionState::Finished);
+    QCOMPARE(stopOf(window), 30);
+    QTest::keyClick(&window, Qt::Key_Space);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{60}, kPatience);
+}
+
+void TestAfterTheEnd::resetTakesContinueBack() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 30));
+    QVERIFY(trainsTo(window, 60));
+    QVERIFY(trainsTo(window, 90)); // again
+    QCOMPARE(stopOf(window), 90);
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(stopOf(window), 30);
+    QVERIFY(!actionFor(window, QKeySequence::Undo)->isEnabled());
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{30}, kPatience);
+}
+
+void TestAfterTheEnd::resetKeepsALengthThatWasEdited() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 30));
+    QVERIFY(trainsTo(window, 60));
+    window.setStopStep(80);
+    QVERIFY(trainsTo(window, 80));
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(stopOf(window), 80);
+}
+
+void TestAfterTheEnd::resetBringsEpochsBack() {
+    RunConfig config = presetNamed("regression").config;
+    config.device = "cpu";
+    config.task.samples = 200; // four batches
+    config.epochs = 5;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 20));
+    QVERIFY(trainsTo(window, 40));
+    QCOMPARE(window.config().config().epochs, int64_t{0});
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(window.config().config().epochs, int64_t{5});
+    QCOMPARE(stopOf(window), 20);
+}
+
+void TestAfterTheEnd::aScaleIsUndone() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(stepsTo(window, 1));
+    const float before = window.run().lane(1).scale();
+    const auto isAt = [&](float scale) {
+        return QTest::qWaitFor([&] { return window.run().lane(1).scale() == scale; }, kPatience);
+    };
+    window.shown().setScale(1, QStringLiteral("64"));
+    QVERIFY(isAt(64));
+    const size_t events = window.shown().run()->events().size();
+    window.shown().setScale(1, QStringLiteral("64")); // the scale that there is
+    QAction* undo = actionFor(window, QKeySequence::Undo);
+    QVERIFY2(undo->text().endsWith(QLatin1String("Loss scale of lane B")),
+             qPrintable(undo->text()));
+    undo->trigger();
+    QVERIFY(isAt(before));
+    QCOMPARE(window.shown().run()->events().size(), events + 1); // of the undoing alone
+    QVERIFY(!undo->isEnabled());
+    window.config().setData(window.config().index(window.config().rowOf("optimizer.lr")), 0.25);
+    undo->trigger(); // other edits are still undone
+    QVERIFY(!undo->isEnabled());
+    QVERIFY(stepsTo(window, 2));
+    QCOMPARE(window.run().lane(1).last.scale(), before);
+}
+
+/// After a reset the scale is the first one again, and an earlier one would be none of its own.
+void TestAfterTheEnd::aScaleOfAnEarlierRunIsNot() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& model = window.config();
+    const double rate = model.config().optimizer.lr;
+    model.setData(model.index(model.rowOf("optimizer.lr")), 0.25);
+    QVERIFY(stepsTo(window, 1));
+    window.shown().setScale(1, QStringLiteral("64"));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).scale(), 64.0F, kPatience);
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(stepsTo(window, 1));
+    const float scale = window.run().lane(1).scale();
+    QAction* undo = actionFor(window, QKeySequence::Undo);
+    undo->trigger(); // undoes the edit before it
+    QTRY_COMPARE(model.config().optimizer.lr, rate);
+    QVERIFY(stepsTo(window, 2));
+    QCOMPARE(window.run().lane(1).last.scale(), scale);
+}
+
+} // namespace tst_after_the_end
+
+QTEST_MAIN(tst_after_the_end::TestAfterTheEnd)
+#include "tst_after_the_end.moc"
