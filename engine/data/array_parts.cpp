@@ -14,14 +14,15 @@ namespace halfscope {
 namespace {
 
 /// Throws InputError when an array does not have samples like those of the array to train on.
+/// `whole`: its values are indices or classes, which no number with a fraction can be.
 void checkFits(const ArrayPlace& place, const ArrayInfo& info, const ArrayPlace& trained,
-               const ArrayInfo& all) {
+               const ArrayInfo& all, bool whole) {
     if (sampleShape(place, info) != sampleShape(trained, all))
         throw InputError(phrase("Data", "%1: the shape %2 does not fit the samples of %3, %4"),
                          place.shown(), info.shapeText(), trained.key, all.shapeText());
-    if (isWhole(info.type) != isWhole(all.type))
+    if (whole && !isWhole(info.type))
         throw InputError(phrase("Data", "%1: %2 does not fit %3, which is %4: both must be whole "
-                                        "numbers, or neither"),
+                                        "numbers"),
                          place.shown(), nameOf(info.type), trained.key, nameOf(all.type));
 }
 
@@ -31,8 +32,8 @@ std::optional<ArrayPart> partOf(const TaskConfig& task, OwnPart of, const ArrayI
     if (part.xPlace.path.empty()) return std::nullopt;
     part.x = infoAt(part.xPlace);
     part.y = infoAt(part.yPlace);
-    checkFits(part.xPlace, part.x, placeOfX(task), x);
-    checkFits(part.yPlace, part.y, placeOfY(task), y);
+    checkFits(part.xPlace, part.x, placeOfX(task), x, holdsIndices(task, x));
+    checkFits(part.yPlace, part.y, placeOfY(task), y, wantsClasses(task));
     if (part.x.shape[0] != part.y.shape[0])
         throw InputError(phrase("Data", "%1: %2 samples do not fit the %3 of %4"),
                          part.yPlace.shown(), part.y.shape[0], part.x.shape[0], part.xPlace.key);

@@ -395,13 +395,15 @@ private:
     /// Standardises the values before they are rounded to float32.
     static void copy(const Array& from, int64_t stored, const Standardiser& scale,
                      std::span<float> to) {
-        int64_t element = stored * static_cast<int64_t>(to.size());
+        const int64_t first = stored * static_cast<int64_t>(to.size());
         if (!scale.active()) {
-            from.toFloats(element, to);
+            from.toFloats(first, to);
             return;
         }
+        std::vector<double> values(to.size());
+        from.toDoubles(first, values);
         for (size_t i = 0; i < to.size(); ++i)
-            to[i] = static_cast<float>(scale.standardised(i, withinFloat(from.at(element++))));
+            to[i] = static_cast<float>(scale.standardised(i, withinFloat(values[i])));
     }
     void scaleTarget(const TaskConfig& task) {
         const Standardiser scale = scaleOf(m_y, m_tensors[kTarget].shape, m_splits.train);

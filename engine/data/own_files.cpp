@@ -101,6 +101,11 @@ void checkOwnFiles(const TaskConfig& task) {
     checkIsOther(validation, judged, train, trained);
     checkIsOther(test, tested, train, trained);
     checkIsOther(test, tested, validation, judged);
+    if (!table) {
+        checkIsOther("data.y_val", ofArray(task.yVal), "data.y", ofArray(task.y));
+        checkIsOther("data.y_test", ofArray(task.yTest), "data.y", ofArray(task.y));
+        checkIsOther("data.y_test", ofArray(task.yTest), "data.y_val", ofArray(task.yVal));
+    }
     if (testsOwn(task) && !validatesOwn(task) && task.validation == 0)
         throw InputError(phrase("Data", "%1: a test needs samples to validate on beside it; set %2 "
                                         "to a file of them, or data.validation to more than 0"),

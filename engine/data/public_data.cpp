@@ -74,7 +74,7 @@ bool hasFiles(const std::filesystem::path& folder, const PublicData& data) {
 /// Whether a folder has all files, and says so soon. A thread of its own asks: a dead network would
 /// hold the window.
 bool hasFilesSoon(const std::string& folder, const PublicData& data) {
-    constexpr std::chrono::milliseconds kPatience{300};
+    constexpr std::chrono::milliseconds kPatience{2000};
     std::packaged_task<bool()> look([folder, data] { return hasFiles(folder, data); });
     std::future<bool> found = look.get_future();
     try {
@@ -116,9 +116,17 @@ LocalFolders& localFolders() {
     return folders;
 }
 
-/// Data sets of one kind have files of the same names: one would replace the other. The size of a
-/// file tells whose it is.
+/// Data sets of one kind have files of the same names: one would replace the other, or be read in
+/// its place. The size of a packed file tells whose it is; unpacked, they are equally large.
 void checkNoOtherData(const PublicData& data, const std::string& folder) {
+    for (const RemoteFile& file : data.files) {
+        const std::string plain = file.name.substr(0, file.name.rfind('.'));
+        std::error_code error;
+        if (std::filesystem::exists(std::filesystem::path(folder) / plain, error))
+            throw InputError(phrase("Data", "%1: %2 in this folder would be read in place of what "
+                                            "is downloaded; choose another folder"),
+                             pathText(folder), plain);
+    }
     for (const PublicData& other : publicData()) {
         if (other.name == data.name) continue;
         for (const RemoteFile& file : other.files) {

@@ -501,6 +501,7 @@ private:
 
     bool tablesAreCut() const {
         return std::any_of(m_missing.begin(), m_missing.end(), [](const MissingPart& part) {
+            if (part.kind == MissingPart::Kind::Shares) return false;
             return part.kind != MissingPart::Kind::All || part.name == run_file::kSteps;
         });
     }

@@ -2,6 +2,7 @@
 #include "engine/runs/session_lock.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/runs/session_file.h"
 
 #include <fcntl.h>
@@ -59,7 +60,7 @@ SessionLock::SessionLock(const std::string& folder) {
     std::error_code error;
     const bool made = fs::create_directories(folder, error);
     if (error)
-        throw RunError(phrase("Files", "%1: cannot create the folder: %2"), folder,
+        throw RunError(phrase("Files", "%1: cannot create the folder: %2"), pathText(folder),
                        error.message());
     if (made) fs::permissions(folder, fs::perms::owner_all, error);
     const std::string start = folder + "/" + startText();
@@ -73,8 +74,8 @@ SessionLock::SessionLock(const std::string& folder) {
         const bool another = m_lock.isOpen() ? errno == EWOULDBLOCK : errno == EEXIST;
         if (!another) break;
     }
-    if (!m_lock.isOpen())
-        throw RunError(phrase("Files", "%1: cannot write to this folder: %2"), folder,
+    if (!m_lock.isOpen() && errno != EEXIST)
+        throw RunError(phrase("Files", "%1: cannot write to this folder: %2"), pathText(folder),
                        std::strerror(errno));
     throw RunError(phrase("Files", "%1: cannot be locked: %2"), m_lockPath, std::strerror(errno));
 }

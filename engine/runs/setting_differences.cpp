@@ -43,7 +43,7 @@ std::string precisionsOf(const RunConfig& config) {
 
 const RunConfig* presetWithTitle(const std::string& title) {
     for (const Preset& preset : presets())
-        if (!title.empty() && preset.config.title == title) return &preset.config;
+        if (preset.isCalled(title)) return &preset.config;
     return nullptr;
 }
 

@@ -110,6 +110,8 @@ void SkipTally::add(const StepRow& row) {
     if (overflowedAtOne && !m_belowOne) m_belowAtOnce = !m_learned;
     m_belowOne = row.scale() < 1 && (m_belowOne || overflowedAtOne);
     m_fell = row.has(kBackedOff);
+    // a fork with a larger scale looks for its place anew
+    if (m_isFork && m_updates == 0 && row.scale() > m_scale) m_settled = false;
     m_scale = row.scale();
     addLoss(row);
     if (row.step % m_stepsPerUpdate == 0) addUpdate(row);

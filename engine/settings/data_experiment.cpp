@@ -176,15 +176,14 @@ public:
     }
     /// Puts them back. What was found in a folder and does not fit is left out where it is the
     /// test, such as one whose targets are to be found out. Lines that lack a value are dropped
-    /// where only the samples to validate on have them.
+    /// where only the samples to validate or test on have them.
     void putBackInto(TaskConfig& task, bool testIsGiven, bool missingIsGiven) const {
         putBack(task, kValidation);
-        if (!fits(task) && !missingIsGiven && task.missing == Missing::Refuse) {
-            task.missing = Missing::Drop;
-            if (!fits(task)) task.missing = Missing::Refuse;
-        }
+        if (!missingIsGiven) dropWhereThatHelps(task);
         putBack(task, kTest);
-        if (testIsGiven || fits(task)) return;
+        if (testIsGiven) return;
+        if (!missingIsGiven) dropWhereThatHelps(task);
+        if (fits(task)) return;
         for (std::string TaskConfig::*each : kTest)
             (task.*each).clear();
     }
@@ -195,6 +194,11 @@ private:
                                       &TaskConfig::yVal};
     static constexpr Part kTest{&TaskConfig::testPath, &TaskConfig::xTest, &TaskConfig::yTest};
 
+    static void dropWhereThatHelps(TaskConfig& task) {
+        if (task.missing != Missing::Refuse || fits(task)) return;
+        task.missing = Missing::Drop;
+        if (!fits(task)) task.missing = Missing::Refuse;
+    }
     void putBack(TaskConfig& task, const Part& part) const {
         for (std::string TaskConfig::*each : part)
             task.*each = m_task.*each;

@@ -485,10 +485,12 @@ void checkReached(const RunConfig& config, int lane, const Field& edited) {
         if ((lane < 0 || i == static_cast<size_t>(lane)) &&
             presetOf(config.lanes[i].precision).mayScale)
             return;
+    if (lane < 0)
+        throw InputError(phrase("Settings", "%1 cannot be changed: no lane scales its loss"),
+                         edited.key);
     throw InputError(phrase("Settings", "%1 cannot be changed: with precision %2, the lane does "
                                         "not scale its loss"),
-                     edited.key,
-                     presetOf(config.lanes[static_cast<size_t>(std::max(lane, 0))].precision).name);
+                     edited.key, presetOf(config.lanes[static_cast<size_t>(lane)].precision).name);
 }
 
 void checkLiveEdit(std::string_view key, const FieldValue& value) {

@@ -143,7 +143,12 @@ struct Preset {
     /// What it is called and does where the machine lacks its data; empty where it has them. The
     /// manual, which is the same everywhere, has the title and the sentence above.
     Phrase otherTitle{}, otherAbout{};
+    std::string formerTitle{}; ///< in experiments of earlier versions; empty when it is the title
 
+    /// Whether an experiment with this title is or was one of this preset.
+    bool isCalled(std::string_view experiment) const {
+        return !experiment.empty() && (experiment == config.title || experiment == formerTitle);
+    }
     const Phrase& titleHere() const { return otherTitle.empty() ? title : otherTitle; }
     const Phrase& aboutHere() const { return otherAbout.empty() ? about : otherAbout; }
 };

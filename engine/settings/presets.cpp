@@ -50,11 +50,13 @@ Preset checkerboardSeed() {
 }
 
 Preset bfloat16() {
-    return preset("checkerboard-bf16", kPrecisions, phrase("Presets", "fp16 or bf16"),
-                  phrase("Presets",
-                         "The checkerboard in both half formats: bf16 has the range of FP32 and "
-                         "needs no loss scale, fp16 has 8 times its precision."),
-                  "fp32,amp-fp16,amp-bf16");
+    Preset made = preset(
+        "checkerboard-bf16", kPrecisions, phrase("Presets", "fp16 or bf16"),
+        phrase("Presets", "The checkerboard in both half formats: bf16 has the range of FP32 and "
+                          "needs no loss scale, fp16 has 8 times its precision."),
+        "fp32,amp-fp16,amp-bf16");
+    made.formerTitle = "float16 or bfloat16";
+    return made;
 }
 
 Preset pureFp16() {
@@ -75,6 +77,7 @@ Preset masterWeights() {
                "slowly. AMP computes in bf16, too, but keeps its weights in FP32, and learns "
                "like FP32."),
         "fp32,amp-bf16,bf16");
+    made.formerTitle = "Why float32 weights";
     made.config.optimizer.lr = 1e-4;
     made.config.watchWeights = kOftenWatched;
     return made;

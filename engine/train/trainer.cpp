@@ -364,8 +364,9 @@ bool Trainer::begin(int64_t step) {
     }
     impl.use(step);
     impl.keptPrediction.reset();
-    const bool asBegun = impl.lastStep == 0 || impl.lossWasBad; // no update has spoilt it since
-    impl.zeroEpsilon = asBegun ? "" : dividedByZero(impl.config, impl.lane, *impl.at);
+    const bool updated = impl.lastStep > 0 && impl.lastStep % impl.config.gradients.accumulate == 0;
+    impl.zeroEpsilon =
+        updated && !impl.lossWasBad ? dividedByZero(impl.config, impl.lane, *impl.at) : "";
     if (!impl.gradientError.measure(step, *impl.at)) return false;
     if (watchesWeights(impl.config, step)) impl.at->weights().before(impl.at->executor());
     if (impl.at->executor().run(RunMode::Captured) == RunResult::Stopped) return false;

@@ -5,8 +5,8 @@
 #include "engine/step/step_parts.h"
 #include "engine/train/step_runner.h"
 
-#include <algorithm>
-#include <cmath>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace halfscope {
@@ -22,6 +22,28 @@ const char* squaresOf(const OptimizerConfig& optimizer) {
     return nullptr;
 }
 
+/// The most weights that are looked at before a step: more would slow the lane down noticeably.
+constexpr int64_t kMostWeights = int64_t{1} << 22;
+
+int64_t weightsIn16Bits(const Graph& graph) {
+    int64_t weights = 0;
+    for (const StateInfo& state : graph.states())
+        if (state.role == StateRole::Parameter && graph[state.node].dtype == DType::F16)
+            weights += graph[state.node].elements();
+    return weights;
+}
+
+/// Returns the places of weights that are inf or nan: all bits of their exponent are set.
+std::vector<size_t> lostWeights(const LaneStep& at, NodeId node) {
+    constexpr uint16_t kExponent = 0x7C00;
+    std::vector<uint16_t> words(static_cast<size_t>(at.graph()[node].elements()));
+    at.executor().download(node, std::as_writable_bytes(std::span(words)));
+    std::vector<size_t> lost;
+    for (size_t i = 0; i < words.size(); ++i)
+        if ((words[i] & kExponent) == kExponent) lost.push_back(i);
+    return lost;
+}
+
 /// Returns the values of a state; empty where there is none of this name.
 std::vector<float> valuesOf(const LaneStep& at, const std::string& name) {
     for (const StateInfo& state : at.graph().states())
@@ -35,19 +57,19 @@ std::string dividedByZero(const RunConfig& config, const LaneConfig& lane, const
     // such updates are computed in float32 and rounded once
     if (lane.rounding == WeightRounding::Stochastic) return {};
     const Graph& graph = at.graph();
+    const int64_t weights = weightsIn16Bits(graph);
+    if (weights == 0 || weights > kMostWeights) return {};
+    const StepParts parts = partsOf(config);
     for (const StateInfo& state : graph.states()) {
-        const DType stored = graph[state.node].dtype;
-        if (state.role != StateRole::Parameter || stored != DType::F16) continue;
-        const StepParts parts = partsOf(config);
+        if (state.role != StateRole::Parameter || graph[state.node].dtype != DType::F16) continue;
         const OptimizerConfig& optimizer = parts.optimizers[parts.optimizerOf(state.name)].config;
         const char* ending = squaresOf(optimizer);
-        if (!ending || roundTo(stored, optimizer.eps) != 0) continue;
-        const std::vector<float> weights = downloadFloats(at.executor(), graph, state.node);
-        const auto isLost = [](float weight) { return !std::isfinite(weight); };
-        if (std::none_of(weights.begin(), weights.end(), isLost)) continue;
+        if (!ending || roundTo(DType::F16, optimizer.eps) != 0) continue;
+        const std::vector<size_t> lost = lostWeights(at, state.node);
+        if (lost.empty()) continue;
         const std::vector<float> squares = valuesOf(at, state.name + ending);
-        for (size_t i = 0; i < squares.size(); ++i)
-            if (isLost(weights[i]) && squares[i] == 0) return infoOf(optimizer.kind).torchName;
+        for (const size_t i : lost)
+            if (i < squares.size() && squares[i] == 0) return infoOf(optimizer.kind).torchName;
     }
     return {};
 }

@@ -466,10 +466,11 @@ void TestCliPredict::aWiderTableIsTold() {
     for (const QStringList& more : asks) {
         const Outcome misfit = call(QStringList{"evaluate", folder} + more);
         QVERIFY2(misfit.code == 2 && misfit.saysOneLine(), misfit.error);
-        QVERIFY2(misfit.error.startsWith("halfscope-cli: " + table.toUtf8() +
-                                         " changed after the training: " + folder.toUtf8() +
-                                         "/weights_fp32.safetensors: its arrays are not those of "
-                                         "the network: "),
+        QVERIFY2(misfit.error.startsWith(
+                     "halfscope-cli: " + table.toUtf8() +
+                     " changed after the training: model.weights: " + folder.toUtf8() +
+                     "/weights_fp32.safetensors: its arrays are not those of "
+                     "the network: "),
                  misfit.error);
     }
 }

@@ -56,6 +56,8 @@ GetDataDialog::GetDataDialog(std::span<const PublicData> sets, QWidget* parent)
     m_start = buttons->addButton(tr("Download"), QDialogButtonBox::ActionRole);
     m_start->setObjectName(QStringLiteral("download"));
     m_start->setDefault(true);
+    buttons->button(QDialogButtonBox::Cancel)
+        ->setAutoDefault(false); // Enter never stops a download
     connect(m_start, &QPushButton::clicked, this, &GetDataDialog::start);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     all->addWidget(buttons);
@@ -162,10 +164,10 @@ void GetDataDialog::conclude() {
     const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
     try {
         job->result();
-        accept();
     } catch (const std::exception& error) {
-        end(messageOf(error));
+        return end(messageOf(error));
     }
+    accept();
 }
 
 void GetDataDialog::end(const Message& reason) {
@@ -173,6 +175,7 @@ void GetDataDialog::end(const Message& reason) {
     m_start->setText(tr("Try again"));
     m_error->setText(translated(reason));
     m_error->show();
+    m_start->setFocus(); // it was disabled, so the keyboard is elsewhere
 }
 
 void GetDataDialog::showProgress() {

@@ -61,8 +61,11 @@ void NumberDialog::fitTexts(const QScrollArea& results) {
     const int around = layout()->sizeHint().height() - results.sizeHint().height();
     const QLayout& texts = *results.widget()->layout();
     // at least: the column grows with what cannot be narrower
-    const int inner = std::max(width - margins.left() - margins.right(), results.minimumWidth());
-    const int wanted = around + texts.heightForWidth(inner) + fontMetrics().lineSpacing();
+    const int frame = 2 * results.frameWidth(),
+              bar = results.verticalScrollBar()->sizeHint().width();
+    const int inner = std::max(width - margins.left() - margins.right() - frame - bar,
+                               results.minimumWidth() - frame - bar);
+    const int wanted = around + frame + texts.heightForWidth(inner) + fontMetrics().lineSpacing();
     resize(width, std::min(room.height(), wanted));
 }
 

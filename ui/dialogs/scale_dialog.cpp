@@ -14,8 +14,7 @@
 
 namespace halfscope {
 
-ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent)
-    : QDialog(parent), m_scale(static_cast<float>(scale)) {
+ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : QDialog(parent) {
     setWindowTitle(tr("Loss scale of lane %1").arg(lane));
     auto* label =
         make<QLabel>(tr("&Loss scale from the next step on (such as 1024 or 2^10):"), this);
@@ -48,9 +47,8 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent)
 }
 
 void ScaleDialog::accept() {
-    float scale = 0;
     try {
-        scale = static_cast<float>(std::get<double>(parseScale(m_line->text())));
+        parseScale(m_line->text());
     } catch (const InputError&) {
         m_error->setText(allowedScale(m_line->text()));
         m_line->setAccessibleDescription(m_error->text());
@@ -58,7 +56,7 @@ void ScaleDialog::accept() {
         m_line->selectAll();
         return;
     }
-    if (scale != m_scale) emit chosen(m_line->text());
+    emit chosen(m_line->text());
     QDialog::accept();
 }
 

@@ -18,11 +18,10 @@ public:
     QString errorText() const;
 
 signals:
-    /// The user's text, which parseScale() takes. Not emitted for the scale that there is.
+    /// The user's text, which parseScale() takes.
     void chosen(const QString& text);
 
 private:
-    const float m_scale;
     QLineEdit* m_line = nullptr; ///< child, as is the next
     QLabel* m_error = nullptr;
 };

@@ -110,7 +110,11 @@ QString ImageView::shownTitle() const {
     bold.setBold(true);
     const int taken = fits(m_shown, m_note) ? titleWidth({}, m_note) : 0;
     const int room = width() - 2 * kPictureMargin - taken;
-    return QFontMetrics(bold).elidedText(m_shown, Qt::ElideRight, room);
+    const QFontMetrics metrics(bold);
+    // a title that was found to fit is whole: eliding counts parts of pixels
+    return metrics.horizontalAdvance(m_shown) <= room
+               ? m_shown
+               : metrics.elidedText(m_shown, Qt::ElideRight, room);
 }
 
 int ImageView::titleHeight() const { return fontMetrics().height() + 4; }

@@ -22,8 +22,8 @@ const QLatin1String kInLane(" in lane "), kAtScaleOf(", at the loss scale of ");
 
 QString changeText(const Event& event) {
     if (event.scaleAfter == event.scaleBefore) {
-        if (event.scaleAfter == 0) return EventModel::tr("scale is 0 for good");
-        if (std::isinf(event.scaleAfter)) return EventModel::tr("scale is inf for good");
+        if (event.scaleAfter == 0) return EventModel::tr("scale stays 0");
+        if (std::isinf(event.scaleAfter)) return EventModel::tr("scale stays inf");
         return EventModel::tr("scale stays");
     }
     const double factor =

@@ -59,6 +59,16 @@ protected:
         if (QGuiApplication::mouseButtons() == Qt::NoButton) scrollTo(currentIndex());
     }
 };
+/// A click on it is no shortcut: it switches the action without triggering it, so that the keyboard
+/// stays where it is.
+class HeadingButton : public QToolButton {
+public:
+    using QToolButton::QToolButton;
+
+protected:
+    void nextCheckState() override { defaultAction()->toggle(); }
+};
+
 } // namespace
 
 EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
@@ -198,7 +208,7 @@ void EventPanel::fitSentence(const QSize& room) {
 }
 
 void EventPanel::addToHeading(QAction* action) {
-    auto* button = make<QToolButton>(this);
+    auto* button = make<HeadingButton>(this);
     button->setDefaultAction(action);
     button->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
     m_headingRow->addWidget(button);

@@ -257,7 +257,8 @@ void RunsPanel::setOrder(OrderedRuns::Order order) {
 void RunsPanel::buildTable() {
     m_table = make<RunTable>(this);
     m_table->setModel(m_ordered);
-    setFocusProxy(m_table); // comes before the order
+    setFocusProxy(m_table);
+    setTabOrder(m_table, m_order);
     m_table->setItemDelegate(make<RunDelegate>(m_table));
     m_table->setAccessibleName(tr("Runs of this session"));
     m_table->setToolTip(tr("A run that is ticked (Space) is drawn behind the one that is shown"));
@@ -394,9 +395,7 @@ QSize RunsPanel::sizeHint() const {
 /// Returns room for one row, whatever is shown now: a panel that asked for what it shows could not
 /// shrink with the window.
 QSize RunsPanel::minimumSizeHint() const {
-    constexpr int kWidth = 240; // where buttons fit their texts closely
-    return {std::min(QWidget::minimumSizeHint().width(), kWidth),
-            heightAround() + leastTableHeight()};
+    return {QWidget::minimumSizeHint().width(), heightAround() + leastTableHeight()};
 }
 
 /// Shows the details only when they fit as a whole. The rows come first: one of them can always be

@@ -324,6 +324,8 @@ void PlotStack::pinCrosshair(std::optional<qint64> step) {
     m_crosshair->pin(step);
     offerWayBack();
     moveCrosshair(step);
+    updateReadouts(); // the way back leaves less room for names, even if the step is the same
+    m_crosshair->layer().replot();
     emit pinned(step);
 }
 

@@ -249,7 +249,7 @@ QString titleOf(const OpenedFile& opened) {
     const RunConfig& config = opened.from ? opened.from->recorded : *opened.config;
     if (config.title.empty()) return titleOf(opened.path);
     const bool preset = std::ranges::any_of(
-        presets(), [&](const Preset& each) { return each.config.title == config.title; });
+        presets(), [&](const Preset& each) { return each.isCalled(config.title); });
     const QString title = safeText(config.title);
     if (!preset) return title;
     const QFileInfo file(opened.path);

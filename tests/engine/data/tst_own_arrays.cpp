@@ -187,6 +187,17 @@ void TestOwnArrays::classesOfTheTraining() {
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }), refused);
     task.validation = 0.25; // other settings, so that the files are read again
     QCOMPARE(thrownBy<InputError>([&] { factsOf(task); }), refused);
+    file("y_val.npy", floats({0, 1}));
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             "data.y_val: " + task.yVal +
+                 ": float32 does not fit data.y, which is uint8: both must be whole numbers");
+    task.loss.kind = LossKind::Mse; // numbers may have any type
+    QCOMPARE(targetsOf(*makeDataset(task, 0), Split::Validation), (Floats{0, 1}));
+    task.yTest = task.yVal;
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             "data.y_test: " + task.yVal +
+                 " is not allowed: it is the file of data.y_val, and must be another one, or "
+                 "nothing");
 }
 
 void TestOwnArrays::testBesideAShare() {
@@ -234,9 +245,6 @@ void TestOwnArrays::refusesMisfits_data() {
         "data.x_val: <x>: the shape (1, 2) does not fit the samples of data.x, (2,)");
     row("shape of y", floats({1}), npy("<f4", "(1, 2)", two),
         "data.y_val: <y>: the shape (1, 2) does not fit the samples of data.y, (2,)");
-    row("type of x", labels("\1"s), floats({1}),
-        "data.x_val: <x>: uint8 does not fit data.x, which is float32: both must be whole numbers, "
-        "or neither");
     row("counts", floats({1, 2}), floats({1}),
         "data.y_val: <y>: 1 samples do not fit the 2 of data.x_val");
 }
@@ -283,7 +291,7 @@ void TestOwnArrays::changedFiles() {
     file("y_val.npy", floats({7}));
     const std::string after = print();
     QCOMPARE(changeSince(before, after, task).english(),
-             pathText(task.xVal) +
+             pathText(task.xVal) + " or " + pathText(task.yVal) +
                  " has changed since the training began, and is used as it is now");
     QVERIFY(!predictsOtherwise(before, after));
 }

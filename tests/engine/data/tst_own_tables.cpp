@@ -438,6 +438,12 @@ void TestOwnTables::foldersThatDoNotFit() {
     QCOMPARE(thrownBy<InputError>([&] { experimentOn(folder, given); }),
              path("test.csv") + ": there is no column \"y\", which is to be predicted; the nearest "
                                 "one is a");
+    file("val.csv", "a,y\n1,2.5\n");
+    file("test.csv", "a,y\n1,2.5\nNA,3.5\n2,3.5\n");
+    const auto gaps = experimentOn(folder);
+    QCOMPARE(gaps->task.testPath, path("test.csv"));
+    QCOMPARE(gaps->task.missing, Missing::Drop);
+    QCOMPARE(factsOf(gaps->task).test, int64_t{2});
     QVERIFY(QFile::remove(m_folder->filePath("val.csv")));
     file("valid.csv", "a,z\n1,2.5\n");
     const std::string error = thrownBy<InputError>([&] { experimentOn(folder); });

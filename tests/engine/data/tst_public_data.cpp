@@ -119,6 +119,13 @@ void TestPublicData::otherDataStay() {
                       "has files of the same names; choose another folder");
     QVERIFY(server.asked().empty());
     QCOMPARE(QDir(path("digits")).entryList(QDir::Files).size(), 1);
+    // unpacked, nobody knows whose it is
+    QVERIFY(QDir().mkpath(path("plain")));
+    writeBytes(path("plain/t10k-labels-idx1-ubyte").toStdString(), "m");
+    QCOMPARE(thrownBy<InputError>([&] { getData(clothes, path("plain").toStdString(), {}); }),
+             path("plain").toStdString() +
+                 ": t10k-labels-idx1-ubyte in this folder would be read in place of what is "
+                 "downloaded; choose another folder");
     // the same set may mend its own
     getData(standIn("mnist", kContent, server), folder, {});
     QCOMPARE(QDir(path("digits")).entryList(QDir::Files).size(), 4);

@@ -177,6 +177,8 @@ void TestSettingDifferences::differences_data() {
         {"preset=overflow", "preset=curve-fit", "preset=overflow;lanes.1.scaler.growth_interval=50",
          "preset=gan"},
         {"B: growth_interval 20", "", "B: growth_interval 50", ""});
+    row("presets by their former names",
+        {"preset=master-weights;title=Why float32 weights", "preset=gan"}, {"", ""});
     row("the title of no preset tells nothing",
         {"preset=overflow;title=Mine", "preset=overflow;title=Mine too;optimizer.lr=0.5"},
         {"lr 0.001", "lr 0.5"});

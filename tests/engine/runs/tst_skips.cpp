@@ -50,6 +50,7 @@ public:
     }
     const SkipTally& tally() const { return m_tally; }
     History& fork() { return m_tally.fork(), *this; }
+    History& scaled(float scale) { return m_scale = scale, *this; }
     /// An overflow of the last step that no loss scale would have prevented.
     History& tell(const char* tensor) {
         Event event;
@@ -302,6 +303,9 @@ void TestSkips::beforeAFork() {
         fork.skip(1).clean(1);
     QCOMPARE(fork.tally().verdict(true), SkipVerdict::TooMany);
     QCOMPARE(History(1).clean(1).lostStep(2).fork().tally().lossLostAt(), int64_t{2});
+    // a fork with a larger scale looks for its place anew
+    History raised = History(1024).clean(200).fork().scaled(1 << 24).skip(8).clean(20);
+    QCOMPARE(raised.tally().verdict(true), SkipVerdict::Normal);
 }
 
 void TestSkips::tooMany_data() {

@@ -155,7 +155,8 @@ void TestFields::settingsOfDataSets() {
             const bool stratifies = setting == "data.stratify";
             config.task.held = stratifies ? Held::Random : Held::Last; // else there is no gap
             config.task.loss.kind = stratifies ? LossKind::CrossEntropy : LossKind::Mse;
-            config.task.xVal = config.task.xTest = "own.npy"; // else no targets belong to them
+            config.task.xVal = setting == "data.y_val" ? "own.npy" : "";
+            config.task.xTest = setting == "data.y_test" ? "own.npy" : "";
             const std::string row = std::string(info.name) + ": " + std::string(setting);
             const Field* field = findField(setting);
             QVERIFY2(field, row.c_str());

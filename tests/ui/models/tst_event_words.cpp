@@ -34,9 +34,9 @@ private slots:
 void TestEventWords::scalesThatCannotComeBack() {
     Event event = eventOf(EventKind::Overflow, 293, "Step 293 skipped.");
     event.scaleBefore = event.scaleAfter = 0;
-    QCOMPARE(EventModel::whatText(event), QStringLiteral("Overflow, scale is 0 for good"));
+    QCOMPARE(EventModel::whatText(event), QStringLiteral("Overflow, scale stays 0"));
     event.scaleBefore = event.scaleAfter = INFINITY;
-    QCOMPARE(EventModel::whatText(event), QStringLiteral("Overflow, scale is inf for good"));
+    QCOMPARE(EventModel::whatText(event), QStringLiteral("Overflow, scale stays inf"));
     event.scaleBefore = event.scaleAfter = 8;
     QCOMPARE(EventModel::whatText(event), QStringLiteral("Overflow, scale stays"));
 }

@@ -67,7 +67,8 @@ void TestRunStatus::skipsOfAParent() {
             StepRow row = rowAt(step, lane, 1024);
             const bool skipped = skips && step % 2 == 0;
             skippedBefore += skipped ? 1 : 0;
-            row.set(metric::SkippedSoFar, skippedBefore).setFlags(skipped ? kSkipped : 0);
+            row.set(metric::SkippedSoFar, skippedBefore);
+            if (skipped) row.setFlags(kSkipped);
             row.set(metric::GrowthTracker, skips ? int64_t{1} : step); // it has found its place
             steps.rows.push_back(row);
         }

@@ -21,6 +21,7 @@
 #include <QTableView>
 #include <QTest>
 #include <QTimer>
+#include <QToolButton>
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -212,6 +213,13 @@ void TestRunsPanel::keyShowsIt() {
     QTRY_COMPARE_WITH_TIMEOUT(opened.window.runs().rowCount(), 1, kPatience);
     QTest::keyClick(&opened.window, Qt::Key_F8);
     QVERIFY(!panel->isVisible());
+    // a click leaves Space to Play
+    opened.window.setFocus();
+    for (auto* button : opened.window.findChildren<QToolButton*>())
+        if (button->defaultAction() && button->defaultAction()->shortcut() == Qt::Key_F8)
+            QTest::mouseClick(button, Qt::LeftButton);
+    QVERIFY(panel->isVisible());
+    QVERIFY(opened.window.focusWidget() != panel->table());
 }
 
 void TestRunsPanel::saysWhatDiffers() {

@@ -345,7 +345,11 @@ void TestWindowCauses::playShowsTheNewestStep() {
     window.pause();
     QVERIFY(reaches(window, SessionState::Paused));
     window.plots().pinCrosshair(2);
+    int64_t before = -1; // the last steps arrive after the pause
+    while (std::exchange(before, window.run().step()) != window.run().step())
+        QTest::qWait(300);
     window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), before + 1, kPatience);
     QCOMPARE(window.plots().pinnedStep(), std::optional<qint64>(2));
     window.play();
     QTRY_VERIFY_WITH_TIMEOUT(!window.plots().crosshair(), kPatience);

@@ -300,7 +300,9 @@ void TestWindowDrops::dataBecomesAnExperiment_data() {
     };
     row("commas", "pets.csv", "csv",
         lines("height,weight,kind\n",
-              [](const std::string& i, bool even) { return i + "0,7" + (even ? ",cat" : ",dog"); }),
+              [](const std::string& i, bool even) {
+                  return i + "0,7" + i + (even ? ",cat" : ",dog");
+              }),
         "The column kind is predicted, as one of 2 classes.");
     row("tabs, words and an index", "pets.tsv", "csv",
         lines("\tcolour\tweight\tkind\n",
