@@ -17,14 +17,14 @@ namespace halfscope {
 
 extern const DataSetInfo kCheckerboardData, kImageData, kRegressionData, kMnistData, kArrayData,
     kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData, kPictureData, kShardData,
-    kGenerateData, kTextData, kTextClassData, kCifarData;
+    kGenerateData, kTextData, kTextClassData, kCifarData, kRecordedData;
 
 std::span<const DataSetInfo> dataSets() {
     static const std::array rows{kCheckerboardData, kImageData,    kRegressionData, kMnistData,
                                  kArrayData,        kCsvData,      kCurveData,      kLineData,
                                  kMoonData,         kSpiralData,   kCircleData,     kPictureData,
                                  kShardData,        kGenerateData, kTextData,       kTextClassData,
-                                 kCifarData}; // by TaskKind
+                                 kCifarData,        kRecordedData}; // by TaskKind
     return rows;
 }
 

@@ -25,7 +25,8 @@ enum class TaskKind : uint8_t {
     Generate,
     Text,
     TextClasses,
-    Cifar
+    Cifar,
+    Recorded ///< by another program; it cannot be trained here
 };
 const char* nameOf(TaskKind); ///< empty for values beyond the last row
 
