@@ -1,4 +1,4 @@
-// Compares validations by accuracy where there is one, else by loss, as LaneTotals::best() does.
+// Keeps what takeBetter() takes.
 #include "app/cli_best.h"
 
 #include "engine/core/error.h"
@@ -7,7 +7,6 @@
 #include "engine/runs/run_folder.h"
 #include "engine/train/state_dict.h"
 
-#include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -68,15 +67,14 @@ void BestFiles::fork(const std::string& parent, const std::string& lane) {
 void BestFiles::add(const std::string& lane, const StepRow& row,
                     const std::function<std::string()>& weights) {
     if (!row.measured(metric::ValidationLoss)) return;
-    const bool classes = row.measured(metric::Accuracy);
-    const double value = row[classes ? metric::Accuracy : metric::ValidationLoss];
-    if (!std::isfinite(value)) return;
+    Validation validation{row[metric::ValidationLoss]};
+    if (row.measured(metric::Accuracy)) validation.accuracy = row[metric::Accuracy];
     const auto found = m_best.find(lane);
-    const bool better = found == m_best.end() ||
-                        (classes ? value > found->second.value : value < found->second.value);
-    if (!better) return;
+    std::optional<BestValue> best;
+    if (found != m_best.end()) best = found->second;
+    if (!takeBetter(best, validation, row.step)) return;
     write(lane, weights());
-    m_best[lane] = {value, row.step};
+    m_best[lane] = *best;
 }
 
 void BestFiles::write(const std::string& lane, const std::string& content) {

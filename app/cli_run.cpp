@@ -71,6 +71,7 @@ std::string epochText(const Experiment& experiment) {
 }
 
 RunOutcome outcomeOf(const Experiment& experiment) {
+    if (experiment.outOfPatience() > 0) return RunOutcome::OutOfPatience;
     if (experiment.finished()) return RunOutcome::Finished;
     return experiment.stopReason().empty() ? RunOutcome::Interrupted : RunOutcome::Stopped;
 }
@@ -183,15 +184,7 @@ public:
         if (!options.onnx.empty()) writeOnnx(options.onnx);
         if (m_board) m_board->finish();
         if (options.quiet) return;
-        if (outcome == RunOutcome::Interrupted) {
-            print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
-                  std::to_string(m_experiment.config().steps) + epochText(m_experiment) + "\n");
-        }
-        if (m_experiment.step() == m_begin && m_begin > 0)
-            print("Nothing was trained: the checkpoint is after step " +
-                  std::to_string(m_experiment.step()) + ", and the run ends at step " +
-                  std::to_string(m_experiment.config().steps) +
-                  "; --steps or --epochs sets a later end\n");
+        print(endText(outcome) + idleText(outcome));
         if (m_hasRows) {
             continueForks(); // those that were to go on from the last step
             print(m_sweeps.empty() ? closingTable(m_experiment, m_lanes) : ranking(outcome));
@@ -214,6 +207,31 @@ public:
     bool lacksBoard() const { return m_board && !m_board->problem().empty(); }
 
 private:
+    /// Tells where the run ended, unless that is its last step.
+    std::string endText(RunOutcome outcome) const {
+        const std::string place = " after step " + std::to_string(m_experiment.step()) + " of " +
+                                  std::to_string(m_experiment.config().steps) +
+                                  epochText(m_experiment);
+        if (outcome == RunOutcome::Interrupted) return "Interrupted" + place + "\n";
+        if (outcome != RunOutcome::OutOfPatience) return {};
+        return "Ended" + place + ": " + patienceWords(m_experiment.outOfPatience()).english() +
+               "\n";
+    }
+
+    /// Tells why a run that was to go on did nothing, and what lets it.
+    std::string idleText(RunOutcome outcome) const {
+        if (m_experiment.step() != m_begin || m_begin == 0) return {};
+        std::string text = "Nothing was trained: the checkpoint is after step " +
+                           std::to_string(m_experiment.step()) + ", and ";
+        if (outcome == RunOutcome::OutOfPatience)
+            return text +
+                   "the run had ended there; --set run.patience=N lets it go on, with N "
+                   "above " +
+                   std::to_string(m_experiment.outOfPatience()) + ", or 0\n";
+        return text + "the run ends at step " + std::to_string(m_experiment.config().steps) +
+               "; --steps or --epochs sets a later end\n";
+    }
+
     /// Returns the lanes from an index on that are there now.
     std::vector<LaneInfo> lanesFrom(size_t first) const {
         const auto count = static_cast<size_t>(m_experiment.lanes());

@@ -202,12 +202,14 @@ std::string bestTable(const SettingGrid& grid, const GridCells& cells) {
     return table.empty() ? std::string() : "\n" + rankingTable(table);
 }
 
-/// Says why cells stopped early or failed.
+/// Says why cells stopped, ended early or failed.
 std::string reasonsText(const SettingGrid& grid, const GridCells& cells) {
     std::string text;
     for (size_t i = 0; i < cells.size(); ++i)
         if (cells[i] && !cells[i]->reason.empty())
-            text += (cells[i]->outcome == CellOutcome::Failed ? "failed: " : "* ") +
+            text += (cells[i]->outcome == CellOutcome::Failed    ? "failed: "
+                     : cells[i]->outcome == CellOutcome::Stopped ? "* "
+                                                                 : "") +
                     cellText(grid, i) + ": " + cells[i]->reason.english() + "\n";
     return text;
 }

@@ -10,6 +10,8 @@ Message amountOf(const Field& field, const FieldValue& value) {
     const bool one = valueText(value) == "1";
     if (one && field.unit == phrase("Settings", "steps")) return phrase("Events", "1 step");
     if (one && field.unit == phrase("Settings", "epochs")) return phrase("Events", "1 epoch");
+    if (one && field.unit == phrase("Settings", "validations"))
+        return phrase("Events", "1 validation");
     return {phrase("Events", "%1 %2"), valueMessage(value), field.unit};
 }
 

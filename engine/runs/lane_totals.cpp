@@ -2,7 +2,6 @@
 #include "engine/runs/lane_totals.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace halfscope {
 
@@ -53,8 +52,7 @@ void LaneTotals::continueFrom(const LaneTotals& parent, int64_t forkStep, int32_
 void LaneTotals::addValue(int64_t step, MetricId id, double value) {
     if (id == metric::ValidationLoss) {
         m_validationLoss = value;
-        if (std::isfinite(value) && (!m_bestLoss || value < m_bestLoss->value))
-            m_bestLoss = Best{value, step};
+        takeBetter(m_bestLoss, JudgedBy::Loss, {value, step});
     }
     if (id == metric::TrainingAccuracy) m_trainingAccuracy = value;
     if (id == metric::ValidationError) m_validationError = value;
@@ -69,7 +67,7 @@ void LaneTotals::addValue(int64_t step, MetricId id, double value) {
     if (id == metric::TestError && m_test) m_test->error = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
-    if (!m_bestAccuracy || value > m_bestAccuracy->value) m_bestAccuracy = Best{value, step};
+    takeBetter(m_bestAccuracy, JudgedBy::Accuracy, {value, step});
 }
 
 double medianOf(std::vector<float> values) {

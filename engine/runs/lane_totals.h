@@ -1,6 +1,7 @@
 // What the steps of one lane add up to; rows are added one by one and not kept.
 #pragma once
 
+#include "engine/runs/best_value.h"
 #include "engine/runs/events.h"
 #include "engine/runs/skips.h"
 #include "engine/runs/step_row.h"
@@ -60,12 +61,7 @@ public:
     std::optional<double> weightDistance() const { return m_weightDistance; }
     /// The last value where it was measured, see StepRecord::gradientError.
     std::optional<double> gradientError() const { return m_gradientError; }
-    /// A value of a validation, and the step after which it was measured; the first one of equals.
-    struct Best {
-        double value;
-        int64_t step;
-        bool operator==(const Best&) const = default;
-    };
+    using Best = BestValue;
     /// The highest accuracy so far, and the lowest validation loss that is finite.
     const std::optional<Best>& bestAccuracy() const { return m_bestAccuracy; }
     const std::optional<Best>& bestLoss() const { return m_bestLoss; }

@@ -32,6 +32,7 @@ const char* nameOf(RunOutcome outcome) {
     case RunOutcome::Finished: return "finished";
     case RunOutcome::Interrupted: return "interrupted";
     case RunOutcome::Stopped: return "stopped";
+    case RunOutcome::OutOfPatience: return "out_of_patience";
     }
     return "";
 }

@@ -25,8 +25,9 @@
 
 namespace halfscope {
 
-/// Stopped means that a loss scale reached its floor.
-enum class RunOutcome : uint8_t { Finished, Interrupted, Stopped };
+/// Stopped means that a loss scale reached its floor, and OutOfPatience that run.patience ended the
+/// run.
+enum class RunOutcome : uint8_t { Finished, Interrupted, Stopped, OutOfPatience };
 /// Returns the name in summary.json: "finished".
 const char* nameOf(RunOutcome);
 

@@ -213,8 +213,8 @@ TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t
     TrainedOn trained;
     trained.device = deviceOf(root);
     trained.memory = memoryOf(root, lanes);
-    for (const RunOutcome outcome :
-         {RunOutcome::Finished, RunOutcome::Interrupted, RunOutcome::Stopped})
+    for (const RunOutcome outcome : {RunOutcome::Finished, RunOutcome::Interrupted,
+                                     RunOutcome::Stopped, RunOutcome::OutOfPatience})
         if (textIn(root, "outcome") == nameOf(outcome)) trained.outcome = outcome;
     const auto version = [&root](const char* of) {
         const auto all = root.find("versions");

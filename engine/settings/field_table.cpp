@@ -63,9 +63,10 @@ std::vector<Field> taskFields() {
     return fields;
 }
 
+bool validates(const RunConfig& c) { return infoOf(c.task.kind).validates; }
+
 /// When the lanes are judged on samples that they do not train on.
 std::vector<Field> validationFields() {
-    const auto validates = [](const RunConfig& c) { return infoOf(c.task.kind).validates; };
     return {
         when(validates,
              in(ofRun(
@@ -336,6 +337,21 @@ Field stepsField() {
     return field;
 }
 
+Field patienceField() {
+    return live(
+        FieldApply::Patience,
+        when(validates,
+             in(ofRun(
+                    {"run.patience", phrase("Settings", "Early stopping"),
+                     phrase("Settings", "validations"),
+                     phrase("Settings",
+                            "The run ends early once so many validations in a row were no new best "
+                            "in any lane: none had a higher accuracy or, without classes, a lower "
+                            "loss than ever before. 0: the run does not end early.")},
+                    [](auto& c) -> auto& { return c.patience; }),
+                {0, 1e9, Bound::Closed, true})));
+}
+
 std::vector<Field> runFields() {
     return {
         in(ofRun(
@@ -354,6 +370,7 @@ std::vector<Field> runFields() {
                                         "that number sets this one back to 0.")},
                     [](auto& c) -> auto& { return c.epochs; }),
                 {0, 1e9, Bound::Closed, true})),
+        patienceField(),
         live(FieldApply::Pace,
              in(ofRun(
                     {"run.pace", phrase("Settings", "Pace"), phrase("Settings", "steps/s"),

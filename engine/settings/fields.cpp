@@ -374,6 +374,7 @@ void checkTraining(const RunConfig& config) {
             "Settings", "optimizer.nesterov: true is not allowed without optimizer.momentum or "
                         "with optimizer.dampening: a momentum above 0 and a dampening of 0"));
     checkFollowing(config);
+    checkPatience(config);
     const ScheduleConfig& schedule = config.schedule;
     if (schedule.kind == ScheduleKind::OneCycle && schedule.threePhase && schedule.pctStart > 0.5)
         throw InputError(phrase("Settings",

@@ -23,6 +23,7 @@ enum class FieldApply : uint8_t {
     Nothing,  ///< it changes nothing: it needs a restart
     Pace,     ///< the window trains at another pace; no number of the run depends on that
     Length,   ///< the run ends at another step; lanes do not change
+    Patience, ///< the run waits longer or shorter for a better validation; likewise
     Scaler,   ///< the lane's scaler and its rules
     Rates,    ///< the tables of learning rates
     Training, ///< the lane's step is compiled again and continues with all its states

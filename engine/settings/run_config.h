@@ -149,6 +149,8 @@ struct RunConfig {
     uint64_t seed = 0;
     int64_t steps = 300;         ///< the run ends after so many, unless epochs decide
     int64_t epochs = 0;          ///< the run ends after so many; 0: after `steps`
+    int64_t patience = 0;        ///< validations without a new best in any lane after which the run
+                                 ///< ends before that; 0: it does not, see Patience
     double pace = 0;             ///< most steps per second in the window; 0: no limit
     std::string device = "auto"; ///< or one per lane, see deviceOfLane()
     int64_t threads = 0;         ///< CPU threads; 0: all

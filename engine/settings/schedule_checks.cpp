@@ -10,6 +10,20 @@
 
 namespace halfscope {
 
+namespace {
+
+/// False only where that is certain.
+bool hasSamplesToValidateOn(const RunConfig& config) {
+    const std::optional<DataFacts> facts = knownFactsOf(config);
+    return infoOf(config.task.kind).validates && (!facts || facts->validation > 0);
+}
+
+bool validatesOnlyAtTheEnd(const RunConfig& config) {
+    return config.validation.epochs == 0 && config.validation.steps == 0;
+}
+
+} // namespace
+
 void checkLengths(const RunConfig& config) {
     constexpr int64_t kMostSteps = 1000000000;
     const int64_t perEpoch = epochPlanOf(config).stepsPerEpoch();
@@ -44,14 +58,27 @@ void checkFollowing(const RunConfig& config) {
     if (config.schedule.gamma == 1)
         throw InputError(phrase("Settings", "schedule.gamma: 1 is not allowed with schedule.kind "
                                             "plateau: a number above 0 and below 1"));
-    const std::optional<DataFacts> facts = knownFactsOf(config);
-    if (!infoOf(config.task.kind).validates || (facts && facts->validation == 0))
+    if (!hasSamplesToValidateOn(config))
         throw InputError(phrase("Settings", "schedule.kind: plateau is not allowed where there are "
                                             "no samples to validate on"));
-    if (config.validation.epochs == 0 && config.validation.steps == 0)
+    if (validatesOnlyAtTheEnd(config))
         throw InputError(phrase("Settings", "schedule.kind: plateau is not allowed where "
                                             "validation.epochs and validation.steps are 0: lanes "
                                             "are then validated at the end alone"));
+}
+
+void checkPatience(const RunConfig& config) {
+    // where data are never validated on, the setting is one of those without effect
+    if (config.patience == 0 || !infoOf(config.task.kind).validates) return;
+    if (!hasSamplesToValidateOn(config))
+        throw InputError(phrase("Settings", "run.patience: %1 is not allowed where there are no "
+                                            "samples to validate on: only 0 is"),
+                         config.patience);
+    if (validatesOnlyAtTheEnd(config))
+        throw InputError(phrase("Settings", "run.patience: %1 is not allowed where "
+                                            "validation.epochs and validation.steps are 0, so that "
+                                            "lanes are validated at the end alone: only 0 is"),
+                         config.patience);
 }
 
 } // namespace halfscope

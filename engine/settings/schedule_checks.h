@@ -1,4 +1,5 @@
-// Checks of the settings that decide how long a run is and what its learning rate follows.
+// Checks of the settings that decide how long a run is, what its learning rate follows, and what
+// may end it early.
 #pragma once
 
 #include "engine/settings/run_config.h"
@@ -10,5 +11,7 @@ namespace halfscope {
 void checkLengths(const RunConfig&);
 /// Checks that a rate which follows the validation has one to follow. Throws InputError.
 void checkFollowing(const RunConfig&);
+/// Checks that there are validations to wait for where run.patience does. Throws InputError.
+void checkPatience(const RunConfig&);
 
 } // namespace halfscope

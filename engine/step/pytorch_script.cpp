@@ -15,6 +15,7 @@
 #include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/step/pytorch_calls.h"
+#include "engine/step/pytorch_evaluate.h"
 #include "engine/step/pytorch_fp8.h"
 #include "engine/step/pytorch_layers.h"
 #include "engine/step/pytorch_loss.h"
@@ -113,6 +114,8 @@ private:
         if (m_lanes.empty()) refuseLanes();
         if (!m_config.forks.empty()) m_missing.push_back("lanes that begin in the middle");
         if (!m_config.edits.empty()) m_missing.push_back("settings that change on the way");
+        if (m_config.patience > 0 && m_data.validates)
+            m_missing.push_back("run.patience, which ends all lanes at the same step");
     }
 
     [[noreturn]] void refuseLanes() const {
@@ -530,26 +533,8 @@ def train(lane, data, steps, weights=None{VALIDATION}):
 std::string ScriptWriter::evaluate() const {
     if (!validates()) return {};
     const bool classes = infoOf(m_config.task.loss.kind).ofLabels;
-    std::string text = filled(R"(
-
-@torch.no_grad()
-def evaluate(lane, model, x, target{NAME}):
-    """What the network makes of samples that it was not trained on."""
-    autocast = lane.get("autocast")
-    x, target = {TO}, target.to(DEVICE)
-    model.eval()
-    {WITH}
-        prediction = forward(model, x)
-        text = f"{WORD} loss {loss_of(prediction, target).item():.6g}"
-)",
-                              {{"TO", moved()},
-                               {"WITH", underAutocast()},
-                               {"NAME", tests() ? ", name=\"validation\"" : ""},
-                               {"WORD", tests() ? "{name}" : "validation"}});
-    if (classes)
-        text += "        right = (prediction.argmax(-1) == target).float().mean().item()\n"
-                "        text += f\", accuracy {100 * right:.2f} %\"\n";
-    return text + m_samples.judged + "    return text\n";
+    return pythonEvaluate(moved(), underAutocast(), tests(), classes) + m_samples.judged +
+           "    return text\n";
 }
 
 std::string ScriptWriter::main() const {

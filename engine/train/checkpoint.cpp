@@ -61,6 +61,11 @@ JsonText laneText(const LaneState& lane) {
         json["floor_scale"] = double{lane.atFloor->scale};
     }
     if (lane.vanished > 0) json["vanished_step"] = lane.vanished;
+    if (lane.sinceBest.best) {
+        json["best"] = lane.sinceBest.best->value;
+        json["best_step"] = lane.sinceBest.best->step;
+    }
+    if (lane.sinceBest.without > 0) json["without_best"] = lane.sinceBest.without;
     if (lane.plateau == Plateau{}) return json;
     if (std::isfinite(lane.plateau.best)) json["plateau_best"] = lane.plateau.best;
     json["plateau_without"] = lane.plateau.without;
@@ -170,6 +175,9 @@ LaneState laneOf(const Json& json, const std::string& path, const std::string& p
         lane.atFloor = {reader.whole("floor_step", 1, step),
                         static_cast<float>(reader.real("floor_scale"))};
     if (reader.has("vanished_step")) lane.vanished = reader.whole("vanished_step", 1, step);
+    if (reader.has("best")) // checkpoints of earlier versions count from where they go on
+        lane.sinceBest.best = {reader.real("best"), reader.whole("best_step", 1, step)};
+    if (reader.has("without_best")) lane.sinceBest.without = reader.whole("without_best", 1, step);
     if (!reader.has("plateau_without")) return lane;
     if (reader.has("plateau_best")) lane.plateau.best = reader.real("plateau_best");
     lane.plateau.without = reader.whole("plateau_without", 0, step);

@@ -7,6 +7,7 @@
 #include "engine/data/data_print.h"
 #include "engine/data/gallery.h"
 #include "engine/devices/device_list.h"
+#include "engine/runs/edit_events.h"
 #include "engine/runs/edit_words.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
@@ -78,6 +79,10 @@ void Experiment::resume(const ExperimentState& state) {
                state.lanes.size(), m_lanes.size(), state.step);
     for (size_t i = 0; i < m_lanes.size(); ++i)
         m_lanes[i]->restore(state.lanes[i]);
+    std::vector<SinceBest> sinceBest;
+    for (const LaneState& lane : state.lanes)
+        sinceBest.push_back(lane.sinceBest);
+    m_patience.restore(std::move(sinceBest));
     m_dataChange = changeSince(state.data, m_dataPrint, m_config.task);
     m_tellsChange = !m_dataChange.empty();
     m_dataPrint = state.data;
@@ -112,8 +117,11 @@ ExperimentState Experiment::state() {
     applyEdits(); // those that came in the middle of the last step
     ExperimentState state{recorded(), m_step, m_wallSeconds, m_epochs,     device().name,
                           {},         {},     m_dataPrint,   m_toldDamaged};
-    for (const auto& lane : m_lanes)
+    for (const auto& lane : m_lanes) {
+        const SinceBest sinceBest = m_patience.of(state.lanes.size());
         state.lanes.push_back(lane->state());
+        state.lanes.back().sinceBest = sinceBest;
+    }
     return state;
 }
 
@@ -158,7 +166,8 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     if (m_pending.empty()) {
         applyEdits();
         replay(events);
-        if (std::exchange(m_tellsChange, false)) addEditEvent(-1, "data", m_dataChange, events);
+        if (std::exchange(m_tellsChange, false))
+            events.push_back(editEvent(nextFreeStep(), -1, "data", m_dataChange, m_names));
     }
     if (const Message reason = stopReason(); m_pending.empty() && !reason.empty())
         throw RunError(reason);
@@ -262,12 +271,17 @@ void Experiment::measureDistances() {
 /// when a stop request came in between.
 bool Experiment::judgeLanes() {
     const int64_t step = m_step + 1;
-    const bool ends = tests() && step == m_config.steps;
+    const bool judged = isValidatedAfter(step);
+    if (judged && !m_judge.validate(m_lanes, step, m_pending, m_stop)) return false;
+    Patience after = m_patience;
+    // as for rates that follow: the validation at the end of a run alone does not count
+    if (judged && isScheduled(step)) after.add(m_pending);
+    const bool ends = judged && tests() && (step == m_config.steps || isOver(after));
     for (StepRecord& row : m_pending) // the end may have moved while the test was interrupted
         if (!ends) row.test.reset();
-    if (!isValidatedAfter(step)) return true;
-    return m_judge.validate(m_lanes, step, m_pending, m_stop) &&
-           (!ends || m_judge.test(m_lanes, m_pending, m_stop));
+    if (ends && !m_judge.test(m_lanes, m_pending, m_stop)) return false;
+    m_patience = std::move(after);
+    return true;
 }
 
 /// Applies the recorded forks and edits whose step comes next.
@@ -351,6 +365,7 @@ int Experiment::fork(int parent, LaneConfig lane, std::vector<Event>& events) {
         checkLaneFits(index);
         m_lanes.back()->continueFrom(*m_lanes[static_cast<size_t>(parent)]);
         m_judge.addLane(static_cast<size_t>(parent));
+        m_patience.addLane(static_cast<size_t>(parent));
     } catch (...) {
         m_lanes.pop_back();
         throw;
@@ -358,7 +373,7 @@ int Experiment::fork(int parent, LaneConfig lane, std::vector<Event>& events) {
     m_config = std::move(with);
     m_names = std::move(names);
     record(LaneFork{m_step + 1, parent, 0, std::move(lane)});
-    addForkEvent(parent, events);
+    events.push_back(forkEvent(m_step + 1, parent, m_config, m_names));
     return static_cast<int>(index);
 }
 
@@ -419,8 +434,9 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     m_edits.push_back({lane, field->key});
     if (m_pending.empty()) applyEdits();
     record(LiveEdit{nextFreeStep(), lane, field->key, value});
-    addEditEvent(lane, field->key, editWords(*field, value, before, m_config, std::max(lane, 0)),
-                 events);
+    events.push_back(editEvent(nextFreeStep(), lane, field->key,
+                               editWords(*field, value, before, m_config, std::max(lane, 0)),
+                               m_names));
 }
 
 /// Returns the first step at which a new edit acts in every lane.
@@ -442,45 +458,16 @@ void Experiment::setScale(int lane, const FieldValue& value, std::vector<Event>&
         throw InputError(phrase("Training", "%1: the lane does not scale its loss"), kLiveScale);
     if (m_pending.empty()) applyEdits();
     record(LiveEdit{nextFreeStep(), lane, kLiveScale, static_cast<double>(scale)});
-    addEditEvent(lane, kLiveScale, {kScaleSet, scaleText(scale)}, events);
-}
-
-void Experiment::addEditEvent(int lane, std::string_view key, const Message& change,
-                              std::vector<Event>& events) const {
-    Event event;
-    event.kind = EventKind::Edit;
-    event.step = nextFreeStep();
-    event.lane = lane;
-    event.tensor = key;
-    event.text = {kEditOfAll, event.step, change};
-    if (lane >= 0)
-        event.text = {kEditOfLane, event.step, change, m_names[static_cast<size_t>(lane)]};
-    events.push_back(std::move(event));
-}
-
-void Experiment::addForkEvent(int parent, std::vector<Event>& events) const {
-    Event event;
-    event.kind = EventKind::Edit;
-    event.step = m_step + 1;
-    event.lane = lanes() - 1;
-    event.tensor = "fork";
-    event.parent = parent;
-    const std::string& name = m_names.back();
-    const std::string& from = m_names[static_cast<size_t>(parent)];
-    const LaneConfig &own = m_config.lanes.back(),
-                     &other = m_config.lanes[static_cast<size_t>(parent)];
-    event.text = {kForkOfLane, event.step, name, from};
-    if (scalesLoss(own) && scalesLoss(other) && own.scaler.initScale != other.scaler.initScale)
-        event.text = {kForkOfScale, event.step, name, from,
-                      scaleText(static_cast<float>(own.scaler.initScale))};
-    events.push_back(std::move(event));
+    events.push_back(
+        editEvent(nextFreeStep(), lane, kLiveScale, {kScaleSet, scaleText(scale)}, m_names));
 }
 
 void Experiment::applyTo(int i, FieldApply apply) {
     switch (apply) {
     case FieldApply::Nothing:
     case FieldApply::Pace:
-    case FieldApply::Length: return;
+    case FieldApply::Length:
+    case FieldApply::Patience: return;
     case FieldApply::Scaler:
         return lane(i).setScaler(m_config.lanes[static_cast<size_t>(i)].scaler);
     case FieldApply::Rates:

@@ -9,6 +9,7 @@
 #include "engine/settings/fields.h"
 #include "engine/train/experiment_state.h"
 #include "engine/train/lane_judge.h"
+#include "engine/train/patience.h"
 #include "engine/train/trainer.h"
 
 #include <atomic>
@@ -80,7 +81,11 @@ public:
     bool scalesTargets() const;
     /// The number of steps that every lane has finished.
     int64_t step() const { return m_step; }
-    bool finished() const { return m_step >= m_config.steps; }
+    /// Whether it has come to its last step, or run.patience ends it.
+    bool finished() const { return m_step >= m_config.steps || isOver(m_patience); }
+    /// Returns how many validations in a row have been no new best in any lane where run.patience
+    /// ends the run for that, and 0 otherwise. A larger run.patience lets the run go on.
+    int64_t outOfPatience() const { return isOver(m_patience) ? m_patience.waited() : 0; }
     /// Returns why no further step is allowed (a lane's scale reached its floor, scaler.at_floor
     /// stop); empty otherwise. The sentence calls the lanes by `names`, by default laneName().
     Message stopReason(std::span<const std::string> names = {}) const;
@@ -142,13 +147,15 @@ private:
     void replayAll(int64_t untilStep);
     void record(LiveEdit);
     void record(LaneFork);
-    void addForkEvent(int parent, std::vector<Event>& events) const;
     size_t beginLanes();
     bool isValidatedAfter(int64_t step) const;
     bool endsEpoch(int64_t step) const;
     void measureTrainingAccuracy();
     void measureDistances();
     bool judgeLanes();
+    bool isOver(const Patience& patience) const {
+        return m_config.patience > 0 && patience.waited() >= m_config.patience;
+    }
     bool isScheduled(int64_t step) const;
     void tellDamaged(std::vector<Event>& events);
     void applyEdits();
@@ -157,8 +164,6 @@ private:
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
     bool hasFormula() const;
     std::string formula(Trainer& lane) const;
-    void addEditEvent(int lane, std::string_view key, const Message& change,
-                      std::vector<Event>& events) const;
 
     RunConfig m_config;
     RunConfig m_start;   ///< as given, with the forks and edits so far
@@ -175,6 +180,7 @@ private:
     Message m_dataChange;
     bool m_tellsChange = false; ///< true until there is an event with it
     LaneJudge m_judge;
+    Patience m_patience;       ///< counts whether run.patience is set or not: an edit may set it
     bool m_hasFormula = false; ///< true when lanes learn coefficients that a caption can give
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;

@@ -6,6 +6,7 @@
 #include "engine/core/message.h"
 #include "engine/core/typed_bytes.h"
 #include "engine/exec/executor.h"
+#include "engine/runs/best_value.h"
 #include "engine/step/plateau.h"
 
 #include <cstddef>
@@ -44,6 +45,14 @@ struct SeenSamples {
     bool operator==(const SeenSamples&) const = default;
 };
 
+/// The best validation of a lane, and how many have come since without a better one.
+struct SinceBest {
+    std::optional<BestValue> best{};
+    int64_t without = 0;
+
+    bool operator==(const SinceBest&) const = default;
+};
+
 /// What a lane needs in order to go on after `step` with the same bits: on the same device, and
 /// with the same settings, every later row and event is the same.
 struct LaneState {
@@ -56,6 +65,7 @@ struct LaneState {
     int64_t vanished = 0; ///< the last step whose gradients were all zero, see UnderflowWatch
     SeenSamples seen;     ///< of the epoch so far, where targets are classes
     Plateau plateau;      ///< where the rate follows the validation
+    SinceBest sinceBest;  ///< see Patience; an experiment knows it, a Trainer does not
 
     bool operator==(const LaneState&) const = default;
 };

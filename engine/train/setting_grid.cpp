@@ -128,6 +128,8 @@ std::optional<GridCell> trainCell(const RunConfig& config, const std::shared_ptr
     cell.steps = totals.steps();
     cell.milliseconds = 1000 * times.median();
     if (cell.outcome == CellOutcome::Stopped) cell.reason = experiment.stopReason();
+    if (const int64_t waited = experiment.outOfPatience(); waited > 0)
+        cell.reason = patienceWords(waited);
     addGradients(cell, experiment);
     return cell;
 }

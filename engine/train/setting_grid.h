@@ -81,7 +81,7 @@ struct GridCell {
     std::optional<double> zeroGradients{}, gradientError{};
     int64_t steps = 0;       ///< how many were trained
     double milliseconds = 0; ///< median time of a step on its device
-    Message reason{};        ///< why it failed or stopped early; else empty
+    Message reason{};        ///< why it failed, stopped or ended early; else empty
 };
 
 /// Returns the name of an outcome in tables: "finished", "stopped", "failed".

@@ -210,8 +210,9 @@ bool ConfigModel::isStill(const RunConfig& config) const {
     });
 }
 
-int64_t ConfigModel::nextStop(int64_t trained) const {
+int64_t ConfigModel::nextStop(int64_t trained, bool endedEarly) const {
     const int64_t planned = m_running ? stepsOf(*m_running) : 0;
+    if (endedEarly && trained < planned) return planned;
     return std::max(trained, planned) + std::max<int64_t>(1, stepsOf(m_preset));
 }
 

@@ -80,8 +80,9 @@ public:
     /// Whether the settings are still `config`; the pace, which no run knows of, may differ.
     bool isStill(const RunConfig&) const;
     /// Returns where a finished run stops next when it continues after `trained` steps: as many
-    /// steps further as the experiment had when it was opened.
-    int64_t nextStop(int64_t trained) const;
+    /// steps further as the experiment had when it was opened, or at its planned last step where
+    /// it ended before that.
+    int64_t nextStop(int64_t trained, bool endedEarly = false) const;
     /// What waits for the run to start again.
     enum class Waiting {
         Nothing,

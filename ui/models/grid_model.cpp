@@ -231,6 +231,8 @@ QString GridModel::about(size_t number) const {
         lines << tr("Gradient error: %1").arg(shownNumber(*cell->gradientError));
     if (cell->outcome == CellOutcome::Stopped)
         lines << tr("Stopped early. %1").arg(translated(cell->reason));
+    else if (!cell->reason.empty())
+        lines << translated(cell->reason);
     return lines.join(u'\n');
 }
 

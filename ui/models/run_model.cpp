@@ -18,7 +18,8 @@ namespace halfscope {
 
 bool movesTheStop(const Event& event) {
     return event.kind == EventKind::Edit &&
-           (event.tensor == "run.steps" || event.tensor == "run.epochs");
+           (event.tensor == "run.steps" || event.tensor == "run.epochs" ||
+            event.tensor == "run.patience");
 }
 
 namespace {

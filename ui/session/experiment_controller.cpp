@@ -71,7 +71,7 @@ void ExperimentController::act(const SessionChannel::Told& told) {
     const bool now = told.run == m_number;
     const auto hearers = Overloaded{
         [&](const StateNotice& notice) {
-            if (now) enter(notice.state);
+            if (now) enter(notice.state, notice.outOfPatience);
         },
         [&](const BuiltNotice& notice) {
             if (!now) return;
@@ -113,6 +113,7 @@ void ExperimentController::reset(const RunConfig& config, BeginningReader from) 
     m_impatience.start();
     m_info.reset();
     m_state = SessionState::Building;
+    m_outOfPatience = 0;
     emit stateChanged(m_state);
     startThread();
 }
@@ -142,19 +143,26 @@ void ExperimentController::startThread() {
     }
 }
 
-void ExperimentController::enter(SessionState state) {
+std::optional<RunOutcome> ExperimentController::outcome() const {
+    if (m_state != SessionState::Finished) return std::nullopt;
+    return m_outOfPatience > 0 ? RunOutcome::OutOfPatience : RunOutcome::Finished;
+}
+
+void ExperimentController::enter(SessionState state, int64_t outOfPatience) {
     if (state != SessionState::Running) m_impatience.stop();
     // what was asked for has been answered, or the run ended by itself
     const bool running = state == SessionState::Running;
     const bool stands = state == SessionState::Paused || state == SessionState::Finished ||
                         state == SessionState::Failed;
     if (m_asked && (stands || (running && *m_asked))) m_asked.reset();
-    if (state == m_state) return;
+    if (state == m_state && outOfPatience == m_outOfPatience) return;
     const SessionState before = std::exchange(m_state, state);
+    const int64_t waited = std::exchange(m_outOfPatience, outOfPatience);
     try {
         emit stateChanged(state);
     } catch (const std::bad_alloc&) { // it is told again
         m_state = before;
+        m_outOfPatience = waited;
         throw;
     }
 }

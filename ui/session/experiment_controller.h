@@ -27,6 +27,10 @@ public:
 
     SessionState state() const { return m_state; }
     bool running() const { return m_state == SessionState::Running; }
+    /// Returns how a finished run ended; nothing in other states.
+    std::optional<RunOutcome> outcome() const;
+    /// Experiment::outOfPatience() of a finished run; 0 in other states.
+    int64_t outOfPatience() const { return m_outOfPatience; }
     /// Whether it trains, or will train because of a command that has not been answered yet.
     bool willTrain() const { return m_asked.value_or(running()); }
     /// Whether the run is built and has not begun, so that a restart with other settings would lose
@@ -109,7 +113,7 @@ private:
     bool restsNow();
     void train(Command);
     void startThread();
-    void enter(SessionState);
+    void enter(SessionState, int64_t outOfPatience = 0);
 
     std::shared_ptr<SessionChannel> m_channel;
     RunFactory m_factory;
@@ -121,6 +125,7 @@ private:
     QTimer m_again;                               ///< hears that
     uint32_t m_number = 0;
     SessionState m_state = SessionState::Building;
+    int64_t m_outOfPatience = 0;
     SessionInfoPtr m_info;
     std::optional<Command> m_whenBuilt; ///< play or step, to be sent once the run is built
     enum class Rest : uint8_t { No, Asked, Kept } m_rest = Rest::No;

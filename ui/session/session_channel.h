@@ -92,6 +92,7 @@ using SessionInfoPtr = std::shared_ptr<const SessionInfo>;
 
 struct StateNotice {
     SessionState state;
+    int64_t outOfPatience = 0; ///< Experiment::outOfPatience() of a finished run
 };
 struct BuiltNotice {
     SessionInfoPtr info;

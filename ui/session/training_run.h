@@ -27,6 +27,8 @@ public:
     virtual std::vector<MemoryUse> memory() { return {}; }
     virtual int64_t step() const = 0;
     virtual bool finished() const = 0;
+    /// See Experiment::outOfPatience().
+    virtual int64_t outOfPatience() const { return 0; }
     virtual bool advance(std::vector<StepRecord>&, std::vector<Event>&) = 0;
     /// The only call that may come from another thread.
     virtual void requestStop() = 0;

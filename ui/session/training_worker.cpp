@@ -133,7 +133,7 @@ void TrainingWorker::pause() {
         if (shows && !slow) showPicture();
         if (shows && m_run->stateBytes() <= kQuickStateBytes) keepState();
         // answered in every state, because the window waits for it
-        tell(StateNotice{m_state});
+        tell(StateNotice{m_state, m_outOfPatience});
         if (shows && slow) showPicture();
         if (shows) keepState();
     } catch (const std::exception&) {
@@ -456,9 +456,12 @@ void TrainingWorker::tellFailure() {
 }
 
 void TrainingWorker::setState(SessionState state) {
-    if (state == m_state && state != SessionState::Building) return;
+    const int64_t waited = state == SessionState::Finished && m_run ? m_run->outOfPatience() : 0;
+    const bool same = state == m_state && waited == m_outOfPatience;
+    if (same && state != SessionState::Building) return;
     m_state = state;
-    tell(StateNotice{state});
+    m_outOfPatience = waited;
+    tell(StateNotice{state, waited});
 }
 
 } // namespace halfscope

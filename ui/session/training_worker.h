@@ -79,6 +79,7 @@ private:
     std::unique_ptr<TrainingRun> m_run;
     uint32_t m_number = 0;
     SessionState m_state = SessionState::Building;
+    int64_t m_outOfPatience = 0; ///< as it was told with the state
     bool m_stepOnce = false;
     bool m_midway = false;             ///< the last step was interrupted
     std::exception_ptr m_failure;      ///< not yet reported to the window

@@ -1,11 +1,13 @@
-// Sets the length as the settings' boxes do; steps end the counting of epochs.
+// Sets both as the settings' boxes do; steps end the counting of epochs.
 #include "ui/window/raised_stop.h"
+
+#include "engine/settings/run_length.h"
 
 namespace halfscope {
 
 namespace {
 
-void setLength(RunModels& models, const char* key, int64_t value) {
+void set(RunModels& models, const char* key, int64_t value) {
     models.history.without([&] {
         const int row = models.config.rowOf(key);
         models.config.setData(models.config.index(row), QString::number(value));
@@ -14,21 +16,34 @@ void setLength(RunModels& models, const char* key, int64_t value) {
 
 } // namespace
 
-void RaisedStop::raise(RunModels& models, int64_t steps) {
+void RaisedStop::raise(RunModels& models, const ExperimentController& controller, int64_t steps) {
+    if (!controller.outcome()) return;
+    const int64_t waited = controller.outOfPatience();
     const RunConfig& now = models.config.config();
-    if (!isRaised(now)) m_before = Length{now.steps, now.epochs};
-    m_steps = steps;
-    setLength(models, "run.steps", steps);
+    if (stepsOf(now) != steps) {
+        if (!isRaised(now)) m_before = Length{now.steps, now.epochs};
+        m_steps = steps;
+        set(models, "run.steps", steps);
+    }
+    if (waited == 0) return;
+    if (!m_patienceBefore || now.patience != m_patience) m_patienceBefore = now.patience;
+    m_patience = waited + *m_patienceBefore;
+    set(models, "run.patience", m_patience);
 }
 
 void RaisedStop::takeBack(RunModels& models, RunConfig& config) {
     if (isRaised(config)) {
-        setLength(models, "run.steps", m_before->steps);
-        if (m_before->epochs > 0) setLength(models, "run.epochs", m_before->epochs);
+        set(models, "run.steps", m_before->steps);
+        if (m_before->epochs > 0) set(models, "run.epochs", m_before->epochs);
         config.steps = models.config.config().steps;
         config.epochs = models.config.config().epochs;
     }
     m_before.reset();
+    if (m_patienceBefore && config.patience == m_patience) {
+        set(models, "run.patience", *m_patienceBefore);
+        config.patience = models.config.config().patience;
+    }
+    m_patienceBefore.reset();
 }
 
 } // namespace halfscope

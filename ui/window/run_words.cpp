@@ -24,6 +24,15 @@ QString endedBefore(const RunWords::State& state) {
         .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)));
 }
 
+/// Returns the sentence for the status bar when run.patience has ended the run.
+QString impatient(const RunWords::State& state, const QString& saved) {
+    const QString ended = endedBefore(state), lead = ended.isEmpty() ? saved : ended;
+    const QString why = RunWords::tr("Ended: validation no longer got better (run.patience).");
+    return RunWords::tr("%1 Continue trains on, at most to step %2; Reset starts over.")
+        .arg(lead.isEmpty() ? why : RunWords::tr("%1 %2").arg(lead, why),
+             QLocale().toString(static_cast<qlonglong>(state.nextStop)));
+}
+
 } // namespace
 
 QString RunWords::savedRun(const Run& run, bool back) {
@@ -62,7 +71,9 @@ QString RunWords::openedRuns(size_t count, const std::vector<Message>& lost,
 
 QString RunWords::over(const State& state) {
     if (state.step < 1) return {};
-    if (state.session == SessionState::Finished) return tr("Finished.");
+    if (state.session == SessionState::Finished)
+        return state.outOfPatience ? tr("Ended: validation no longer got better.")
+                                   : tr("Finished.");
     return state.session == SessionState::Failed ? tr("Ended by an error.") : QString();
 }
 
@@ -84,6 +95,7 @@ QString RunWords::state(const State& state, const QString& saved) {
     case SessionState::Running: return tr("Training.");
     case SessionState::Paused: return tr("Paused. Press Space to continue.");
     case SessionState::Finished:
+        if (state.outOfPatience) return impatient(state, saved);
         if (const QString ended = endedBefore(state); !ended.isEmpty())
             return tr("%1 Continue trains on to step %2; Reset starts over.")
                 .arg(ended, QLocale().toString(static_cast<qlonglong>(state.nextStop)));

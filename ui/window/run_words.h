@@ -31,6 +31,7 @@ public:
         int64_t nextStop = 0;                 ///< the step to which a finished run would continue
         Message dataChange{};                 ///< Experiment::dataChange()
         bool built = true;                    ///< there are networks
+        bool outOfPatience = false;           ///< run.patience has ended the finished run
     };
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.

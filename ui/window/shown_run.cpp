@@ -191,7 +191,7 @@ void ShownRun::setPace(double stepsPerSecond) {
 }
 
 void ShownRun::play() {
-    if (m_controller.state() == SessionState::Finished) m_raisedStop.raise(m_models, nextStop());
+    m_raisedStop.raise(m_models, m_controller, nextStop());
     if (takeUpEdits()) m_controller.play();
 }
 
@@ -479,8 +479,7 @@ void ShownRun::updateCurrent() {
     RunBatch batch;
     batch.info = m_current->info();
     batch.info->config = *m_models.config.running();
-    const bool finished = m_controller.state() == SessionState::Finished;
-    batch.info->outcome = finished ? std::optional(RunOutcome::Finished) : std::nullopt;
+    batch.info->outcome = m_controller.outcome();
     m_current->append(std::move(batch));
 }
 
@@ -551,6 +550,7 @@ void ShownRun::invite() {
 RunWords::State ShownRun::stateNow() const {
     RunWords::State now{m_controller.state(), m_controller.playWaits(), m_begins};
     now.nextStop = nextStop();
+    now.outOfPatience = m_controller.outOfPatience() > 0;
     const SessionInfoPtr& built = m_controller.info();
     now.built = built != nullptr;
     if (isUnbuilt() && !cannotStart()) { // Play builds them with other settings
@@ -572,7 +572,7 @@ void ShownRun::showState() {
     m_parts.plots->setResting(state != SessionState::Running);
     emit stirred();
     const bool finished = state == SessionState::Finished, ready = state == SessionState::Ready;
-    if (m_current && finished != m_current->info().outcome.has_value()) updateCurrent();
+    if (m_current && m_controller.outcome() != m_current->info().outcome) updateCurrent();
     if (isUnbuilt() && !showsSaved())
         cannotStart() ? m_figures.apologise(RunWords::failedStart(m_models.run.step() > 0))
                       : invite();

@@ -237,7 +237,10 @@ private:
     RunWords::State stateNow() const;
     /// Returns the step to which Continue trains. The last rows may not have arrived yet, or there
     /// are none: then the rows of a saved run are shown.
-    int64_t nextStop() const { return m_models.config.nextStop(m_current ? m_current->step() : 0); }
+    int64_t nextStop() const {
+        return m_models.config.nextStop(m_current ? m_current->step() : 0,
+                                        m_controller.outOfPatience() > 0);
+    }
     /// Stores the present settings and outcome of the run that is being trained.
     void updateCurrent();
     void updateCards();

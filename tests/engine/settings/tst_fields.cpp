@@ -122,6 +122,7 @@ void TestFields::tableIsWhole() {
                                      "optimizer.lr",
                                      "run.steps",
                                      "run.pace",
+                                     "run.patience",
                                      "scaler.growth_factor",
                                      "scaler.backoff_factor",
                                      "scaler.growth_interval",

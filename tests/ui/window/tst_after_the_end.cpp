@@ -1,7 +1,10 @@
 // What the end of a training leaves to the user: Space just after it does not go on by accident,
 // and a reset takes back what Continue added. Also the undoing of a loss scale that was set.
 #include "tests/support/opened_window.h"
+#include "tests/support/stuck_digits.h"
+#include "ui/window/headline.h"
 #include "ui/window/recent_end.h"
+#include "ui/window/run_words.h"
 
 #include <QLocale>
 #include <QSpinBox>
@@ -26,6 +29,8 @@ private slots:
     void resetTakesContinueBack();
     void resetKeepsALengthThatWasEdited();
     void resetBringsEpochsBack();
+    void continuesPastItsPatience();
+    void saysThatPatienceEndedIt();
     void aScaleIsUndone();
     void aScaleOfAnEarlierRunIsNot();
 };
@@ -87,6 +92,48 @@ void TestAfterTheEnd::resetBringsEpochsBack() {
     QVERIFY(reaches(window, SessionState::Ready));
     QCOMPARE(window.config().config().epochs, int64_t{5});
     QCOMPARE(stopOf(window), 20);
+}
+
+void TestAfterTheEnd::continuesPastItsPatience() {
+    Opened opened(test::stuckDigits(100, 2));
+    MainWindow& window = opened.window;
+    const auto patience = [&] { return window.config().config().patience; };
+    QVERIFY(trainsTo(window, 30)); // after the second validation that is no better than the first
+    QCOMPARE(window.run().step(), int64_t{30});
+    QTRY_VERIFY(window.findChild<Headline*>(QStringLiteral("headline"))
+                    ->said()
+                    .startsWith(QStringLiteral("Ended: validation no longer got better.")));
+    QTRY_VERIFY(window.shown().run()->info().outcome == RunOutcome::OutOfPatience);
+    QVERIFY(trainsTo(window, 50)); // two more
+    QCOMPARE(window.run().step(), int64_t{50});
+    QCOMPARE(patience(), int64_t{4});
+    QCOMPARE(stopOf(window), 100);
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(patience(), int64_t{2});
+    QVERIFY(trainsTo(window, 30));
+    QTRY_COMPARE(window.run().step(), int64_t{30});
+    // out of patience at its last step: both must move
+    window.setStopStep(30);
+    QVERIFY(trainsTo(window, 50));
+    QCOMPARE(patience(), int64_t{4});
+    QVERIFY(stopOf(window) >= 50);
+}
+
+void TestAfterTheEnd::saysThatPatienceEndedIt() {
+    RunWords::State state;
+    state.session = SessionState::Finished;
+    state.step = 30;
+    state.nextStop = 100;
+    QCOMPARE(RunWords::over(state), QStringLiteral("Finished."));
+    state.outOfPatience = true;
+    QCOMPARE(RunWords::over(state), QStringLiteral("Ended: validation no longer got better."));
+    const QString why = QStringLiteral(
+        "Ended: validation no longer got better (run.patience). Continue trains on, at most to "
+        "step 100; Reset starts over.");
+    QCOMPARE(RunWords::state(state, {}), why);
+    QCOMPARE(RunWords::state(state, QStringLiteral("Restored: a run of 30 steps.")),
+             QStringLiteral("Restored: a run of 30 steps. ") + why);
 }
 
 void TestAfterTheEnd::aScaleIsUndone() {

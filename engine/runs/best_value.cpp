@@ -1,0 +1,21 @@
+// The one rule.
+#include "engine/runs/best_value.h"
+
+#include <cmath>
+
+namespace halfscope {
+
+bool takeBetter(std::optional<BestValue>& best, JudgedBy by, const BestValue& value) {
+    if (!std::isfinite(value.value)) return false;
+    const bool better =
+        !best || (by == JudgedBy::Accuracy ? value.value > best->value : value.value < best->value);
+    if (better) best = value;
+    return better;
+}
+
+bool takeBetter(std::optional<BestValue>& best, const Validation& validation, int64_t step) {
+    return validation.accuracy ? takeBetter(best, JudgedBy::Accuracy, {*validation.accuracy, step})
+                               : takeBetter(best, JudgedBy::Loss, {validation.loss, step});
+}
+
+} // namespace halfscope

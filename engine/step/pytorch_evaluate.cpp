@@ -1,0 +1,32 @@
+// Writes it as plain text with a few places to fill.
+#include "engine/step/pytorch_evaluate.h"
+
+#include "engine/lang/python.h"
+
+namespace halfscope {
+
+std::string pythonEvaluate(const std::string& moved, const std::string& with, bool named,
+                           bool classes) {
+    std::string text = lang::filled(R"(
+
+@torch.no_grad()
+def evaluate(lane, model, x, target{NAME}):
+    """What the network makes of samples that it was not trained on."""
+    autocast = lane.get("autocast")
+    x, target = {TO}, target.to(DEVICE)
+    model.eval()
+    {WITH}
+        prediction = forward(model, x)
+        text = f"{WORD} loss {loss_of(prediction, target).item():.6g}"
+)",
+                                    {{"TO", moved},
+                                     {"WITH", with},
+                                     {"NAME", named ? ", name=\"validation\"" : ""},
+                                     {"WORD", named ? "{name}" : "validation"}});
+    if (classes)
+        text += "        right = (prediction.argmax(-1) == target).float().mean().item()\n"
+                "        text += f\", accuracy {100 * right:.2f} %\"\n";
+    return text;
+}
+
+} // namespace halfscope
