@@ -8,6 +8,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/data_print.h"
 #include "engine/data/dataset.h"
 #include "engine/data/text_table.h"
 #include "engine/io/output_folder.h"
@@ -134,10 +135,21 @@ void predictInstead(RunConfig& config, const EvaluateOptions& options) {
     config.task.predictFile = std::filesystem::absolute(options.predict).string();
 }
 
-/// Tells when the training data are no longer those that the weights were trained on.
-void tellChanged(const RunConfig& config, const std::string& trained, const Judged& lane) {
-    if (const auto changed = changedSince(config.task, trained, lane.data))
+/// Tells when the training data are no longer those that the weights of a run were trained on.
+void tellChanged(const RunConfig& config, const RunWeights& own, const Judged& lane) {
+    if (const auto changed = changedSince(config.task, own.dataPrint(), lane.data))
         printNote(changed->english() + "\n");
+}
+
+/// Does the same for weights of which nobody knows whether they are of these data at all.
+void tellOtherData(const RunConfig& config, const Judged& lane) {
+    const std::string& weights = config.model.weights;
+    if (!predictsOtherwise(dataPrintIn(weights), lane.data)) return;
+    const std::string data = shownPlaceOfData(config.task);
+    printNote(pathText(weights) + " was trained on other data than " + data +
+              " as it is now: either that changed, or the weights are of another experiment. "
+              "Classes, words, means and deviations are taken from " +
+              data + " as it is now, so the results may be wrong.\n");
 }
 
 /// Returns the texts that were judged, where the samples are texts of a table.
@@ -208,9 +220,12 @@ int evaluate(const EvaluateOptions& options) {
         own ? judgeEach(config, *own, asked) : judgeAll(config, asked);
     tellLeftOut(lanes.front().leftOut);
     if (!options.quiet) {
-        if (own) tellSource(*own, options.best);
-        tellChanged(config, own ? own->dataPrint() : dataPrintIn(config.model.weights),
-                    lanes.front());
+        if (own) {
+            tellSource(*own, options.best);
+            tellChanged(config, *own, lanes.front());
+        } else {
+            tellOtherData(config, lanes.front());
+        }
     }
     signals.setStop([] {}); // what is being written is written to its end
     if (predicts) {

@@ -181,7 +181,7 @@ public:
     void close(const RunOptions& options) {
         const RunOutcome outcome = outcomeOf(m_experiment);
         if (m_files) finishFiles(outcome);
-        if (!options.onnx.empty()) writeOnnx(options.onnx);
+        if (!options.onnx.empty()) writeOnnx(options.onnx, options.quiet);
         if (m_board) m_board->finish();
         if (options.quiet) return;
         print(endText(outcome) + idleText(outcome));
@@ -362,11 +362,13 @@ private:
         return files;
     }
 
-    void writeOnnx(const std::string& path) {
+    void writeOnnx(const std::string& path, bool quiet) {
         for (const OnnxTarget& each : onnxTargets(path, m_experiment))
             writeFileAtomically(
                 each.file, each.critic ? criticOnnxBytes(m_experiment, each.lane, HALFSCOPE_VERSION)
                                        : onnxBytes(m_experiment, each.lane, HALFSCOPE_VERSION));
+        const Message rounds = onnxRoundingNote(m_experiment.config());
+        if (!quiet && !rounds.empty()) printNote(rounds.english() + "\n");
     }
 
     void finishFiles(RunOutcome outcome) {

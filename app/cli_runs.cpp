@@ -154,6 +154,7 @@ void exportNetworks(const ExperimentState& state, const std::string& out) {
                 const auto made = laneFileBytes(experiment, file, lane, HALFSCOPE_VERSION);
                 require(made.has_value(), "nobody asked the lane to stop");
                 folder.write(name, made->bytes);
+                if (!made->note.empty()) printNote(name + ": " + made->note.english() + "\n");
             } catch (const InputError& error) {
                 printNote("No " + name + ": " + error.what() + "\n");
             }

@@ -5,7 +5,6 @@
 
 #include "engine/core/text.h"
 #include "engine/io/json_text.h"
-#include "engine/io/npy.h"
 #include "engine/runs/run_tables.h"
 #include "engine/train/predicted_samples.h"
 
@@ -120,14 +119,18 @@ std::string scoresJson(const KnownTargets& known, std::span<const Judged> lanes)
 
 /// Returns what each lane computes for the samples: numbers, or the number of a class for each
 /// sample.
-std::vector<std::vector<float>> valuesOf(std::span<const Judged> lanes, bool classes) {
-    std::vector<std::vector<float>> made;
+std::vector<std::vector<double>> valuesOf(std::span<const Judged> lanes, bool classes) {
+    std::vector<std::vector<double>> made;
     for (const Judged& each : lanes) {
         const Predictions& all = each.predictions;
-        made.push_back(all.values);
-        if (!classes) continue;
-        const auto taken = highestClasses(all.values, static_cast<size_t>(all.outputs));
-        made.back().assign(taken.begin(), taken.end());
+        std::vector<double>& values = made.emplace_back();
+        if (classes) {
+            const auto taken = highestClasses(all.values, static_cast<size_t>(all.outputs));
+            values.assign(taken.begin(), taken.end());
+            continue;
+        }
+        for (size_t i = 0; i < all.values.size(); ++i)
+            values.push_back(all.value(i));
     }
     return made;
 }
@@ -157,10 +160,10 @@ std::string samplesCsv(std::span<const Judged> lanes, std::span<const std::strin
     for (const Judged& each : lanes)
         text += heading(each.lane);
     text += "\n";
-    const std::vector<std::vector<float>> made = valuesOf(lanes, classes);
-    const auto fieldOf = [&](float value) {
-        if (!classes) return numberText(value);
-        const bool known = value >= 0 && value < static_cast<float>(first.counts.classes());
+    const std::vector<std::vector<double>> made = valuesOf(lanes, classes);
+    const auto fieldOf = [&](double value) {
+        if (!classes) return predictedText(all, value);
+        const bool known = value >= 0 && value < static_cast<double>(first.counts.classes());
         return known ? csvField(classOf(first, static_cast<size_t>(value))) : std::string();
     };
     const size_t each = everywhere ? static_cast<size_t>(all.positions) : 1; // lines per sample
@@ -169,8 +172,8 @@ std::string samplesCsv(std::span<const Judged> lanes, std::span<const std::strin
         if (everywhere) text += "," + std::to_string(row % each);
         if (!texts.empty()) text += "," + csvField(texts[row / each]);
         for (size_t i = 0; judged && i < columns; ++i)
-            text += "," + fieldOf(all.targets[row * columns + i]);
-        for (const std::vector<float>& values : made)
+            text += "," + fieldOf(all.target(row * columns + i));
+        for (const std::vector<double>& values : made)
             for (size_t i = 0; i < columns; ++i)
                 text += "," + fieldOf(values[row * columns + i]);
         text += "\n";
@@ -179,10 +182,8 @@ std::string samplesCsv(std::span<const Judged> lanes, std::span<const std::strin
 }
 
 void writeArrays(const OutputFolder& folder, std::span<const Judged> lanes) {
-    for (const Judged& each : lanes) {
-        const Predictions& all = each.predictions;
-        folder.write("predictions_" + each.lane + ".npy", npyBytes(all.shape(), all.values));
-    }
+    for (const Judged& each : lanes)
+        folder.write("predictions_" + each.lane + ".npy", predictionsNpy(each.predictions));
 }
 
 } // namespace

@@ -268,12 +268,14 @@ private:
                                m_table.filled});
     }
 
+    /// The range is that of the targets that are shown: a test's own are no part of it.
     void setView() {
         if (!m_table.labels.empty()) {
             m_view = classesView(m_tensors[kTarget].classes, m_table.classes);
             return;
         }
-        const auto [least, most] = std::minmax_element(m_targets.begin(), m_targets.end());
+        const auto [least, most] =
+            std::minmax_element(m_targets.begin(), m_targets.end() - std::ptrdiff_t{m_tested});
         m_view = scatterView(double{*least}, double{*most});
     }
 

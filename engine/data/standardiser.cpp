@@ -66,25 +66,20 @@ std::vector<size_t> Standardiser::roundedOff() const {
     constexpr double kShare = 0.01;
     std::vector<size_t> found;
     for (size_t i = 0; i < m_spreads.size(); ++i) {
-        const auto mean = static_cast<float>(std::abs(m_spreads[i].mean));
-        const double spacing = double{std::nextafter(mean, INFINITY)} - double{mean};
         const double deviation = m_spreads[i].deviation;
-        if (deviation > 0 && spacing > kShare * deviation) found.push_back(i);
+        if (deviation > 0 && float32Step(i) > kShare * deviation) found.push_back(i);
     }
     return found;
+}
+
+double Standardiser::float32Step(size_t spread) const {
+    const auto mean = static_cast<float>(std::abs(m_spreads[spread].mean));
+    return double{std::nextafter(mean, INFINITY)} - double{mean};
 }
 
 void Standardiser::standardise(std::span<const double> samples, std::span<float> into) const {
     for (size_t i = 0; i < samples.size(); ++i)
         into[i] = static_cast<float>(standardised(i, samples[i]));
-}
-
-void Standardiser::restore(std::span<float> samples) const {
-    if (!active()) return;
-    for (size_t i = 0; i < samples.size(); ++i) {
-        const Spread& spread = spreadAt(i);
-        samples[i] = static_cast<float>(double{samples[i]} * spread.deviation + spread.mean);
-    }
 }
 
 std::string standardisePython(const std::string& name, const Shape& sample) {

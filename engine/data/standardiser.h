@@ -46,6 +46,8 @@ public:
     /// Returns the indices in spreads() of those whose numbers, as they are, float32 rounds by too
     /// much: near the mean, it holds numbers more than a hundredth of the deviation apart.
     std::vector<size_t> roundedOff() const;
+    /// Returns by how much the numbers that float32 holds near the mean of one of spreads() differ.
+    double float32Step(size_t spread) const;
 
     /// Standardises a value, given its index among the values of its sample. Equal values become 0.
     double standardised(size_t index, double value) const {
@@ -54,8 +56,10 @@ public:
     }
     /// Standardises whole samples that follow one another, and rounds the results to float32.
     void standardise(std::span<const double> samples, std::span<float> into) const;
-    /// Undoes it for whole samples, for example predictions.
-    void restore(std::span<float> samples) const;
+    /// Undoes it, for example for a prediction. float32 may hold less of the result.
+    double restored(size_t index, double value) const {
+        return active() ? value * spreadAt(index).deviation + spreadAt(index).mean : value;
+    }
 
 private:
     size_t columnOf(size_t index) const { return index / m_together % m_spreads.size(); }

@@ -278,22 +278,36 @@ Array readNpy(const std::string& path) {
     return readNpy(sourceOf(file, path));
 }
 
-std::string npyBytes(std::span<const int64_t> shape, std::span<const float> values) {
+namespace {
+
+/// Returns the file of these values, which have the type that NumPy calls `descr`.
+std::string fileOf(std::span<const int64_t> shape, ElementType type, const char* descr,
+                   std::span<const std::byte> values) {
     constexpr size_t kAligned = 64, kHead = 10; // in bytes; values begin at a multiple of kAligned
     ArrayInfo info;
     info.shape.assign(shape.begin(), shape.end());
-    const auto bytes = checkedBytes(ElementType::F32, shape);
-    require(bytes && static_cast<size_t>(*bytes) == values.size_bytes(),
+    const auto bytes = checkedBytes(type, shape);
+    require(bytes && static_cast<size_t>(*bytes) == values.size(),
             "an array has the values that its shape wants");
-    std::string header =
-        "{'descr': '<f4', 'fortran_order': False, 'shape': " + info.shapeText() + ", }";
+    std::string header = std::string("{'descr': '") + descr +
+                         "', 'fortran_order': False, 'shape': " + info.shapeText() + ", }";
     header.append(kAligned - 1 - (kHead + header.size()) % kAligned, ' ');
     header += '\n';
     std::string file("\x93NUMPY\x01\0", 8);
     file += static_cast<char>(header.size() & 0xff);
     file += static_cast<char>(header.size() >> 8);
     file += header;
-    return file.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    return file.append(reinterpret_cast<const char*>(values.data()), values.size());
+}
+
+} // namespace
+
+std::string npyBytes(std::span<const int64_t> shape, std::span<const float> values) {
+    return fileOf(shape, ElementType::F32, "<f4", std::as_bytes(values));
+}
+
+std::string npyBytes(std::span<const int64_t> shape, std::span<const double> values) {
+    return fileOf(shape, ElementType::F64, "<f8", std::as_bytes(values));
 }
 
 } // namespace halfscope

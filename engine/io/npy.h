@@ -24,7 +24,8 @@ struct NpySource {
 ArrayInfo npyInfo(const NpySource&);
 Array readNpy(const NpySource&);
 
-/// A file of float32, version 1; as many values as the shape wants.
+/// A file of float32 or float64, version 1; as many values as the shape wants.
 std::string npyBytes(std::span<const int64_t> shape, std::span<const float> values);
+std::string npyBytes(std::span<const int64_t> shape, std::span<const double> values);
 
 } // namespace halfscope

@@ -20,8 +20,10 @@ struct MissingPart {
     };
     Kind kind = Kind::All;
     std::string name{}; ///< of the file or column
-    int64_t step = 0;   ///< for Rows: the last step that is there
-    Message reason{};   ///< for Rows and Rest: what is damaged; empty when the file ends there
+    /// For Rows the last step that is there; for Rest of events the last one whose events surely
+    /// are, 0 for that of other tables.
+    int64_t step = 0;
+    Message reason{}; ///< for Rows and Rest: what is damaged; empty when the file ends there
 
     /// Returns words such as "timing.csv after step 12", with the reason in parentheses.
     Message text() const;

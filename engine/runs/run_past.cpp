@@ -9,6 +9,7 @@
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -41,6 +42,22 @@ bool isOf(const Event& event, int64_t step) {
     return event.step <= (event.kind == EventKind::Edit ? step + 1 : step);
 }
 
+/// The last step whose events a run that goes on takes: a recorded edit or fork that acts first on
+/// the step after the checkpoint is told already.
+int64_t lastTold(const RunConfig& recorded, int64_t step) {
+    const auto isNext = [step](const auto& each) { return each.step == step + 1; };
+    const bool next = std::any_of(recorded.edits.begin(), recorded.edits.end(), isNext) ||
+                      std::any_of(recorded.forks.begin(), recorded.forks.end(), isNext);
+    return next ? step + 1 : step;
+}
+
+/// Whether the damage is behind the step: what the run goes on to write replaces it.
+bool isBehind(const MissingPart& damage, const RunConfig& recorded, int64_t step) {
+    if (damage.kind == MissingPart::Kind::Rows) return damage.step >= step;
+    return damage.kind == MissingPart::Kind::Rest && damage.name == run_file::kEvents &&
+           damage.step >= lastTold(recorded, step);
+}
+
 } // namespace
 
 void RunPast::forEach(const std::function<void(const RunBatch&)>& take) const {
@@ -70,11 +87,9 @@ RunPast readPast(const std::string& folder, const std::string& run, int64_t step
                                          "checkpoint was written"),
                          pathText(folder));
     RunPast past{run, folder, step, recorded, readRun(folder)};
-    for (const MissingPart& part : past.rows->info().missing) {
-        const bool behind = part.kind == MissingPart::Kind::Rows && part.step >= step;
-        if (!part.reason.empty() && !behind)
+    for (const MissingPart& part : past.rows->info().missing)
+        if (!part.reason.empty() && !isBehind(part, recorded, step))
             throw InputError(part.reason); // its rows would be lost
-    }
     if (past.rows->step() < step)
         throw InputError(phrase("Files", "%1: its rows end after step %2, before the checkpoint's "
                                          "step %3"),

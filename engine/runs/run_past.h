@@ -24,7 +24,7 @@ struct RunPast {
 };
 
 /// Reads the past of a run. Throws InputError when the folder holds no run of this id, or not all
-/// of its rows up to the step.
+/// of its rows up to the step. What is damaged behind the step is dropped with all that is there.
 RunPast readPast(const std::string& folder, const std::string& run, int64_t step,
                  const RunConfig& recorded);
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -93,6 +94,20 @@ void readKind(const TableReader& table, int column, Event& event) {
         table.refuse(column, phrase("Files", "a kind of event, such as overflow: 1 to 40 "
                                              "lower-case letters, digits and hyphens"));
     setKind(event, table.text(column));
+}
+
+/// Returns the first step that this row of events and those behind it may have, or 0 if the row
+/// does not tell it: they are written step by step, but an edit may come a step early, and so may
+/// what a later version tells.
+int64_t firstStepFrom(const TableReader& table, const EventColumns& at, int64_t last) {
+    const std::string_view text = table.fieldFound(at.step), kind = table.fieldFound(at.kind);
+    int64_t step = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+    if (error != std::errc() || end != text.data() + text.size() || step > last) return 0;
+    Event event;
+    setKind(event, kind);
+    const bool early = event.kind == EventKind::Edit || event.kind == EventKind::Other;
+    return early ? step - 1 : step;
 }
 
 /// Reads one file after the other and reports its progress by their bytes.
@@ -420,19 +435,25 @@ private:
         const EventColumns columns(table);
         // an edit belongs to the next step, or to the one after it
         const int64_t last = m_run->now().lastStep() + 2;
+        int64_t from = 0; // the first step that the rows from the last one on may have
+        const auto lookAt = [&] { from = std::max(from, firstStepFrom(table, columns, last)); };
         bool goes = true;
         const Message damage = damageIn([&] {
             while (goes && table.next()) {
+                lookAt();
                 readEvent(table, columns, last);
                 goes = rowDone(table, run_file::kEvents);
             }
         });
         if (!goes) return false;
         fileDone(run_file::kEvents);
-        if (!damage.empty())
-            lacks({MissingPart::Kind::Rest, run_file::kEvents, 0, damage});
-        else if (table.cutOff())
+        if (!damage.empty()) {
+            lookAt(); // at a row that could not be divided
+            lacks({MissingPart::Kind::Rest, run_file::kEvents, std::max<int64_t>(from - 1, 0),
+                   damage});
+        } else if (table.cutOff()) {
             lacks({MissingPart::Kind::LastLine, run_file::kEvents});
+        }
         return true;
     }
 

@@ -52,6 +52,19 @@ bool TableReader::next() {
     return true;
 }
 
+std::string_view TableReader::fieldFound(int column) const {
+    if (static_cast<size_t>(column) < m_fields.size()) return text(column);
+    // a quotation mark without its pair leaves the row undivided
+    const std::string_view row = m_reader.text();
+    std::string_view rest = row.substr(0, row.find('"'));
+    for (;; --column) {
+        const size_t end = rest.find(',');
+        if (end == std::string_view::npos) return {};
+        if (column == 0) return rest.substr(0, end);
+        rest.remove_prefix(end + 1);
+    }
+}
+
 int64_t TableReader::whole(int column, int64_t least, int64_t most) const {
     int64_t value = 0;
     if (!parsed(text(column), value) || value < least || value > most)

@@ -40,6 +40,8 @@ public:
     bool cutOff() const { return m_reader.cutOff(); }
 
     std::string_view text(int column) const { return m_fields[static_cast<size_t>(column)]; }
+    /// Returns a field of the row, also of one that next() refused; empty where it has none.
+    std::string_view fieldFound(int column) const;
     int64_t whole(int column, int64_t least, int64_t most) const;
     /// Returns a share from 0 to 1; a sum of roundings may exceed 1 by `rounding`.
     float share(int column, float rounding) const;

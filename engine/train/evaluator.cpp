@@ -160,17 +160,24 @@ std::optional<Batch> Evaluator::nextBatch() {
     return last;
 }
 
-/// Puts each row in the place of its sample.
+/// Puts each row in the place of its sample, in the units of the data.
 void Evaluator::keep(std::span<const float> targets, std::span<const float> prediction,
                      Predictions& all) const {
     const auto samples = static_cast<size_t>(m_samples);
-    const auto place = [&](std::span<const float> rows, std::vector<float>& into) {
+    const Standardiser& scale = m_data.targetScale();
+    const bool exact = !scale.roundedOff().empty();
+    const auto place = [&](std::span<const float> rows, std::vector<float>& into,
+                           std::vector<double>& exactly) {
         const size_t each = rows.size() / m_rows.size();
         if (into.empty()) into.assign(samples * each, std::numeric_limits<float>::quiet_NaN());
-        for (size_t row = 0; row < m_rows.size(); ++row)
-            std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(row * each), each,
-                        into.begin() +
-                            static_cast<std::ptrdiff_t>(static_cast<size_t>(m_rows[row]) * each));
+        if (exact && exactly.empty())
+            exactly.assign(samples * each, std::numeric_limits<double>::quiet_NaN());
+        for (size_t i = 0; i < rows.size(); ++i) {
+            const size_t at = static_cast<size_t>(m_rows[i / each]) * each + i % each;
+            const double value = scale.restored(i, double{rows[i]});
+            into[at] = static_cast<float>(value);
+            if (exact) exactly[at] = value;
+        }
     };
     if (all.values.empty()) {
         all.samples = m_samples;
@@ -180,8 +187,8 @@ void Evaluator::keep(std::span<const float> targets, std::span<const float> pred
         for (int64_t sample = 0; sample < m_samples; ++sample)
             all.numbers.push_back(m_judges->number(Split::Validation, sample));
     }
-    place(prediction, all.values);
-    place(targets, all.targets);
+    place(prediction, all.values, all.exactValues);
+    place(targets, all.targets, all.exactTargets);
 }
 
 /// Returns how much the loss of a batch, a mean, counts in the mean over all samples.
@@ -216,8 +223,6 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* pred
     if (m_scatters) m_running.addNumbers(targets, prediction);
     if (scale.active())
         m_error += meanError(prediction, targets, scale) * static_cast<double>(size.rows);
-    scale.restore(prediction);
-    scale.restore(targets);
     if (predictions) keep(targets, prediction, *predictions);
     return true;
 }

@@ -60,6 +60,7 @@ private:
     std::optional<Batch> nextBatch();
     bool runBatch(const Size&, const Batch&, Predictions*);
     double weightOf(const Batch&) const;
+    /// Takes rows as the network learns them.
     void keep(std::span<const float> targets, std::span<const float> prediction,
               Predictions&) const;
 

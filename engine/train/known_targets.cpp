@@ -105,7 +105,7 @@ void compareNumbers(const Targets& targets, const Predictions& all, KnownTargets
     for (size_t i = 0; i < all.values.size(); ++i) {
         const auto sample = static_cast<size_t>(all.numbers[i / outputs]);
         const double target = targets.numbers.at(sample * outputs + i % outputs);
-        const double value = double{all.values[i]};
+        const double value = all.value(i);
         if (std::isfinite(target) && std::isfinite(value)) each[i % outputs].add(target, value);
     }
     Errors sum;

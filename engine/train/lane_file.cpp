@@ -5,7 +5,6 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
-#include "engine/io/npy.h"
 #include "engine/runs/run_folder.h"
 #include "engine/step/model_shapes.h"
 #include "engine/train/onnx_file.h"
@@ -26,7 +25,7 @@ std::optional<LaneFileBytes> predictionBytes(Trainer& lane) {
     Predictions predictions;
     const std::atomic<bool> stop{false}; // never set: requestStop() reaches the lane
     if (!lane.evaluate(stop, &predictions)) return std::nullopt;
-    return LaneFileBytes{npyBytes(predictions.shape(), predictions.values)};
+    return LaneFileBytes{predictionsNpy(predictions)};
 }
 
 std::optional<LaneFileBytes> predictedBytes(std::optional<PredictedSamples> predicted) {
@@ -69,8 +68,10 @@ std::optional<LaneFileBytes> savedLaneBytes(const RunWeights& run, LaneFile file
     }
     const std::map<std::string, std::string> known{{"lane", run.lanes()[lane]},
                                                    {"step", run.stepOf(lane)}};
-    return LaneFileBytes{file == LaneFile::Onnx ? onnxBytes(experiment, 0, program, known)
-                                                : criticOnnxBytes(experiment, 0, program, known)};
+    if (file == LaneFile::CriticOnnx)
+        return LaneFileBytes{criticOnnxBytes(experiment, 0, program, known)};
+    return LaneFileBytes{onnxBytes(experiment, 0, program, known),
+                         onnxRoundingNote(experiment.config())};
 }
 
 } // namespace
@@ -94,7 +95,9 @@ std::optional<LaneFileBytes> laneFileBytes(Experiment& experiment, LaneFile file
     case LaneFile::StateDict:
         return LaneFileBytes{stateDictBytes(trainer, modelShapes(experiment.config()).text, program,
                                             experiment.dataPrint())};
-    case LaneFile::Onnx: return LaneFileBytes{onnxBytes(experiment, lane, program)};
+    case LaneFile::Onnx:
+        return LaneFileBytes{onnxBytes(experiment, lane, program),
+                             onnxRoundingNote(experiment.config())};
     case LaneFile::CriticOnnx: return LaneFileBytes{criticOnnxBytes(experiment, lane, program)};
     case LaneFile::Predictions: return predictionBytes(trainer);
     case LaneFile::Predicted:

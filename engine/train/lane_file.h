@@ -15,7 +15,7 @@ enum class LaneFile : uint8_t {
     StateDict,   ///< see stateDictBytes()
     Onnx,        ///< see onnxBytes()
     CriticOnnx,  ///< see criticOnnxBytes()
-    Predictions, ///< .npy of float32, (samples, outputs), for the validation samples
+    Predictions, ///< see predictionsNpy(), (samples, outputs), for the validation samples
     Predicted    ///< see predictedSamples()
 };
 

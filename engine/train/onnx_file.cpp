@@ -3,15 +3,18 @@
 #include "engine/train/onnx_file.h"
 
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/models/onnx_layers.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/step/step_parts.h"
+#include "engine/train/predicted_samples.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace halfscope {
@@ -138,7 +141,49 @@ std::map<std::string, std::string> aboutLane(Experiment& experiment, int lane,
     return about;
 }
 
+/// The columns of a scale that float32 rounds much away of.
+struct Rounded {
+    std::vector<std::string> names{};
+    double step = 0; ///< the widest between two numbers that it holds
+};
+
+/// `known` are the names of the columns; without them, they are those of an array.
+Rounded roundedOf(const Standardiser& scale, const std::vector<std::string>& known,
+                  const std::string& array) {
+    Rounded rounded;
+    for (const size_t i : scale.roundedOff()) {
+        const bool named = known.size() == scale.spreads().size();
+        const std::string name =
+            scale.spreads().size() == 1 ? array : array + "[:, " + std::to_string(i) + "]";
+        rounded.names.push_back(named ? known[i] : name);
+        rounded.step = std::max(rounded.step, scale.float32Step(i));
+    }
+    return rounded;
+}
+
 } // namespace
+
+Message onnxRoundingNote(const RunConfig& config) {
+    const DataFacts facts = factsOf(taskOf(config));
+    const Rounded inputs = roundedOf(inputScaleOf(config, facts), facts.inputNames, "x");
+    std::vector<std::string> target;
+    if (config.task.kind == TaskKind::Csv && facts.targetScale.active())
+        target.push_back(targetName(config.task));
+    const Rounded targets = roundedOf(facts.targetScale, target, "y");
+    std::vector<Message> notes;
+    if (!inputs.names.empty())
+        notes.emplace_back(phrase("Training",
+                                  "The ONNX file takes float32, which holds numbers like those of "
+                                  "these inputs only in steps of up to %2: %1."),
+                           someOf(inputs.names), inputs.step);
+    if (!targets.names.empty())
+        notes.emplace_back(
+            phrase("Training", "The ONNX file predicts float32, which holds numbers like those of "
+                               "these targets only in steps of up to %2: %1. Saved predictions are "
+                               "float64."),
+            someOf(targets.names), targets.step);
+    return notes.empty() ? Message() : listed(notes, phrase("Training", "%1 %2"));
+}
 
 std::string onnxBytes(const RunConfig& config, const Weights& weights,
                       const std::map<std::string, std::string>& about, const std::string& program) {

@@ -2,6 +2,7 @@
 // judged, with running statistics and without dropout, in float32.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/train/experiment.h"
 
 #include <map>
@@ -28,6 +29,10 @@ std::string criticOnnxBytes(const RunConfig&, const Weights&,
                             const std::string& program);
 std::string criticOnnxBytes(Experiment&, int lane, const std::string& program,
                             const std::map<std::string, std::string>& known = {});
+
+/// Returns sentences that name the inputs and the targets of which the file's float32 holds much
+/// less than the data do, and in what steps; empty when there are none. May read the samples.
+Message onnxRoundingNote(const RunConfig&);
 
 /// Throws InputError when a layer, also of the critic, has no form in ONNX, and when the weights
 /// exceed 2 GiB, the most that the format allows in a file.

@@ -67,8 +67,8 @@ std::vector<std::string> fieldsOf(const Predictions& all, const std::vector<std:
             fields.push_back(quoted(each.name, table.separator));
         return fields;
     }
-    for (const float value : all.values) {
-        fields.push_back(numberText(value));
+    for (size_t i = 0; i < all.values.size(); ++i) {
+        fields.push_back(predictedText(all, all.value(i)));
         if (table.commas) std::replace(fields.back().begin(), fields.back().end(), '.', ',');
     }
     return fields;
@@ -171,7 +171,7 @@ std::optional<PredictedSamples> predictedWith(const WeightsFor& weightsFor, cons
     if (const auto known = knownTargets(config.task, {&lane, 1}, classes))
         notes.push_back(known->sentence(0));
     if (config.task.kind == TaskKind::Arrays)
-        return PredictedSamples{npyBytes(all.shape(), all.values), std::move(notes)};
+        return PredictedSamples{predictionsNpy(all), std::move(notes)};
     return PredictedSamples{predictedTable(config.task, {&lane, 1}, classes), std::move(notes)};
 }
 
@@ -225,6 +225,14 @@ InputError misfit(const TaskConfig& task, const std::string& trained, const std:
     if (!predictsOtherwise(trained, now)) return why;
     return InputError(phrase("Training", "%1 changed after the training: %2"),
                       shownPlaceOfData(task), why.message());
+}
+
+std::string predictionsNpy(const Predictions& all) {
+    return all.exact() ? npyBytes(all.shape(), all.exactValues) : npyBytes(all.shape(), all.values);
+}
+
+std::string predictedText(const Predictions& all, double value) {
+    return all.exact() ? numberText(value) : numberText(static_cast<float>(value));
 }
 
 std::vector<PredictedClass> predictedClasses(const Predictions& all,

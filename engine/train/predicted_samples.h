@@ -29,6 +29,11 @@ std::optional<Message> changedSince(const TaskConfig&, const std::string& traine
 InputError misfit(const TaskConfig&, const std::string& trained, const std::string& now,
                   const InputError& why);
 
+/// Returns .npy of what a lane predicts: float32, or float64 where Predictions::exact() is set.
+std::string predictionsNpy(const Predictions&);
+/// Returns one of its values or targets as text, with the digits that are known.
+std::string predictedText(const Predictions&, double value);
+
 /// The classes that a lane takes pictures for; both texts are empty where it could not tell.
 struct PredictedClass {
     std::string name, probability;
@@ -62,12 +67,12 @@ struct PredictedSamples {
 };
 
 /// Returns the lines of the table `samples` as they stand there, with the lane's predictions behind
-/// them; a line that lacks a value has none, unless data.missing is mean. Of arrays, .npy of
-/// float32, (samples, outputs). Of pictures, a table in csv: name, class and its probability.
-/// Pictures that cannot be decoded are named in the notes and have neither. Reads the training
-/// data, too: words, means and deviations are theirs. Builds a network of its own, so nothing of
-/// the training changes. Returns nothing when `stop` asks for it. Throws InputError when the file
-/// does not fit.
+/// them; a line that lacks a value has none, unless data.missing is mean. Of arrays,
+/// predictionsNpy(), (samples, outputs). Of pictures, a table in csv: name, class and its
+/// probability. Pictures that cannot be decoded are named in the notes and have neither. Reads the
+/// training data, too: words, means and deviations are theirs. Builds a network of its own, so
+/// nothing of the training changes. Returns nothing when `stop` asks for it. Throws InputError when
+/// the file does not fit.
 std::optional<PredictedSamples> predictedSamples(Experiment&, int lane, const std::string& samples,
                                                  const std::stop_token& stop = {});
 /// Returns what a lane of a saved run predicts, as the other one does.

@@ -364,9 +364,8 @@ bool Trainer::begin(int64_t step) {
     }
     impl.use(step);
     impl.keptPrediction.reset();
-    const bool updated = impl.lastStep > 0 && impl.lastStep % impl.config.gradients.accumulate == 0;
     impl.zeroEpsilon =
-        updated && !impl.lossWasBad ? dividedByZero(impl.config, impl.lane, *impl.at) : "";
+        impl.lossWasBad ? "" : dividedByZero(impl.config, impl.lane, *impl.at, impl.lastStep);
     if (!impl.gradientError.measure(step, *impl.at)) return false;
     if (watchesWeights(impl.config, step)) impl.at->weights().before(impl.at->executor());
     if (impl.at->executor().run(RunMode::Captured) == RunResult::Stopped) return false;

@@ -34,8 +34,15 @@ struct Predictions {
     std::vector<float> values; ///< row-major, of shape(); nan where a sample could not be read
     /// Likewise. For classes, their numbers, of shape (samples) or (samples, positions).
     std::vector<float> targets;
+    /// Both before float32 rounds them, where it would round much of the differences between
+    /// targets away, see Standardiser::roundedOff(); else empty.
+    std::vector<double> exactValues{}, exactTargets{};
     std::vector<int64_t> numbers; ///< (samples), see Dataset::number()
 
+    bool exact() const { return !exactValues.empty(); }
+    /// Return values[i] and targets[i] as exactly as they are known.
+    double value(size_t i) const { return exact() ? exactValues[i] : double{values[i]}; }
+    double target(size_t i) const { return exact() ? exactTargets[i] : double{targets[i]}; }
     /// Returns the shape of `values`: (samples, outputs) or (samples, positions, outputs).
     std::vector<int64_t> shape() const {
         if (positions == 0) return {samples, outputs};

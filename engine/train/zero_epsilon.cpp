@@ -5,6 +5,7 @@
 #include "engine/step/step_parts.h"
 #include "engine/train/step_runner.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,12 +26,16 @@ const char* squaresOf(const OptimizerConfig& optimizer) {
 /// The most weights that are looked at before a step: more would slow the lane down noticeably.
 constexpr int64_t kMostWeights = int64_t{1} << 22;
 
-int64_t weightsIn16Bits(const Graph& graph) {
-    int64_t weights = 0;
+/// Returns the arrays of weights in float16, the smallest first.
+std::vector<const StateInfo*> weightsIn16Bits(const Graph& graph) {
+    std::vector<const StateInfo*> found;
     for (const StateInfo& state : graph.states())
         if (state.role == StateRole::Parameter && graph[state.node].dtype == DType::F16)
-            weights += graph[state.node].elements();
-    return weights;
+            found.push_back(&state);
+    std::stable_sort(found.begin(), found.end(), [&](const StateInfo* a, const StateInfo* b) {
+        return graph[a->node].elements() < graph[b->node].elements();
+    });
+    return found;
 }
 
 /// Returns the places of weights that are inf or nan: all bits of their exponent are set.
@@ -53,21 +58,26 @@ std::vector<float> valuesOf(const LaneStep& at, const std::string& name) {
 
 } // namespace
 
-std::string dividedByZero(const RunConfig& config, const LaneConfig& lane, const LaneStep& at) {
+std::string dividedByZero(const RunConfig& config, const LaneConfig& lane, const LaneStep& at,
+                          int64_t step) {
+    const int64_t every = config.gradients.accumulate;
+    if (step == 0 || step % every != 0) return {};
     // such updates are computed in float32 and rounded once
     if (lane.rounding == WeightRounding::Stochastic) return {};
     const Graph& graph = at.graph();
-    const int64_t weights = weightsIn16Bits(graph);
-    if (weights == 0 || weights > kMostWeights) return {};
+    const std::vector<const StateInfo*> weights = weightsIn16Bits(graph);
+    if (weights.empty()) return {};
     const StepParts parts = partsOf(config);
-    for (const StateInfo& state : graph.states()) {
-        if (state.role != StateRole::Parameter || graph[state.node].dtype != DType::F16) continue;
-        const OptimizerConfig& optimizer = parts.optimizers[parts.optimizerOf(state.name)].config;
+    int64_t looked = 0;
+    for (const StateInfo* state : weights) {
+        const OptimizerConfig& optimizer = parts.optimizers[parts.optimizerOf(state->name)].config;
         const char* ending = squaresOf(optimizer);
         if (!ending || roundTo(DType::F16, optimizer.eps) != 0) continue;
-        const std::vector<size_t> lost = lostWeights(at, state.node);
+        looked += graph[state->node].elements();
+        if (looked > kMostWeights && step > every) return {};
+        const std::vector<size_t> lost = lostWeights(at, state->node);
         if (lost.empty()) continue;
-        const std::vector<float> squares = valuesOf(at, state.name + ending);
+        const std::vector<float> squares = valuesOf(at, state->name + ending);
         for (const size_t i : lost)
             if (i < squares.size() && squares[i] == 0) return infoOf(optimizer.kind).torchName;
     }

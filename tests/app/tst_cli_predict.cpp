@@ -445,6 +445,18 @@ void TestCliPredict::learnsPrices() {
         call({"evaluate", path("houses"), "--predict", table, "--out", path("prices")});
     QVERIFY2(changed.code == 0 && changed.error.contains("houses.csv changed after the training. "),
              changed.error);
+    // weights that are named may be of another experiment
+    const QString weights = path("houses/weights_fp32.safetensors");
+    const Outcome named = call({"evaluate", path("houses"), "--weights", weights});
+    QVERIFY2(named.code == 0 && !named.error.contains("changed after the training") &&
+                 named.error.contains(weights.toUtf8() + " was trained on other data than " +
+                                      path("houses.csv").toUtf8() +
+                                      " as it is now: either that changed, or the weights are of "
+                                      "another experiment. "),
+             named.error);
+    file("houses.csv", text);
+    const Outcome fits = call({"evaluate", path("houses"), "--weights", weights});
+    QVERIFY2(fits.code == 0 && !fits.error.contains("other data"), fits.error);
 }
 
 /// The network for a table with one more column has one more input: the weights do not fit it, and

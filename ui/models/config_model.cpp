@@ -91,6 +91,7 @@ void ConfigModel::startBuilding() {
     m_running.reset(); // what is edited from here on is sent once the new run is there
     m_runsAs.resize(m_config.lanes.size());
     std::iota(m_runsAs.begin(), m_runsAs.end(), 0);
+    emit building();
 }
 
 std::optional<int> ConfigModel::runsAs(int edited) const {

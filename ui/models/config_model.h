@@ -126,6 +126,8 @@ signals:
     /// A live field of the current run was edited; `lane` is the run's number of the lane.
     void liveEdited(int lane, const std::string& key, const halfscope::FieldValue& value);
     void edited();
+    /// The present experiment is being built: what was set in the run before it is void.
+    void building();
     /// Another experiment was loaded: earlier edits are void.
     void loaded();
 

@@ -41,6 +41,14 @@ void RunListModel::refresh() {
     if (last >= 0) emit dataChanged(index(first, 0), index(last, Columns - 1));
 }
 
+void RunListModel::showValidations(bool on) {
+    if (std::exchange(m_validations, on) == on) return;
+    for (Row& row : m_rows)
+        row.told = false;
+    refresh();
+    emit headerDataChanged(Qt::Horizontal, LossColumn, LossColumn);
+}
+
 /// Takes the runs of the store one by one: who shows them keeps what is chosen, and its place.
 void RunListModel::takeStore() {
     m_taken = true;
@@ -193,6 +201,13 @@ QString RunListModel::detailsOf(int at) const {
     return lines.join(u'\n');
 }
 
+/// Returns a line for each lane.
+QString RunListModel::resultOf(const Row& row) const {
+    if (!m_validations) return row.losses.join(u'\n');
+    if (row.validations.isEmpty()) return tr("No validation");
+    return tr("Validation: %1").arg(row.validations.join(u'\n'));
+}
+
 QString RunListModel::spokenOf(const Row& row) const {
     const QString shown = row.entry.id == m_store.current() ? tr("shown")
                           : row.entry.visible               ? tr("its curves are drawn")
@@ -216,7 +231,7 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
     switch (role) {
     case Qt::DisplayRole:
         if (name) return tr("%1  %2").arg(tagOf(row.entry.id), safeText(row.entry.name));
-        if (index.column() == LossColumn) return row.losses.join(u'\n');
+        if (index.column() == LossColumn) return resultOf(row);
         return differencesOf(index.row());
     case Qt::EditRole: return name ? QVariant(safeText(row.entry.name)) : QVariant();
     case Qt::CheckStateRole:
@@ -252,6 +267,9 @@ bool RunListModel::setData(const QModelIndex& index, const QVariant& value, int 
 
 QVariant RunListModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::ToolTipRole && section != DiffersColumn && m_validations)
+        return tr("By lane: the accuracy of the last validation, or its loss where there are no "
+                  "classes");
     if (role == Qt::ToolTipRole && section != DiffersColumn)
         return tr("By lane: the last loss and, in parentheses, the median of the last %1 steps, "
                   "which a single spike does not change")
@@ -259,7 +277,7 @@ QVariant RunListModel::headerData(int section, Qt::Orientation orientation, int 
     if (role != Qt::DisplayRole) return {};
     switch (section) {
     case NameColumn: return tr("Run");
-    case LossColumn: return tr("Loss (median)");
+    case LossColumn: return m_validations ? tr("Last validation") : tr("Loss (median)");
     default: return tr("Differs in");
     }
 }

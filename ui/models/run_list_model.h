@@ -1,5 +1,6 @@
 // The runs of a session as a table: whether a run's curves are drawn behind those of the run that
-// is shown, its number and name, what sets its settings apart, and how its loss ended.
+// is shown, its number and name, what sets its settings apart, and how its loss or its validation
+// ended.
 #pragma once
 
 #include "engine/runs/run_store.h"
@@ -16,6 +17,7 @@ namespace halfscope {
 class RunListModel : public QAbstractTableModel {
     Q_OBJECT
 public:
+    /// LossColumn has the last validations instead while showValidations() is on.
     enum Column { NameColumn, LossColumn, DiffersColumn, Columns };
     enum Role {
         ColorRole = Qt::UserRole + 1, ///< see Colors::run()
@@ -27,6 +29,9 @@ public:
 
     /// Takes changes of the store and of its runs.
     void refresh();
+    /// Whether rows tell their last validations instead of their losses: a list in the order of
+    /// other numbers than it shows could not be read.
+    void showValidations(bool on);
     RunId idAt(int row) const;
     int rowOf(RunId) const;
     /// Returns a run's name and how well it did, as of the last refresh().
@@ -67,14 +72,16 @@ private:
     QString differencesOf(int row) const;
     static QStringList lossesOf(const RunSnapshot&);
     static QStringList validationsOf(const RunSnapshot&);
+    QString resultOf(const Row&) const;
     QString spokenOf(const Row&) const;
 
     RunStore& m_store;
     std::vector<Row> m_rows;
     uint64_t m_changes = 0;
     bool m_taken = false;
-    quint64 m_looks = 0;     ///< the last LookRole
-    bool m_compared = false; ///< whether all rows tell their differences from each other
+    quint64 m_looks = 0;        ///< the last LookRole
+    bool m_validations = false; ///< see showValidations()
+    bool m_compared = false;    ///< whether all rows tell their differences from each other
 };
 
 } // namespace halfscope

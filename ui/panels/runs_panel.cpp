@@ -31,8 +31,8 @@ namespace {
 constexpr int kAroundARow = 4; // above and below its lines, in pixels
 
 /// Draws a sample of the run's line before its name; its number says the same without colour. Below
-/// its name is written in grey what sets the run apart, and below that its losses: the panel is
-/// narrow, and columns would leave each of them too little.
+/// its name is written in grey what sets the run apart, and below that its losses or validations:
+/// the panel is narrow, and columns would leave each of them too little.
 class RunDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -252,6 +252,8 @@ void RunsPanel::buildHeading(QVBoxLayout& column) {
 void RunsPanel::setOrder(OrderedRuns::Order order) {
     m_ordered->setOrder(order);
     m_order->setOrder(order);
+    m_model.showValidations(order == OrderedRuns::Order::ByValidation);
+    showDetails(); // which explain the numbers
 }
 
 void RunsPanel::buildTable() {
@@ -330,15 +332,21 @@ void RunsPanel::takeKeyboard() {
     m_table->setFocus(Qt::ShortcutFocusReason);
 }
 
+/// Returns what stands below the table while no run is chosen.
+QString RunsPanel::explanation() const {
+    if (m_model.rowCount() == 0) return tr("Runs appear here as soon as they train.");
+    const QString tick = tr("Tick a run to draw its curves behind those of the run that is shown.");
+    const QString numbers =
+        order() == OrderedRuns::Order::ByValidation
+            ? tr("By lane: the accuracy of the last validation, or its loss where there are no "
+                 "classes.")
+            : tr("In parentheses: the median of the last %1 losses.").arg(kTrailingSteps);
+    return tick + u' ' + numbers;
+}
+
 void RunsPanel::showDetails() {
     const int row = m_ordered->listRowOf(m_table->currentIndex().row());
-    m_details->setText(
-        row >= 0 ? m_model.detailsOf(row)
-        : m_model.rowCount() > 0
-            ? tr("Tick a run to draw its curves behind those of the run that is shown. In "
-                 "parentheses: the median of the last %1 losses.")
-                  .arg(kTrailingSteps)
-            : tr("Runs appear here as soon as they train."));
+    m_details->setText(row >= 0 ? m_model.detailsOf(row) : explanation());
     fitDetails();
     const bool any = chosen() != RunId::None;
     const bool current = any && m_model.index(row, 0).data(RunListModel::CurrentRole).toBool();

@@ -53,6 +53,7 @@ private:
     void buildTable();
     void connectTable();
     void connectKeys();
+    QString explanation() const;
     void showDetails();
     void scrollToShown();
     void fitDetails();

@@ -60,6 +60,10 @@ public:
     }
     void setSoon(bool soon) { m_soon = soon; }
     EditStep step() const { return {m_before, m_after, text()}; }
+    /// Returns an edit like it for another stack. It is merged with none before it.
+    std::unique_ptr<UndoneEdit> again() const {
+        return std::make_unique<UndoneEdit>(m_before, m_after, text(), m_setting, m_restore);
+    }
     void undo() override { m_restore(m_before, m_after.config); }
     void redo() override {
         // the stack also calls it for an edit that was just made
@@ -77,30 +81,19 @@ private:
 /// Another loss scale of a running lane.
 class UndoneScale : public QUndoCommand {
 public:
-    /// `goTo` returns false when its run is gone.
-    using GoTo = std::function<bool(float scale)>;
+    using GoTo = std::function<void(float scale)>;
 
-    UndoneScale(QUndoStack& stack, const QString& text, float before, float after, GoTo goTo)
-        : QUndoCommand(text), m_stack(stack), m_before(before), m_after(after),
-          m_goTo(std::move(goTo)) {}
+    UndoneScale(const QString& text, float before, float after, GoTo goTo)
+        : QUndoCommand(text), m_before(before), m_after(after), m_goTo(std::move(goTo)) {}
 
-    void undo() override {
-        if (!m_goTo(m_before)) drop(&QUndoStack::undo);
-    }
+    void undo() override { m_goTo(m_before); }
     void redo() override {
         // the stack also calls it for an edit that was just made
         if (std::exchange(m_new, false)) return;
-        if (!m_goTo(m_after)) drop(&QUndoStack::redo);
+        m_goTo(m_after);
     }
 
 private:
-    /// The stack deletes the command then, and the next one is meant.
-    void drop(void (QUndoStack::*next)()) {
-        setObsolete(true);
-        QMetaObject::invokeMethod(&m_stack, next, Qt::QueuedConnection);
-    }
-
-    QUndoStack& m_stack;
     float m_before, m_after;
     GoTo m_goTo;
     bool m_new = true;
@@ -116,6 +109,7 @@ EditHistory::EditHistory(ConfigModel& model, QObject* parent)
         m_stack.clear();
         m_known = m_model.edits();
     });
+    connect(&model, &ConfigModel::building, this, &EditHistory::forgetScales);
     connect(&model, &ConfigModel::edited, this, &EditHistory::record);
 }
 
@@ -135,6 +129,26 @@ void EditHistory::record() {
             QStringLiteral("%1:%2").arg(QString::fromStdString(row->field->key)).arg(row->lane);
     }
     push(std::move(before), std::move(now), text, setting);
+}
+
+// A stack takes a command from its middle only together with all of them, so the edits are put on
+// it again. The entries of the menu would otherwise name a scale and undo the edit before it.
+void EditHistory::forgetScales() {
+    std::vector<std::unique_ptr<UndoneEdit>> edits;
+    int done = 0; // of those edits; the others were undone
+    for (int i = 0; i < m_stack.count(); ++i) {
+        const auto* edit = dynamic_cast<const UndoneEdit*>(m_stack.command(i));
+        if (!edit) continue;
+        edits.push_back(edit->again());
+        if (i < m_stack.index()) ++done;
+    }
+    if (static_cast<int>(edits.size()) == m_stack.count()) return;
+    m_restacking = true;
+    m_stack.clear();
+    for (std::unique_ptr<UndoneEdit>& edit : edits)
+        m_stack.push(edit.release());
+    m_stack.setIndex(done);
+    m_restacking = false;
 }
 
 KeptEdits EditHistory::kept() const {
@@ -162,13 +176,8 @@ void EditHistory::takeOver(const KeptEdits& kept) {
 void EditHistory::setScale(int lane, float before, float after, const SetScale& set) {
     if (after == before) return;
     set(static_cast<double>(after));
-    const auto goTo = [this, set, run = m_model.edits().builds](float scale) {
-        if (m_model.edits().builds != run) return false;
-        set(static_cast<double>(scale));
-        return true;
-    };
-    m_stack.push(std::make_unique<UndoneScale>(m_stack,
-                                               tr("Loss scale of lane %1").arg(QChar(u'A' + lane)),
+    const auto goTo = [set](float scale) { set(static_cast<double>(scale)); };
+    m_stack.push(std::make_unique<UndoneScale>(tr("Loss scale of lane %1").arg(QChar(u'A' + lane)),
                                                before, after, goTo)
                      .release());
 }
@@ -178,6 +187,7 @@ void EditHistory::push(ConfigModel::Edits before, ConfigModel::Edits after, cons
     auto command = std::make_unique<UndoneEdit>(
         std::move(before), std::move(after), text, setting,
         [this](ConfigModel::Edits to, const RunConfig& from) {
+            if (m_restacking) return;
             // the stop of the run is no part of an edit of something else: Continue moves it, too
             if (to.config.steps == from.steps && to.config.epochs == from.epochs) {
                 to.config.steps = m_model.config().steps;

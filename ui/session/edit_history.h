@@ -53,8 +53,8 @@ public:
     }
 
     using SetScale = std::function<void(double)>;
-    /// Sets the loss scale of a lane of the run, so that it can be undone while that run is there.
-    /// Does nothing where the lane has this scale.
+    /// Sets the loss scale of a lane of the run, so that it can be undone until another run is
+    /// built. Does nothing where the lane has this scale.
     void setScale(int lane, float before, float after, const SetScale&);
 
     /// Returns the edits of this window so far, without loss scales: they belong to its run.
@@ -68,6 +68,8 @@ public:
 
 private:
     void record();
+    /// Takes the loss scales that were set off the stack: they are none of the next run's.
+    void forgetScales();
     /// `setting` is as in the command's constructor.
     void push(ConfigModel::Edits before, ConfigModel::Edits after, const QString& text,
               const QString& setting);
@@ -77,6 +79,7 @@ private:
     ConfigModel::Edits m_known; ///< the model's state when it was last looked at
     QElapsedTimer m_sinceEdit;
     bool m_silent = false;
+    bool m_restacking = false; ///< commands are undone for their place alone
 };
 
 } // namespace halfscope

@@ -59,6 +59,7 @@ private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
     void columnsByName();
     void numbersInTheScaleOfTheTraining();
+    void theTestIsNoPartOfTheView();
     void classesOfTheTraining();
     void missingValues();
     void unknownWords();
@@ -131,6 +132,17 @@ void TestOwnTables::numbersInTheScaleOfTheTraining() {
     QCOMPARE(targetsOf(*data, Split::Validation), (Floats{20}));
     QCOMPARE(inputsOf(*data->test(), Split::Validation), (Floats{-10}));
     QCOMPARE(targetsOf(*data->test(), Split::Validation), (Floats{-10}));
+}
+
+/// Its targets are not to be seen before the end, and would press all others together.
+void TestOwnTables::theTestIsNoPartOfTheView() {
+    TaskConfig task = csv("a,y\n1,10\n3,30\n", LossKind::Mse);
+    task.standardise = task.standardiseTarget = false;
+    task.validationPath = file("valid.csv", "a,y\n12,40\n");
+    task.testPath = file("test.csv", "a,y\n-8,-8000\n");
+    const TaskView view = makeDataset(task, 0)->view();
+    QCOMPARE(view.centre, 25.0);
+    QCOMPARE(view.reach, 0.55 * 30);
 }
 
 /// Classes keep their numbers, although another table has fewer of them, in another order.

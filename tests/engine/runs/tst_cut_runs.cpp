@@ -79,6 +79,8 @@ private slots:
     void damagedRows_data();
     void damagedRows();
     void damageBeforeACheckpoint();
+    void damagedEventsAndACheckpoint_data();
+    void damagedEventsAndACheckpoint();
     void emptyFiles();
     void damagedSummaryAndPictures();
     void manifests();
@@ -230,6 +232,49 @@ void TestCutRuns::damageBeforeACheckpoint() {
     QCOMPARE(thrownBy<InputError>([&] { past(3); }),
              m_folder->file("steps.csv") +
                  ", line 7, step: \"x\" is not allowed: a whole number from 1 to 1000000000");
+}
+
+void TestCutRuns::damagedEventsAndACheckpoint_data() {
+    QTest::addColumn<QByteArray>("events");
+    QTest::addColumn<int>("from"); // the first step of a checkpoint that is refused
+    const auto row = [](const char* name, const char* events, int from) {
+        QTest::newRow(name) << QByteArray(events) << from;
+    };
+    row("its step is told", "1,fp32,growth,1,2,,\n3,fp32,growth,2,x,,\n", 3);
+    row("a field too few", "1,fp32,growth,1,2,,\n3,fp32,growth,2,4\n4,fp32,growth,4,8,,\n", 3);
+    row("a mark without its pair", "1,fp32,growth,1,2,,\n3,fp32,growth,2,4,,\"Gr\n", 3);
+    row("not told", "2,fp32,growth,1,2,,\nx,fp32,growth,2,4,,\n4,fp32,growth,4,8,,\n", 2);
+    row("no event before", "x,fp32,growth,2,4,,\n", 1);
+    row("an edit is early", "1,fp32,growth,1,2,,\n4,fp32,edit,x,4,,\n", 3);
+    row("a step of no row", "1,fp32,growth,1,2,,\n9000,fp32\n", 1);
+}
+
+/// Events behind a checkpoint are told again, so those lines need not be readable. A line that does
+/// not tell its step may be as early as the one before it.
+void TestCutRuns::damagedEventsAndACheckpoint() {
+    QFETCH(const QByteArray, events);
+    QFETCH(const int, from);
+    put("steps.csv", rows(4));
+    put("timing.csv", times(4));
+    put("events.csv", table::kEvents + events.toStdString());
+    put("experiment.json", configText(defaultConfig()));
+    const RunManifest manifest{newRunId(), true, {}};
+    put("manifest.json", manifestText(manifest));
+    RunConfig recorded = defaultConfig();
+    const auto refused = [&](int64_t step) {
+        return thrownBy<InputError>([&] { readPast(folder(), manifest.run, step, recorded); });
+    };
+    for (int step = 1; step <= 4; ++step)
+        QCOMPARE(refused(step).starts_with(m_folder->file("events.csv") + ", line "), step >= from);
+    if (from < 3) return;
+    std::vector<int64_t> told;
+    readPast(folder(), manifest.run, 2, recorded).forEach([&](const RunBatch& batch) {
+        for (const Event& event : batch.events)
+            told.push_back(event.step);
+    });
+    QCOMPARE(told, std::vector<int64_t>{1});
+    recorded.edits = {{3, 1, "optimizer.lr", 0.5}}; // whose event the damage may have hidden
+    QVERIFY(refused(2).starts_with(m_folder->file("events.csv")));
 }
 
 void TestCutRuns::emptyFiles() {

@@ -16,6 +16,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -39,6 +40,7 @@ private slots:
     void aSavedRunPredicts();
     void textsBecomeClasses();
     void numbersAreInUnitsOfTheData();
+    void largeNumbersKeepTheirDigits();
     void linesLeftOutHaveNone();
     void arraysBecomeAnArray();
     void aChangedTableIsTold();
@@ -386,6 +388,50 @@ void TestPredictedSamples::numbersAreInUnitsOfTheData() {
                  qPrintable(lines[static_cast<int>(held.numbers[i]) + 1]));
     }
     QVERIFY(!lines[4].endsWith(';')); // it has a prediction, too
+}
+
+/// Near 1.6 billion, float32 holds only every 128th number.
+void TestPredictedSamples::largeNumbersKeepTheirDigits() {
+    const auto place = [](int line) { return line * 7 % 80; };
+    std::string text = "start,end\n";
+    for (int i = 0; i < 80; ++i)
+        text += std::to_string(1600000000 + 10 * place(i)) + ',' +
+                std::to_string(1600000007 + 25 * place(i)) + '\n';
+    const std::string path = write("times.csv", text);
+    const auto experiment = trained(path, 30);
+    QVERIFY(experiment->config().task.standardiseTarget);
+    Predictions held;
+    const std::atomic<bool> stop{false};
+    experiment->lane(0).evaluate(stop, &held);
+    QVERIFY(held.exact());
+    const QStringList lines = linesOf(predictedSamples(*experiment, 0, path)->bytes);
+    const Array saved = readNpy(write("held.npy", predictionsNpy(held)));
+    QCOMPARE(saved.info.type, ElementType::F64);
+    double furthest = 0; // of a prediction from what float32 makes of it
+    for (size_t i = 0; i < held.numbers.size(); ++i) {
+        const auto line = static_cast<int>(held.numbers[i]);
+        QVERIFY(std::abs(held.target(i) - (1600000007 + 25 * place(line))) < 0.01);
+        QCOMPARE(predictedText(held, held.target(i)).substr(0, 6), std::string("160000"));
+        QCOMPARE(saved.at(static_cast<int64_t>(i)), held.value(i));
+        furthest = std::max(furthest, std::abs(held.value(i) - double{held.values[i]}));
+        const double told = lines[line + 1].section(',', 2).toDouble();
+        QVERIFY2(std::abs(told - held.value(i)) < 1, qPrintable(lines[line + 1]));
+    }
+    QVERIFY2(furthest > 8 && furthest <= 64, qPrintable(QString::number(furthest)));
+    QCOMPARE(laneFileBytes(*experiment, LaneFile::Predictions, 0, "1")->bytes,
+             predictionsNpy(held));
+    const auto note = [](Experiment& of) {
+        return laneFileBytes(of, LaneFile::Onnx, 0, "1")->note.english();
+    };
+    QCOMPARE(note(*experiment),
+             "The ONNX file takes float32, which holds numbers like those of these inputs only in "
+             "steps of up to 128: start. The ONNX file predicts float32, which holds numbers like "
+             "those of these targets only in steps of up to 128: end. Saved predictions are "
+             "float64.");
+    text = "size,price\n";
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(i) + ',' + std::to_string(70000 + 1000 * i) + '\n';
+    QCOMPARE(note(*trained(write("small.csv", text), 1)), std::string());
 }
 
 /// Those behind them keep their own.

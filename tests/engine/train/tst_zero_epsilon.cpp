@@ -63,6 +63,35 @@ private slots:
         QCOMPARE(std::string(optimizerOfZeroEpsilon(lane.events[0].tensor)), name);
     }
 
+    /// Before each step only so many weights are looked at, but the small arrays of a large network
+    /// tell it, too, and so do all of them after the first update.
+    void largeNetworks() {
+        RunConfig config = laneConfig(Precision::Fp16);
+        config.model.width = 2100; // 4.41 million weights between two hidden layers
+        config.threads = 2;
+        Lane lane(config, {4, 10, 1});
+        lane.step(1);
+        QVERIFY(lane.step(2).flags & kLossNotFinite);
+        QCOMPARE(lane.events.at(0).tensor, "the zero epsilon of Adam");
+        struct Case {
+            int64_t step;
+            const char* array;
+            bool told;
+        };
+        for (const auto& [step, array, told] :
+             {Case{1, "2.weight", true}, Case{5, "2.weight", false}, Case{5, "2.bias", true}}) {
+            Lane spoilt(config, {4, 10, 1});
+            Weights weights = spoilt.trainer.weights();
+            weights.at(array)[0] = INFINITY;
+            spoilt.trainer.setWeights(weights);
+            LaneState state = spoilt.trainer.state();
+            state.step = step;
+            spoilt.trainer.restore(state);
+            QVERIFY(spoilt.step(step + 1).flags & kLossNotFinite);
+            QCOMPARE(spoilt.events.at(0).tensor == "the zero epsilon of Adam", told);
+        }
+    }
+
     /// An epsilon of zero is not blamed for weights that a gradient has spoilt, nor for weights
     /// that are finite.
     void epsilonIsNotToBlame() {

@@ -6,6 +6,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QElapsedTimer>
+#include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollBar>
@@ -13,6 +14,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -78,6 +80,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void bestFirst();
     void theBestLaneCounts();
+    void rowsShowWhatOrdersThem();
     void runsStayWhatTheyAre();
     void trainingDoesNotMoveRows();
     void comesAndGoesInOrder();
@@ -124,6 +127,41 @@ void TestRunOrder::theBestLaneCounts() {
     QCOMPARE(namesIn(ordered), QStringList({"one lane", "fell"}));
     QVERIFY2(list.detailsOf(1).contains(QStringLiteral("Last validation: A 10.00 %, B 80.00 %")),
              qPrintable(list.detailsOf(1)));
+}
+
+/// An order of numbers that are not shown could not be read.
+void TestRunOrder::rowsShowWhatOrdersThem() {
+    Many many;
+    RunsPanel panel(many.list);
+    panel.resize(280, 600);
+    panel.show();
+    const auto results = [&panel] {
+        const QAbstractItemModel& rows = *panel.table()->model();
+        QStringList texts;
+        for (int row = 0; row < rows.rowCount(); ++row)
+            texts << rows.index(row, RunListModel::LossColumn).data().toString();
+        return texts;
+    };
+    const auto explains = [&panel](const char* words) {
+        const auto labels = panel.findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(), [&](const QLabel* each) {
+            return each->text().contains(QLatin1String(words));
+        });
+    };
+    QCOMPARE(results().front(), QStringLiteral("A 0.4 (0.4)"));
+    QVERIFY(explains("median of the last") && !explains("last validation"));
+    const quint64 look = many.list.index(0, 0).data(RunListModel::LookRole).toULongLong();
+    panel.setOrder(Order::ByValidation);
+    QCOMPARE(results(),
+             QStringList({"Validation: A 90.00 %", "Validation: A 50.00 %", "Validation: A 50.00 %",
+                          "Validation: A 0.2", "Validation: A 0.5", "Validation: A not a number",
+                          "No validation"}));
+    QVERIFY(explains("last validation") && !explains("median of the last"));
+    // so that the rows are measured anew
+    QVERIFY(many.list.index(0, 0).data(RunListModel::LookRole).toULongLong() != look);
+    panel.setOrder(Order::ByLoss);
+    QCOMPARE(results().front(), QStringLiteral("A 0.1 (0.1)"));
+    QVERIFY(explains("median of the last"));
 }
 
 /// What is done to a row is done to its run, which keeps its number and its colour.

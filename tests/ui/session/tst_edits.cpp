@@ -13,6 +13,8 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 
+#include <vector>
+
 namespace tst_edits {
 
 using namespace halfscope;
@@ -38,6 +40,7 @@ private slots:
     void laneOfAnEarlierRunIsNot();
     void quickEditsOfOneSettingAreOne();
     void loadingForgets();
+    void anotherRunForgetsScales();
     void theStopStepStaysWithTheProgram();
     void liveSettingReachesTheRun();
     void keysInTheWindow();
@@ -158,6 +161,40 @@ void TestEdits::loadingForgets() {
     QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
     history.stack().undo();
     QCOMPARE(configText(model.config()), configText(presetNamed("regression").config));
+}
+
+/// What the menu names is what it undoes and redoes, also behind a reset.
+void TestEdits::anotherRunForgetsScales() {
+    ConfigModel model;
+    EditHistory history(model);
+    QUndoStack& stack = history.stack();
+    std::vector<double> scales;
+    const auto sets = [&](double to) { scales.push_back(to); };
+    model.setRunning(model.config());
+    history.setScale(1, 1024, 64, sets);
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
+    history.setScale(1, 64, 32, sets);
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("33"))); // soon, but an edit of its own
+    history.setScale(1, 32, 16, sets);
+    QVERIFY(set(model, "model.depth", -1, QStringLiteral("5")));
+    stack.undo();
+    stack.undo();
+    QCOMPARE(scales, (std::vector<double>{64, 32, 16, 32}));
+    const std::string before = configText(model.config());
+    model.startBuilding();
+    model.setRunning(model.config());
+    QCOMPARE(configText(model.config()), before);
+    QCOMPARE(stack.count(), 3);
+    QCOMPARE(stack.redoText(), QStringLiteral("More hidden layers"));
+    QCOMPARE(stack.undoText(), QStringLiteral("Width"));
+    stack.undo();
+    QCOMPARE(model.config().model.width, int64_t{32});
+    stack.redo();
+    stack.redo();
+    QCOMPARE(model.config().model.width, int64_t{33});
+    QCOMPARE(model.config().model.depth, int64_t{5});
+    QVERIFY(!stack.canRedo());
+    QCOMPARE(scales.size(), size_t{4}); // none of them reaches the new run
 }
 
 void TestEdits::theStopStepStaysWithTheProgram() {

@@ -179,8 +179,10 @@ void TestAfterTheEnd::aScaleOfAnEarlierRunIsNot() {
     QVERIFY(stepsTo(window, 1));
     const float scale = window.run().lane(1).scale();
     QAction* undo = actionFor(window, QKeySequence::Undo);
-    undo->trigger(); // undoes the edit before it
-    QTRY_COMPARE(model.config().optimizer.lr, rate);
+    QVERIFY2(undo->text().endsWith(QLatin1String("Learning rate")), qPrintable(undo->text()));
+    undo->trigger();
+    QCOMPARE(model.config().optimizer.lr, rate);
+    QVERIFY2(!undo->isEnabled(), qPrintable(undo->text()));
     QVERIFY(stepsTo(window, 2));
     QCOMPARE(window.run().lane(1).last.scale(), scale);
 }
