@@ -7,6 +7,7 @@
 #include "app/cli_info.h"
 #include "app/cli_output.h"
 #include "app/cli_run.h"
+#include "app/cli_run_list.h"
 #include "app/cli_runs.h"
 #include "app/cli_sweep.h"
 #include "app/cli_targets.h"
@@ -181,10 +182,12 @@ struct Commands {
                            "--keep-best has written, instead of those at the end");
         evaluate->add_flag("--quiet", evaluateOptions.quiet, "Print errors only");
         runs = app.add_subcommand("runs", "List, show, export or delete the runs of windows that "
-                                          "ended without saving them");
+                                          "ended without saving them; or list the saved runs in a "
+                                          "folder");
         textOption(*runs, "action", runsOptions.action,
-                   "list (without a word), show, export into the folder of --out, or delete",
-                   "ACTION", "list, show, export or delete");
+                   "list (without a word), show, export into the folder of --out, or delete; or "
+                   "the path of a folder whose folders hold saved runs: a table of them",
+                   "ACTION", "list, show, export or delete, or a folder with saved runs");
         textOption(*runs, "run", runsOptions.run,
                    "A run as the list names it; delete also takes the session before the slash",
                    "RUN", "the name of a run");
@@ -194,6 +197,9 @@ struct Commands {
         writesFolder(textOption(*runs, "--out", runsOptions.out,
                                 "The folder that export writes a run into", "DIR",
                                 "the path of a folder"));
+        textOption(*runs, "--order", runsOptions.order,
+                   "The order of saved runs: by validation (the best first), loss or name", "ORDER",
+                   kRunOrders);
         verify = app.add_subcommand("verify", "Check that this machine computes what PyTorch does, "
                                               "against values recorded from it, and large "
                                               "products against float64");

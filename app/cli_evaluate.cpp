@@ -206,6 +206,7 @@ int evaluate(const EvaluateOptions& options) {
     if (!folder.empty()) config = own.emplace(folder, config, at).settings();
     config.forks.clear(); // nothing is trained
     config.edits.clear();
+    config.model.partialWeights = false; // drawn weights have learnt nothing
     if (config.model.weights.empty() && !own)
         throw InputError(Message::data("evaluate: --weights is missing, the file of the weights to "
                                        "judge, or the folder of a run that has those of its "
@@ -213,6 +214,7 @@ int evaluate(const EvaluateOptions& options) {
     const bool predicts = !options.predict.empty();
     if (predicts) predictInstead(config, options);
     checkCanJudge(config, options);
+    if (!own) checkStateDict(config.model.weights, config);
     SignalWatch signals; // before the engine starts threads; ends the program while it judges
     const bool keeps = !options.out.empty();
     const Asked asked{options.test, keeps};

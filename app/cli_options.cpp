@@ -77,6 +77,10 @@ void ExperimentOptions::addTo(CLI::App& command, Trains trains) {
               : "The state_dict to judge, a safetensors file (default: of a run's folder, "
                 "the weights that each lane came to)",
           "FILE");
+    if (trains == Trains::Yes)
+        command.add_flag("--partial", partial,
+                         "Of the file of weights, take the tensors that fit, as strict=False does "
+                         "in PyTorch; the others keep their initial values");
     deviceOption(command, device);
     field("--threads", threads, "run.threads", "Threads of the CPU device; 0 for all", "N");
     command
@@ -205,8 +209,12 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     for (const auto& [key, text] : named) {
         if (!text.empty()) setField(config, -1, key, parseValue(*findField(key), text));
     }
+    if (partial) setField(config, -1, "model.partial_weights", true);
     for (const std::string& setting : presetsFirst(settings))
         applySetting(config, setting);
+    if (partial && config.model.weights.empty())
+        throw InputError(Message::data("--partial: --weights is missing, the file of which the "
+                                       "tensors that fit are taken"));
     if (config.task.kind != titled) config.title = titleOfData(config.task);
     applySweeps(config, swept());
     checkConfig(config);
@@ -252,6 +260,9 @@ std::vector<Assignment> ExperimentOptions::resumedSettings() const {
             throw InputError(Message::data(std::string(name) +
                                            " and --resume: give one of them; "
                                            "the checkpoint has the whole experiment"));
+    if (partial)
+        throw InputError(Message::data("--partial and --resume: give one of them; "
+                                       "the checkpoint has the whole experiment"));
     if (!sweeps.empty())
         throw InputError(Message::data("--sweep and --resume: give one of them; the lanes of a "
                                        "checkpoint are there already"));

@@ -28,6 +28,7 @@ enum class Trains { Yes, No };
 
 struct ExperimentOptions {
     std::string file, preset, lanes, steps, epochs, seed, weights, device, threads;
+    bool partial = false; ///< of the file of weights, what fits is taken
     std::vector<std::string> settings, sweeps;
 
     void addTo(CLI::App& command, Trains = Trains::Yes);

@@ -55,6 +55,8 @@ std::string startText(const Experiment& experiment) {
         text += "Data: " + note.english() + "\n";
     if (!experiment.dataChange().empty())
         text += "Data: " + experiment.dataChange().english() + ".\n";
+    if (!experiment.weightsNote().empty() && experiment.step() == 0)
+        text += "Weights: " + experiment.weightsNote().english() + "\n";
     if (const Message warning = modelWarning(config); !warning.empty())
         text += "Warning: " + warning.english() + "\n";
     if (!experiment.cudaReason().empty())

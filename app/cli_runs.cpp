@@ -3,6 +3,7 @@
 #include "app/cli_runs.h"
 
 #include "app/cli_output.h"
+#include "app/cli_run_list.h"
 #include "app/cli_targets.h"
 
 #include "engine/core/error.h"
@@ -18,6 +19,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -26,7 +28,7 @@ namespace halfscope::cli {
 
 namespace {
 
-constexpr const char* kActions = "list, show, export or delete";
+constexpr const char* kActions = "list, show, export or delete, or a folder with saved runs";
 
 /// Returns the folder where the window keeps its sessions (AppLocalDataLocation of Qt).
 std::string usualFolder() {
@@ -188,12 +190,33 @@ void exportRun(const LeftSession& session, const LeftRun& left, const std::strin
     print("Files: " + pathText(out) + "\n");
 }
 
+/// Lists the saved runs in the folder that stands where an action may stand.
+void listFolder(const RunsOptions& options) {
+    if (!options.run.empty())
+        throw InputError(Message::data("runs: " + quotedText(options.run) +
+                                       " is one argument too many behind a folder"));
+    const bool sessions = !options.folder.empty();
+    if (sessions || !options.out.empty())
+        throw InputError(
+            Message::data(std::string(sessions ? "runs: --sessions" : "runs: --out") +
+                          " and a folder: give one of them; the folder's runs are saved already"));
+    listSavedRuns(options.action, options.order);
+}
+
 } // namespace
 
 int runs(const RunsOptions& options) {
     const std::string& action = options.action;
     const bool known = action.empty() || action == "list" || action == "show" ||
                        action == "export" || action == "delete";
+    std::error_code ignored; // what cannot be examined is no folder, and no action either
+    if (!known && std::filesystem::is_directory(action, ignored)) {
+        listFolder(options);
+        return 0;
+    }
+    if (known && !options.order.empty())
+        throw InputError(Message::data("runs: --order is for a folder with saved runs: "
+                                       "halfscope-cli runs FOLDER --order loss"));
     if (!known)
         throw InputError(
             Message::data("runs: " + quotedText(action) + " is not allowed: " + kActions));

@@ -1,4 +1,5 @@
-// halfscope-cli runs: the runs of sessions that ended without saving them.
+// halfscope-cli runs: the runs of sessions that ended without saving them, and the saved runs in a
+// folder.
 #pragma once
 
 #include <string>
@@ -6,10 +7,11 @@
 namespace halfscope::cli {
 
 struct RunsOptions {
-    std::string action; ///< list, show, export or delete; empty: list
+    std::string action; ///< list, show, export or delete, or a folder with saved runs; empty: list
     std::string run;    ///< "20261121-173455-1/2"; for delete also a whole session
     std::string folder; ///< where sessions are kept; empty: the window's folder
     std::string out;    ///< the folder to export to
+    std::string order;  ///< of the saved runs in a folder, see listSavedRuns()
 };
 
 /// Returns the exit code. Throws the engine's errors.

@@ -256,6 +256,18 @@ std::vector<Field> dataFields() {
                {0, 64})};
 }
 
+Field partialWeightsField() {
+    return when([](const RunConfig& c) { return !c.model.weights.empty(); },
+                ofRun(
+                    {"model.partial_weights", phrase("Settings", "Take what fits"), kNoUnit,
+                     phrase("Settings",
+                            "The file of initial weights need not have all tensors of the "
+                            "network, and may have others, as with strict=False in PyTorch: "
+                            "tensors that it lacks are drawn from the seed, others are ignored. "
+                            "One of another shape is still an error.")},
+                    [](auto& c) -> auto& { return c.model.partialWeights; }));
+}
+
 std::vector<Field> networkFields() {
     const auto plain = [](const RunConfig& c) { return !isAdversarial(c.model); };
     const auto isTemplate = [](const RunConfig& c) { return c.model.layers.empty(); };
@@ -310,6 +322,7 @@ std::vector<Field> networkFields() {
                 "starts at the folder of the experiment file.")},
         [](auto& c) -> auto& { return c.model.weights; }));
     fields.back().kind = FieldKind::Path;
+    fields.push_back(partialWeightsField());
     return fields;
 }
 

@@ -59,6 +59,8 @@ struct ModelConfig {
     int64_t criticSteps = 1; ///< the critic's steps for each step of the first network
     std::string weights{}; ///< path of a state dict that the lanes start from; when empty, weights
                            ///< are drawn
+    bool partialWeights = false; ///< the state dict may lack weights, which are drawn, and have
+                                 ///< others, which are ignored
 };
 /// What happens to gradients between the backward pass and the optimizer, and the penalty on them.
 struct GradientConfig {

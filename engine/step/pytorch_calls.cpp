@@ -177,6 +177,12 @@ std::string clipCall(const GradientConfig& g, const std::string& parameters) {
     return {};
 }
 
+std::string loadCall(const ModelConfig& model, const std::string& network,
+                     const std::string& weights) {
+    const bool partial = model.partialWeights && !model.weights.empty();
+    return network + ".load_state_dict(" + weights + (partial ? ", strict=False)" : ")");
+}
+
 std::string indented(std::string_view lines) {
     std::string text;
     while (!lines.empty()) {

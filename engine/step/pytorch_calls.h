@@ -50,6 +50,10 @@ std::string scheduleCall(const ScheduleConfig&);
 /// clipped.
 std::string clipCall(const GradientConfig&, const std::string& parameters);
 
+/// Returns the call that takes a state dict, "model.load_state_dict(weights)": strict, unless parts
+/// of the file of model.weights are taken.
+std::string loadCall(const ModelConfig&, const std::string& network, const std::string& weights);
+
 /// Indents each line by four more spaces. The last line ends with a line break too.
 std::string indented(std::string_view lines);
 

@@ -23,7 +23,6 @@
 #include "engine/step/step_parts.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -78,8 +77,7 @@ private:
                            [](const Lane& lane) { return !lane.torch.cast.empty(); });
     }
     bool anyFp8() const {
-        return std::any_of(m_lanes.begin(), m_lanes.end(),
-                           [](const Lane& lane) { return lane.torch.fp8; });
+        return std::ranges::any_of(m_lanes, [](const Lane& lane) { return lane.torch.fp8; });
     }
     bool anyLayers() const {
         return std::any_of(m_lanes.begin(), m_lanes.end(),
@@ -323,11 +321,12 @@ std::string ScriptWriter::models() const {
         return filled(
             R"(    model = make_model()
     if weights:
-        model.load_state_dict(weights)
+        {LOAD}
     model = model{TO}
 {LAYERS}    optimizer = {OPTIMIZER}
 )",
             {{"TO", to},
+             {"LOAD", loadCall(m_config.model, "model", "weights")},
              {"LAYERS", anyLayers() ? "    keep_types(model, lane.get(\"layers\", {}))\n" : ""},
              {"OPTIMIZER", optimizerCall(first, "model.parameters()")}});
     return filled(
@@ -335,7 +334,7 @@ std::string ScriptWriter::models() const {
     if weights:  # those of the second network begin with "{START}"
         for network, start in zip(model, ("", "{START}")):
             names = [name for name in weights if name.startswith("{START}") == bool(start)]
-            network.load_state_dict({name[len(start) :]: weights[name] for name in names})
+            {LOAD}
     model = model{TO}
     optimizers = [
         {FIRST},
@@ -343,6 +342,8 @@ std::string ScriptWriter::models() const {
     ]
 )",
         {{"TO", to},
+         {"LOAD", loadCall(m_config.model, "network",
+                           "{name[len(start) :]: weights[name] for name in names}")},
          {"MAKE", judged() ? "make_critic" : "make_model"},
          {"START", judged() ? m_parts.critic->prefix : m_parts.networks[1].prefix},
          {"FIRST", optimizerCall(first, "model[0].parameters()")},

@@ -134,7 +134,7 @@ size_t Experiment::stateBytes() const {
 
 void Experiment::buildLanes(const std::string& device, const std::stop_token& stop) {
     m_device = device;
-    Weights given;
+    FirstWeights given;
     for (size_t i = 0; i < m_config.lanes.size(); ++i) {
         const std::string name = deviceOfLane(device, static_cast<int>(i));
         DeviceChoice choice = chooseDevice(name, static_cast<int>(m_config.threads));
@@ -145,9 +145,10 @@ void Experiment::buildLanes(const std::string& device, const std::stop_token& st
         checkLaneFits(i);
         if (m_config.model.weights.empty()) continue;
         Trainer& lane = *m_lanes.back();
-        if (i == 0) given = readFirstWeights(m_config.model.weights, lane.program().graph);
-        lane.setWeights(given);
+        if (i == 0) given = readFirstWeights(m_config, lane.program().graph, stop);
+        lane.setWeights(given.weights);
     }
+    m_weightsNote = given.note;
 }
 
 /// Checks that the lane fits beside those of the same device.

@@ -61,6 +61,9 @@ public:
     const DeviceInfo& device() const { return m_lanes.front()->device(); }
     /// The reason why CUDA is not used although the configuration left it open; empty otherwise.
     const Message& cudaReason() const { return m_cudaReason; }
+    /// Which weights the lanes have not begun with from the file of model.weights, see
+    /// FirstWeights; empty when there are none.
+    const Message& weightsNote() const { return m_weightsNote; }
 
     /// How the samples become steps. An epoch is one pass over the train split.
     const EpochPlan& epochs() const { return m_epochs; }
@@ -184,7 +187,7 @@ private:
     bool m_hasFormula = false; ///< true when lanes learn coefficients that a caption can give
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;
-    Message m_cudaReason;
+    Message m_cudaReason, m_weightsNote;
     std::atomic<bool> m_stop{false};
     std::vector<StepRecord> m_pending;   ///< rows of the lanes that finished an interrupted step
     std::vector<Edit> m_edits;           ///< waiting for the next step boundary

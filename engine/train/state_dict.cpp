@@ -24,6 +24,7 @@ namespace {
 constexpr std::string_view kRunningMean = ".running_mean";
 constexpr const char *kDataPrint = "data_sha256", *kStep = "step";
 constexpr std::string_view kTracked = ".num_batches_tracked";
+constexpr std::string_view kKey = "model.weights";
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {
     throw InputError(phrase("Files", "%1: %2"), pathText(path), what);
@@ -95,34 +96,77 @@ std::string wrapperOf(const SafetensorsInfo& file, const std::map<std::string, S
     return {};
 }
 
-/// Reports all problems at once, so that whoever has to change names sees every one of them.
-void checkNames(const std::string& path, const SafetensorsInfo& file,
-                const std::map<std::string, Shape>& wanted) {
-    std::vector<std::string> missing, unexpected;
-    std::vector<Message> found, problems;
+/// Returns what differs about names, in the words of load_state_dict().
+std::vector<Message> differentNames(const StateDictFit& fit, const std::string& wrapper) {
+    std::vector<Message> found;
+    if (!wrapper.empty())
+        found.emplace_back(phrase("Files", "its names begin with %1, as a wrapped network's do; in "
+                                           "Python, {name.removeprefix(%2): array for name, array "
+                                           "in state.items()} removes that"),
+                           pathText(wrapper), quotedText(wrapper));
+    if (!fit.missing.empty())
+        found.emplace_back(phrase("Files", "missing: %1"), someOf(fit.missing));
+    if (!fit.unexpected.empty())
+        found.emplace_back(phrase("Files", "unexpected: %1"), someOf(fit.unexpected));
+    return found;
+}
+
+/// Finds all problems at once, so that whoever has to change names sees every one of them.
+StateDictFit fitOf(const std::string& path, const SafetensorsInfo& file,
+                   const std::map<std::string, Shape>& wanted) {
+    StateDictFit fit{.wanted = wanted.size()};
     for (const auto& each : wanted)
-        if (!file.find(each.first)) missing.push_back(each.first);
+        if (!file.find(each.first)) fit.missing.push_back(each.first);
+    fit.taken = fit.wanted - fit.missing.size();
+    std::vector<Message> problems;
     for (const ArrayInfo& array : file.arrays) {
         const auto at = wanted.find(array.name);
         if (at == wanted.end()) {
-            if (!isTracked(array.name, wanted)) unexpected.push_back(pathText(array.name));
+            if (!isTracked(array.name, wanted)) fit.unexpected.push_back(pathText(array.name));
         } else if (const Message problem = problemWith(array, at->second); !problem.empty()) {
             constexpr size_t kShown = 8;
             if (problems.size() < kShown) problems.push_back(problem);
         }
     }
-    if (const std::string prefix = wrapperOf(file, wanted); !prefix.empty())
-        found.emplace_back(phrase("Files", "its names begin with %1, as a wrapped network's do; in "
-                                           "Python, {name.removeprefix(%2): array for name, array "
-                                           "in state.items()} removes that"),
-                           pathText(prefix), quotedText(prefix));
-    if (!missing.empty()) found.emplace_back(phrase("Files", "missing: %1"), someOf(missing));
-    if (!unexpected.empty())
-        found.emplace_back(phrase("Files", "unexpected: %1"), someOf(unexpected));
-    found.insert(found.end(), problems.begin(), problems.end());
-    if (found.empty()) return;
-    refuse(path, {phrase("Files", "its arrays are not those of the network: %1"),
-                  listed(found, phrase("Files", "%1; %2"))});
+    const auto told = [&path](Phrase start, const std::vector<Message>& found) {
+        if (found.empty()) return Message();
+        const Message what{start, listed(found, phrase("Files", "%1; %2"))};
+        return Message(phrase("Files", "%1: %2"), pathText(path), what);
+    };
+    constexpr Phrase kOthers = phrase("Files", "its arrays are not those of the network: %1");
+    std::vector<Message> names = differentNames(fit, wrapperOf(file, wanted));
+    fit.partialProblem = fit.taken == 0
+                             ? told(phrase("Files", "nothing in it fits the network: %1"), names)
+                             : told(kOthers, problems);
+    names.insert(names.end(), problems.begin(), problems.end());
+    fit.problem = told(kOthers, names);
+    return fit;
+}
+
+/// Throws when the file is not to be taken as a whole or, where parts are allowed, not even so.
+void checkFit(const StateDictFit& fit, bool partial) {
+    const Message& problem = partial ? fit.partialProblem : fit.problem;
+    if (!problem.empty()) throw InputError(problem);
+}
+
+/// Throws likewise, and says how a part of a file that does not fit as a whole could be taken.
+void checkFirstFit(const StateDictFit& fit, bool partial) {
+    if (!partial && !fit.problem.empty() && fit.partialProblem.empty())
+        throw InputError(phrase("Files", "%1; with model.partial_weights, the %2 of %3 tensors "
+                                         "that fit are taken"),
+                         fit.problem, fit.taken, fit.wanted);
+    checkFit(fit, partial);
+}
+
+/// Returns what is taken of a file that does not fit as a whole, and what is not.
+Message noteOn(const std::string& path, const StateDictFit& fit) {
+    std::vector<Message> parts{{phrase("Files", "%1 of %2 tensors of the network come from %3"),
+                                fit.taken, fit.wanted, pathText(path)}};
+    if (!fit.missing.empty())
+        parts.emplace_back(phrase("Files", "initial values stay in: %1"), someOf(fit.missing));
+    if (!fit.unexpected.empty())
+        parts.emplace_back(phrase("Files", "ignored: %1"), someOf(fit.unexpected));
+    return listed(parts, phrase("Files", "%1; %2"));
 }
 
 [[noreturn]] void refusePickle(const std::string& path) {
@@ -170,20 +214,52 @@ std::string metadataIn(const std::string& path, const char* key) {
     return found == file.metadata.end() ? std::string() : found->second;
 }
 
+/// Reads those of the weights that the file has.
+void readThere(const std::string& path, const SafetensorsInfo& file,
+               const std::map<std::string, Shape>& wanted, Weights& weights) {
+    for (const auto& [name, shape] : wanted) {
+        const ArrayInfo* const there = file.find(name);
+        if (!there) continue;
+        const Array array = readSafetensor(path, *there);
+        std::vector<float>& values = weights[name];
+        values.resize(static_cast<size_t>(shape.elements()));
+        array.toFloats(0, values);
+    }
+}
+
+void checkFinite(const std::string& path, const Weights& weights) {
+    for (const auto& [name, values] : weights) {
+        const auto odd = std::ranges::count_if(values, [](float x) { return !std::isfinite(x); });
+        if (odd > 0)
+            refuse(path, {phrase("Files", "%1 of the %2 numbers in %3 are inf, nan or beyond "
+                                          "what float32 holds; a training must begin with "
+                                          "finite weights"),
+                          odd, values.size(), pathText(name)});
+    }
+}
+
 /// Puts the setting's name before the messages of errors.
 template <class Call>
 void withKey(const Call& call) {
     try {
         call();
     } catch (const InputError& error) {
-        throw InputError(within("model.weights", error.message()));
+        throw InputError(within(kKey, error.message()));
     }
 }
 
 } // namespace
 
+StateDictFit stateDictFit(const std::string& path, const RunConfig& config) {
+    StateDictFit fit;
+    withKey([&] { fit = fitOf(path, headerOf(path), shapesOf(config)); });
+    for (Message* const problem : {&fit.problem, &fit.partialProblem})
+        if (!problem->empty()) *problem = within(kKey, *problem);
+    return fit;
+}
+
 void checkStateDict(const std::string& path, const RunConfig& config) {
-    withKey([&] { checkNames(path, headerOf(path), shapesOf(config)); });
+    checkFit(stateDictFit(path, config), false);
 }
 
 Weights readStateDict(const std::string& path, const Graph& step) {
@@ -191,31 +267,28 @@ Weights readStateDict(const std::string& path, const Graph& step) {
     withKey([&] {
         const std::map<std::string, Shape> wanted = shapesOf(step);
         const SafetensorsInfo file = headerOf(path);
-        checkNames(path, file, wanted);
-        for (const auto& [name, shape] : wanted) {
-            const Array array = readSafetensor(path, *file.find(name));
-            std::vector<float>& values = weights[name];
-            values.resize(static_cast<size_t>(shape.elements()));
-            array.toFloats(0, values);
-        }
+        checkFit(fitOf(path, file, wanted), false);
+        readThere(path, file, wanted, weights);
     });
     return weights;
 }
 
-Weights readFirstWeights(const std::string& path, const Graph& step) {
-    Weights weights = readStateDict(path, step);
+FirstWeights readFirstWeights(const RunConfig& config, const Graph& step,
+                              const std::stop_token& stop) {
+    const std::string& path = config.model.weights;
+    const bool partial = config.model.partialWeights;
+    FirstWeights first;
     withKey([&] {
-        for (const auto& [name, values] : weights) {
-            const auto odd =
-                std::ranges::count_if(values, [](float x) { return !std::isfinite(x); });
-            if (odd > 0)
-                refuse(path, {phrase("Files", "%1 of the %2 numbers in %3 are inf, nan or beyond "
-                                              "what float32 holds; a training must begin with "
-                                              "finite weights"),
-                              odd, values.size(), pathText(name)});
-        }
+        const std::map<std::string, Shape> wanted = shapesOf(step);
+        const SafetensorsInfo file = headerOf(path);
+        const StateDictFit fit = fitOf(path, file, wanted);
+        checkFirstFit(fit, partial);
+        if (partial) first.weights = initialWeights(step, config.seed, stop);
+        if (!fit.problem.empty()) first.note = noteOn(path, fit);
+        readThere(path, file, wanted, first.weights);
+        checkFinite(path, first.weights);
     });
-    return weights;
+    return first;
 }
 
 std::string dataPrintIn(const std::string& path) { return metadataIn(path, kDataPrint); }

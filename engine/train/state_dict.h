@@ -7,8 +7,23 @@
 
 namespace halfscope {
 
-/// Checks the file for the network of the settings before anything is built. Throws InputError as
-/// readStateDict() does.
+/// How a file of weights fits a network.
+struct StateDictFit {
+    size_t wanted = 0; ///< the network's weights; num_batches_tracked is none
+    size_t taken = 0;  ///< those of them that the file has by name
+    std::vector<std::string> missing{}, unexpected{};
+    /// Why the file cannot be taken as a whole: names, shapes and types, as readStateDict() throws
+    /// it; empty when it can.
+    Message problem{};
+    /// Why not even a part of it can be taken, as load_state_dict(strict=False) takes it: shapes
+    /// and types, or no name that fits; empty when it can.
+    Message partialProblem{};
+};
+
+/// Compares the file with the network of the settings before anything is built. Throws InputError
+/// for a file that is no state dict.
+StateDictFit stateDictFit(const std::string& path, const RunConfig&);
+/// Does the same, and throws InputError as readStateDict() does when it does not fit as a whole.
 void checkStateDict(const std::string& path, const RunConfig&);
 
 /// Reads the weights of a network from a file. Names and shapes must be those of the graph's
@@ -18,9 +33,18 @@ void checkStateDict(const std::string& path, const RunConfig&);
 /// or of another shape, as load_state_dict() does; for a pickle it gives the line of Python that
 /// converts the file, for a checkpoint it says what takes it.
 Weights readStateDict(const std::string& path, const Graph& step);
-/// Does the same for weights that a training begins with. Throws InputError, too, for an array that
+
+/// What a training begins with.
+struct FirstWeights {
+    Weights weights;
+    Message note{}; ///< which of them are drawn and what is ignored; empty when the file fits
+};
+/// Does the same for the weights that a training begins with, in the file that model.weights names.
+/// With model.partial_weights, those that it lacks are drawn as without a file, what is unexpected
+/// is ignored, and an InputError says when nothing fits. Throws InputError, too, for an array that
 /// holds inf or nan, or a number that float32 does not hold: no step could come back from there.
-Weights readFirstWeights(const std::string& path, const Graph& step);
+FirstWeights readFirstWeights(const RunConfig&, const Graph& step,
+                              const std::stop_token& stop = {});
 
 /// Returns the weights of a lane as a file: each in the dtype in which the lane stores it, and for
 /// a batch norm num_batches_tracked, the steps of this run. `model` is PyTorch's text of the

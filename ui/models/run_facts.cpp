@@ -166,10 +166,6 @@ int laneLike(const RunSnapshot& run, int lane, const RunSnapshot& other) {
     return -1;
 }
 
-double trailingLoss(const RunSnapshot& run, int lane) {
-    return run.trailingMedian(lane, metric::Loss, kTrailingSteps);
-}
-
 QString epochText(const RunSnapshot& run) {
     const EpochPlan plan = epochPlanOf(run.info().config);
     if (!plan.hasBatches()) return {};

@@ -3,8 +3,8 @@
 // ended.
 #pragma once
 
+#include "engine/runs/run_score.h"
 #include "engine/runs/run_store.h"
-#include "ui/models/run_score.h"
 
 #include <QAbstractTableModel>
 #include <QStringList>

@@ -1,6 +1,7 @@
 // The newest values of each lane as table rows and as plain values.
 #include "ui/models/run_model.h"
 
+#include "engine/runs/run_score.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/precision.h"
 #include "ui/models/event_model.h"

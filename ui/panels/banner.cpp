@@ -1,4 +1,4 @@
-// The line: coloured edge, selectable text, close button.
+// The line: coloured edge, selectable text, a button for what is offered, close button.
 #include "ui/panels/banner.h"
 
 #include "ui/look/icons.h"
@@ -13,6 +13,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
+#include <QPushButton>
 #include <QToolButton>
 
 #include <utility>
@@ -27,6 +28,9 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
     m_text = make<WrappedText>(this);
     m_text->setTextFormat(Qt::PlainText);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_offer = make<QPushButton>(this);
+    m_offer->setObjectName(QStringLiteral("offer"));
+    m_offer->hide();
     m_close = make<QToolButton>(this);
     m_close->setAutoRaise(true);
     m_close->setToolTip(tr("Dismiss this message"));
@@ -34,8 +38,14 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
     auto* row = make<QHBoxLayout>(this);
     row->setContentsMargins(kEdge + 12, 6, 8, 6);
     row->addWidget(m_text, 1);
+    row->addWidget(m_offer, 0, Qt::AlignTop);
     row->addWidget(m_close, 0, Qt::AlignTop);
     connect(m_close, &QToolButton::clicked, this, &Banner::dismiss);
+    connect(m_offer, &QPushButton::clicked, this, [this] {
+        const std::function<void()> act = std::exchange(m_act, nullptr);
+        dismiss();
+        if (act) act();
+    });
     applyColors();
     hide();
 }
@@ -55,6 +65,14 @@ void Banner::showProblem(const QString& text, std::function<QString()> now) {
     tell(text);
 }
 
+void Banner::offer(const QString& button, const QString& toolTip, std::function<void()> act) {
+    m_act = std::move(act);
+    m_offer->setText(button);
+    m_offer->setToolTip(toolTip);
+    m_offer->show();
+    fitText();
+}
+
 void Banner::lookAgain() {
     if (!m_problem) return;
     const QString now = m_problem();
@@ -66,11 +84,14 @@ void Banner::lookAgain() {
 
 void Banner::dismiss() {
     m_problem = nullptr;
+    m_act = nullptr;
     hide();
 }
 
 void Banner::tell(const QString& text, bool wrong) {
     m_wrong = wrong;
+    m_act = nullptr; // what was offered went with the text
+    m_offer->hide();
     m_text->setText(text);
     fitText();
     setAccessibleName(text);
@@ -84,9 +105,10 @@ void Banner::tell(const QString& text, bool wrong) {
 /// would then be made as high as all its parts would like to be.
 void Banner::fitText() {
     const QMargins margins = layout()->contentsMargins();
-    const int around = margins.left() + margins.right() + layout()->spacing();
-    m_text->setFixedHeight(
-        heightOf(m_text->text(), m_text->font(), width() - around - m_close->sizeHint().width()));
+    int around =
+        margins.left() + margins.right() + layout()->spacing() + m_close->sizeHint().width();
+    if (!m_offer->isHidden()) around += layout()->spacing() + m_offer->sizeHint().width();
+    m_text->setFixedHeight(heightOf(m_text->text(), m_text->font(), width() - around));
 }
 
 void Banner::resizeEvent(QResizeEvent* event) {

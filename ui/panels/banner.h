@@ -1,5 +1,6 @@
 // One line across the window that says what went wrong or, in another colour, what to know about
-// what was done, with a button to dismiss it. Not a dialog, because errors can come many times.
+// what was done, with a button to dismiss it and, where something can be done about it, one that
+// does that. Not a dialog, because errors can come many times.
 #pragma once
 
 #include <QFrame>
@@ -7,6 +8,7 @@
 #include <functional>
 
 class QLabel;
+class QPushButton;
 class QToolButton;
 
 namespace halfscope {
@@ -23,6 +25,9 @@ public:
     /// the present sentence, or an empty one once the cause is gone. When the cause comes back, so
     /// does the sentence, unless it was dismissed.
     void showProblem(const QString&, std::function<QString()> now);
+    /// Adds a button to the text that is shown, and goes with it: it dismisses the text and calls
+    /// `act`.
+    void offer(const QString& button, const QString& toolTip, std::function<void()> act);
     /// Tells that something changed that may have caused or solved a problem.
     void lookAgain();
     void dismiss();
@@ -40,6 +45,8 @@ private:
     std::function<QString()> m_problem; ///< null: the text stays
     bool m_wrong = true;                ///< the text is about something that went wrong
     QLabel* m_text = nullptr;           ///< child
+    std::function<void()> m_act;        ///< what is offered; null when nothing is
+    QPushButton* m_offer = nullptr;     ///< child
     QToolButton* m_close = nullptr;     ///< child
 };
 

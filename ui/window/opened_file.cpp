@@ -11,7 +11,6 @@
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/train/checkpoint.h"
-#include "engine/train/state_dict.h"
 #include "ui/models/safe_text.h"
 
 #include <QCollator>
@@ -79,14 +78,16 @@ bool namesArrays(const QString& path) {
     return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
 }
 
-/// Reads weights, which must fit the network of the present settings, or a checkpoint.
+/// Reads weights, which must fit the network of the present settings at least in part, or a
+/// checkpoint.
 OpenedFile readArrays(const QString& path, const RunConfig& settings) {
     const QString name = QFileInfo(path).fileName();
     const bool named = name == QLatin1String(run_file::kCheckpoint) ||
                        name == QLatin1String(run_file::kEarlierCheckpoint);
     if (named || isCheckpoint(path.toStdString())) return readCheckpointAt(path);
-    checkStateDict(path.toStdString(), settings);
-    return {.path = path, .weights = true};
+    StateDictFit fit = stateDictFit(path.toStdString(), settings);
+    if (!fit.partialProblem.empty()) throw InputError(fit.problem);
+    return {.path = path, .weights = true, .fit = std::move(fit)};
 }
 
 QString titled(const QString& title, const QString& name) {

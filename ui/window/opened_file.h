@@ -6,6 +6,7 @@
 #include "engine/runs/run.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment_state.h"
+#include "engine/train/state_dict.h"
 
 #include <QString>
 #include <QStringList>
@@ -30,6 +31,7 @@ struct OpenedFile {
     std::optional<RunConfig> config{}; ///< of an experiment
     bool savedRun = false;             ///< a saved run lies beside the experiment
     bool weights = false;              ///< weights of a network, to start from
+    StateDictFit fit{};                ///< how they fit the network: at least in part
     /// The state of a checkpoint, and the rows before it when they lie beside it.
     std::shared_ptr<const ExperimentState> from{};
     std::shared_ptr<Run> begun{};
@@ -47,7 +49,8 @@ struct OpenedFile {
 OpenedFile readExperiment(const QString& path);
 /// Reads a picture that the networks are to paint.
 OpenedFile checkPicture(const QString& path);
-/// Reads a file of any kind, or a folder. Weights must fit the network of `settings`.
+/// Reads a file of any kind, or a folder. Weights must fit the network of `settings`, at least in
+/// part.
 OpenedFile readAny(const QString& path, const RunConfig& settings);
 
 /// Reads the saved runs in these folders. Throws InputError when one of them holds none.

@@ -134,7 +134,7 @@ void WindowFiles::openPreset(const QString& name) {
 
 void WindowFiles::show(const OpenedFile& opened) {
     if (opened.picture) return showPicture(opened.path);
-    if (opened.weights) return startFrom(opened.path);
+    if (opened.weights) return startFrom(opened, WeightsTaken::Whole);
     if (!opened.runs.empty()) return showRuns(opened);
     emit used(opened.savedRun ? QFileInfo(opened.path).path() : opened.path);
     const RunConfig& config = opened.from ? opened.from->recorded : *opened.config;
@@ -175,13 +175,19 @@ void WindowFiles::showPicture(const QString& path) {
     m_shown.load(config, {}, title);
 }
 
-/// Sets the weights like any other setting: it can be undone, and is saved with the experiment.
-void WindowFiles::startFrom(const QString& weights) {
-    ConfigModel& config = m_models.config;
-    config.setData(config.index(config.rowOf("model.weights")),
-                   QFileInfo(weights).absoluteFilePath());
+void WindowFiles::startFrom(const OpenedFile& weights, WeightsTaken taken) {
+    OpenedWeights::set(m_models.config, weights, taken);
     m_shown.restart();
-    emit told(tr("All lanes start from the weights in %1").arg(safeText(weights.toStdString())));
+    emit told(OpenedWeights::told(weights));
+}
+
+void WindowFiles::offerPart(const OpenedFile& weights) {
+    m_parts.banner->showText(OpenedWeights::offer(weights.fit));
+    const auto take = [this, weights] {
+        guarded(*m_parts.banner, [&] { startFrom(weights, WeightsTaken::WhatFits); });
+    };
+    m_parts.banner->offer(tr("Take what fits"),
+                          tr("Starts all lanes from the tensors of this file that fit"), take);
 }
 
 void WindowFiles::openExperiment(const QString& path) { show(readExperiment(path)); }
@@ -212,6 +218,7 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
         job->result();
         show(*opened);
     });
+    if (!good && !opened->fit.problem.empty()) offerPart(*opened);
     if (!good) m_news = m_parts.banner->text();
     emit ended(good);
     return good;

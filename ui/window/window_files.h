@@ -7,6 +7,7 @@
 #include "ui/session/file_job.h"
 #include "ui/session/left_threads.h"
 #include "ui/session/live_board.h"
+#include "ui/window/opened_weights.h"
 #include "ui/window/predict_samples.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
@@ -115,7 +116,10 @@ private:
     void showRuns(const OpenedFile&);
     void showPicture(const QString& path);
     void lookAtLiveBoard();
-    void startFrom(const QString& weights);
+    /// Starts from weights: from the part that fits, only when that was chosen. Throws InputError.
+    void startFrom(const OpenedFile& weights, WeightsTaken);
+    /// Shows why a file was refused, and what can be done about it.
+    void offerPart(const OpenedFile& weights);
     void copyScript(const std::string& program);
     /// Shows what the job has read; returns false when it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);

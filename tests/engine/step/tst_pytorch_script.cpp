@@ -240,6 +240,15 @@ void TestPyTorchScript::settings_data() {
     row("two networks", "recipe-two-optimizers", {},
         {"                loss_of(3 * outputs[0] - 5 * outputs[1], target),",
          "            scaler.scale(loss).backward(retain_graph=True)"});
+    row("weights", "recipe-plain", {"model.weights=w.safetensors"},
+        {"        model.load_state_dict(weights)"});
+    row("a part of the weights", "recipe-plain",
+        {"model.weights=w.safetensors", "model.partial_weights=true"},
+        {"        model.load_state_dict(weights, strict=False)"});
+    row("a part of the weights of two networks", "recipe-two-optimizers",
+        {"model.weights=w.safetensors", "model.partial_weights=true"},
+        {"            network.load_state_dict({name[len(start) :]: weights[name] for name in "
+         "names}, strict=False)"});
     row("loss", "recipe-plain", {"task.loss=huber", "task.loss_delta=2"},
         {"    return F.huber_loss(prediction, target, delta=2.0)"});
     row("classes", "mnist-mlp", {"task.label_smoothing=0.1", "data.shuffle=false"},

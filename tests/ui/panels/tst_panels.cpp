@@ -20,6 +20,7 @@
 #include <QLineEdit>
 #include <QLocale>
 #include <QProgressBar>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -77,6 +78,7 @@ private slots:
     void eventsJump();
     void chosenEventStaysInSight();
     void bannerComesAndGoes();
+    void bannerOffersWhatToDo();
     void everyControlHasAName();
 };
 
@@ -473,6 +475,32 @@ void TestPanels::bannerComesAndGoes() {
     QCOMPARE(edge().rgb(), colors.accent.rgb());
     banner.showText(QStringLiteral("It did not."));
     QCOMPARE(edge().rgb(), colors.error.rgb());
+}
+
+void TestPanels::bannerOffersWhatToDo() {
+    Banner banner;
+    banner.resize(400, 60);
+    int taken = 0;
+    const auto offer = [&] {
+        banner.showText(QStringLiteral("Some of it fits. ").repeated(30));
+        banner.offer(QStringLiteral("Take what fits"), QStringLiteral("Why"), [&] { ++taken; });
+    };
+    auto* button = banner.findChild<QPushButton*>();
+    const auto* text = banner.findChild<QLabel*>();
+    offer();
+    QVERIFY(!button->isHidden());
+    QCOMPARE(button->text(), QStringLiteral("Take what fits"));
+    const int beside = text->minimumHeight();
+    banner.showText(banner.text());
+    QVERIFY(button->isHidden());             // it went with its text
+    QVERIFY(text->minimumHeight() < beside); // and left its room
+    offer();
+    QTest::mouseClick(banner.findChild<QToolButton*>(), Qt::LeftButton);
+    QVERIFY(banner.isHidden() && taken == 0);
+    offer();
+    QTest::mouseClick(button, Qt::LeftButton);
+    QVERIFY(banner.isHidden());
+    QCOMPARE(taken, 1);
 }
 
 void TestPanels::everyControlHasAName() {

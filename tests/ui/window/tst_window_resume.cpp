@@ -12,12 +12,15 @@
 #include "engine/train/state_dict.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/part_of_weights.h"
 #include "ui/models/translated.h"
+#include "ui/panels/banner.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/window/headline.h"
 #include "ui/window/window_files.h"
 
 #include <QLabel>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QStatusBar>
 
@@ -71,6 +74,23 @@ std::vector<double> valuesFrom(MainWindow& window, int64_t first) {
     return values;
 }
 
+/// Returns the button of the banner.
+QPushButton& offerIn(MainWindow& window) {
+    return *window.findChild<Banner*>()->findChild<QPushButton*>(QStringLiteral("offer"));
+}
+
+/// Writes the weights of a network of another seed, and a part of them beside it with one that no
+/// network has. Returns the name of the array that is missing there.
+QString writeWeights(const QString& whole, const QString& part) {
+    RunConfig from = config();
+    from.seed = 77;
+    Experiment other(from);
+    writeFileAtomically(whole.toStdString(), stateDictBytes(other.lane(0), "", "1"));
+    const std::string last = safetensorsInfo(whole.toStdString()).arrays.back().name;
+    test::partOfWeights(whole.toStdString(), part.toStdString(), {last}, {"fc.weight"});
+    return QString::fromStdString(last);
+}
+
 QString stateOf(MainWindow& window) {
     return window.findChild<QLabel*>(QStringLiteral("state"))->text();
 }
@@ -96,6 +116,8 @@ private slots:
     void savesForTensorBoard();
     void weightsStartTheLanes();
     void otherWeightsAreRefused();
+    void aPartOfWeightsIsOffered();
+    void theOfferGoesWithItsText();
     void aGivenStopKeepsTheCheckpoint();
     void dataThatChangedAreTold();
 
@@ -402,6 +424,69 @@ void TestWindowResume::otherWeightsAreRefused() {
         opened.window.bannerText().startsWith(labelInWindow(*findField("model.weights")) + ": "));
     QVERIFY(opened.window.config().config().model.weights.empty());
     QVERIFY(trainsTo(opened.window, 40)); // the earlier run continues
+}
+
+/// One click takes it, as one edit that can be undone.
+void TestWindowResume::aPartOfWeightsIsOffered() {
+    const QString file = path("part.safetensors");
+    const QString missing = writeWeights(path("whole.safetensors"), file);
+    RunConfig with = config(1);
+    with.model.weights = file.toStdString();
+    with.model.partialWeights = true;
+    Experiment expected(with);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    expected.advance(records, events);
+    const StateDictFit fit = stateDictFit(file.toStdString(), config(1));
+    const QString counts = QStringLiteral("%1 of %2 tensors").arg(fit.wanted - 1).arg(fit.wanted);
+
+    Opened opened(config(1));
+    MainWindow& window = opened.window;
+    const ModelConfig& model = window.config().config().model;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(!window.tryFile(file));
+    QCOMPARE(window.bannerText(), labelInWindow(*findField("model.weights")) + ": " + file +
+                                      ": its arrays are not those of the network: missing: " +
+                                      missing + "; unexpected: fc.weight. " + counts +
+                                      " fit; the rest would keep its initial values.");
+    QVERIFY(model.weights.empty() && !model.partialWeights);
+    QPushButton& offer = offerIn(window);
+    QVERIFY(!offer.isHidden());
+    QCOMPARE(offer.text(), QStringLiteral("Take what fits"));
+    QTest::mouseClick(&offer, Qt::LeftButton);
+    QCOMPARE(window.bannerText(), QString());
+    QCOMPARE(model.weights, file.toStdString());
+    QVERIFY(model.partialWeights);
+    QCOMPARE(window.statusBar()->currentMessage(), "All lanes start from the weights in " + file +
+                                                       ": " + counts +
+                                                       "; the rest keeps its initial values");
+    QVERIFY(trainsTo(window, 1));
+    QCOMPARE(window.shown().run()->now().row(0, 1).loss(), records[0].loss);
+    window.saveExperiment(path("part.json"));
+    QVERIFY(readConfig(path("part.json").toStdString()).model.partialWeights);
+    actionFor(window, QKeySequence::Undo)->trigger();
+    QVERIFY(model.weights.empty() && !model.partialWeights);
+}
+
+void TestWindowResume::theOfferGoesWithItsText() {
+    const QString whole = path("whole2.safetensors"), part = path("part2.safetensors");
+    writeWeights(whole, part);
+    const QString pickle = path("model2.pt");
+    writeFileAtomically(pickle.toStdString(), std::string_view("PK\x03\x04 data.pkl", 13));
+    Opened opened(config(1));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(!window.tryFile(part));
+    QVERIFY(!offerIn(window).isHidden());
+    QVERIFY(!window.tryFile(pickle)); // nothing of it can be taken
+    QVERIFY(!window.bannerText().isEmpty() && offerIn(window).isHidden());
+    QVERIFY(!window.tryFile(part));
+    QTest::mouseClick(&offerIn(window), Qt::LeftButton);
+    QVERIFY(window.config().config().model.partialWeights);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(window.tryFile(whole)); // and a file that fits is taken as a whole again
+    QCOMPARE(window.config().config().model.weights, whole.toStdString());
+    QVERIFY(!window.config().config().model.partialWeights);
 }
 
 /// As `halfscope --steps 30 checkpoint.safetensors` starts.

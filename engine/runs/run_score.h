@@ -1,5 +1,5 @@
 // How well a run did, as one number of each kind, so that a list can put the best of many runs
-// first. Knows no widgets.
+// first.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -8,6 +8,10 @@
 #include <optional>
 
 namespace halfscope {
+
+/// The last loss is shown with the median of so many steps, which a single spike does not change.
+inline constexpr int kTrailingSteps = 25;
+double trailingLoss(const RunSnapshot&, int lane);
 
 /// Of several lanes, the values of the one that did best.
 struct RunScore {

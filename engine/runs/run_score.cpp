@@ -1,7 +1,7 @@
 // Values are compared as pairs: what kind of value it is, then the value.
-#include "ui/models/run_score.h"
+#include "engine/runs/run_score.h"
 
-#include "ui/models/run_facts.h"
+#include "engine/runs/metrics.h"
 
 #include <cmath>
 #include <functional>
@@ -26,6 +26,10 @@ std::tuple<int, double, double> placeOf(const RunScore& score) {
 }
 
 } // namespace
+
+double trailingLoss(const RunSnapshot& run, int lane) {
+    return run.trailingMedian(lane, metric::Loss, kTrailingSteps);
+}
 
 RunScore scoreOf(const RunSnapshot& run) {
     RunScore score;

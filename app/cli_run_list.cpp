@@ -1,0 +1,152 @@
+// One run is in memory at a time: only its line is kept, and how well it did.
+#include "app/cli_run_list.h"
+
+#include "app/cli_output.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/open_folder.h"
+#include "engine/runs/metrics.h"
+#include "engine/runs/run_folder.h"
+#include "engine/runs/run_reader.h"
+#include "engine/runs/run_score.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+namespace halfscope::cli {
+
+namespace {
+
+struct ListedRun {
+    std::vector<std::string> cells;
+    RunScore score;
+};
+
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+
+/// Takes the digits at the start of a text, without zeros in front.
+std::string_view takeNumber(std::string_view& text) {
+    size_t end = 0;
+    while (end < text.size() && isDigit(text[end]))
+        ++end;
+    std::string_view number = text.substr(0, end);
+    text.remove_prefix(end);
+    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+    return number;
+}
+
+/// Orders names as a person does: "run2" before "run10".
+bool comesBefore(std::string_view a, std::string_view b) {
+    while (!a.empty() && !b.empty()) {
+        if (isDigit(a.front()) && isDigit(b.front())) {
+            const std::string_view x = takeNumber(a), y = takeNumber(b);
+            if (x.size() != y.size()) return x.size() < y.size();
+            if (x != y) return x < y;
+        } else if (a.front() != b.front()) {
+            return a.front() < b.front();
+        } else {
+            a.remove_prefix(1);
+            b.remove_prefix(1);
+        }
+    }
+    return a.size() < b.size();
+}
+
+/// Whether a folder has at least one of the files without which there is no saved run: what a run
+/// has lost must not hide it.
+bool holdsPart(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    return std::filesystem::exists(folder / run_file::kExperiment, ignored) ||
+           std::filesystem::exists(folder / run_file::kSteps, ignored);
+}
+
+/// Returns the names of the folders with runs.
+std::vector<std::string> runsIn(const std::string& folder) {
+    int error = 0;
+    std::vector<std::string> names = namesIn(folder, Entries::Folders, &error);
+    if (error != 0)
+        throw InputError(Message::data("runs: " + pathText(folder) +
+                                       " cannot be read: " + std::strerror(error)));
+    const std::filesystem::path path(folder);
+    std::erase_if(names, [&path](const std::string& name) { return !holdsPart(path / name); });
+    std::sort(names.begin(), names.end(), comesBefore);
+    if (!names.empty()) return names;
+    throw InputError(Message::data(
+        holdsPart(path)
+            ? "runs: " + pathText(folder) + " is the folder of a run; name the folder around it"
+            : "runs: no folder in " + pathText(folder) + " holds a saved run"));
+}
+
+/// Returns what `text` says of each lane, with commas between; "-" when it says nothing of any.
+template <class Text>
+std::string ofLanes(const RunSnapshot& run, Text text) {
+    std::string all;
+    bool any = false;
+    for (int lane = 0; lane < run.laneCount(); ++lane) {
+        const std::string one = text(lane);
+        any = any || !one.empty();
+        all += (lane > 0 ? "," : "") + (one.empty() ? std::string("-") : one);
+    }
+    return any ? all : "-";
+}
+
+std::string validationText(const LaneTotals& lane) {
+    if (const auto& accuracy = lane.accuracy()) return shortNumber(100 * *accuracy, 4) + "%";
+    if (const auto& loss = lane.validationLoss()) return shortNumber(*loss, 6);
+    return {};
+}
+
+ListedRun lineOf(const std::string& name, const RunSnapshot& run) {
+    const auto names = [&run](int lane) { return run.lanes()[static_cast<size_t>(lane)].name; };
+    const auto loss = [&run](int lane, double value) {
+        return run.column(lane, metric::Loss).empty() ? std::string() : shortNumber(value, 6);
+    };
+    const auto median = [&](int lane) { return loss(lane, trailingLoss(run, lane)); };
+    const auto last = [&](int lane) {
+        return loss(lane, run.column(lane, metric::Loss).lastValue());
+    };
+    const auto judged = [&run](int lane) { return validationText(run.totals(lane)); };
+    const auto& outcome = run.info().outcome;
+    return {{pathText(name), ofLanes(run, names), std::to_string(run.step()),
+             outcome ? nameOf(*outcome) : "-", ofLanes(run, median), ofLanes(run, last),
+             ofLanes(run, judged)},
+            scoreOf(run)};
+}
+
+} // namespace
+
+void listSavedRuns(const std::string& folder, const std::string& order) {
+    if (!order.empty() && order != "validation" && order != "loss" && order != "name")
+        throw InputError(Message::data("runs: --order: " + quotedText(order) +
+                                       " is not allowed: " + kRunOrders));
+    std::vector<ListedRun> runs;
+    std::vector<std::string> reasons;
+    for (const std::string& name : runsIn(folder)) {
+        try {
+            const auto run = readRun((std::filesystem::path(folder) / name).string());
+            runs.push_back(lineOf(name, run->now()));
+        } catch (const InputError& error) {
+            reasons.push_back(pathText(name) + " cannot be read: " + error.what());
+        }
+    }
+    if (runs.empty()) throw InputError(Message::data("runs: " + reasons.front()));
+    if (order != "name") {
+        const auto better = order == "loss" ? losesLess : validatesBetter;
+        std::stable_sort(
+            runs.begin(), runs.end(),
+            [better](const ListedRun& a, const ListedRun& b) { return better(a.score, b.score); });
+    }
+    std::vector<std::vector<std::string>> rows{
+        {"name", "lanes", "steps", "outcome", "loss", "last", "validation"}};
+    for (ListedRun& each : runs)
+        rows.push_back(std::move(each.cells));
+    print(tableText(rows));
+    for (const std::string& reason : reasons)
+        printNote(reason + "\n");
+}
+
+} // namespace halfscope::cli

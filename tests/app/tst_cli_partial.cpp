@@ -1,0 +1,149 @@
+// Runs that begin with a part of a state dict, from outside: what is said, recorded and gone on
+// from. Which weights the lanes begin with: tst_partial_weights.
+#include "tests/support/cli.h"
+#include "tests/support/part_of_weights.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace tst_cli_partial {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// Returns the arguments of a short run of a network with the weights 1.weight, 1.bias, 3.weight
+/// and 3.bias.
+QStringList shortRun(const QString& out, const QStringList& more = {}) {
+    const QStringList words{
+        "run",
+        "--preset",
+        "mnist-mlp",
+        "--device",
+        "cpu",
+        "--steps",
+        "12",
+        "--lanes",
+        "fp32,amp-fp16",
+        "--set",
+        "task.batch=33",
+        "--set",
+        "validation.epochs=0",
+        "--set",
+        "model.layers=nn.Sequential(nn.Flatten(), nn.Linear(784, 8), nn.ReLU(), nn.Linear(8, "
+        "10))"};
+    return words + QStringList{"--out", out} + more;
+}
+
+QByteArray told(const Outcome& outcome) {
+    return QByteArray::number(outcome.code) + ": " + outcome.out + outcome.error;
+}
+
+} // namespace
+
+class TestCliPartial : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void takesWhatFits();
+    void goesOn();
+    void judgesWholeNetworks();
+    void refuses_data();
+    void refuses();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(name); }
+    QString first() const { return path("first"); }
+    QString second() const { return path("second"); }
+    QString part() const { return path("part.safetensors"); }
+    QTemporaryDir m_folder;
+};
+
+void TestCliPartial::initTestCase() {
+    const Outcome outcome = call(shortRun(first()));
+    QVERIFY2(outcome.code == 0, told(outcome));
+    partOfWeights((first() + "/weights_fp32.safetensors").toStdString(), part().toStdString(),
+                  {"3.weight", "3.bias"}, {"fc.weight"});
+    const QStringList more{"--weights", part(), "--partial", "--checkpoint-every", "5"};
+    const Outcome partial = call(shortRun(second(), more));
+    QVERIFY2(partial.code == 0, told(partial));
+    const QByteArray said = "Weights: 2 of 4 tensors of the network come from " + part().toUtf8() +
+                            "; initial values stay in: 3.bias, 3.weight; ignored: fc.weight\n";
+    QVERIFY2(partial.error.contains(said), told(partial));
+}
+
+void TestCliPartial::takesWhatFits() {
+    const QByteArray written = contentOf(second() + "/experiment.json");
+    QVERIFY(written.contains("\"partial_weights\": true"));
+    QVERIFY(written.contains("\"weights\": \"" + part().toUtf8() + "\""));
+    const auto row = [](const QString& out) {
+        return contentOf(out + "/steps.csv").split('\n').at(1);
+    };
+    QVERIFY(row(second()) != row(first()));
+    // what was saved does it again
+    const QString again = path("again");
+    const Outcome outcome = call({"run", second(), "--out", again});
+    QVERIFY2(outcome.code == 0, told(outcome));
+    QCOMPARE(contentOf(again + "/steps.csv"), contentOf(second() + "/steps.csv"));
+}
+
+/// The checkpoint knows that the file need not have all weights.
+void TestCliPartial::goesOn() {
+    const QString resumed = path("resumed");
+    const Outcome outcome =
+        call({"run", "--resume", second() + "/checkpoint-before.safetensors", "--out", resumed});
+    QVERIFY2(outcome.code == 0, told(outcome));
+    QVERIFY2(!outcome.error.contains("Weights:"), told(outcome)); // they are the checkpoint's
+    QCOMPARE(contentOf(resumed + "/steps.csv"), contentOf(second() + "/steps.csv"));
+    QVERIFY(contentOf(resumed + "/experiment.json").contains("\"partial_weights\": true"));
+}
+
+void TestCliPartial::judgesWholeNetworks() {
+    const Outcome own = call({"evaluate", second()});
+    QVERIFY2(own.code == 0, told(own));
+    const Outcome other = call({"evaluate", second(), "--weights", part()});
+    QVERIFY2(other.code == 2 && other.saysOneLine() &&
+                 other.error.endsWith("missing: 3.bias, 3.weight; unexpected: fc.weight\n"),
+             told(other));
+}
+
+void TestCliPartial::refuses_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("about");
+    const auto row = [](const char* name, const QStringList& arguments, const char* about) {
+        QTest::newRow(name) << arguments << QByteArray(about);
+    };
+    const QString out = path("refused"), foreign = path("foreign.safetensors");
+    partOfWeights((first() + "/weights_fp32.safetensors").toStdString(), foreign.toStdString(),
+                  {"1.weight", "1.bias", "3.weight", "3.bias"}, {"fc.weight"});
+    row("not asked for", shortRun(out, {"--weights", part()}),
+        "missing: 3.bias, 3.weight; unexpected: fc.weight; with model.partial_weights, the 2 of 4 "
+        "tensors that fit are taken");
+    row("without a file", shortRun(out, {"--partial"}),
+        "--partial: --weights is missing, the file of which the tensors that fit are taken");
+    row("nothing fits", shortRun(out, {"--weights", foreign, "--partial"}),
+        "nothing in it fits the network: missing: 1.bias, 1.weight, 3.bias, 3.weight; unexpected: "
+        "fc.weight");
+    row("another shape",
+        shortRun(out, {"--weights", part(), "--partial", "--set",
+                       "model.layers=nn.Sequential(nn.Flatten(), nn.Linear(784, 9), nn.ReLU(), "
+                       "nn.Linear(9, 10))"}),
+        "1.bias has the shape (8,), the network (9,)");
+    row("with a checkpoint", {"run", "--resume", second(), "--partial"},
+        "--partial and --resume: give one of them; the checkpoint has the whole experiment");
+}
+
+void TestCliPartial::refuses() {
+    QFETCH(const QStringList, arguments);
+    QFETCH(const QByteArray, about);
+    const Outcome outcome = call(arguments);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.saysOneLine() && outcome.error.contains(about), told(outcome));
+    QVERIFY(!QDir(path("refused")).exists());
+}
+
+} // namespace tst_cli_partial
+
+QTEST_GUILESS_MAIN(tst_cli_partial::TestCliPartial)
+#include "tst_cli_partial.moc"
