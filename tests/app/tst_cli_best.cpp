@@ -1,8 +1,7 @@
 // The best validation of a run from outside: what the closing line tells, and the weights that
 // --keep-best keeps.
 #include "engine/io/atomic_file.h"
-#include "tests/support/array_files.h"
-#include "tests/support/cli.h"
+#include "tests/support/cli_folder.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -10,7 +9,6 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QRegularExpression>
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
@@ -20,7 +18,7 @@ namespace tst_cli_best {
 using namespace halfscope;
 using namespace halfscope::test;
 
-class TestCliBest : public QObject {
+class TestCliBest : public CliFolderTest {
     Q_OBJECT
 
 private slots:
@@ -36,10 +34,6 @@ private slots:
     void refuses();
 
 private:
-    QString path(const char* name) const { return m_folder.filePath(name); }
-    QString file(const char* name, const std::string& bytes) const {
-        return QString::fromStdString(writeBytes(path(name).toStdString(), bytes));
-    }
     /// Returns a run of FP32 into a folder, with validations after every second step.
     QStringList runInto(const QString& out, const QStringList& more) const {
         return QStringList{"run",
@@ -61,17 +55,12 @@ private:
     }
     /// Steps that are too large: the loss becomes worse and worse.
     const QStringList m_diverging{"--set", "optimizer.kind=sgd", "--set", "optimizer.lr=0.5"};
-    QTemporaryDir m_folder;
     QString m_table;
 };
 
 namespace {
 
 QString bestOf(const QString& folder) { return folder + "/best_fp32.safetensors"; }
-
-QJsonValue laneIn(const QString& json) {
-    return QJsonDocument::fromJson(contentOf(json))["lanes"][0];
-}
 
 } // namespace
 
@@ -85,7 +74,7 @@ void TestCliBest::initTestCase() {
 void TestCliBest::isTold() {
     const Outcome outcome = call(runInto(path("told"), m_diverging + QStringList{"--steps", "4"}));
     QVERIFY2(outcome.code == 0, outcome.error);
-    const QJsonValue lane = laneIn(path("told/summary.json"));
+    const QJsonValue lane = firstLaneIn(path("told/summary.json"));
     QCOMPARE(lane["best_validation_loss_step"].toInt(), 2);
     const double loss = lane["best_validation_loss"].toDouble();
     QVERIFY(loss > 0 && loss < lane["validation_loss"].toDouble());
@@ -110,9 +99,9 @@ void TestCliBest::isKept() {
         if (judged.code != 0) return std::nan("");
         if (!more.isEmpty() && !judged.error.contains("best_fp32.safetensors (after step 2)\n"))
             return std::nan("");
-        return laneIn(out + "/scores.json")["loss"].toDouble();
+        return firstLaneIn(out + "/scores.json")["loss"].toDouble();
     };
-    const QJsonValue lane = laneIn(folder + "/summary.json");
+    const QJsonValue lane = firstLaneIn(folder + "/summary.json");
     QCOMPARE(lossOf({"--best"}), lane["best_validation_loss"].toDouble());
     QCOMPARE(lossOf({}), lane["validation_loss"].toDouble());
 }
@@ -127,7 +116,7 @@ void TestCliBest::goesOn() {
     const Outcome second = call({"run", "--resume", folder, "--out", folder, "--steps", "12"});
     QVERIFY2(second.code == 0, second.error);
     QVERIFY(contentOf(bestOf(folder)) != early);
-    QCOMPARE(laneIn(folder + "/summary.json")["best_validation_loss_step"].toInt(), 12);
+    QCOMPARE(firstLaneIn(folder + "/summary.json")["best_validation_loss_step"].toInt(), 12);
     QVERIFY(call({"evaluate", folder, "--best"}).error.contains("(after step 12)"));
     // a new run in the same folder begins without them
     const Outcome fresh = call(

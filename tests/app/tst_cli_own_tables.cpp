@@ -1,7 +1,6 @@
 // A folder of tables from outside: halfscope-cli trains on one, validates on another and tests on a
 // third, and tells when what it is judged by has changed.
-#include "tests/support/array_files.h"
-#include "tests/support/cli.h"
+#include "tests/support/cli_folder.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -27,11 +26,6 @@ private:
     QString path(const char* name) const { return m_folder->filePath(QLatin1String(name)); }
     /// Writes a table whose classes are told by whether `a` is below 20, or by the contrary.
     void write(const char* name, int lines, bool contrary) const;
-    QJsonValue laneIn(const QString& out) const {
-        const auto summary = QJsonDocument::fromJson(contentOf(out + "/summary.json"));
-        return summary["lanes"].toArray().at(0);
-    }
-
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
@@ -62,7 +56,7 @@ void TestCliOwnTables::trainsOnAFolder() {
                                 "back."),
              run.error);
     QVERIFY2(run.error.contains("/data/test.csv, 10, are kept for the test at the end"), run.error);
-    const QJsonValue lane = laneIn(path("run"));
+    const QJsonValue lane = firstLaneIn(path("run/summary.json"));
     QVERIFY2(lane["accuracy"].toDouble() > 0.8, run.out);
     QVERIFY2(lane["test_accuracy"].toDouble() < 0.4, run.out); // learned the contrary
     QVERIFY2(run.out.contains("Test: accuracy "), run.out);

@@ -4,8 +4,7 @@
 #include "engine/io/picture.h"
 #include "engine/settings/fields.h"
 #include "engine/train/predicted_samples.h"
-#include "tests/support/array_files.h"
-#include "tests/support/cli.h"
+#include "tests/support/cli_folder.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -20,7 +19,7 @@ namespace tst_cli_predict {
 using namespace halfscope;
 using namespace halfscope::test;
 
-class TestCliPredict : public QObject {
+class TestCliPredict : public CliFolderTest {
     Q_OBJECT
 
 private slots:
@@ -41,11 +40,6 @@ private slots:
     void refuses();
 
 private:
-    QString path(const char* name) const { return m_folder.filePath(name); }
-    QString file(const char* name, const std::string& bytes) const {
-        return QString::fromStdString(writeBytes(path(name).toStdString(), bytes));
-    }
-    QTemporaryDir m_folder;
     Outcome m_trained; ///< the run in the folder "out"
 };
 

@@ -177,7 +177,7 @@ void TestCliResume::killLosesOneInterval() {
             break;
         }
         process.kill();
-        process.waitForFinished();
+        QVERIFY(process.waitForFinished(kPatience));
         ++kills;
         const int64_t saved = checkpointStep(out), rows = rowsIn(out);
         QVERIFY2(saved <= rows && rows <= saved + kEvery,
@@ -485,18 +485,12 @@ void TestCliResume::evaluateEndsAtASignal() {
     process.start(program(),
                   QStringList{"evaluate"} + slow +
                       QStringList{"--weights", out + "/weights_fp32.safetensors", "--out", scores});
-    QVERIFY(process.waitForStarted());
-    const auto waits = [&] { // for signals, which it does from its start
-        const QByteArray status = contentOf(QString("/proc/%1/status").arg(process.processId()));
-        const qsizetype at = status.indexOf("SigBlk:");
-        return (status.mid(at + 7, 24).trimmed().left(16).toULongLong(nullptr, 16) >> (number - 1) &
-                1) != 0;
-    };
+    QVERIFY(process.waitForStarted(kPatience));
     const auto ticks = [&] { // of the processor, after the name in parentheses
         const QByteArray stat = contentOf(QString("/proc/%1/stat").arg(process.processId()));
         return stat.mid(stat.lastIndexOf(')') + 2).split(' ').value(11).toLongLong();
     };
-    QTRY_VERIFY_WITH_TIMEOUT(waits(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(takesSignal(process, number), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(ticks() >= ::sysconf(_SC_CLK_TCK) / 2, kPatience); // it judges
     ::kill(static_cast<pid_t>(process.processId()), number);
     const Outcome outcome = outcomeOf(process);

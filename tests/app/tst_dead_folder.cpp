@@ -4,6 +4,7 @@
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/faults.h"
 #include "tests/support/train_into.h"
+#include "ui/session/left_threads.h"
 
 #include <csignal>
 
@@ -98,16 +99,20 @@ void TestDeadFolder::ends() {
     QProcess process;
     process.setProcessEnvironment(all);
     process.start(QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope"), arguments);
-    if (row.startsWith("the settings")) QTest::qWait(1500); // they are written at the end
+    // the settings are written at the end
     const auto came = [&] { return faults.came() || row.startsWith("the settings"); };
     QVERIFY(QTest::qWaitFor(came, kPatience));
+    QVERIFY(QTest::qWaitFor([&] { return takesSignal(process, SIGTERM); }, kPatience));
     QTest::qWait(500); // it is drawn, and Play has been pressed
     QCOMPARE(process.state(), QProcess::Running);
     QElapsedTimer clock;
     clock.start();
     QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGTERM), 0);
-    QVERIFY2(process.waitForFinished(10000), process.readAllStandardError());
-    QVERIFY2(clock.elapsed() < 2000, qPrintable(QString::number(clock.elapsed())));
+    QVERIFY2(process.waitForFinished(kPatience), process.readAllStandardError());
+    // far above the wait for a thread that reads, and below the one for a file that was asked for
+    static_assert(20 * kForReading < kForFiles);
+    QVERIFY2(clock.elapsed() < 20 * kForReading.count(),
+             qPrintable(QString::number(clock.elapsed())));
     QCOMPARE(process.exitStatus(), QProcess::NormalExit);
     QCOMPARE(process.exitCode(), 128 + SIGTERM);
     QVERIFY(faults.came());

@@ -236,13 +236,16 @@ private slots:
         RunConfig config = manyBatches({Precision::Fp32, Precision::AmpFp16}, "cuda");
         config.steps = 60;
         Experiment calm(config), disturbed(config);
-        std::atomic<bool> done{false};
+        std::atomic<bool> done{false}, asked{false};
         std::thread disturber([&] {
             for (int i = 0; !done; ++i) {
                 std::this_thread::sleep_for(std::chrono::microseconds(300 + 97 * (i % 11)));
                 disturbed.requestStop();
+                asked = true;
             }
         });
+        while (!asked) // it is stopped once in any case
+            std::this_thread::yield();
         std::vector<StepRecord> records, wanted;
         std::vector<Event> events;
         int stops = 0;

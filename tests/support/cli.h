@@ -39,6 +39,18 @@ inline Outcome call(const QStringList& arguments, const QString& workingFolder =
     return outcomeOf(process);
 }
 
+/// Whether a program that was started catches a signal or waits for it by now; before that, the
+/// signal would kill it.
+inline bool takesSignal(const QProcess& process, int number) {
+    QFile file(QStringLiteral("/proc/%1/status").arg(process.processId()));
+    if (!file.open(QIODevice::ReadOnly)) return false;
+    for (const QByteArray& line : file.readAll().split('\n'))
+        if (line.startsWith("SigBlk:") || line.startsWith("SigCgt:"))
+            if ((line.mid(7).trimmed().toULongLong(nullptr, 16) >> (number - 1) & 1) != 0)
+                return true;
+    return false;
+}
+
 /// Calls the program through a shell, for redirections: "$0" is the program.
 inline Outcome callShell(const QString& script, const QStringList& arguments = {}) {
     QProcess process;

@@ -50,7 +50,7 @@ struct DrivenSession : ExperimentController {
                 seen.take(*this);
                 return condition();
             },
-            30000);
+            60000);
         seen.take(*this);
         return met;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/fake_cuda/fake_run.h"
+#include "tests/support/shown_window.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
@@ -22,7 +23,7 @@ inline bool reaches(MainWindow& window, SessionState state) {
 inline bool takesKeys(MainWindow& window) {
     QCoreApplication::processEvents();
     window.activateWindow();
-    return QTest::qWaitForWindowActive(&window, kPatience);
+    return test::isActive(&window);
 }
 
 /// Trains to a step by single steps.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tests/support/plot_parts.h"
+#include "tests/support/shown_window.h"
 
 #include <QApplication>
 #include <QtTest>
@@ -22,7 +23,7 @@ protected:
     void show(int width = 700, int height = 420) {
         m_stack->resize(width, height);
         m_stack->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_stack.get()));
+        QVERIFY(test::isExposed(m_stack.get()));
         QTRY_COMPARE(m_stack->size(), QSize(width, height));
         QCoreApplication::processEvents();
         draw();

@@ -6,7 +6,6 @@
 #include "engine/data/loader.h"
 #include "tests/support/thrown.h"
 
-#include <QElapsedTimer>
 #include <QTest>
 
 #include <algorithm>
@@ -300,15 +299,12 @@ private slots:
         auto data = std::make_unique<NumberedData>(kMany, &reads);
         for (int64_t i = 10; i < kMany; ++i)
             data->broken.insert(i);
-        QElapsedTimer time;
         {
             const Loader loader(std::move(data), EpochPlan{kMany, 10, LastBatch::Keep},
                                 Sampler(kMany, 7, Order::AsStored), 2);
             loader.load(1);
             QTRY_VERIFY(reads > 10);
-            time.start();
         }
-        QVERIFY(time.elapsed() < 5000);
         QVERIFY(reads < kMany);
     }
 

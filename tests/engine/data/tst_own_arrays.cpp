@@ -6,8 +6,8 @@
 #include "engine/data/own_files.h"
 #include "engine/data/test_split.h"
 #include "engine/settings/data_experiment.h"
-#include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
+#include "tests/support/split_values.h"
 #include "tests/support/thrown.h"
 
 #include <QTemporaryDir>
@@ -16,29 +16,10 @@
 namespace tst_own_arrays {
 
 using namespace halfscope;
+using namespace halfscope::split_values;
 using namespace std::string_literals;
 
 namespace {
-
-using Floats = std::vector<float>;
-
-Floats inputsOf(const Dataset& data, Split split) {
-    const Batch batch = allOf(data, split);
-    const auto x = batch.floats(kX);
-    return {x.begin(), x.end()};
-}
-
-Floats targetsOf(const Dataset& data, Split split) {
-    const Batch batch = allOf(data, split);
-    const auto y = batch.floats(kTarget);
-    return {y.begin(), y.end()};
-}
-
-std::vector<int32_t> labelsOf(const Dataset& data, Split split) {
-    const Batch batch = allOf(data, split);
-    const auto y = batch.labels(kTarget);
-    return {y.begin(), y.end()};
-}
 
 std::string floats(std::initializer_list<float> values) {
     return npy("<f4", "(" + std::to_string(values.size()) + ",)", bytesOfValues<float>(values));
@@ -46,11 +27,6 @@ std::string floats(std::initializer_list<float> values) {
 
 std::string labels(const std::string& bytes) {
     return npy("|u1", "(" + std::to_string(bytes.size()) + ",)", bytes);
-}
-
-bool isTold(const Dataset& data, const std::string& note) {
-    const std::vector<Message> notes = data.notes();
-    return std::ranges::any_of(notes, [&](const Message& each) { return each.english() == note; });
 }
 
 } // namespace

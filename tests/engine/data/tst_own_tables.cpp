@@ -8,8 +8,8 @@
 #include "engine/data/test_split.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
-#include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
+#include "tests/support/split_values.h"
 #include "tests/support/thrown.h"
 
 #include <QDir>
@@ -20,33 +20,9 @@
 namespace tst_own_tables {
 
 using namespace halfscope;
+using namespace halfscope::split_values;
 
 namespace {
-
-using Floats = std::vector<float>;
-
-Floats inputsOf(const Dataset& data, Split split) {
-    const Batch batch = allOf(data, split);
-    const auto x = batch.floats(kX);
-    return {x.begin(), x.end()};
-}
-
-Floats targetsOf(const Dataset& data, Split split) {
-    const Batch batch = allOf(data, split);
-    const auto y = batch.floats(kTarget);
-    return {y.begin(), y.end()};
-}
-
-std::vector<int32_t> labelsOf(const Dataset& data, Split split) {
-    const Batch batch = allOf(data, split);
-    const auto y = batch.labels(kTarget);
-    return {y.begin(), y.end()};
-}
-
-bool isTold(const Dataset& data, const std::string& note) {
-    const std::vector<Message> notes = data.notes();
-    return std::ranges::any_of(notes, [&](const Message& each) { return each.english() == note; });
-}
 
 constexpr const char* kTrain = "a,colour,kind\n1,red,low\n3,blue,high\n1,red,mid\n3,blue,low\n";
 

@@ -315,7 +315,7 @@ void TestDevices::besideTheProgram() {
     child.setProcessEnvironment(environment);
     child.setProcessChannelMode(QProcess::MergedChannels);
     child.start(copy, {QString("besideTheProgram:") + QTest::currentDataTag()});
-    QVERIFY(child.waitForFinished(60000));
+    QVERIFY(child.waitForFinished(240'000));
     const QByteArray output = child.readAll();
     QVERIFY2(child.exitStatus() == QProcess::NormalExit && child.exitCode() == 0, output);
     QVERIFY2(output.contains("PASS   : TestDevices::besideTheProgram"), output);

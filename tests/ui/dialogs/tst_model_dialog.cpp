@@ -2,6 +2,7 @@
 // settings and the training.
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
 #include "ui/dialogs/model_dialog.h"
 #include "ui/models/translated.h"
 #include "ui/panels/field_editor.h"
@@ -167,7 +168,7 @@ QString askedOnEscape(ModelDialog& dialog, QMessageBox::StandardButton answer) {
         box->button(answer)->click();
     });
     QTest::keyClick(&dialog, Qt::Key_Escape);
-    QTest::qWait(50); // the timer must not outlive what it writes to
+    test::serveEvents(50); // the timer must not outlive what it writes to
     return asked;
 }
 

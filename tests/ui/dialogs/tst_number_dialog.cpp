@@ -1,6 +1,7 @@
 // "A number in 16 or 8 bits": sentences that follow what is typed, refusals, and the way there by
 // keys.
 #include "tests/support/opened_window.h"
+#include "tests/support/shown_window.h"
 #include "ui/dialogs/number_dialog.h"
 
 #include <QApplication>
@@ -151,7 +152,7 @@ void TestNumberDialog::refusesAndGoesOn() {
 void TestNumberDialog::everyTextIsReachedByKeys() {
     NumberDialog dialog;
     dialog.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+    QVERIFY(test::isExposed(&dialog));
     QTest::keyClick(dialog.focusWidget(), Qt::Key_Return); // after a number
     QVERIFY(dialog.isVisible());
     QSet<QString> reached;
@@ -175,7 +176,7 @@ void TestNumberDialog::allIsSeenAtFirst() {
         QApplication::setFont(small);
         NumberDialog dialog;
         dialog.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+        QVERIFY(test::isExposed(&dialog));
         const auto* results = dialog.findChild<QScrollArea*>();
         QVERIFY(dialog.height() < dialog.screen()->availableSize().height());
         QTRY_VERIFY2(results->verticalScrollBar()->maximum() == 0,

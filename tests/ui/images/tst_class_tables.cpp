@@ -4,6 +4,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/runs/output_file.h"
 #include "tests/support/pictures.h"
+#include "tests/support/shown_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/look/text_fit.h"
@@ -34,7 +35,7 @@ void TestClassTables::tablesHaveTheNamesOfClasses() {
     view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
     view.resize(900, 500);
     view.show();
-    QVERIFY(QTest::qWaitForWindowActive(&view));
+    QVERIFY(test::isActive(&view));
     Picture table = constant(3, 0.75f), target = constant(3, 1);
     QRectF place[2];
     for (const bool named : {false, true}) {
@@ -78,7 +79,7 @@ void TestClassTables::namesOfClassesCanBeRead() {
     const int name = metrics.horizontalAdvance(QStringLiteral("<=50K"));
     view.resize(6 * name, 220); // about as wide as in a window of 800 x 600
     view.show();
-    QVERIFY(QTest::qWaitForWindowActive(&view));
+    QVERIFY(test::isActive(&view));
     const auto show = [&view](const char* names) {
         Picture target = constant(2, 1);
         target.caption = names;
@@ -107,7 +108,7 @@ void TestClassTables::cellsShowTheirShare() {
     view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
     view.resize(900, 300);
     view.show();
-    QVERIFY(QTest::qWaitForWindowActive(&view));
+    QVERIFY(test::isActive(&view));
     const auto shades = [&view](int side, float light) -> QSet<QRgb> {
         view.setTarget(constant(side, 1));
         view.setPictures(1, {constant(side, light)});

@@ -3,6 +3,7 @@
 #include "engine/settings/run_config.h"
 #include "tests/support/fed_run.h"
 #include "tests/support/pictures.h"
+#include "tests/support/shown_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_words.h"
@@ -72,7 +73,7 @@ void TestCompare::panesFillTheirArea() {
     QVERIFY(height <= room.height());
     view.resize(room.width(), height);
     view.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QVERIFY(test::isExposed(&view));
     const ImageView& last = view.view(lanes);
     const double pictureBottom = last.pictureRect().bottom();
     QVERIFY2(last.height() - pictureBottom <= kSlack,
@@ -177,7 +178,7 @@ void TestCompare::choiceIsNamedWholeOrNot() {
     view.setGalleries({constant(20, 0.5f), constant(20, 0.25f), constant(20, 1)});
     view.setPictures(1'000, {constant(10, 0.5f), constant(10, 0.25f)});
     view.show();
-    QVERIFY(QTest::qWaitForWindowActive(&view));
+    QVERIFY(test::isActive(&view));
     const auto labels = view.findChildren<QLabel*>();
     const auto label = std::find_if(labels.begin(), labels.end(), [](const QLabel* each) {
         return each->text() == QLatin1String("Last picture:");
@@ -244,7 +245,7 @@ void TestCompare::keysSwitch() {
     view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
     view.resize(600, 300);
     view.show();
-    QVERIFY(QTest::qWaitForWindowActive(&view));
+    QVERIFY(test::isActive(&view));
     QTest::keyClick(&view, Qt::Key_2); // whatever has the focus in the window
     QVERIFY((view.shows() == CompareView::Shows::Difference));
     QTest::keyClick(&view, Qt::Key_3);
@@ -260,7 +261,7 @@ void TestCompare::keysReadAndZoom() {
     view.setPictures(1, {pattern(8, 8, 1)});
     view.resize(600, 300);
     view.show();
-    QVERIFY(QTest::qWaitForWindowActive(&view));
+    QVERIFY(test::isActive(&view));
     QVERIFY(view.view(0).toolTip().contains(QStringLiteral("Everything in float32.")));
     view.setFocus(Qt::TabFocusReason);
     QVERIFY(view.hasFocus());
@@ -300,7 +301,7 @@ void TestCompare::swipe() {
     view.setPictures(1, {constant(16, 0), constant(16, 0.5f), constant(16, 1)});
     view.resize(1000, 300);
     view.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QVERIFY(test::isExposed(&view));
     view.showLast(CompareView::Shows::Swipe, 2);
     const ImageView& last = view.view(3);
     QCOMPARE(last.title(), QStringLiteral("A | C"));
@@ -332,7 +333,7 @@ void TestCompare::lastPaneAlone() {
     view.setTarget(picture);
     view.resize(660, 280);
     view.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QVERIFY(test::isExposed(&view));
     const double beside = view.view(3).pictureRect().width();
     QTest::keyClick(&view, Qt::Key_4);
     QVERIFY(view.alone());
@@ -417,7 +418,7 @@ void TestCompare::captionsInLittleRoom() {
     CompareView view;
     view.resize(kRoom, 400);
     view.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QVERIFY(test::isExposed(&view));
     const auto* label = view.findChild<QLabel*>(QStringLiteral("readout"));
     const QStringList lanes{QStringLiteral("fp32"), QStringLiteral("amp-fp16"),
                             QStringLiteral("bf16")};
@@ -461,7 +462,7 @@ void TestCompare::samplesOrTables() {
     view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {}, ViewKind::Classes);
     view.resize(1200, 400);
     view.show();
-    QVERIFY(QTest::qWaitForWindowActive(&view));
+    QVERIFY(test::isActive(&view));
     const auto* choice = view.findChild<QComboBox*>();
     view.setPictures(1, {constant(10, 0.5f), constant(10, 0.25f)});
     QVERIFY(!choice->isVisible() && !view.showsSamples());
@@ -532,7 +533,7 @@ void TestCompare::drawingsTakeTheThemesColours() {
     dark.setColor(QPalette::Base, QColor(20, 30, 40));
     dark.setColor(QPalette::Text, QColor(240, 230, 220));
     view.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QVERIFY(test::isExposed(&view));
     const auto colourOf = [&view](float value, ViewKind kind) {
         view.setLanes({QStringLiteral("fp32")}, {}, kind);
         view.setTarget(constant(8, value));

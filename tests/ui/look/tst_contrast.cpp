@@ -3,6 +3,7 @@
 // kinds of colour blindness.
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
 #include "ui/look/style.h"
 #include "ui/look/theme.h"
 #include "ui/panels/banner.h"
@@ -232,7 +233,7 @@ void TestContrast::paintedTexts() {
         if (about->text().contains(QLatin1String("About")) ||
             about->text().contains(QLatin1String("Help and")))
             about->trigger();
-    QTest::qWait(200);
+    test::serveEvents(200);
     QVERIFY2(faintTexts(window).isEmpty(), qPrintable(faintTexts(window).join(u'\n')));
 }
 
@@ -285,7 +286,7 @@ void TestContrast::banners() {
     // on the window's background: a label grabbed alone has its own
     const auto* label = banner->findChild<QLabel*>();
     const auto seen = [&] {
-        QTest::qWait(50);
+        test::serveEvents(50);
         const QRect place(label->mapTo(&opened.window, QPoint()), label->size());
         return paintedContrast(opened.window.grab(place).toImage());
     };

@@ -1,5 +1,6 @@
 // The first lesson as a column of the window: its reader sees the page and what it talks about.
 #include "tests/support/opened_window.h"
+#include "tests/support/shown_window.h"
 #include "ui/dialogs/help_dialog.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/lesson_panel.h"
@@ -54,7 +55,7 @@ void TestLessonPanel::init() {
     window().resize(1280, 800);
     QVERIFY(reaches(window(), SessionState::Ready));
     QApplication::setActiveWindow(&window());
-    QVERIFY(QTest::qWaitForWindowActive(&window()));
+    QVERIFY(test::isActive(&window()));
     action()->trigger();
     QVERIFY(panel());
     QTRY_VERIFY(panel()->isVisible());

@@ -2,6 +2,7 @@
 // it was.
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
+#include "tests/support/served_events.h"
 #include "ui/panels/runs_panel.h"
 
 #include <QAbstractItemModelTester>
@@ -94,7 +95,7 @@ void TestManyRuns::onlyChangedRowsAreMeasured() {
     panel.resize(280, 300);
     panel.show();
     constexpr int kSettles = 50; // ms, in which what is queued is done
-    QTest::qWait(kSettles);
+    test::serveEvents(kSettles);
     QVERIFY(model.asked.contains(29)); // measured though it is far below
     QTableView& table = *panel.table();
     const int before = table.rowHeight(20);
@@ -104,7 +105,7 @@ void TestManyRuns::onlyChangedRowsAreMeasured() {
         next.rows.push_back(StepRow(61 + i, 0).set(metric::Loss, 1.5f));
     store.writable(store.entries()[20].id)->append(std::move(next));
     model.refresh();
-    QTest::qWait(kSettles);
+    test::serveEvents(kSettles);
     QVERIFY(model.asked.contains(20));
     QVERIFY(!model.asked.contains(29));
     store.rename(store.entries()[20].id, std::string(60, 'w') + " " + std::string(60, 'w'));
@@ -114,7 +115,7 @@ void TestManyRuns::onlyChangedRowsAreMeasured() {
     panel.resize(200, 300); // lines are broken anew
     QTRY_VERIFY(model.asked.contains(29));
     model.asked.clear();
-    QTest::qWait(kSettles);
+    test::serveEvents(kSettles);
     QFont larger = table.font();
     larger.setPixelSize(2 * QFontInfo(larger).pixelSize());
     const int small = table.rowHeight(29);

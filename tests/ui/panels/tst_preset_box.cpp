@@ -1,5 +1,7 @@
 // The box of experiments: a menu in groups, by mouse and by keys, that reports what was chosen.
 #include "engine/settings/fields.h"
+#include "tests/support/served_events.h"
+#include "tests/support/shown_window.h"
 #include "tests/support/stand_in_data.h"
 #include "ui/panels/preset_box.h"
 
@@ -105,7 +107,7 @@ void TestPresetBox::everyEntryChoosesItsPreset() {
 void TestPresetBox::keysReachEveryGroup() {
     PresetBox box;
     box.show();
-    QVERIFY(QTest::qWaitForWindowActive(&box));
+    QVERIFY(test::isActive(&box));
     box.setFocus();
     QSignalSpy chosen(&box, &PresetBox::chosen);
     QTest::keyClick(&box, Qt::Key_Space);
@@ -132,14 +134,14 @@ void TestPresetBox::keysReachEveryGroup() {
 void TestPresetBox::mouseReachesThePresentGroup() {
     PresetBox box;
     box.show();
-    QVERIFY(QTest::qWaitForWindowActive(&box));
+    QVERIFY(test::isActive(&box));
     QSignalSpy chosen(&box, &PresetBox::chosen);
     const Preset& now = presetNamed("overflow");
     box.showExperiment(text(now.name), text(now.titleHere()));
     QMenu* group = placeOf(box, now).menu;
     QTest::mouseClick(&box, Qt::LeftButton);
     QTRY_COMPARE(popup(), box.menu());
-    QTest::qWait(50);
+    test::serveEvents(50);
     QVERIFY(!group->isVisible());
     const auto clickOn = [](QMenu& menu, QAction* entry) {
         const QPoint at = menu.actionGeometry(entry).center();
@@ -219,7 +221,7 @@ void TestPresetBox::tellsWhatHasArrived() {
     if (presetNamed("fashion-cnn").otherTitle.empty()) QSKIP("Debian's package is installed");
     PresetBox box;
     box.show();
-    QVERIFY(QTest::qWaitForWindowActive(&box));
+    QVERIFY(test::isActive(&box));
     QAction* action = placeOf(box, presetNamed("fashion-cnn")).action;
     QCOMPARE(action->text(), QStringLiteral("Clothes (digits here)"));
     HttpServer server;

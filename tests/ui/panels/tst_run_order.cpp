@@ -199,12 +199,12 @@ void TestRunOrder::trainingDoesNotMoveRows() {
     RunListModel list(store);
     list.refresh();
     OrderedRuns ordered(list);
+    QElapsedTimer time; // begins before the first pause does
+    time.start();
     ordered.setOrder(Order::ByLoss);
     const QStringList before = namesIn(ordered);
     QCOMPARE(before, QStringList({"a", "b"}));
     const QSignalSpy moves(&ordered, &QAbstractItemModel::layoutChanged);
-    QElapsedTimer time;
-    time.start();
     int step = 2;
     while (time.elapsed() < 2 * OrderedRuns::kPauseMs + OrderedRuns::kPauseMs / 2) {
         const float loss = step % 2 == 0 ? 0.1f : 0.9f; // its median goes to and fro

@@ -3,6 +3,8 @@
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
+#include "tests/support/served_events.h"
+#include "tests/support/shown_window.h"
 #include "ui/look/text_fit.h"
 #include "ui/panels/runs_panel.h"
 
@@ -319,7 +321,7 @@ void TestRunsPanel::deletesAfterAQuestion() {
     QCOMPARE(window.runs().rowCount(), 2);
     QVERIFY(window.canBringBack());
     window.activateWindow(); // as a window manager does behind a question
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     runs.choose(0);
     answer(QMessageBox::Yes);
     QTest::keyClick(&runs.table(), Qt::Key_Delete);
@@ -354,7 +356,7 @@ void TestRunsPanel::severalRowsAreSeen() {
     QVERIFY(!runs.window.tryFile(runs.folder.filePath(QStringLiteral("none"))));
     QTRY_VERIFY(!runs.window.bannerText().isEmpty());
     constexpr int kSettles = 100; // ms
-    QTest::qWait(kSettles);
+    test::serveEvents(kSettles);
     const auto& area = *qobject_cast<QScrollArea*>(runs.window.centralWidget());
     QCOMPARE(area.widget()->height(), area.viewport()->height());
     QVERIFY2(end() <= table.viewport()->height(), qPrintable(QString::number(end())));
@@ -498,7 +500,7 @@ void TestRunsPanel::theChosenRunStays() {
     panel.resize(280, 300);
     panel.show();
     constexpr int kSettles = 50; // ms, in which what is queued is done
-    QTest::qWait(kSettles);
+    test::serveEvents(kSettles);
     QTableView& table = *panel.table();
     table.setCurrentIndex(table.model()->index(12, 0));
     const RunId chosen = panel.chosen();
@@ -506,12 +508,12 @@ void TestRunsPanel::theChosenRunStays() {
     QVERIFY(scrolled > 0);
     addSixtySteps(store, [](int) { return 1.0f; });
     model.refresh();
-    QTest::qWait(kSettles);
+    test::serveEvents(kSettles);
     QCOMPARE(panel.chosen(), chosen);
     QCOMPARE(table.verticalScrollBar()->value(), scrolled);
     store.remove(store.entries()[16].id);
     model.refresh();
-    QTest::qWait(kSettles);
+    test::serveEvents(kSettles);
     QCOMPARE(table.verticalScrollBar()->value(), scrolled);
     store.remove(store.entries()[0].id);
     model.refresh();

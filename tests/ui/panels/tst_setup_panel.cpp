@@ -1,6 +1,8 @@
 // The panel of settings: what the user types reaches the model, what the model says is shown, lanes
 // come and go, and a control in a scrolled panel ignores the wheel.
 #include "tests/fake_cuda/fake_run.h"
+#include "tests/support/served_events.h"
+#include "tests/support/shown_window.h"
 #include "ui/dialogs/sweep_dialog.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/path_edit.h"
@@ -184,7 +186,7 @@ void TestSetupPanel::wrongValuesMoveNothing() {
     SetupPanel panel(model);
     panel.resize(320, 400);
     panel.show();
-    QVERIFY(QTest::qWaitForWindowActive(&panel));
+    QVERIFY(test::isActive(&panel));
     auto* scroll = panel.findChild<QScrollArea*>();
     auto* rate = controlOf<QLineEdit>(panel, "optimizer.lr");
     const auto top = [scroll](const QWidget& each) {
@@ -192,13 +194,13 @@ void TestSetupPanel::wrongValuesMoveNothing() {
     };
     rate->setFocus();
     scroll->ensureWidgetVisible(rate, 0, 150);
-    QTest::qWait(50);
+    test::serveEvents(50);
     const int before = top(*rate), height = rate->height();
     rate->selectAll();
     QTest::keyClicks(rate, QStringLiteral("-3"));
     QTest::keyClick(rate, Qt::Key_Return);
     QVERIFY(!panel.editor("optimizer.lr")->errorText().isEmpty());
-    QTest::qWait(50);
+    test::serveEvents(50);
     QCOMPARE(top(*rate), before);
     QCOMPARE(rate->height(), height);
     QTest::keyClicks(rate, QStringLiteral("1"));
@@ -208,7 +210,7 @@ void TestSetupPanel::wrongValuesMoveNothing() {
     const int then = top(*next);
     model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.1"));
     QVERIFY(panel.editor("optimizer.lr")->errorText().isEmpty());
-    QTest::qWait(50);
+    test::serveEvents(50);
     QCOMPARE(top(*next), then);
 }
 
@@ -316,7 +318,7 @@ void TestSetupPanel::noteLeavesTheEditInView() {
     SetupPanel panel(model);
     panel.resize(320, 400);
     panel.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    QVERIFY(test::isExposed(&panel));
     model.setRunning(model.config());
     auto* scroll = panel.findChild<QScrollArea*>();
     QWidget* edit = panel.editor("run.seed")->control();
@@ -381,7 +383,7 @@ void TestSetupPanel::setupStripLeadsToLanes() {
     SetupPanel panel(model);
     panel.resize(320, 300);
     panel.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    QVERIFY(test::isExposed(&panel));
     const auto jump = [&panel](const QString& tip) {
         for (auto* button : panel.findChildren<QToolButton*>())
             if (button->toolTip().contains(tip)) return button;
@@ -423,7 +425,7 @@ void TestSetupPanel::pathsShowTheirEnd() {
     SetupPanel panel(model);
     panel.resize(320, 600);
     panel.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    QVERIFY(test::isExposed(&panel));
     auto* path = controlOf<PathEdit>(panel, "model.weights");
     QVERIFY(path);
     const QString text = QStringLiteral("/data/of/a/long/project/with/<b>many</b>/folders/in/it/"
@@ -475,7 +477,7 @@ void TestSetupPanel::choicesAreNotCut() {
     SetupPanel panel(model);
     panel.resize(500, 600);
     panel.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    QVERIFY(test::isExposed(&panel));
     panel.resize(width, 600);
     QCoreApplication::processEvents();
     int below = 0, boxes = 0;

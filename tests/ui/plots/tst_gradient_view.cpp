@@ -475,7 +475,7 @@ private slots:
                 refused.clear();
                 controller.pause();
                 controller.edit(-1, "model.width", FieldValue{int64_t{8}}); // answered after these
-                if (!refused.wait(kPatience)) return false;
+                if (!QTest::qWaitFor([&] { return !refused.isEmpty(); }, kPatience)) return false;
             }
             return script.looks == counts;
         };

@@ -3,6 +3,7 @@
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
+#include "tests/support/shown_window.h"
 
 #include <QTest>
 
@@ -89,7 +90,7 @@ void TestPlotMeasures::showTheirValues() {
     stack.setLanes(kLanes, {}, {Measure::LearningRate, Measure::GradientNorm});
     stack.resize(700, 600);
     stack.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&stack));
+    QVERIFY(test::isExposed(&stack));
     for (int step = 1; step <= 4; ++step) {
         StepRecord row = record(step, 1, 1);
         row.learningRate = 0.01f / static_cast<float>(step);
@@ -124,7 +125,7 @@ void TestPlotMeasures::comeAndGo() {
     FedPlots stack;
     stack.resize(700, 600);
     stack.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&stack));
+    QVERIFY(test::isExposed(&stack));
     stack.setSmoothing(0.5);
     stack.setLanes(kLanes);
     QCustomPlot& plot = plotOf(stack);
@@ -159,7 +160,7 @@ void TestPlotMeasures::littleRoomKeepsThem() {
     FedPlots stack;
     stack.setLanes(kLanes, {}, {Measure::LearningRate});
     stack.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&stack));
+    QVERIFY(test::isExposed(&stack));
     const auto shown = [&](const char* title) {
         const QString name = QString::fromLatin1(title) + QStringLiteral("/A fp32");
         return graphNamed(stack, name)->keyAxis()->axisRect()->visible();

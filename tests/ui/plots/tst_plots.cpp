@@ -2,6 +2,7 @@
 // of events, what screen readers hear, export and themes. Mouse and keys are in tst_plot_use, the
 // layout in tst_plot_layout.
 #include "tests/support/shown_plots.h"
+#include "tests/support/shown_window.h"
 #include "ui/look/text_fit.h"
 
 #include <QApplication>
@@ -331,7 +332,7 @@ void TestPlots::longRunsAreDrawnInParts() {
         m_stack->append(0, record(step, 0, 0.5f));
     m_stack->resize(700, 600);
     m_stack->show();
-    QVERIFY(QTest::qWaitForWindowExposed(m_stack.get()));
+    QVERIFY(test::isExposed(m_stack.get()));
     int frames = 0;
     while (m_stack->refresh() && frames < 10)
         ++frames;

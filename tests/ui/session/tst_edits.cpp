@@ -1,6 +1,8 @@
 // Undo and redo of settings: in the model, and in the window by the keys, also while a box in which
 // something was typed has the focus.
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
+#include "tests/support/shown_window.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/session/edit_history.h"
@@ -13,6 +15,7 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 
+#include <memory>
 #include <vector>
 
 namespace tst_edits {
@@ -137,11 +140,22 @@ void TestEdits::laneOfAnEarlierRunIsNot() {
 }
 
 void TestEdits::quickEditsOfOneSettingAreOne() {
-    ConfigModel model;
-    EditHistory history(model);
-    laterEdit();
-    for (const char* width : {"32", "33", "34"})
-        QVERIFY(set(model, "model.width", -1, QString::fromLatin1(width)));
+    struct Edited {
+        ConfigModel model;
+        EditHistory history{model};
+    };
+    // from before the first edit to the end of the last one
+    const auto edited = test::doneWithin(EditHistory::kTogetherMs, []() {
+        auto quick = std::make_unique<Edited>();
+        for (const char* width : {"32", "33", "34"})
+            if (!set(quick->model, "model.width", -1, QString::fromLatin1(width)))
+                return std::unique_ptr<Edited>();
+        return quick;
+    });
+    if (!edited) QSKIP("this machine is too busy to edit three times within a second");
+    ConfigModel& model = edited->model;
+    EditHistory& history = edited->history;
+    QCOMPARE(model.config().model.width, int64_t(34));
     QCOMPARE(history.stack().count(), 1);
     laterEdit();
     QVERIFY(set(model, "model.width", -1, QStringLiteral("40")));
@@ -259,7 +273,7 @@ void TestEdits::keysInTheWindow() {
     Opened opened(tinyConfig(1000000));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     QAction* undo = actionFor(window, QKeySequence::Undo);
     QVERIFY(undo);
     QVERIFY2(!undo->isEnabled(), qPrintable(undo->text()));

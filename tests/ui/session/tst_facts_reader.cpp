@@ -4,6 +4,7 @@
 #include "engine/core/cancel.h"
 #include "engine/settings/run_config.h"
 #include "tests/support/large_table.h"
+#include "tests/support/served_events.h"
 #include "tests/support/thrown.h"
 #include "ui/session/facts_reader.h"
 
@@ -144,7 +145,7 @@ void TestFactsReader::dropsWhatNobodyWants() {
     QVERIFY(factsPending(small));
     QVERIFY(QTest::qWaitFor([&] { return changed.count() == 1; }, kLong));
     QCOMPARE(factsOf(small).train + factsOf(small).validation, int64_t{1000});
-    QTest::qWait(100);
+    test::serveEvents(100);
     QCOMPARE(changed.count(), 1);
     QVERIFY(!knownFacts().find(large));
 }

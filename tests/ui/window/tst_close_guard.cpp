@@ -3,6 +3,7 @@
 #include "engine/runs/left_session.h"
 #include "tests/support/growth_limit.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
 #include "ui/models/run_list_model.h"
 #include "ui/plots/plot_stack.h"
 
@@ -87,7 +88,7 @@ Question closes(MainWindow& window, std::optional<QMessageBox::StandardButton> a
         if (box->isVisible()) box->reject(); // the test must not hang
     });
     window.close();
-    QTest::qWait(50); // the timer must not outlive what it writes to
+    test::serveEvents(50); // the timer must not outlive what it writes to
     return asked;
 }
 

@@ -4,6 +4,7 @@
 #include "tests/support/hold.h"
 #include "tests/support/picture_files.h"
 #include "tests/support/saved_run_parts.h"
+#include "tests/support/served_events.h"
 #include "tests/support/under_sanitizer.h"
 
 #include <QElapsedTimer>
@@ -27,6 +28,10 @@ namespace {
 
 constexpr qint64 kLongestClosing = 1000;                           // ms
 constexpr qint64 kLongestHold = test::kUnderSanitizer ? 300 : 100; // ms; sanitizers take their time
+
+/// A machine may be slow, or stall: a window that waits for what it reads holds its user up in
+/// every try, for seconds or for ever. Each number is how many times as long a try may take.
+constexpr int kTries[] = {1, 1, 1, 2, 4};
 
 } // namespace
 
@@ -115,19 +120,27 @@ void TestClosing::holdsNothing_data() {
 void TestClosing::holdsNothing() {
     QFETCH(QString, name);
     for (const int wait : {0, 20, 400}) {
-        auto window = std::make_unique<MainWindow>();
-        window->show();
-        QTest::qWait(50);
-        test::Hold hold;
-        window->tryFile(m_folder.filePath(name));
-        QTest::qWait(wait);
-        QVERIFY2(hold.longest() < kLongestHold, QByteArray::number(hold.longest()));
-        QElapsedTimer clock;
-        clock.start();
-        window->close();
-        window.reset();
-        const qint64 closing = clock.elapsed() - hold.ofMachine();
-        QVERIFY2(closing < kLongestClosing, QByteArray::number(closing));
+        QStringList tries;
+        for (const int slower : kTries) {
+            auto window = std::make_unique<MainWindow>();
+            window->show();
+            test::serveEvents(50);
+            test::Hold hold;
+            window->tryFile(m_folder.filePath(name));
+            QTest::qWait(wait);
+            const qint64 longest = hold.longest();
+            QElapsedTimer clock;
+            clock.start();
+            window->close();
+            window.reset();
+            const qint64 closing = clock.elapsed() - hold.ofMachine();
+            if (longest < slower * kLongestHold && closing < slower * kLongestClosing) {
+                tries.clear();
+                break;
+            }
+            tries << QStringLiteral("held for %1 ms, closed in %2 ms").arg(longest).arg(closing);
+        }
+        QVERIFY2(tries.isEmpty(), qPrintable(tries.join(QStringLiteral("; "))));
     }
 }
 
@@ -150,14 +163,15 @@ void TestClosing::plotsAreSavedAside_data() {
 
 namespace {
 
-/// Reads a pipe after five seconds: a window that still waits for it is late then, but not for
+/// Reads a pipe after a minute: a window that still waits for it then waits too long, but not for
 /// ever.
-std::jthread lateReaderOf(const QString& pipe) {
-    return std::jthread([name = pipe.toLocal8Bit()](const std::stop_token& stop) {
-        constexpr int kTurns = 500;
+std::jthread lateReaderOf(const QString& pipe, std::atomic<bool>& reads) {
+    return std::jthread([name = pipe.toLocal8Bit(), &reads](const std::stop_token& stop) {
+        constexpr int kTurns = 6000;
         for (int turn = 0; turn < kTurns && !stop.stop_requested(); ++turn)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         if (stop.stop_requested()) return;
+        reads = true;
         const int file = open(name.constData(), O_RDONLY | O_NONBLOCK);
         std::array<char, 65536> bytes{};
         while (!stop.stop_requested())
@@ -178,7 +192,7 @@ void TestClosing::plotsAreSavedAside() {
     QCOMPARE(mkfifo(qPrintable(pipe), 0600), 0);
     MainWindow window;
     window.show();
-    QTest::qWait(50);
+    test::serveEvents(50);
     test::Hold hold;
     bool asked = false;
     QString label;
@@ -193,18 +207,18 @@ void TestClosing::plotsAreSavedAside() {
             dialog->close();
     });
     QString told;
-    std::jthread late = lateReaderOf(pipe);
-    QElapsedTimer clock;
-    clock.start();
+    std::atomic<bool> reads{false};
+    std::jthread late = lateReaderOf(pipe, reads);
     try {
         window.savePlots(pipe);
     } catch (const RunError& error) {
         told = QString::fromUtf8(error.what());
     }
-    const qint64 waited = clock.elapsed() - hold.ofMachine();
+    const qint64 longest = hold.longest();
     late = {};
-    QVERIFY2(waited < 2000, QByteArray::number(waited));
-    QVERIFY2(hold.longest() < kLongestHold, QByteArray::number(hold.longest()));
+    QVERIFY(!reads);                             // nobody had to read it for the window to go on
+    constexpr qint64 kMost = 100 * kLongestHold; // of a slow machine; the pipe holds for a minute
+    QVERIFY2(longest < kMost, QByteArray::number(longest));
     QVERIFY(asked);
     QCOMPARE(label, QStringLiteral("Saving the plots in %1…").arg(pipe)); // a name is no markup
     QCOMPARE(told, pipe + QStringLiteral(": saving was stopped; what was being saved there may be "

@@ -2,6 +2,8 @@
 // be hidden, and the settings give way in a narrow window.
 #include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
+#include "tests/support/shown_window.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/runs_panel.h"
@@ -93,14 +95,14 @@ void TestColumns::settingsGiveWayToALesson() {
     QTest::keyClick(&window, Qt::Key_F9); // who wants both has both
     QVERIFY(window.setup().isVisible());
     lesson();
-    QTest::qWait(100);
+    test::serveEvents(100);
     lesson();
     QTRY_VERIFY(!window.setup().isVisible());
     lesson();
     QTRY_VERIFY(window.setup().isVisible());
     window.resize(1920, 1080);
     lesson();
-    QTest::qWait(100);
+    test::serveEvents(100);
     QVERIFY(window.setup().isVisible());
 }
 
@@ -110,7 +112,7 @@ void TestColumns::hiddenColumnsLoseTheKeys() {
     MainWindow& window = opened.window;
     window.resize(1280, 800);
     QVERIFY(reaches(window, SessionState::Ready));
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     QWidget* page = window.findChild<QWidget*>(QStringLiteral("page"));
     const auto type = [&] {
         window.setup().editor("optimizer.lr")->control()->setFocus();
@@ -177,7 +179,7 @@ void TestColumns::runsAreComparedInALowWindow() {
     auto* right = qobject_cast<QSplitter*>(window.findChild<QSplitter*>()->widget(2));
     QVERIFY(right);
     constexpr int kSettles = 100; // ms
-    QTest::qWait(kSettles);
+    test::serveEvents(kSettles);
     const QList<int> before = right->sizes();
     QTest::keyClick(&window, Qt::Key_F8);
     QTableView& table = *window.findChild<RunsPanel*>()->table();

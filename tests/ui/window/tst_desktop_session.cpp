@@ -1,6 +1,7 @@
 // The desktop asks the window to save, and ends it.
 #include "engine/runs/left_session.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
 #include "ui/window/desktop_session.h"
 
 #include <QDir>
@@ -133,12 +134,12 @@ void TestDesktopSession::savesBetweenTrainings() {
     MainWindow& window = desktop.window();
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(Desktop::asksToSave());
-    QTest::qWait(50);
+    test::serveEvents(50);
     QCOMPARE(window.controller().state(), SessionState::Ready);
     window.stepOnce();
     QVERIFY(reaches(window, SessionState::Paused));
     QVERIFY(Desktop::asksToSave());
-    QTest::qWait(50);
+    test::serveEvents(50);
     QCOMPARE(window.controller().state(), SessionState::Paused);
     QCOMPARE(window.run().step(), int64_t{1});
     QVERIFY(desktop.onDisk() && desktop.onDisk()->step() == 1);

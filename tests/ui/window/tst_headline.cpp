@@ -2,6 +2,7 @@
 // never a part of it.
 #include "engine/data/dataset.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/shown_window.h"
 #include "ui/look/text_fit.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/window/figures.h"
@@ -27,7 +28,7 @@ QLabel* headlineOf(const MainWindow& window) {
 void showNarrow(MainWindow& window) {
     window.resize(640, 400);
     window.show();
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     QTRY_VERIFY(!window.setup().isVisible());
     QTest::keyClick(&window, Qt::Key_F9);
     QTRY_VERIFY(window.setup().isVisible() && headlineOf(window)->width() < 260);

@@ -2,6 +2,7 @@
 // room. Every label, tool tip and list of the window is checked, not only those that are known to
 // show something.
 #include "tests/support/saved_run_parts.h"
+#include "tests/support/served_events.h"
 #include "ui/panels/runs_panel.h"
 
 #include <QAbstractButton>
@@ -65,7 +66,7 @@ void showEverything(MainWindow& window) {
     window.findChild<RunsPanel*>()->show();
     for (auto* view : window.findChildren<QAbstractItemView*>())
         if (!view->isWindow() && !view->parentWidget()->isWindow()) view->setVisible(true);
-    QTest::qWait(100);
+    test::serveEvents(100);
 }
 
 /// Returns the least size that the parts of the window ask for.
@@ -95,7 +96,7 @@ QString widestOf(MainWindow& window) {
 /// Returns the tip that is shown when the pointer rests there.
 QString tipOf(QWidget& widget, const QPoint& at) {
     QToolTip::hideText();
-    QTest::qWait(0);
+    test::serveEvents(0);
     QHelpEvent event(QEvent::ToolTip, at, widget.mapToGlobal(at));
     QApplication::sendEvent(&widget, &event);
     return QToolTip::isVisible() ? QToolTip::text() : QString();

@@ -1,6 +1,7 @@
 // The window's keys: F6 goes from part to part, Enter presses buttons, and after a setting was
 // edited letters and Space act as before.
 #include "tests/support/opened_window.h"
+#include "tests/support/shown_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
@@ -64,7 +65,7 @@ void TestPaneKeys::init() {
     window().resize(1280, 800);
     QVERIFY(trainsTo(window(), 3)); // then the loss scale can be set
     QApplication::setActiveWindow(&window());
-    QVERIFY(QTest::qWaitForWindowActive(&window()));
+    QVERIFY(test::isActive(&window()));
 }
 
 void TestPaneKeys::partsInTurn() {

@@ -189,13 +189,16 @@ void TestPredictSamples::aCommandComesFirst() {
         text += std::to_string(i) + ',' + std::to_string(i % 9) + ".5\n";
     const std::string path = write(folder, QStringLiteral("long.csv"), text).toStdString();
     const std::unique_ptr<TrainingRun> run = makeExperimentRun(*experimentOn(path), {});
-    std::atomic<bool> done{false};
+    std::atomic<bool> done{false}, asked{false};
     std::thread asks([&] {
         while (!done) {
             run->requestStop();
+            asked = true;
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     });
+    while (!asked) // else a busy machine might let the thread begin after the reading
+        std::this_thread::yield();
     const auto stopped = run->laneFile(LaneFile::Predicted, 0, {}, path);
     done = true;
     asks.join();

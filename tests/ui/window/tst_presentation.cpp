@@ -2,6 +2,8 @@
 // it was before.
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
+#include "tests/support/served_events.h"
+#include "tests/support/shown_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/look/theme.h"
@@ -86,7 +88,7 @@ void trainTo(MainWindow& window, int64_t step) {
 }
 
 void present(MainWindow& window) {
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     QTest::keyClick(&window, Qt::Key_F5);
     QTRY_VERIFY(window.findChild<FigureStrip*>()->isVisible());
     QTRY_COMPARE(window.size(), window.screen()->size());
@@ -259,7 +261,7 @@ void TestPresentation::stepsOfTheScaleAreSeen() {
 void TestPresentation::eachViewHasItsBorder() {
     Opened opened(overflowing(2));
     MainWindow& window = opened.window;
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     window.resize(1280, 800);
     trainTo(window, 5);
     auto* centre = qobject_cast<QSplitter*>(window.plots().parentWidget());
@@ -324,17 +326,17 @@ void TestPresentation::endsAsItBegan() {
     QFETCH(int, leave);
     Opened opened(overflowing(2));
     MainWindow& window = opened.window;
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     trainTo(window, 20);
     for (const int key : keys)
         QTest::keyClick(&window, static_cast<Qt::Key>(key));
     QSplitter* columns = window.findChild<QSplitter*>();
     QStringList before; // once what the last frames bring is there, however late they are
-    for (; before != seenIn(window); QTest::qWait(300))
+    for (; before != seenIn(window); test::serveEvents(300))
         before = seenIn(window);
     const QList<int> widths = columns->sizes();
     present(window);
-    QTest::qWait(100);
+    test::serveEvents(100);
     QVERIFY(seenIn(window) != before);
     QTest::keyClick(&window, static_cast<Qt::Key>(leave));
     QVERIFY(!window.findChild<FigureStrip*>()->isVisible());
@@ -355,7 +357,7 @@ void TestPresentation::endsAsItBegan() {
 void TestPresentation::hidesTheLesson() {
     Opened opened(overflowing(2));
     MainWindow& window = opened.window;
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     for (QAction* action : window.findChildren<QAction*>())
         if (action->text() == QLatin1String("First &lesson")) action->trigger();
     const auto* lesson = window.findChild<QDockWidget*>();
@@ -372,7 +374,7 @@ void TestPresentation::hidesTheLesson() {
 void TestPresentation::trainsMeanwhile() {
     Opened opened(overflowing(2));
     MainWindow& window = opened.window;
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     QVERIFY(reaches(window, SessionState::Ready));
     window.setStopStep(100000);
     present(window);
@@ -383,7 +385,7 @@ void TestPresentation::trainsMeanwhile() {
     QTest::keyClick(&window, Qt::Key_Space);
     QVERIFY(reaches(window, SessionState::Paused));
     int64_t step = 0; // the last rows come with the next frame, however late that is
-    for (; step != window.run().step(); QTest::qWait(300))
+    for (; step != window.run().step(); test::serveEvents(300))
         step = window.run().step();
     QTest::keyClick(&window, Qt::Key_Period);
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), step + 1, kPatience);
@@ -425,7 +427,7 @@ void TestPresentation::tellsStateAndPace() {
 void TestPresentation::showsGradients() {
     Opened opened(overflowing(2));
     MainWindow& window = opened.window;
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     trainTo(window, 20);
     QTest::keyClick(&window, Qt::Key_F7);
     present(window);
@@ -460,7 +462,7 @@ void TestPresentation::isNotRemembered() {
     {
         Opened opened(tinyConfig(10), options);
         QVERIFY(reaches(opened.window, SessionState::Ready));
-        QVERIFY(QTest::qWaitForWindowActive(&opened.window));
+        QVERIFY(test::isActive(&opened.window));
         QTest::keyClick(&opened.window, Qt::Key_F5);
         QVERIFY(opened.window.findChild<FigureStrip*>()->isVisible());
         QVERIFY(opened.window.close()); // before it fills the screen, which is smaller here
@@ -478,7 +480,7 @@ void TestPresentation::isNotRemembered() {
 void TestPresentation::eventsAreToldWhereOneLooks() {
     Opened opened(overflowing(2));
     MainWindow& window = opened.window;
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     trainTo(window, 40);
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QTRY_VERIFY(headline->toolTip().startsWith(QStringLiteral("Finished.")));

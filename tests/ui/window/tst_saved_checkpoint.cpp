@@ -7,6 +7,7 @@
 #include "tests/support/file_menu.h"
 #include "tests/support/growth_limit.h"
 #include "tests/support/saved_run_parts.h"
+#include "tests/support/served_events.h"
 #include "tests/support/thrown.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
@@ -395,7 +396,7 @@ void TestSavedCheckpoint::aForkOfASavedRun() {
         window.setup().addLane();
         window.shown().fork(2, 1);
         QTRY_COMPARE_WITH_TIMEOUT(built->info().recorded.forks.size(), size_t{1}, kPatience);
-        QTest::qWait(300); // the gradients of three lanes come
+        test::serveEvents(300); // the gradients of three lanes come
         QVERIFY(window.showsSaved());
         QVERIFY(stepsTo(window, 4));
         QCOMPARE(window.run().lanes(), 3);

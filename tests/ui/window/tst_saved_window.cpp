@@ -2,6 +2,7 @@
 // replaces it and has its losses behind the new ones, and what cannot be read is reported in a
 // sentence.
 #include "tests/support/saved_run_parts.h"
+#include "tests/support/served_events.h"
 #include "ui/window/run_words.h"
 
 #include <QApplication>
@@ -206,7 +207,7 @@ void TestSavedWindow::playMayComeWhileItIsRead() {
     MainWindow& window = opened.window;
     window.shown().showBefore(true);
     QVERIFY(reaches(window, SessionState::Ready));
-    QTest::qWait(300); // its first frames are long ones
+    test::serveEvents(300); // its first frames are long ones
     connect(&window.shown(), &ShownRun::stirred, &window,
             [&] { seen = seen || window.showsSaved(); });
     window.openFile(folder);
@@ -273,7 +274,7 @@ void TestSavedWindow::editsCountFromTheFirstStep() {
     ConfigModel& model = window.config();
     QVERIFY(
         model.setData(model.index(model.rowOf("scaler.growth_interval", 1)), QStringLiteral("7")));
-    QTest::qWait(200); // some frames
+    test::serveEvents(200); // some frames
     QCOMPARE(sentencesOf(window), m_sentences);
     QVERIFY(trains(window));
     const auto edits = sentencesOf(window).filter(QStringLiteral("From step 1: "));
@@ -384,7 +385,7 @@ void TestSavedWindow::anExperimentAloneIsNoRun() {
         Opened opened(tinyConfig(7));
         opened.window.openFile(path);
         QVERIFY(reaches(opened.window, SessionState::Ready));
-        QTest::qWait(100);
+        test::serveEvents(100);
         QCOMPARE(opened.window.windowTitle(), QStringLiteral("Kept – Halfscope"));
         QVERIFY(!opened.window.showsSaved());
         QCOMPARE(opened.window.bannerText(), QString());
@@ -469,7 +470,7 @@ void TestSavedWindow::anotherExperimentEndsReading() {
     window.openFile(folder);
     window.openExperiment(opened.folder.filePath(QStringLiteral("small.json")));
     QVERIFY(reaches(window, SessionState::Ready));
-    QTest::qWait(500);
+    test::serveEvents(500);
     QVERIFY(!window.showsSaved());
     QCOMPARE(window.run().step(), int64_t{0});
     QCOMPARE(window.bannerText(), QString());
@@ -478,7 +479,7 @@ void TestSavedWindow::anotherExperimentEndsReading() {
     QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved() || !window.bannerText().isEmpty(), kPatience);
     window.openExperiment(opened.folder.filePath(QStringLiteral("small.json")));
     QVERIFY(reaches(window, SessionState::Ready));
-    QTest::qWait(200);
+    test::serveEvents(200);
     QVERIFY(!window.showsSaved());
     QCOMPARE(window.run().step(), int64_t{0});
 }

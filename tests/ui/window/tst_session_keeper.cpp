@@ -383,7 +383,7 @@ void TestSessionKeeper::goesOnAfterACrash() {
     const QString weights = opened.folder.filePath("w.safetensors");
     QSignalSpy saved(&opened.window.controller(), &ExperimentController::laneSaved);
     opened.window.controller().saveLane(LaneFile::StateDict, 1, weights, "0");
-    QVERIFY(saved.wait(kPatience));
+    QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kPatience);
     QCOMPARE(saved[0][1].toLongLong(), 40);
 
     opened.window.play(); // as many steps again

@@ -2,6 +2,8 @@
 // closing the window while it trains.
 #include "engine/settings/recipes.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
+#include "tests/support/shown_window.h"
 #include "ui/dialogs/types_dialog.h"
 #include "ui/dialogs/verify_dialog.h"
 #include "ui/images/compare_view.h"
@@ -116,7 +118,7 @@ void TestWindow::keysPlayStepAndReset() {
     Opened opened(tinyConfig(1000000));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     // As it appears at first, and after a preset was chosen by mouse: keys go to the focus.
     const auto press = [](Qt::Key key) { QTest::keyClick(QApplication::focusWidget(), key); };
     QVERIFY(QApplication::focusWidget());
@@ -142,7 +144,7 @@ void TestWindow::spaceOnAButtonPressesIt() {
     Opened opened(tinyConfig(1000000));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     auto* step = window.findChild<QPushButton*>(QStringLiteral("step"));
     step->setFocus();
     QTest::keyClick(step, Qt::Key_Space);
@@ -527,7 +529,7 @@ void TestWindow::resizesAndChangesTheme() {
         window.resize(size);
         for (const Theme theme : {Theme::Dark, Theme::Light}) {
             window.chooseTheme(theme);
-            QTest::qWait(50);
+            test::serveEvents(50);
             QVERIFY(window.controller().running());
         }
         QCOMPARE(window.size(), size); // the content must not ask for more room

@@ -3,6 +3,7 @@
 #include "engine/train/checkpoint.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
@@ -218,7 +219,7 @@ void TestWindowCauses::correctedStart() {
                                      ->text()
                                      .contains("column"),
                                  kPatience);
-        QTest::qWait(300); // figures are shown some times a second
+        test::serveEvents(300); // figures are shown some times a second
         QVERIFY2(invites(window), qPrintable(headlineOf(window)));
         QVERIFY(step->isEnabled());
         QLatin1String(how) == QLatin1String("step") ? window.stepOnce() : window.play();
@@ -293,7 +294,7 @@ void TestWindowCauses::continuesFromACheckpoint() {
     QVERIFY(window.tryFile(folder + "/checkpoint.safetensors"));
     QVERIFY(reaches(window, SessionState::Ready));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{13}, kPatience);
-    QTest::qWait(300); // figures are shown some times a second
+    test::serveEvents(300); // figures are shown some times a second
     QTRY_COMPARE(headlineOf(window),
                  QStringLiteral("This run continues after step 13. Press Play."));
     QVERIFY(trainsTo(window, 40));
@@ -347,7 +348,7 @@ void TestWindowCauses::playShowsTheNewestStep() {
     window.plots().pinCrosshair(2);
     int64_t before = -1; // the last steps arrive after the pause
     while (std::exchange(before, window.run().step()) != window.run().step())
-        QTest::qWait(300);
+        test::serveEvents(300);
     window.stepOnce();
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), before + 1, kPatience);
     QCOMPARE(window.plots().pinnedStep(), std::optional<qint64>(2));

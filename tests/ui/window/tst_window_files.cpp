@@ -8,6 +8,7 @@
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 #include "tests/support/run_tables.h"
+#include "tests/support/shown_window.h"
 #include "tests/support/thrown.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
@@ -440,7 +441,7 @@ void TestWindowFiles::remembersTheWindow() {
         Opened opened(tinyConfig(10), options);
         opened.window.resize(size);
         opened.window.plots().setSmoothing(0.9);
-        QVERIFY(QTest::qWaitForWindowActive(&opened.window));
+        QVERIFY(test::isActive(&opened.window));
         QTest::keyClick(&opened.window, Qt::Key_F9);
         QVERIFY(!opened.window.setup().isVisible());
         QTest::keyClick(&opened.window, Qt::Key_G);
@@ -463,12 +464,12 @@ void TestWindowFiles::remembersTheWindow() {
                  QStringList(QStringLiteral("device_seconds")));
         QCOMPARE(opened.window.findChild<RunsPanel*>()->order(), OrderedRuns::Order::ByLoss);
         QVERIFY(!opened.window.gradients().isVisible());
-        QVERIFY(QTest::qWaitForWindowActive(&opened.window));
+        QVERIFY(test::isActive(&opened.window));
         QTest::keyClick(&opened.window, Qt::Key_F7);
         QVERIFY(opened.window.gradients().isVisible());
         QTRY_VERIFY_WITH_TIMEOUT(!opened.window.gradients().figures(0).isEmpty(), kPatience);
         QVERIFY(!opened.window.setup().isVisible());
-        QVERIFY(QTest::qWaitForWindowActive(&opened.window));
+        QVERIFY(test::isActive(&opened.window));
         QTest::keyClick(&opened.window, Qt::Key_F9);
         QVERIFY(opened.window.setup().isVisible());
         // no place to write: it closes nevertheless

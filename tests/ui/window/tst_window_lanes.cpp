@@ -1,6 +1,7 @@
 // Lanes of the whole window by mouse and keyboard: they come and go, their layers get dtypes of
 // their own, and their loss scale is set by hand, while a run with other lanes continues.
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
 #include "ui/dialogs/scale_dialog.h"
 #include "ui/dialogs/types_dialog.h"
 #include "ui/images/compare_view.h"
@@ -124,7 +125,7 @@ void TestWindowLanes::restartRightAfterPlay() {
     window.pause();
     emit window.setup().restartRequested();
     QVERIFY(reaches(window, SessionState::Ready)); // nor start one that was not to run
-    QTest::qWait(200);
+    test::serveEvents(200);
     QCOMPARE(window.controller().state(), SessionState::Ready);
 }
 

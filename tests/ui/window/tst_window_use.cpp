@@ -2,6 +2,8 @@
 // screens or steps that take seconds.
 #include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
+#include "tests/support/shown_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/text_fit.h"
 #include "ui/panels/event_panel.h"
@@ -149,7 +151,7 @@ void TestWindowUse::smallScreen() {
     QTRY_VERIFY(!opened.window.setup().isVisible());
     QTest::keyClick(&opened.window, Qt::Key_F9);
     QVERIFY(opened.window.setup().isVisible());
-    QTest::qWait(100);
+    test::serveEvents(100);
     QCOMPARE(opened.window.size(), QSize(640, 480));
     const auto* columns = opened.window.findChild<QSplitter*>();
     for (int i = 0; i < columns->count(); ++i) {
@@ -536,7 +538,7 @@ void TestWindowUse::playWaitsForTheBuild() {
     Opened opened(tinyConfig(20), played(script));
     MainWindow& window = opened.window;
     QTRY_VERIFY_WITH_TIMEOUT(script.building, kPatience);
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(test::isActive(&window));
     auto* button = window.findChild<QPushButton*>(QStringLiteral("play"));
     const auto* state = window.findChild<QLabel*>(QStringLiteral("state"));
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
@@ -554,7 +556,7 @@ void TestWindowUse::playWaitsForTheBuild() {
     }
     script.slowBuild = false;
     QVERIFY(reaches(window, SessionState::Ready));
-    QTest::qWait(100);
+    test::serveEvents(100);
     QCOMPARE(script.steps, int64_t{0});
     QCOMPARE(window.controller().state(), SessionState::Ready);
     // the third time it is not cancelled
