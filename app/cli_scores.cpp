@@ -108,6 +108,9 @@ std::string scoresJson(const KnownTargets& known, std::span<const Judged> lanes)
             lane["accuracy"] =
                 static_cast<double>(known.right[i]) / static_cast<double>(known.samples);
         } else {
+            if (i < known.right.size())
+                lane["accuracy"] =
+                    static_cast<double>(known.right[i]) / static_cast<double>(known.values);
             lane["mae"] = known.error[i];
             if (!std::isnan(known.determination[i])) lane["r2"] = known.determination[i];
         }

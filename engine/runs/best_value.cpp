@@ -14,6 +14,7 @@ bool takeBetter(std::optional<BestValue>& best, JudgedBy by, const BestValue& va
 }
 
 bool takeBetter(std::optional<BestValue>& best, const Validation& validation, int64_t step) {
+    if (std::isnan(validation.loss)) return false;
     return validation.accuracy ? takeBetter(best, JudgedBy::Accuracy, {*validation.accuracy, step})
                                : takeBetter(best, JudgedBy::Loss, {validation.loss, step});
 }

@@ -25,6 +25,7 @@ enum class JudgedBy : uint8_t {
 /// is. Returns whether it did.
 bool takeBetter(std::optional<BestValue>& best, JudgedBy, const BestValue&);
 /// Does so with a whole validation: lanes are judged by accuracy where there is one, else by loss.
+/// Predictions of nan are never better, though an accuracy can be told of them.
 bool takeBetter(std::optional<BestValue>& best, const Validation&, int64_t step);
 
 } // namespace halfscope

@@ -13,10 +13,15 @@ inline constexpr Phrase kSwitchedOn = phrase("Events", "%1 switched on");
 inline constexpr Phrase kSwitchedOff = phrase("Events", "%1 switched off");
 /// %1: the new steps or epochs, %2: those before.
 inline constexpr Phrase kLengthChange = phrase("Events", "the run ends after %1 (before: %2)");
+/// %1: the steps or epochs before, %2: a step, %3: a learning rate.
+inline constexpr Phrase kScheduleEnds =
+    phrase("Events", "%1; the schedule ends with step %2, behind which the learning rate stays at "
+                     "%3");
 
 /// Returns the words for a live field that was set to a value, which need not be all that differs
 /// between the two configurations; fields of the run ignore `lane`. For the run's length they tell
-/// what decides it: the epochs when there are any, else the steps.
+/// what decides it: the epochs when there are any, else the steps. The schedule is that of `after`;
+/// it has the length that it was built with.
 Message editWords(const Field&, const FieldValue& value, const RunConfig& before,
                   const RunConfig& after, int lane);
 

@@ -2,6 +2,7 @@
 #include "engine/runs/lane_totals.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halfscope {
 
@@ -67,7 +68,8 @@ void LaneTotals::addValue(int64_t step, MetricId id, double value) {
     if (id == metric::TestError && m_test) m_test->error = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
-    takeBetter(m_bestAccuracy, JudgedBy::Accuracy, {value, step});
+    const bool judged = !m_validationLoss || !std::isnan(*m_validationLoss); // of this step
+    if (judged) takeBetter(m_bestAccuracy, JudgedBy::Accuracy, {value, step});
 }
 
 double medianOf(std::vector<float> values) {

@@ -435,8 +435,10 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     m_edits.push_back({lane, field->key});
     if (m_pending.empty()) applyEdits();
     record(LiveEdit{nextFreeStep(), lane, field->key, value});
+    RunConfig built = m_config;
+    built.schedule.totalSteps = m_scheduleSteps;
     events.push_back(editEvent(nextFreeStep(), lane, field->key,
-                               editWords(*field, value, before, m_config, std::max(lane, 0)),
+                               editWords(*field, value, before, built, std::max(lane, 0)),
                                m_names));
 }
 

@@ -4,6 +4,7 @@
 #include "engine/core/text.h"
 #include "engine/data/array_places.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/losses.h"
 #include "engine/data/new_pictures.h"
 
 #include <algorithm>
@@ -21,7 +22,19 @@ struct Targets {
     std::vector<std::string> texts{}; ///< of classes, or of numbers in a table; empty: not known
     bool commas = false;              ///< a number may have a decimal comma
     std::vector<double> numbers{};    ///< (samples, outputs); nan: not known
+
+    /// Whether all known numbers are 0 or 1.
+    bool areSides() const {
+        return std::ranges::all_of(numbers,
+                                   [](double x) { return std::isnan(x) || x == 0 || x == 1; });
+    }
 };
+
+/// Returns the number in a field of the target; where a target may be a truth, also that.
+double targetOf(const std::string& text, bool commas, bool truths) {
+    const std::optional<float> truth = truths ? truthOf(text) : std::nullopt;
+    return truth ? double{*truth} : numberOf(text, commas);
+}
 
 /// Returns the column of the target; its numbers are read unless targets are classes.
 std::optional<Targets> columnOf(const TaskConfig& task, bool classes) {
@@ -34,7 +47,9 @@ std::optional<Targets> columnOf(const TaskConfig& task, bool classes) {
     targets.commas = file.commas();
     while (file.next()) {
         targets.texts.emplace_back(file.lacks(column) ? std::string_view() : file.text(column));
-        if (!classes) targets.numbers.push_back(numberOf(targets.texts.back(), targets.commas));
+        if (!classes)
+            targets.numbers.push_back(
+                targetOf(targets.texts.back(), targets.commas, infoOf(task.loss.kind).ofShares));
     }
     return targets;
 }
@@ -99,14 +114,20 @@ struct Errors {
     }
 };
 
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// Logits are compared as the shares that they stand for.
 void compareNumbers(const Targets& targets, const Predictions& all, KnownTargets& found) {
     const auto outputs = static_cast<size_t>(all.outputs);
     std::vector<Errors> each(outputs);
+    int64_t right = 0;
     for (size_t i = 0; i < all.values.size(); ++i) {
         const auto sample = static_cast<size_t>(all.numbers[i / outputs]);
         const double target = targets.numbers.at(sample * outputs + i % outputs);
         const double value = all.value(i);
-        if (std::isfinite(target) && std::isfinite(value)) each[i % outputs].add(target, value);
+        if (!std::isfinite(target) || !std::isfinite(value)) continue;
+        each[i % outputs].add(target, found.logits ? sigmoid(value) : value);
+        right += (value > 0) == (target == 1);
     }
     Errors sum;
     for (const Errors& one : each) {
@@ -115,10 +136,14 @@ void compareNumbers(const Targets& targets, const Predictions& all, KnownTargets
         sum.squared += one.squared;
         sum.spread += one.spread;
     }
-    if (found.error.empty()) found.samples = sum.count / all.outputs;
+    if (found.error.empty()) {
+        found.values = sum.count;
+        found.samples = sum.count / all.outputs;
+    }
     found.error.push_back(sum.absolute / static_cast<double>(sum.count));
     found.determination.push_back(sum.spread > 0 ? 1 - sum.squared / sum.spread
                                                  : std::numeric_limits<double>::quiet_NaN());
+    if (found.logits && targets.areSides()) found.right.push_back(right);
 }
 
 /// Returns the number with four digits, for people.
@@ -128,30 +153,54 @@ std::string rounded(double x) {
     return numberText(static_cast<float>(std::round(x / step) * step));
 }
 
+/// Returns a share in percent, for people.
+std::string percentOf(int64_t right, int64_t all) {
+    return rounded(100 * static_cast<double>(right) / static_cast<double>(all));
+}
+
 } // namespace
 
-Message KnownTargets::sentence(size_t index, const std::string& lane) const {
-    const std::string column = pathText(name);
-    Message text;
-    if (classes) {
-        const std::string percent =
-            rounded(100 * static_cast<double>(right[index]) / static_cast<double>(samples));
-        const Phrase form = name.empty()
-                                ? phrase("Training", "Predicted right: %1 of %2 pictures in "
-                                                     "folders of classes, an accuracy of %3 %.")
-                                : phrase("Training", "Predicted right: %1 of %2 samples whose %4 "
-                                                     "is known, an accuracy of %3 %.");
-        text = name.empty() ? Message(form, right[index], samples, percent)
-                            : Message(form, right[index], samples, percent, column);
-    } else if (std::isnan(determination[index])) {
-        text = {phrase("Training", "Mean absolute error over the samples whose %1 is known (%2): "
+Message KnownTargets::classesSentence(size_t index) const {
+    const std::string percent = percentOf(right[index], samples);
+    if (name.empty())
+        return {phrase("Training", "Predicted right: %1 of %2 pictures in folders of classes, an "
+                                   "accuracy of %3 %."),
+                right[index], samples, percent};
+    return {phrase("Training", "Predicted right: %1 of %2 samples whose %4 is known, an accuracy "
+                               "of %3 %."),
+            right[index], samples, percent, pathText(name)};
+}
+
+Message KnownTargets::logitsSentence(size_t index) const {
+    const std::string mean = rounded(error[index]);
+    if (index >= right.size())
+        return {phrase("Training", "Predicted are logits. Mean absolute error of their sigmoid "
+                                   "over the samples whose %1 is known (%2): %3."),
+                pathText(name), samples, mean};
+    return {phrase("Training", "Predicted are logits, right where they are above 0 for 1 and not "
+                               "above 0 for 0: %1 of %2 values of %3 that are known, an accuracy "
+                               "of %4 %; mean absolute error of their sigmoid: %5."),
+            right[index],
+            values,
+            pathText(name),
+            percentOf(right[index], values),
+            mean};
+}
+
+Message KnownTargets::numbersSentence(size_t index) const {
+    if (std::isnan(determination[index]))
+        return {phrase("Training", "Mean absolute error over the samples whose %1 is known (%2): "
                                    "%3."),
-                column, samples, rounded(error[index])};
-    } else {
-        text = {phrase("Training", "Mean absolute error over the samples whose %1 is known (%2): "
-                                   "%3; R\u00b2 %4."),
-                column, samples, rounded(error[index]), rounded(determination[index])};
-    }
+                pathText(name), samples, rounded(error[index])};
+    return {phrase("Training", "Mean absolute error over the samples whose %1 is known (%2): "
+                               "%3; R\u00b2 %4."),
+            pathText(name), samples, rounded(error[index]), rounded(determination[index])};
+}
+
+Message KnownTargets::sentence(size_t index, const std::string& lane) const {
+    const Message text = classes  ? classesSentence(index)
+                         : logits ? logitsSentence(index)
+                                  : numbersSentence(index);
     return lane.empty() ? text : Message(phrase("Training", "%1: %2"), lane, text);
 }
 
@@ -163,7 +212,9 @@ std::optional<KnownTargets> knownTargets(const TaskConfig& task,
         : predictsPictures(task.kind) ? foldersOf(task, *classes)
                                       : columnOf(task, classes != nullptr);
     if (!targets) return std::nullopt;
-    KnownTargets found{.name = targets->name, .classes = classes != nullptr};
+    KnownTargets found{.name = targets->name,
+                       .classes = classes != nullptr,
+                       .logits = infoOf(task.loss.kind).ofShares};
     for (const LanePredictions& lane : lanes)
         if (classes)
             compareClasses(*targets, lane.all, *classes, found);

@@ -13,17 +13,28 @@ namespace halfscope {
 
 /// The samples whose target is known and which were predicted, by lane, and how good that is.
 struct KnownTargets {
-    std::string name{};           ///< of the column or array; empty for pictures
-    bool classes = false;         ///< targets are classes
-    int64_t samples = 0;          ///< with a known target, and a prediction of the first lane
-    std::vector<int64_t> right{}; ///< by lane, of classes: as many have the predicted class
-    std::vector<double> error{};  ///< by lane, of numbers: the mean absolute error
+    std::string name{};   ///< of the column or array; empty for pictures
+    bool classes = false; ///< targets are classes
+    int64_t samples = 0;  ///< with a known target, and a prediction of the first lane
+    int64_t values = 0;   ///< of all known samples and outputs; not counted of classes
+    /// By lane: of classes, as many have the predicted class; with a loss that takes targets from 0
+    /// to 1, where all of them are 0 or 1, as many values have a logit on the right side of 0; else
+    /// empty.
+    std::vector<int64_t> right{};
+    /// By lane, of numbers: the mean absolute error; of logits, that of their sigmoid.
+    std::vector<double> error{};
+    bool logits = false; ///< predictions are logits, whose sigmoid is compared
     /// By lane, of numbers: 1 - squared errors / squared distances from the mean, the coefficient
     /// of determination; over several outputs, of their sums. nan where all targets are equal.
     std::vector<double> determination{};
 
     /// Returns a sentence on one lane. With `lane`, it begins with that name.
     Message sentence(size_t index, const std::string& lane = {}) const;
+
+private:
+    Message classesSentence(size_t index) const;
+    Message logitsSentence(size_t index) const;
+    Message numbersSentence(size_t index) const;
 };
 
 /// Compares what lanes predict for the samples in task.predictFile with the targets in it; nothing

@@ -30,6 +30,7 @@ private slots:
     void othersAreNotTaken();
     void forksBeginWithIt();
     void lanesWithoutNumbers();
+    void accuracyOfNothing();
     void refuses_data();
     void refuses();
 
@@ -200,6 +201,38 @@ void TestCliBest::lanesWithoutNumbers() {
     QVERIFY2(judged.error.contains("fp16 is left out: it has no weights after a best validation\n"),
              judged.error);
     QVERIFY2(!judged.out.contains("fp16"), judged.out);
+}
+
+/// Nor do predictions of nan have a best, of which an accuracy is told all the same.
+void TestCliBest::accuracyOfNothing() {
+    const QString out = path("nothing");
+    const Outcome outcome = call({"run",
+                                  "--preset",
+                                  "moons",
+                                  "--device",
+                                  "cpu",
+                                  "--lanes",
+                                  "fp32,fp16",
+                                  "--steps",
+                                  "8",
+                                  "--set",
+                                  "validation.steps=8",
+                                  "--set",
+                                  "validation.epochs=0",
+                                  "--set",
+                                  "optimizer.lr=1000",
+                                  "--set",
+                                  "optimizer.kind=sgd",
+                                  "--keep-best",
+                                  "--out",
+                                  out});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    const QJsonArray lanes =
+        QJsonDocument::fromJson(contentOf(out + "/summary.json"))["lanes"].toArray();
+    QVERIFY(lanes[1]["validation_loss"].toString() == "nan");
+    QVERIFY(lanes[1]["accuracy"].isDouble());
+    QVERIFY(!lanes[1].toObject().contains("best_accuracy"));
+    QVERIFY(!QFileInfo::exists(out + "/best_fp16.safetensors"));
 }
 
 void TestCliBest::refuses_data() {

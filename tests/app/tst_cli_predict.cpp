@@ -34,6 +34,7 @@ private slots:
     void countsDamagedPictures();
     void predictsPictures();
     void learnsPrices();
+    void judgesLogits();
     void aWiderTableIsTold();
     void predictsOneSample();
     void refuses_data();
@@ -393,6 +394,51 @@ void TestCliPredict::predictsPictures() {
 
 /// A table of house prices is learnt as it is dropped, in both lanes, and every error and
 /// prediction is a price.
+/// Logits are compared as the shares that they stand for, also with targets in words.
+void TestCliPredict::judgesLogits() {
+    std::string text = "a,b,ok\n", numbers = "a,b,ok\n", shares = "a,b,ok\n";
+    for (int i = 0; i < 80; ++i) {
+        const std::string line = std::to_string(i) + "," + std::to_string(i * 7 % 11) + ",";
+        text += line + (i < 40 ? "no\n" : "yes\n");
+        numbers += line + (i < 40 ? "0\n" : "1\n");
+        shares += line + (i < 40 ? "0.25\n" : "1\n");
+    }
+    const Outcome run =
+        call({"run", file("answers.csv", text), "--device", "cpu", "--lanes", "fp32", "--set",
+              "task.loss=bce-with-logits", "--epochs", "30", "--out", path("answers")});
+    QVERIFY2(run.code == 0, run.error);
+    const auto judged = [&](const QString& table) {
+        const Outcome outcome =
+            call({"evaluate", path("answers"), "--predict", table, "--out", path("answered")});
+        return outcome.code == 0 ? QString::fromUtf8(outcome.out + outcome.error) : QString();
+    };
+    const QString words = judged(path("answers.csv"));
+    QList<QByteArray> lines = contentOf(path("answered/samples.csv")).trimmed().split('\n');
+    QCOMPARE(lines.takeFirst(), QByteArray("a,b,ok,ok_predicted"));
+    int right = 0;
+    double error = 0;
+    for (const QByteArray& line : lines) {
+        const QList<QByteArray> fields = line.split(',');
+        const bool wanted = fields[2] == "yes";
+        const double logit = fields[3].toDouble();
+        right += (logit > 0) == wanted;
+        error += std::abs(1 / (1 + std::exp(-logit)) - (wanted ? 1.0 : 0.0)) / 80;
+    }
+    QVERIFY2(right > 70, qPrintable(words));
+    const QString share = QString::number(right) + " of 80 values of ok that are known";
+    QVERIFY2(words.contains(share), qPrintable(words));
+    const QJsonObject scores =
+        QJsonDocument::fromJson(contentOf(path("answered/scores.json")))["lanes"][0].toObject();
+    QCOMPARE(scores["accuracy"].toDouble(), right / 80.0);
+    QVERIFY(std::abs(scores["mae"].toDouble() - error) < 1e-5);
+    QVERIFY2(judged(file("ones.csv", numbers)).contains(share), qPrintable(words));
+    const QString between = judged(file("shares.csv", shares));
+    QVERIFY2(between.contains("Mean absolute error of their sigmoid"), qPrintable(between));
+    QVERIFY(!QJsonDocument::fromJson(contentOf(path("answered/scores.json")))["lanes"][0]
+                 .toObject()
+                 .contains("accuracy"));
+}
+
 void TestCliPredict::learnsPrices() {
     std::string text = "area,rooms,year,price\n";
     for (int i = 0; i < 300; ++i) {

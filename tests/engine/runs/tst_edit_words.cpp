@@ -68,6 +68,28 @@ private slots:
                  std::string("the run ends after 1 epoch (before: 1 step)"));
     }
 
+    /// A run that is made longer than its schedule goes on at the last rate.
+    void theLengthBeyondTheSchedule() {
+        RunConfig before, after;
+        before.steps = 300;
+        after.steps = 600;
+        after.optimizer.lr = 0.5;
+        after.schedule.kind = ScheduleKind::Linear;
+        after.schedule.endFactor = 0.25;
+        after.schedule.totalSteps = 150;
+        after.gradients.accumulate = 2;
+        QCOMPARE(words("run.steps", before, after),
+                 std::string("the run ends after 600 steps (before: 300 steps; the schedule ends "
+                             "with step 300, behind which the learning rate stays at 0.125)"));
+        after.steps = 300;
+        QCOMPARE(words("run.steps", before, after),
+                 std::string("the run ends after 300 steps (before: 300 steps)"));
+        after.steps = 600;
+        after.schedule.kind = ScheduleKind::Cosine; // it rises again
+        QCOMPARE(words("run.steps", before, after),
+                 std::string("the run ends after 600 steps (before: 300 steps)"));
+    }
+
     void everyLiveSetting() {
         int told = 0;
         for (const Field& field : fieldTable()) {
