@@ -32,8 +32,9 @@ using namespace halfscope::cli;
 
 enum Exit : int { kDone = 0, kFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
 
-constexpr const char* kCommands = "run, sweep, evaluate, runs, verify, bench, presets, devices, "
-                                  "describe, pytorch, get or settings (--help tells more)";
+constexpr const char* kCommands =
+    "run, sweep, evaluate, runs, verify, bench, presets, devices, "
+    "describe, pytorch, recorder, get or settings (--help tells more)";
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0    done\n"
@@ -81,6 +82,7 @@ constexpr const char* kEvaluateOthers = "evaluate out --weights out/weights_fp32
 constexpr const char* kExport = "runs export 20261121-173455-1/2 --out out";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
 constexpr const char* kPyTorch = "pytorch --preset recipe-clip > train.py";
+constexpr const char* kRecorder = "recorder > halfscope_recorder.py";
 constexpr const char* kGet = "get mnist data/mnist";
 constexpr const char* kGetUsual = "get fashion-mnist";
 constexpr const char* kVerify = "verify --device cpu";
@@ -112,6 +114,7 @@ struct Commands {
     CLI::App* devices = nullptr;
     CLI::App* describe = nullptr;
     CLI::App* pytorch = nullptr;
+    CLI::App* recorder = nullptr;
     CLI::App* get = nullptr;
     CLI::App* settings = nullptr;
 
@@ -230,6 +233,9 @@ struct Commands {
         pytorch = app.add_subcommand(
             "pytorch", "Print the experiment as a Python program that trains it with PyTorch");
         pytorchOptions.addTo(*pytorch);
+        recorder = app.add_subcommand(
+            "recorder", "Print a Python module that records a PyTorch training of your own into a "
+                        "folder, which the window opens");
         get = app.add_subcommand("get",
                                  "Download a data set from its public mirrors: " + dataNames());
         textOption(*get, "name", getOptions.name, "The data set", "NAME", dataNames()).required();
@@ -249,6 +255,7 @@ struct Commands {
         bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));
         describe->footer(footer({kDescribe, "describe --dot | dot -Tsvg -o step.svg"}));
         pytorch->footer(footer({kPyTorch}));
+        recorder->footer(footer({kRecorder}));
         get->footer(footer({kGet, kGetUsual}));
         for (CLI::App* each : {presets, devices, settings})
             each->footer(footer({}));
@@ -277,6 +284,8 @@ struct Commands {
                 cli::describe(describeOptions);
         } else if (pytorch->parsed()) {
             tellPyTorch(pytorchOptions);
+        } else if (recorder->parsed()) {
+            tellRecorder();
         } else if (settings->parsed()) {
             tellSettings();
         } else {

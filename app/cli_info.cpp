@@ -158,6 +158,8 @@ void tellPyTorch(const ExperimentOptions& experiment) {
     print(pytorchScript(config));
 }
 
+void tellRecorder() { print(kRecorderSource); }
+
 void tellSettings() { print(fieldReference()); }
 
 } // namespace halfscope::cli

@@ -1,4 +1,4 @@
-// The commands that only print: presets, devices, describe, pytorch, settings.
+// The commands that only print: presets, devices, describe, pytorch, recorder, settings.
 #pragma once
 
 #include "app/cli_options.h"
@@ -26,6 +26,9 @@ void describe(const DescribeOptions&);
 void tellTypes(const ExperimentOptions&);
 /// Prints the experiment as a Python program for PyTorch.
 void tellPyTorch(const ExperimentOptions&);
+extern const char* const kRecorderSource; ///< resources/pytorch/halfscope_recorder.py
+/// Prints the Python module that records a PyTorch training.
+void tellRecorder();
 /// Prints the reference of settings as Markdown.
 void tellSettings();
 

@@ -31,6 +31,7 @@ private slots:
     void missingDevice();
     void vectorSets();
     void presetsOfScalers();
+    void recorder();
     void noQt();
     void asksBeforeItDownloads();
     void takesTheServerItIsTold();
@@ -47,7 +48,7 @@ void TestCli::wrongUsage_data() {
     row("nothing", {},
         "a command is missing: run, sweep, evaluate, runs, verify, bench, presets, devices, "
         "describe, "
-        "pytorch, get or settings");
+        "pytorch, recorder, get or settings");
     row("nothing to get", {"get"}, "name is required");
     row("unknown data", {"get", "imagenet"},
         "\"imagenet\" is not a data set that can be downloaded; there are: mnist, fashion-mnist\n");
@@ -343,6 +344,19 @@ void TestCli::presetsOfScalers() {
     QVERIFY(scaler.rules.growthInterval != megatron.rules.growthInterval);
     applyScalerPreset(megatron, "megatron");
     QCOMPARE(scaler.rules.growthInterval, megatron.rules.growthInterval);
+}
+
+/// It is the file itself, to the last byte.
+void TestCli::recorder() {
+    const QByteArray file =
+        contentOf(QStringLiteral(HALFSCOPE_SOURCE_DIR "/resources/pytorch/halfscope_recorder.py"));
+    const Outcome printed = call({"recorder"});
+    QVERIFY2(printed.code == 0, printed.error);
+    QVERIFY(file.contains("class Recorder:") && printed.out == file);
+    const Outcome refused = call({"recorder", "out"});
+    QVERIFY2(refused.code == 2 && refused.saysOneLine(), refused.error);
+    QVERIFY2(refused.error.contains("\"out\" is one argument too many for recorder"),
+             refused.error);
 }
 
 void TestCli::noQt() {
