@@ -524,10 +524,19 @@ std::vector<Field> precisionParts() {
     };
 }
 
+/// Of a training that was recorded elsewhere, only lanes are known.
+void leaveOutOfRecorded(Field& field) {
+    if (field.scope != FieldScope::Run || field.key == "data.kind") return;
+    field.applies = [applies = field.applies](const RunConfig& config, int lane) {
+        return config.task.kind != TaskKind::Recorded && applies(config, lane);
+    };
+}
+
 std::vector<Field> makeTable() {
     std::vector<Field> table;
     const auto add = [&table](Phrase group, std::vector<Field> fields) {
         for (Field& field : fields) {
+            leaveOutOfRecorded(field);
             field.group = group;
             table.push_back(std::move(field));
         }

@@ -244,7 +244,7 @@ void TransportBar::showExperiment(const QString& preset, const QString& title) {
 
 QMenu* TransportBar::presetMenu() const { return m_presets->menu(); }
 
-void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop, bool cannotStart) {
+void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop, Start start) {
     const bool running = state == SessionState::Running;
     const bool building = state == SessionState::Building;
     const bool failed = state == SessionState::Failed;
@@ -254,10 +254,13 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
                                                            : tr("Play");
     m_play->setText(text);
     m_play->setAccessibleName(text);
-    const QString tip = playWaits  ? tr("Do not start training when the networks are built (Space)")
+    const bool never = start == Start::Never;
+    const QString tip = never ? tr("This training was recorded in PyTorch: it cannot go on here")
+                        : playWaits
+                            ? tr("Do not start training when the networks are built (Space)")
                         : running  ? tr("Pause after this step (Space)")
                         : building ? tr("Start training as soon as the networks are built (Space)")
-                        : cannotStart
+                        : start == Start::Failed
                             ? tr("Try once more to start with the settings on the left (Space)")
                         : failed ? tr("Start over with the settings on the left (Space)")
                         : state == SessionState::Finished
@@ -270,8 +273,9 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
         if (!on && button->hasFocus() && parentWidget()) parentWidget()->setFocus();
         button->setEnabled(on);
     };
-    enable(m_step, !building && !running && state != SessionState::Finished);
-    enable(m_reset, !building);
+    enable(m_play, !never);
+    enable(m_step, !never && !building && !running && state != SessionState::Finished);
+    enable(m_reset, !never && !building);
     applyColors();
 }
 

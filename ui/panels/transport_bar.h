@@ -29,9 +29,15 @@ public:
 
     /// Selects a preset by name; for anything else the title is shown as an entry of its own.
     void showExperiment(const QString& preset, const QString& title);
+    /// What is known of a start with the present settings.
+    enum class Start : uint8_t {
+        Possible,
+        Failed, ///< it has failed, and may be tried again
+        Never,  ///< of a training that was recorded elsewhere
+    };
     /// `playWaits` tells that a requested Play waits until the run is built.
     void setState(SessionState, bool playWaits = false, qint64 nextStop = 0,
-                  bool cannotStart = false);
+                  Start = Start::Possible);
     /// `unknown` holds words that are shown instead of a number that is not known yet, else it is
     /// empty; the number is kept.
     void setStopStep(qint64 steps, const QString& unknown = {});

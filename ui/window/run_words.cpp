@@ -35,6 +35,10 @@ QString impatient(const RunWords::State& state, const QString& saved) {
 
 } // namespace
 
+bool RunWords::isRecorded(const RunConfig& config) {
+    return config.task.kind == TaskKind::Recorded;
+}
+
 QString RunWords::savedRun(const Run& run, bool back) {
     const RunInfo& info = run.info();
     const QString steps =
@@ -46,6 +50,9 @@ QString RunWords::savedRun(const Run& run, bool back) {
     for (const MissingPart& each : info.missing)
         lacking << translated(each.text());
     const QString missing = lacking.join(QStringLiteral(", "));
+    if (isRecorded(info.config))
+        return lacking.isEmpty() ? tr("Recorded in PyTorch: %1.").arg(steps)
+                                 : tr("Recorded in PyTorch: %1; missing: %2.").arg(steps, missing);
     if (info.device) {
         const QString device = safeText(info.device->name);
         return lacking.isEmpty()
@@ -106,6 +113,7 @@ QString RunWords::state(const State& state, const QString& saved) {
                          .arg(saved, QLocale().toString(static_cast<qlonglong>(state.nextStop)));
     case SessionState::Failed: break;
     }
+    if (state.recorded) return saved.isEmpty() ? recorded() : tr("%1 %2").arg(saved, recorded());
     if (state.built) return tr("The run failed. Change a setting, then press Play.");
     const QString failed = tr("Training could not start. Press Play (Space) to try again.");
     return saved.isEmpty() ? failed : tr("%1 %2").arg(saved, failed);
@@ -241,6 +249,10 @@ QString RunWords::copiedProgram(const RunConfig& config) {
                ? tr("%1 It needs the file gpl-3.0.txt, too.").arg(copied)
                : tr("%1 It needs the files of MNIST, too; torchvision can download them.")
                      .arg(copied);
+}
+
+QString RunWords::recorded() {
+    return tr("Its network and data are not here: it can be looked at, not trained.");
 }
 
 QString RunWords::failedStart(bool showsOther) {

@@ -32,6 +32,7 @@ public:
         Message dataChange{};                 ///< Experiment::dataChange()
         bool built = true;                    ///< there are networks
         bool outOfPatience = false;           ///< run.patience has ended the finished run
+        bool recorded = false;                ///< isRecorded(), so that there are no networks
     };
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.
@@ -69,6 +70,10 @@ public:
     /// Says that a run with these settings failed to start. `showsOther` tells that a run that was
     /// trained before is still shown.
     static QString failedStart(bool showsOther);
+    /// Whether a run was recorded in PyTorch, see TaskKind::Recorded.
+    static bool isRecorded(const RunConfig&);
+    /// Says that such a run cannot be trained.
+    static QString recorded();
 };
 
 } // namespace halfscope

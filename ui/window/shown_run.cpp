@@ -11,11 +11,9 @@
 #include "ui/images/compare_view.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
-#include "ui/models/typed_number.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
-#include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/window/guarded.h"
@@ -60,7 +58,7 @@ void ShownRun::connectSession() {
         m_models.config.clearRunning();
         applyEdits();
         if (isUnbuilt()) m_blamed = m_models.config.config();
-        blameSettings(reason);
+        if (!isRecorded()) blameSettings(reason);
         showState();
     });
     connect(m_parts.setup, &SetupPanel::restartRequested, this, [this] {
@@ -276,6 +274,7 @@ void ShownRun::show(Shown next) {
     m_parts.plots->setRun(run);
     updateOverlays();
     m_parts.pictures->setRun(run);
+    m_parts.pictures->setHidden(RunWords::isRecorded(run->info().config)); // it painted none
     updateTarget();
     updateGradients();
     showDevice();
@@ -551,6 +550,7 @@ RunWords::State ShownRun::stateNow() const {
     RunWords::State now{m_controller.state(), m_controller.playWaits(), m_begins};
     now.nextStop = nextStop();
     now.outOfPatience = m_controller.outOfPatience() > 0;
+    now.recorded = isRecorded();
     const SessionInfoPtr& built = m_controller.info();
     now.built = built != nullptr;
     if (isUnbuilt() && !cannotStart()) { // Play builds them with other settings
@@ -567,8 +567,7 @@ RunWords::State ShownRun::stateNow() const {
 void ShownRun::showState() {
     const SessionState state = m_controller.state();
     m_models.config.setUntrained(m_controller.untrained());
-    m_parts.transport->setState(stateNow().session, m_controller.playWaits(), nextStop(),
-                                cannotStart());
+    m_parts.transport->setState(stateNow().session, m_controller.playWaits(), nextStop(), start());
     m_parts.plots->setResting(state != SessionState::Running);
     emit stirred();
     const bool finished = state == SessionState::Finished, ready = state == SessionState::Ready;

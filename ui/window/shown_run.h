@@ -4,6 +4,7 @@
 
 #include "engine/runs/run.h"
 #include "ui/models/run_facts.h"
+#include "ui/panels/transport_bar.h"
 #include "ui/session/experiment_controller.h"
 #include "ui/session/run_feed.h"
 #include "ui/session/saved_run_job.h"
@@ -121,7 +122,8 @@ public:
     /// Returns what to know before Play or Continue is pressed for the saved run that is shown; may
     /// be empty.
     QString warning() const {
-        if (showsSaved() && cannotStart()) return RunWords::failedStart(false);
+        if (showsSaved() && cannotStart())
+            return isRecorded() ? RunWords::recorded() : RunWords::failedStart(false);
         return m_stays ? RunWords::changedData(stateNow()) : QString();
     }
     /// Returns how long the run that is shown was trained, in seconds, without pauses.
@@ -208,9 +210,16 @@ private:
         return built && built->goesOnAfter && m_shown.run &&
                m_shown.run->step() > *built->goesOnAfter;
     }
+    /// Whether the settings are those of a training of PyTorch, which nobody can build here.
+    bool isRecorded() const { return RunWords::isRecorded(m_models.config.config()); }
     /// Whether it has failed with the settings as they are.
     bool cannotStart() const {
         return isUnbuilt() && (!m_blamed || m_models.config.isStill(*m_blamed));
+    }
+    TransportBar::Start start() const {
+        using Start = TransportBar::Start;
+        if (isRecorded()) return Start::Never;
+        return cannotStart() ? Start::Failed : Start::Possible;
     }
     /// With the settings that failed, it is the same start once more: files may have been mended.
     bool tryAgain() {
