@@ -2,11 +2,15 @@
 #include "engine/io/database.h"
 
 #include "engine/core/error.h"
+#include "engine/io/open_folder.h"
 
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
+
+#include <fcntl.h>
 
 namespace halfscope {
 
@@ -114,6 +118,22 @@ Database::Database(std::string path, Access access) : m_path(std::move(path)) {
 void Database::run(const char* sql) const {
     if (sqlite3_exec(m_database.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK)
         fail(m_database.get(), m_path);
+}
+
+bool Database::hasMoved() const {
+    int moved = 0;
+    const int result =
+        sqlite3_file_control(m_database.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return result == SQLITE_OK && moved != 0;
+}
+
+void Database::copyTo(const std::string& path) const {
+    const std::string to = inRealFolder(path);
+    prepare("VACUUM INTO ?1").bind(1, to).run();
+    // SQLite does not wait for the disk here
+    const Descriptor file(::open(to.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    const int error = file.isOpen() ? syncToDisk(file.number()) : errno;
+    if (error != 0) failFile(path, phrase("Files", "%1: cannot write to disk: %2"), error);
 }
 
 int64_t Database::lastKey() const { return sqlite3_last_insert_rowid(m_database.get()); }

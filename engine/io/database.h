@@ -71,6 +71,12 @@ public:
     void run(const char* sql) const;
     Statement prepare(std::string_view sql) const { return {m_database.get(), m_path, sql}; }
     int64_t lastKey() const;
+    /// Whether the path no longer leads to this file: somebody has removed, renamed or replaced it.
+    /// What is written is then lost at the end, although nothing fails before.
+    bool hasMoved() const;
+    /// Writes all that is committed, with the same keys, to a new file, which has no log and is on
+    /// the disk. Works when the file has moved, too. A failure may leave a part of it.
+    void copyTo(const std::string& path) const;
     const std::string& path() const { return m_path; }
 
 private:

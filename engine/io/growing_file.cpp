@@ -56,7 +56,9 @@ GrowingFile::GrowingFile(const OpenFolder& folder, std::string name, std::string
 void GrowingFile::open() {
     for (int tried = 0; tried < kMostNames; ++tried) {
         m_temporary = temporaryNameFor(m_name);
-        constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+        // appending: what follows in a file that another program empties would otherwise leave a
+        // hole before it, and the file would have the size that it should have
+        constexpr int kNew = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
         m_file = Descriptor(::openat(m_folder.number(), m_temporary.c_str(), kNew, 0666));
         if (!m_file.isOpen() && errno == EEXIST) continue;
         if (!m_file.isOpen()) failFile(m_shown, phrase("Files", "%1: cannot write: %2"), errno);
@@ -126,13 +128,22 @@ void GrowingFile::finish() {
     if (!m_file.close()) failFile(m_shown, phrase("Files", "%1: cannot write: %2"), errno);
 }
 
+bool GrowingFile::isIntact() const {
+    struct stat named {
+    }, open{};
+    if (::fstat(m_file.number(), &open) != 0) return true;
+    if (::fstatat(m_folder.number(), m_name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno != ENOENT && errno != ESTALE;
+    return named.st_dev == open.st_dev && named.st_ino == open.st_ino && open.st_size == m_written;
+}
+
 void GrowingFile::cutAt(int64_t bytes) noexcept {
     m_gathered.clear();
     if (!m_file.isOpen() || bytes >= m_written) return;
-    // O_APPEND is not set, so the write position moves, too; otherwise a later write would leave a
-    // hole
-    if (::ftruncate(m_file.number(), bytes) == 0 && ::lseek(m_file.number(), bytes, SEEK_SET) >= 0)
-        m_written = bytes;
+    struct stat status {};
+    // one that another program has cut already must not grow again
+    const bool longer = ::fstat(m_file.number(), &status) != 0 || status.st_size > bytes;
+    if (longer && ::ftruncate(m_file.number(), bytes) == 0) m_written = bytes;
 }
 
 } // namespace halfscope

@@ -42,6 +42,10 @@ public:
     /// The bytes that were appended, and those of them that the system has.
     int64_t appended() const { return m_written + static_cast<int64_t>(m_gathered.size()); }
     int64_t written() const { return m_written; }
+    /// Whether a file that was placed still has its name, and as many bytes as were written:
+    /// another program may have removed, replaced or changed it. Where the system cannot tell,
+    /// nothing counts as lost.
+    bool isIntact() const;
     /// After an error: keeps the first `bytes` bytes and accepts no more.
     void cutAt(int64_t bytes) noexcept;
 

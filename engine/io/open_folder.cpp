@@ -121,6 +121,13 @@ bool OpenFolder::hasFile(const std::string& name) const {
            (S_ISREG(status.st_mode) || S_ISLNK(status.st_mode));
 }
 
+int64_t OpenFolder::sizeOf(const std::string& name) const {
+    struct stat status {};
+    const bool there = ::fstatat(number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                       S_ISREG(status.st_mode);
+    return there ? int64_t{status.st_size} : -1;
+}
+
 void OpenFolder::sync() const {
     if (const int error = syncToDisk(number()))
         failFile(m_path, phrase("Files", "%1: cannot write the folder to disk: %2"), error);

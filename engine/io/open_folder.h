@@ -78,6 +78,8 @@ public:
     void checkReplaceable(const std::string& name, const std::string& shown) const;
     /// Whether there is a file of the name, or a link, wherever it leads.
     bool hasFile(const std::string& name) const;
+    /// Returns the size of a file, and -1 when there is no file of the name.
+    int64_t sizeOf(const std::string& name) const;
     /// Waits until the disk has the names in the folder. Throws RunError.
     void sync() const;
 

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kFlushAfter{250};
 constexpr std::chrono::seconds kSyncAfter{1}; // shorter runs reach the disk when they end
+constexpr std::chrono::seconds kCheckAfter{2};
 
 std::vector<std::string> namesOf(std::span<const LaneInfo> lanes) {
     std::vector<std::string> names;
@@ -137,6 +138,7 @@ void RunWriter::append(const RunBatch& batch) {
         take(batch);
         m_marks.push_back(mark());
         if (Clock::now() - m_flushed >= kFlushAfter) flushTables();
+        if (m_flushed - m_checked >= kCheckAfter) checkTables();
     } catch (...) { // also when there is no memory
         cutAtCommonStep();
         throw;
@@ -219,6 +221,30 @@ void RunWriter::checkOwner() const {
                    m_folder.path());
 }
 
+/// Throws when another program has taken a table away or changed it. Costs a few calls that ask the
+/// system.
+void RunWriter::checkTables() {
+    m_checked = Clock::now();
+    for (const GrowingFile* const table : tables()) {
+        if (!table || table->isIntact()) continue;
+        checkOwner(); // that is the better reason
+        throw RunError(phrase("Files", "%1: another program removed, replaced or changed this file "
+                                       "while the run wrote to it; the rows that it lacks are "
+                                       "lost, and the run ends here, unfinished"),
+                       m_folder.pathOf(table->name()));
+    }
+}
+
+/// Throws when a file is not what the run has written, just before the manifest calls it whole.
+void RunWriter::checkWhole() {
+    checkTables();
+    for (const auto& [name, size] : m_sizes)
+        if (m_folder.sizeOf(name) != size)
+            throw RunError(phrase("Files", "%1: another program removed or changed this file while "
+                                           "the run trained, so the run does not count as whole"),
+                           m_folder.pathOf(name));
+}
+
 void RunWriter::write(const std::string& name, std::string_view content) {
     GrowingFile file(m_folder, name);
     file.append(content);
@@ -237,6 +263,7 @@ void RunWriter::place(const std::string& name, std::span<const std::string_view>
         throw;
     }
     checkOwner();
+    checkTables();
     m_folder.write(name, parts, before);
 }
 
@@ -249,6 +276,7 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
         throw;
     }
     checkOwner();
+    checkTables();
     for (GrowingFile* const table : tables()) {
         if (!table) continue;
         table->sync();
@@ -274,6 +302,7 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
     write(run_file::kSummary,
           summaryText(info, m_lanes, m_totals, medians, pictureErrors(info, pictures, m_target)));
     m_folder.sync();
+    checkWhole();
     m_folder.write(run_file::kManifest, manifestText({m_id, true, m_sizes, m_after}));
 }
 

@@ -31,10 +31,11 @@
 
 namespace halfscope {
 
-/// Holds the folder: no other program can write there meanwhile. Throws RunError when something
-/// cannot be written. Tables grow under their own names. Their rows are safe from a kill after a
-/// quarter of a second and from a power cut after a second, and the tables end at a common step
-/// when the disk is full.
+/// Holds the folder: no other program of this kind can write there meanwhile. Throws RunError when
+/// something cannot be written, and soon after another program has removed, replaced or changed a
+/// table: such a run never becomes whole. Tables grow under their own names. Their rows are safe
+/// from a kill after a quarter of a second and from a power cut after a second, and the tables end
+/// at a common step when the disk is full.
 class RunWriter {
 public:
     /// Makes the folder; experiment.json, target.png and the headers of tables are there at once.
@@ -84,6 +85,8 @@ private:
     void flushTables();
     void cutAtCommonStep() noexcept;
     void checkOwner() const;
+    void checkTables();
+    void checkWhole();
     void write(const std::string& name, std::string_view content);
 
     OutputFolder m_folder;
@@ -103,7 +106,8 @@ private:
     std::vector<Mark> m_marks;              ///< one for each step since then
     const Clock::time_point m_start = Clock::now();
     Clock::time_point m_flushed = m_start;
-    DiskSync m_sync; ///< last, because it uses the tables
+    Clock::time_point m_checked = m_start; ///< when the tables were last compared with their names
+    DiskSync m_sync;                       ///< last, because it uses the tables
 };
 
 } // namespace halfscope

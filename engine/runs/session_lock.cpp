@@ -114,6 +114,21 @@ int SessionLock::removeSession() {
     return error;
 }
 
+void SessionLock::removeRest() {
+    for (const char* more : {"-wal", "-shm"})
+        unlink(pathOf(std::string(kSessionEnding) + more).c_str());
+    m_removed = true;
+}
+
+SessionLock SessionLock::another() const {
+    const std::string folder = fs::path(m_path).parent_path().string();
+    SessionLock first(folder);
+    if (first.m_path != m_path) return first;
+    SessionLock second(folder); // while the first name is taken
+    first.removeRest();
+    return second;
+}
+
 std::vector<std::string> sessionsIn(const std::string& folder, SessionNames which) {
     std::vector<std::string> names;
     for (const std::string& each : namesIn(folder, Entries::Files)) {

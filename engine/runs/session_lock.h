@@ -18,12 +18,20 @@ public:
     static std::optional<SessionLock> ofLeft(const std::string& folder, const std::string& name);
     ~SessionLock();
     SessionLock(SessionLock&&) noexcept = default;
+    /// Only for an object that has been moved from.
+    SessionLock& operator=(SessionLock&&) noexcept = default;
 
     /// Returns the path of a file of the session: pathOf(".session").
     std::string pathOf(const std::string& ending) const { return m_path + ending; }
     /// Removes all files of the session except this one's lock, which goes with the object.
     /// Returns 0, or the errno of a file that stays.
     int removeSession();
+    /// Does the same where the session's own file is gone: what somebody else has put in its place
+    /// stays, but must not be read with this one's log.
+    void removeRest();
+    /// Starts another session in the same folder, which is made when it is missing, under another
+    /// name, although somebody may have removed this one's files. Throws RunError.
+    SessionLock another() const;
 
 private:
     SessionLock() = default;

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/held_watch.h"
 #include "engine/io/database.h"
+#include "engine/runs/chunk_reader.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_lock.h"
@@ -21,6 +22,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace halfscope {
@@ -34,53 +36,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenLarge = 2s;
 constexpr auto kBetweenTries = 5s; ///< after a failure
 constexpr auto kBetweenWatches = 10ms;
-
-/// Reads chunks through a connection of its own, so that a reader never waits for the writer. The
-/// columns that use it keep it alive.
-class ChunkReader : public ChunkStore {
-public:
-    explicit ChunkReader(const std::string& path)
-        : m_database(path, Database::Access::ReadOnly),
-          m_read(m_database.prepare("SELECT data FROM chunks WHERE id = ?1")),
-          m_checkpoint(
-              m_database.prepare("SELECT data FROM checkpoints WHERE run = ?1 AND step = ?2")) {}
-
-    std::vector<std::byte> read(int64_t key) const override {
-        const std::lock_guard lock(m_mutex);
-        std::vector<std::byte> bytes;
-        const Statement::Until done(m_read);
-        try {
-            m_read.bind(1, key);
-            while (m_read.next()) {
-                const std::span<const std::byte> found = m_read.bytes(0);
-                bytes.assign(found.begin(), found.end());
-            }
-        } catch (const RunError&) {
-            bytes.clear(); // the reader then sees that the values are missing
-        }
-        return bytes;
-    }
-    /// Returns a checkpoint's bytes. Throws RunError.
-    std::string checkpoint(int64_t run, int64_t step) const {
-        const std::lock_guard lock(m_mutex);
-        const Statement::Until done(m_checkpoint);
-        m_checkpoint.bind(1, run).bind(2, step);
-        std::string bytes;
-        while (m_checkpoint.next()) {
-            const std::span<const std::byte> found = m_checkpoint.bytes(0);
-            bytes.assign(reinterpret_cast<const char*>(found.data()), found.size());
-        }
-        if (bytes.empty())
-            throw RunError(phrase("Files", "%1: the checkpoint after step %2 is gone"),
-                           m_database.path(), step);
-        return bytes;
-    }
-
-private:
-    mutable std::mutex m_mutex;
-    Database m_database;
-    mutable Statement m_read, m_checkpoint;
-};
 
 /// A run, and how much of it is on disk.
 struct Watched {
@@ -182,11 +137,15 @@ public:
     }
     size_t residentBytes() const { return m_resident; }
     bool isFull() const { return m_full; }
-    const std::string& path() const { return m_database.path(); }
+    std::string path() const {
+        const std::lock_guard lock(m_mutex);
+        return m_database.path();
+    }
 
 private:
     void removeDiscarded() {
         try {
+            const std::lock_guard lock(m_mutex);
             if (m_discards) m_lock.removeSession();
         } catch (const std::bad_alloc&) { // the session stays, and the next start offers it
         }
@@ -196,6 +155,8 @@ private:
     void takeNews();
     void look(bool all);
     void rollBack();
+    Message renewIfLost();
+    void renew();
     void write(Watched&, bool all);
     void begin(Watched&, const RunSnapshot&);
     void writeInfo(Watched&, const RunSnapshot&);
@@ -211,9 +172,9 @@ private:
     void dropOver(size_t budget);
 
     SessionOptions m_options;
-    SessionLock m_lock;
-    Database m_database;
-    std::shared_ptr<const ChunkReader> m_reader;
+    SessionLock m_lock;  ///< the thread changes this and the next one, guarded by m_mutex
+    Database m_database; ///< for the thread alone, but for its path
+    std::shared_ptr<const ChunkReader> m_reader; ///< the thread's, once it runs
 
     mutable std::mutex m_mutex; ///< guards what follows, down to the thread's own members
     std::condition_variable_any m_wake, m_flushed;
@@ -222,8 +183,8 @@ private:
     uint64_t m_asked = 0, m_done = 0; ///< flushes
     uint64_t m_written = 0;           ///< the last flush that succeeded
     Message m_problem;
-    bool m_noMemory = false;       ///< the last turn lacked memory
-    const Message m_memoryProblem; ///< made in advance, while there is memory
+    bool m_noMemory = false; ///< the last turn lacked memory
+    Message m_memoryProblem; ///< made in advance, while there is memory
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false}, m_keeps{false};
 
@@ -330,10 +291,6 @@ void SessionStore::Writer::look(bool all) {
         problem = messageOf(error);
     }
     const bool good = problem.empty();
-    {
-        const std::lock_guard lock(m_mutex);
-        m_problem = std::move(problem);
-    }
     for (const auto& [span, key] : m_stored)
         if (good) span->setStored(m_reader, key);
     for (const auto& [checkpoint, run] : m_kept)
@@ -341,6 +298,46 @@ void SessionStore::Writer::look(bool all) {
             checkpoint->setStored([reader = m_reader, run = run, step = checkpoint->step()] {
                 return reader->checkpoint(run, step);
             });
+    if (good) problem = renewIfLost();
+    const std::lock_guard lock(m_mutex);
+    m_problem = std::move(problem);
+}
+
+/// Goes on in a new file where somebody has removed or replaced the session's: what was written
+/// would be gone at the end, although the system takes all of it. Returns why there is none.
+Message SessionStore::Writer::renewIfLost() {
+    if (m_discards || !m_database.hasMoved()) return {};
+    try {
+        renew();
+        return {};
+    } catch (const std::exception& error) {
+        m_failed = Clock::now();
+        return {phrase("Files", "%1: another program removed or replaced this file, and no new one "
+                                "can be made: %2"),
+                m_database.path(), messageOf(error)};
+    }
+}
+
+/// The new one has a name of its own: SQLite may still remove files beside the old one. What was
+/// dropped from memory is read from the old one, which lasts until nobody needs it.
+void SessionStore::Writer::renew() {
+    SessionLock lock = m_lock.another();
+    try {
+        const std::string path = lock.pathOf(kSessionEnding);
+        Message memoryProblem(phrase("Files", "%1: out of memory"), path);
+        m_database.copyTo(path);
+        Database database(path, Database::Access::Create);
+        std::shared_ptr<const ChunkReader> reader = std::make_shared<ChunkReader>(path);
+        const std::lock_guard guard(m_mutex);
+        m_lock.removeRest();
+        const SessionLock before = std::exchange(m_lock, std::move(lock));
+        std::swap(m_database, database); // closing the old one may wait for the disk
+        std::swap(m_reader, reader);
+        m_memoryProblem = std::move(memoryProblem);
+    } catch (...) {
+        lock.removeSession();
+        throw;
+    }
 }
 
 void SessionStore::Writer::rollBack() {
@@ -584,7 +581,7 @@ void SessionStore::setBudget(size_t bytes) { m_writer->setBudget(bytes); }
 Message SessionStore::problem() const { return m_writer->problem(); }
 size_t SessionStore::residentBytes() const { return m_writer->residentBytes(); }
 bool SessionStore::isFull() const { return m_writer->isFull(); }
-const std::string& SessionStore::path() const { return m_writer->path(); }
+std::string SessionStore::path() const { return m_writer->path(); }
 
 size_t usualBudget() {
     constexpr size_t kMost = 4ull << 30;

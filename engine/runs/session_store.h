@@ -2,6 +2,8 @@
 // quarter of a second. Runs may outgrow the memory they are given: the values of their older chunks
 // are then read from here. left_session.h reads a session that was left behind.
 //
+// A file that is removed meanwhile is made anew.
+//
 // Each session is one SQLite file in a folder of sessions; `session_file.h` has its tables. A file
 // beside it, "NAME.lock", is locked while a program uses the session.
 #pragma once
@@ -63,7 +65,9 @@ public:
     /// Whether those bytes exceed the budget and nothing can be dropped; training should then
     /// pause.
     bool isFull() const;
-    const std::string& path() const;
+    /// Returns the path of the session's file. It changes when somebody removes or replaces the
+    /// file: the session then goes on in another, with all that it has.
+    std::string path() const;
 
 private:
     class Writer;

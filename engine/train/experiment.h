@@ -97,6 +97,9 @@ public:
     /// Returns false when requestStop() came in between: the unfinished lanes go on with the next
     /// call. Throws RunError with stopReason(), if there is one.
     bool advance(std::vector<StepRecord>& records, std::vector<Event>& events);
+    /// Counts a wait before the next step, for which run.pace asks, as time of the training: rows
+    /// and checkpoints have it. Called between two steps.
+    void addWait(double seconds) { m_wallSeconds += seconds; }
     void requestStop();
     /// Forgets earlier stop requests, before a new stretch of steps.
     void clearStop() { m_stop = false; }

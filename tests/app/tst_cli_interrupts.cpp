@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 
 using namespace halfscope;
 using namespace halfscope::test;
@@ -48,6 +49,7 @@ private slots:
     void oneRunInAFolder();
     void failedStartKeepsTheEarlierRun();
     void fileSizeLimit();
+    void othersTakeATableAway();
     void killedRunLeavesWholeFiles();
     void closedStandardFiles_data();
     void closedStandardFiles();
@@ -207,6 +209,21 @@ void TestCliInterrupts::fileSizeLimit() {
     QCOMPARE(outcome.code, 1);
     QVERIFY2(outcome.error.contains(".csv: cannot write: File too large"), outcome.error);
     QVERIFY(contentOf(out + "/steps.csv").endsWith('\n'));
+}
+
+/// An editor or a sync tool saves a table anew: the run ends soon, not after all of its steps.
+void TestCliInterrupts::othersTakeATableAway() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("t");
+    QProcess process;
+    QVERIFY(startEndless(process, out));
+    QVERIFY(QFile::copy(out + "/steps.csv", out + "/mine.csv"));
+    QCOMPARE(::rename(qPrintable(out + "/mine.csv"), qPrintable(out + "/steps.csv")), 0);
+    const Outcome outcome = outcomeOf(process);
+    QVERIFY2(outcome.code == 1 && !outcome.crashed, outcome.error);
+    QVERIFY2(outcome.error.contains(out.toUtf8() + "/steps.csv: another program removed, replaced"),
+             outcome.error);
+    QVERIFY(contentOf(out + "/manifest.json").contains("\"unfinished\""));
 }
 
 /// The files after a kill are whole and all belong to the killed run; the next run cleans up.

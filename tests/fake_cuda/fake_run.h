@@ -78,11 +78,12 @@ public:
             record.loss = 1.0f / static_cast<float>(m_step);
             record.scale = 65536;
             record.deviceSeconds = 1e-3 / (lane + 1);
-            record.wallSeconds = 1e-3 * static_cast<double>(m_step);
+            record.wallSeconds = 1e-3 * static_cast<double>(m_step) + m_waited;
             records.push_back(record);
         }
         return true;
     }
+    void waited(double seconds) override { m_waited += seconds; }
     void requestStop() override { m_stop = true; }
     void clearStop() override { m_stop = false; }
     void setLive(int lane, const std::string& key, const FieldValue& value,
@@ -127,6 +128,7 @@ private:
     FakeScript& m_script;
     std::atomic<bool> m_stop{false};
     int64_t m_step = 0;
+    double m_waited = 0;
 };
 
 /// The script must outlive the controller.

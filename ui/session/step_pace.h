@@ -10,12 +10,18 @@ public:
     /// most steps a second; 0 means no limit.
     double wait(double pace, double now) const;
     /// Records that a step begins. A delay shorter than one interval is made up for by the next
-    /// step; a longer one is not.
-    void begins(double pace, double now);
+    /// step; a longer one is not. Returns the seconds since the step before that the pace had the
+    /// training wait, which belong to its time: those of a rest do not.
+    double begins(double pace, double now);
+    /// Records that a step has ended.
+    void ends(double now) { m_ended = now; }
+    /// Records that the training rests or has rested since the last step.
+    void rests() { m_ended = -1; }
 
 private:
-    double m_last = -1; ///< when the last step began, or should have begun; negative before the
-                        ///< first
+    double m_last = -1;  ///< when the last step began, or should have begun; negative before the
+                         ///< first
+    double m_ended = -1; ///< when it ended; negative when the training has not gone on since then
 };
 
 } // namespace halfscope

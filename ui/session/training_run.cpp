@@ -49,6 +49,7 @@ public:
             throw RunError(reason);
         }
     }
+    void waited(double seconds) override { m_experiment.addWait(seconds); }
     void requestStop() override {
         m_experiment.requestStop();
         const std::lock_guard lock(m_mutex);

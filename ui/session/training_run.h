@@ -30,6 +30,8 @@ public:
     /// See Experiment::outOfPatience().
     virtual int64_t outOfPatience() const { return 0; }
     virtual bool advance(std::vector<StepRecord>&, std::vector<Event>&) = 0;
+    /// See Experiment::addWait().
+    virtual void waited(double /*seconds*/) {}
     /// The only call that may come from another thread.
     virtual void requestStop() = 0;
     virtual void clearStop() = 0;

@@ -103,6 +103,7 @@ double TrainingWorker::wait() const {
 
 void TrainingWorker::obey(Command& command) {
     std::visit(Overloaded{[this](PlayCommand) {
+                              m_steps.rests(); // until now
                               if (m_run && !m_run->finished()) setState(SessionState::Running);
                           },
                           [this](PauseCommand) {
@@ -305,12 +306,16 @@ void TrainingWorker::destroyRun() {
 void TrainingWorker::advance() {
     try {
         m_counted = false;
-        if (!m_midway) m_steps.begins(m_channel->pace(), secondsOf(Clock::now()));
+        if (!m_midway) {
+            if (m_state != SessionState::Running) m_steps.rests();
+            m_run->waited(m_steps.begins(m_channel->pace(), secondsOf(Clock::now())));
+        }
         const auto start = Clock::now();
         m_midway = !m_run->advance(m_records, m_events);
         m_stepSeconds = secondsOf(Clock::now()) - secondsOf(start);
         publishChange();      // also when a recorded run is repeated
         if (m_midway) return; // interrupted: a command is waiting
+        m_steps.ends(secondsOf(Clock::now()));
         m_channel->publish(m_number, m_records, m_events);
         const bool onlyOne = std::exchange(m_stepOnce, false) && m_state != SessionState::Running;
         const bool done = m_run->finished();

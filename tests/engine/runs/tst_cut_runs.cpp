@@ -1,6 +1,7 @@
 // Folders of runs that did not end: what a kill, a full disk or a power cut leaves can be opened,
 // and the program says what is missing.
 #include "engine/core/error.h"
+#include "engine/io/growing_file.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/gradient_file.h"
 #include "engine/runs/run_manifest.h"
@@ -18,7 +19,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <span>
+#include <string_view>
 
 namespace tst_cut_runs {
 
@@ -88,6 +92,11 @@ private slots:
     void refusedManifests();
     void rowsAreThereWhileItTrains();
     void tablesEndAtACommonStep();
+    void changedByOthers_data();
+    void changedByOthers();
+    void changedWhileItTrains();
+    void othersChangedASettledFile();
+    void aCutNeverMakesAFileLonger();
     void failedSaveKeepsTheEarlierRun();
 
 private:
@@ -381,6 +390,106 @@ void TestCutRuns::tablesEndAtACommonStep() {
     QCOMPARE(run->events().size(), static_cast<size_t>(run->step()));
     QCOMPARE(test::missingTexts(run->info()), (Names{"the end of the run", "summary.json"}));
     QVERIFY(fs::file_size(m_folder->file("steps.csv")) > 99'000);
+}
+
+void TestCutRuns::changedByOthers_data() {
+    QTest::addColumn<QByteArray>("file");
+    QTest::addColumn<QByteArray>("how");
+    for (const char* how : {"removed", "saved anew", "emptied", "longer", "the folder"})
+        for (const char* file : {"steps.csv", "timing.csv", "events.csv", "gradients.csv"})
+            if (how != std::string("the folder") || file == std::string("gradients.csv"))
+                QTest::addRow("%s %s", file, how) << QByteArray(file) << QByteArray(how);
+}
+
+/// A table that another program removes, replaces or changes is missing rows: such a run is never
+/// called whole, and a checkpoint of it does not take the place of the one before.
+void TestCutRuns::changedByOthers() {
+    QFETCH(const QByteArray, file);
+    QFETCH(const QByteArray, how);
+    RunInfo info = infoOf();
+    RunWriter files(folder(), info, lanesOf(defaultConfig()), {1, 1, 1, {0}});
+    RunBatch first = batchOf(1);
+    GradientRange counted;
+    counted.step = 1;
+    counted.weights.zeros = 1;
+    first.gradients.push_back({counted, counted});
+    files.append(first);
+    const std::string_view checkpoint = "before";
+    files.place("checkpoint.safetensors", std::span(&checkpoint, 1), {}); // all is in order
+    const std::string changed = m_folder->file(file.constData());
+    const std::string text = readFile(changed);
+    QVERIFY(!text.empty());
+    files.append(batchOf(2));
+    if (how == "removed") fs::remove(changed);
+    if (how == "saved anew") writeFileAtomically(changed, text);
+    if (how == "emptied") fs::resize_file(changed, 0);
+    if (how == "longer") std::ofstream(changed, std::ios::app) << "\n";
+    if (how == "the folder") fs::remove_all(folder());
+    const std::string reason = "another program removed, replaced or changed this file";
+    const std::string_view later = "later";
+    const std::string atCheckpoint = thrownBy<RunError>(
+        [&] { files.place("checkpoint.safetensors", std::span(&later, 1), {}); });
+    QVERIFY2(isAbout(atCheckpoint, changed, reason), atCheckpoint.c_str());
+    info.outcome = RunOutcome::Finished;
+    const std::string atEnd = thrownBy<RunError>([&] { files.finish(info, {}); });
+    QVERIFY2(isAbout(atEnd, changed, reason), atEnd.c_str());
+    if (how == "the folder") {
+        QVERIFY(!fs::exists(folder()));
+        return;
+    }
+    QVERIFY(!manifestOf(readFile(m_folder->file("manifest.json"))).whole);
+    QCOMPARE(readFile(m_folder->file("checkpoint.safetensors")), std::string("before"));
+}
+
+/// Without checkpoints, too, a run does not train to its end for nothing.
+void TestCutRuns::changedWhileItTrains() {
+    RunWriter files(folder(), infoOf(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
+    files.append(batchOf(1));
+    fs::resize_file(m_folder->file("steps.csv"), 0);
+    constexpr int kSteps = 6000; // a minute
+    int64_t step = 1;
+    const std::string error = thrownBy<RunError>([&] {
+        while (++step < kSteps) {
+            files.append(batchOf(step));
+            QTest::qSleep(10);
+        }
+    });
+    QVERIFY2(isAbout(error, m_folder->file("steps.csv"), "the rows that it lacks are lost"),
+             error.c_str());
+    QVERIFY(step < kSteps);
+    // no hole takes the place of what was lost
+    QVERIFY(readFile(m_folder->file("steps.csv")).find('\0') == std::string::npos);
+}
+
+void TestCutRuns::othersChangedASettledFile() {
+    for (const char* file : {"experiment.json", "target.png"}) {
+        RunInfo info = infoOf();
+        RunWriter files(folder(), info, lanesOf(defaultConfig()), {1, 1, 1, {0}});
+        files.append(batchOf(1));
+        fs::remove(m_folder->file(file));
+        info.outcome = RunOutcome::Finished;
+        const std::string error = thrownBy<RunError>([&] { files.finish(info, {}); });
+        QVERIFY2(isAbout(error, m_folder->file(file), "does not count as whole"), error.c_str());
+        QVERIFY(!manifestOf(readFile(m_folder->file("manifest.json"))).whole);
+    }
+}
+
+/// After a failed write tables are cut at a common step; one that another program has emptied has
+/// no zeros instead of rows then.
+void TestCutRuns::aCutNeverMakesAFileLonger() {
+    const OpenFolder open(folder());
+    GrowingFile file(open, "steps.csv");
+    file.append("1\n22\n333\n");
+    file.flush();
+    file.place();
+    QVERIFY(file.isIntact());
+    fs::resize_file(m_folder->file("steps.csv"), 0);
+    QVERIFY(!file.isIntact());
+    file.cutAt(5);
+    QCOMPARE(readFile(m_folder->file("steps.csv")), std::string());
+    file.append("4\n");
+    file.flush();
+    QCOMPARE(readFile(m_folder->file("steps.csv")), std::string("4\n"));
 }
 
 void TestCutRuns::failedSaveKeepsTheEarlierRun() {

@@ -80,6 +80,7 @@ class TestCheckpoint : public QObject {
 private slots:
     void goesOnWithTheSameBits_data();
     void goesOnWithTheSameBits();
+    void waitsCount();
     void forksAndEdits();
     void editInTheMiddleOfAStep();
     void keepsTheFloor();
@@ -169,6 +170,26 @@ void TestCheckpoint::goesOnWithTheSameBits() {
 }
 
 /// Earlier forks and edits, those of the next step, and those still to come.
+/// The waits of a slow pace are time of the training, also of one that goes on.
+void TestCheckpoint::waitsCount() {
+    const auto secondsOfAStep = [](Experiment& experiment) {
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        experiment.advance(records, events);
+        return records.at(0).wallSeconds;
+    };
+    Experiment first(small());
+    first.addWait(1000);
+    const double begins = secondsOfAStep(first);
+    QVERIFY2(begins > 1000 && begins < 1500, qPrintable(QString::number(begins)));
+    const ExperimentState state = throughAFile(first);
+    Experiment second(state.recorded);
+    second.resume(state);
+    second.addWait(1000);
+    const double goesOn = secondsOfAStep(second);
+    QVERIFY2(goesOn > begins + 1000 && goesOn < 2500, qPrintable(QString::number(goesOn)));
+}
+
 void TestCheckpoint::forksAndEdits() {
     RunConfig config = small();
     LaneConfig fork = config.lanes[1];

@@ -13,6 +13,8 @@ private slots:
     void keepsTheBeat();
     void slowStepsFollowEachOther();
     void aNewPaceActsAtOnce();
+    void tellsTheWaits();
+    void aRestIsNoWait();
 };
 
 /// The beat is kept even when the thread wakes a little late each time.
@@ -52,6 +54,35 @@ void TestStepPace::aNewPaceActsAtOnce() {
     pace.begins(0, 60);
     QVERIFY(qAbs(pace.wait(2, 60.1) - 0.4) < 1e-9);
     QVERIFY(pace.wait(2, 10) <= 0.5); // whatever a clock says
+}
+
+/// An hour at a step a second is an hour of training, although each step takes a millisecond.
+void TestStepPace::tellsTheWaits() {
+    StepPace pace;
+    constexpr int kSteps = 3600;
+    double now = 100, waited = 0;
+    for (int i = 0; i < kSteps; ++i) {
+        now += pace.wait(1, now);
+        waited += pace.begins(1, now);
+        pace.ends(now += 0.001);
+    }
+    QVERIFY2(qAbs(waited - (kSteps - 1) * 0.999) < 1e-6, qPrintable(QString::number(waited)));
+    // a picture that takes longer than the wait is no time of the training
+    QVERIFY(qAbs(pace.begins(1, now + 7) - 1) < 1e-9);
+    // without a pace there are no waits
+    pace.ends(now += 8);
+    QCOMPARE(pace.begins(0, now + 0.5), 0.0);
+}
+
+void TestStepPace::aRestIsNoWait() {
+    StepPace pace;
+    QCOMPARE(pace.begins(2, 100), 0.0);
+    pace.ends(100.1);
+    pace.rests();
+    QCOMPARE(pace.begins(2, 100.4), 0.0);
+    pace.ends(100.5);
+    QVERIFY(qAbs(pace.begins(2, 100.9) - 0.4) < 1e-9);
+    QCOMPARE(pace.begins(2, 101.4), 0.0); // the step before was interrupted
 }
 
 } // namespace tst_step_pace

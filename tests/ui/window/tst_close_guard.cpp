@@ -8,6 +8,7 @@
 #include "ui/plots/plot_stack.h"
 
 #include <QApplication>
+#include <QDir>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QTimer>
@@ -130,6 +131,7 @@ class TestCloseGuard : public QObject {
 private slots:
     void asksAboutARunThatIsNotShown();
     void countsThem();
+    void countsTheWaitsOfASlowPace();
     void countsWhatGoesOnOnce();
     void asksForNoSavedRun();
     void keptRunsComeBack();
@@ -137,6 +139,8 @@ private slots:
     void discardedRunsAreGone();
     void staysOpenWhereNothingCanBeKept();
     void offersNoKeepingOnAFullDisk();
+    void keepsInASessionThatWasRemoved();
+    void offersNoKeepingWithoutAFile();
 };
 
 void TestCloseGuard::asksAboutARunThatIsNotShown() {
@@ -178,6 +182,20 @@ void TestCloseGuard::countsThem() {
     QVERIFY(!asked.keeps && !asked.saves); // nothing is kept on disk here
     QCOMPARE(asked.enter, QMessageBox::Cancel);
     QVERIFY(window.isVisible());
+}
+
+/// Somebody watched this training, although its steps took next to no time.
+void TestCloseGuard::countsTheWaitsOfASlowPace() {
+    constexpr int64_t kSteps = 30; // of a millisecond each
+    FakeScript script;
+    WindowOptions options = played(script);
+    options.askAfterSeconds = 0.3;
+    RunConfig slow = tinyConfig(kSteps);
+    slow.pace = 20;
+    Opened opened(slow, options);
+    QVERIFY(trains(opened.window, kSteps));
+    const QString asked = closes(opened.window, QMessageBox::Cancel).text;
+    QVERIFY2(asked.startsWith("This run has trained for "), qPrintable(asked));
 }
 
 /// A run that is brought back and trained on is another one, with the rows of the first: saving it
@@ -332,6 +350,46 @@ void TestCloseGuard::offersNoKeepingOnAFullDisk() {
     const Question asked = closes(window, QMessageBox::Cancel);
     QVERIFY(!asked.text.isEmpty() && !asked.keeps);
     QCOMPARE(asked.enter, QMessageBox::Save);
+}
+
+/// A cleaner took the file away while the window trained.
+void TestCloseGuard::keepsInASessionThatWasRemoved() {
+    const QTemporaryDir sessions;
+    std::vector<uint32_t> losses;
+    {
+        Opened opened(config(), asking(sessions));
+        MainWindow& window = opened.window;
+        QVERIFY(trains(window, kFirst));
+        QVERIFY(window.keepSession().empty());
+        losses = lossesOf(*window.shown().run());
+        QVERIFY(QDir().rename(keeping(sessions).sessions, sessions.filePath("gone")));
+        QVERIFY(closes(window).keeps); // Enter
+        QVERIFY(isClosed(window));
+    }
+    const std::vector<LeftSession> left = leftSessions(keeping(sessions).sessions.toStdString());
+    QCOMPARE(left.size(), size_t{1});
+    QVERIFY(left[0].wasKept());
+    QVERIFY(lossesOf(*left[0].read(left[0].runs().at(0))) == losses);
+}
+
+void TestCloseGuard::offersNoKeepingWithoutAFile() {
+    const QTemporaryDir sessions;
+    Opened opened(config(), asking(sessions));
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window, kFirst));
+    QVERIFY(window.keepSession().empty());
+    const QString folder = keeping(sessions).sessions;
+    QFile file(folder); // where the folder would be made again, perhaps while it is being removed
+    QVERIFY(QTest::qWaitFor(
+        [&] { return QDir(folder).removeRecursively() && file.open(QIODevice::WriteOnly); },
+        kPatience));
+    const auto told = [&window] {
+        return window.bannerText().contains(QStringLiteral("removed or replaced this file")) &&
+               window.bannerText().contains(QStringLiteral("only in memory"));
+    };
+    QVERIFY2(QTest::qWaitFor(told, kPatience), qPrintable(window.bannerText()));
+    const Question asked = closes(window, QMessageBox::Cancel);
+    QVERIFY(!asked.text.isEmpty() && !asked.keeps);
 }
 
 } // namespace tst_close_guard
