@@ -202,7 +202,7 @@ public:
         if (lacksBoard())
             print("TensorBoard: its files end early: " + m_board->problem().english() + "\n");
         else if (m_board)
-            print("TensorBoard: tensorboard --logdir " + pathText(options.tensorboard) + "\n");
+            print("TensorBoard: tensorboard --logdir " + shellText(options.tensorboard) + "\n");
     }
 
     /// Whether the files for TensorBoard could not be written to their end.

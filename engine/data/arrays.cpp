@@ -7,6 +7,7 @@
 #include "engine/data/array_parts.h"
 #include "engine/data/array_places.h"
 #include "engine/data/array_python.h"
+#include "engine/data/class_sides.h"
 #include "engine/data/input_scale.h"
 #include "engine/data/losses.h"
 #include "engine/data/own_files.h"
@@ -40,7 +41,12 @@ void checkBoth(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& y) {
 
 /// Returns the class numbers; the highest one plus one is the number of classes.
 std::vector<int32_t> labelsOf(const ArrayPlace& place, const Array& y) {
-    if (!isWhole(y.info.type) || y.info.elements() != y.info.shape[0])
+    if (y.info.elements() != y.info.shape[0])
+        throw InputError(phrase("Data", "%1: %2 of the shape %3 are not classes: one whole number "
+                                        "for each sample is allowed, not one for each pixel or "
+                                        "position; as numbers, with a loss such as mse, they are"),
+                         place.shown(), nameOf(y.info.type), y.info.shapeText());
+    if (!isWhole(y.info.type))
         throw InputError(phrase("Data", "%1: %2 of the shape %3 are not classes: one whole number "
                                         "for each sample"),
                          place.shown(), nameOf(y.info.type), y.info.shapeText());
@@ -106,7 +112,7 @@ TensorSpec targetSpec(const TaskConfig& task, const ArrayInfo& y,
                       const std::vector<int32_t>& labels) {
     if (labels.empty()) return {"target", sampleShape(placeOfY(task), y)};
     const int64_t classes = *std::max_element(labels.begin(), labels.end()) + int64_t{1};
-    return {"target", {}, DType::I32, std::max<int64_t>(2, classes), true};
+    return {"target", {}, DType::I32, classes, true};
 }
 
 /// Throws InputError when the samples to predict do not have the shape of those in data.x.
@@ -270,6 +276,7 @@ public:
         else
             for (const ArrayPart& part : ownPartsOf(task, m_x.info, m_y.info))
                 addOwn(task, part);
+        if (task.predictFile.empty()) noteSides(task); // else others are judged
     }
 
     std::vector<Message> notes() const override { return m_notes; }
@@ -429,6 +436,13 @@ private:
                 copy(m_x, row, Standardiser(), values);
             });
         if (overlap > 0) m_notes.push_back(overlapNote(overlap));
+    }
+    void noteSides(const TaskConfig& task) {
+        if (m_labels.empty()) return;
+        HeldBack splits = m_splits; // a test's own samples are the last ones
+        splits.validation.resize(splits.validation.size() - static_cast<size_t>(m_tested));
+        const ClassSides sides(splits, m_labels, static_cast<size_t>(m_tensors[kTarget].classes));
+        std::ranges::move(notesOnNumbered(sides, task), std::back_inserter(m_notes));
     }
     /// Tells what becomes of the test part, if there is one.
     void noteTest(const TaskConfig& task, const std::optional<TestPart>& test) {

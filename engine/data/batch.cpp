@@ -75,11 +75,15 @@ void Batch::setRow(size_t row, const Batch& from, size_t fromRow) {
 
 Shape BatchShape::x() const { return withRows(rows, sample.empty() ? Shape{inputs} : sample); }
 Shape BatchShape::target() const {
-    if (!labels) return {rows, outputs};
+    if (!labels) return targetSample.empty() ? Shape{rows, outputs} : withRows(rows, targetSample);
     return positions > 0 ? Shape{rows, positions} : Shape{rows};
 }
 Shape BatchShape::prediction() const {
     return positions > 0 ? Shape{rows, positions, outputs} : Shape{rows, outputs};
+}
+
+bool BatchShape::fits(const Shape& made) const {
+    return made == prediction() || (!targetSample.empty() && made == target());
 }
 
 BatchShape batchShape(std::span<const TensorSpec> tensors, int64_t rows) {
@@ -89,7 +93,10 @@ BatchShape batchShape(std::span<const TensorSpec> tensors, int64_t rows) {
     if (x.shape.rank() > 1) shape.sample = x.shape;
     if (x.dtype == DType::I32) shape.indices = x.classes;
     shape.labels = target.dtype == DType::I32;
-    if (!shape.labels) return shape;
+    if (!shape.labels) {
+        if (target.shape.rank() > 1) shape.targetSample = target.shape;
+        return shape;
+    }
     shape.outputs = target.classes;
     if (target.shape.rank() == 1) shape.positions = target.shape[0];
     return shape;

@@ -59,18 +59,24 @@ private:
     size_t m_first, m_count;
 };
 
-/// The shapes of one step's batch: x (rows, inputs) and target (rows, outputs), both of floats.
+/// The shapes of one step's batch: x (rows, inputs) and target (rows, outputs), both of floats. A
+/// loss compares rows of outputs, whatever axes samples have.
 struct BatchShape {
     int64_t rows = 0, inputs = 0, outputs = 0;
     Shape sample{};      ///< of one x, where it has other axes than (inputs)
     bool labels = false; ///< the target is (rows) class numbers, I32; `outputs` is how many classes
     int64_t positions = 0; ///< labels of a sample, one at each position; 0: one in all
     int64_t indices = 0;   ///< x is I32 from 0 to indices - 1, for an Embedding; 0: floats
+    Shape targetSample{};  ///< of one target of numbers, where it has other axes than (outputs)
 
     Shape x() const;      ///< with the leading axis
     Shape target() const; ///< likewise
-    /// Returns the shape that the network must make: (rows, outputs) or (rows, positions, outputs).
+    /// Returns the shape in which predictions are judged: (rows, outputs) or (rows, positions,
+    /// outputs).
     Shape prediction() const;
+    /// Whether a network that makes this shape has a value for each of the target: it may also be
+    /// the target's own, with all its axes.
+    bool fits(const Shape& made) const;
     /// What x is stored as where floats are stored as `floats`: no precision rounds an index.
     DType xDType(DType floats = DType::F32) const { return indices > 0 ? DType::I32 : floats; }
 };

@@ -4,6 +4,7 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/class_sides.h"
 #include "engine/data/new_pictures.h"
 #include "engine/data/picture_samples.h"
 #include "engine/data/pixel_values.h"
@@ -76,7 +77,10 @@ public:
           m_pixels(task, seed, m_pictures.picture),
           m_sampleBytes(static_cast<size_t>(m_pictures.picture.elements())) {
         if (m_pixels.measures()) measure();
-        if (!task.predictFile.empty()) predict(task.predictFile);
+        if (task.predictFile.empty())
+            m_notes = notesOn(sides(), m_pictures.classes, task);
+        else
+            predict(task.predictFile);
     }
 
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
@@ -125,6 +129,15 @@ private:
     std::span<const uint8_t> planesOf(const BytePart& from, int64_t sample) const {
         return {bytesOf(from.pictures) + static_cast<size_t>(sample) * m_sampleBytes,
                 m_sampleBytes};
+    }
+
+    ClassSides sides() const {
+        ClassSides counted({}, {}, m_pictures.classes.size());
+        for (const std::byte label : part(Split::Train).labels)
+            ++counted.trained[static_cast<size_t>(label)];
+        for (const std::byte label : part(Split::Validation).labels)
+            ++counted.judged[static_cast<size_t>(label)];
+        return counted;
     }
 
     void measure() {

@@ -7,6 +7,7 @@
 #include "engine/data/targets.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace halfscope {
@@ -60,6 +61,28 @@ std::vector<Message> notesOn(const ClassSides& sides, std::span<const std::strin
                          judged, *most,
                          quotedText(classes[static_cast<size_t>(most - sides.judged.begin())]),
                          numberText(int64_t{100} * *most / judged)});
+    return notes;
+}
+
+std::vector<Message> notesOnNumbered(const ClassSides& sides, const TaskConfig& task) {
+    std::vector<std::string> classes, missing;
+    for (size_t i = 0; i < sides.trained.size(); ++i) {
+        classes.push_back(std::to_string(i));
+        if (sides.trained[i] == 0 && sides.judged[i] == 0) missing.push_back(classes.back());
+    }
+    std::vector<Message> notes;
+    if (classes.size() == 1)
+        notes.push_back(phrase("Data", "All samples have the class 0: there is nothing to learn."));
+    else if (missing.size() == 1 && missing.front() == "0")
+        notes.push_back(phrase("Data", "No sample to train or validate on has the class 0, from "
+                                       "which classes are counted. If the labels count from 1, "
+                                       "subtract 1 from each of them."));
+    else if (!missing.empty())
+        notes.push_back({phrase("Data", "No sample to train or validate on has these classes: %1. "
+                                        "Labels are the numbers of classes, from 0 to %2, and the "
+                                        "network has an output for each of them."),
+                         someOf(missing), classes.size() - 1});
+    std::ranges::move(notesOn(sides, classes, task), std::back_inserter(notes));
     return notes;
 }
 

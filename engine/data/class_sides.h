@@ -24,5 +24,8 @@ struct ClassSides {
 /// nearly always right. `classes` are their names. Tells of data.stratify where it would help.
 std::vector<Message> notesOn(const ClassSides&, std::span<const std::string> classes,
                              const TaskConfig&);
+/// Does the same for classes whose names are their numbers, as labels have them, and tells of
+/// numbers that no sample has, and of a single class.
+std::vector<Message> notesOnNumbered(const ClassSides&, const TaskConfig&);
 
 } // namespace halfscope

@@ -8,6 +8,10 @@
 
 namespace halfscope {
 
+bool isSameClass(std::string_view text, std::string_view name, bool commas) {
+    return text == name || numberOf(text, commas) == numberOf(name, commas);
+}
+
 CsvClasses sortClasses(const std::map<std::string, int32_t>& indices, bool commas,
                        std::span<int32_t> labels) {
     const auto number = [commas](const std::string& name) { return numberOf(name, commas); };

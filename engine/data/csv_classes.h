@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halfscope {
@@ -16,9 +17,12 @@ struct CsvClasses {
     bool whole = false;             ///< all names are whole numbers
 };
 
+/// Whether both texts name the same class: "1" and "1.0" do. `commas`: see CsvFile::commas().
+bool isSameClass(std::string_view text, std::string_view name, bool commas);
+
 /// Sorts classes by value when all are numbers, else by name, so that their order does not depend
 /// on the order of the lines. `indices` are the numbers that the classes have in `labels`, which
-/// get the new ones. `commas`: see CsvFile::commas().
+/// get the new ones.
 CsvClasses sortClasses(const std::map<std::string, int32_t>& indices, bool commas,
                        std::span<int32_t> labels);
 

@@ -113,7 +113,17 @@ constexpr std::string_view kPythonClasses = R"(
         classes.sort(key=number)
     except ValueError:
         pass
-    target = torch.tensor([classes.index(word) for word in words])
+    places = {word: place for place, word in enumerate(classes)}
+{SAME}    target = torch.tensor([places[word] for word in words])
+)";
+/// Other tables may write a class that is a number in another way.
+constexpr std::string_view kPythonSameClasses = R"(    values = {}
+    for word in classes:
+        try:
+            values.setdefault(number(word), places[word])
+        except ValueError:
+            pass
+    places |= {word: values[number(word)] for word in set(words) - set(places)}  # "1.0" is "1"
 )";
 constexpr std::string_view kPythonNumbers = R"(
     target = torch.tensor([[number(row[at])] for row in rows]{DOUBLE})
@@ -193,6 +203,7 @@ std::string targetPython(const TaskConfig& task) {
                         : task.loss.kind == LossKind::BceWithLogits ? kPythonTruths
                                                                     : kPythonNumbers,
                         {{"KNOWN", others ? "[:known]" : ""},
+                         {"SAME", std::string(others ? kPythonSameClasses : "")},
                          {"COUNT", others ? ", known" : ""},
                          {"DOUBLE", standardisesTarget(task) ? ", dtype=torch.float64" : ""}});
 }

@@ -31,13 +31,16 @@ class CsvSamples {
 public:
     /// `layout` describes the columns of the file.
     CsvSamples(const TaskConfig& task, CsvFile& file, CsvLayout layout)
-        : m_task(task), m_file(file), m_classes(infoOf(task.loss.kind).ofLabels) {
+        : m_task(task), m_file(file), m_classes(infoOf(task.loss.kind).ofLabels),
+          m_path(task.path) {
         m_table.layout = std::move(layout);
     }
 
-    /// Makes the only classes those of a table that was read before, with their numbers.
-    void takeClassesOf(const CsvTable& trained) {
+    /// Makes the only classes those of a table that was read before, with their numbers. The file
+    /// read now is that at `path`.
+    void takeClassesOf(const CsvTable& trained, const std::string& path) {
         m_trained = &trained;
+        m_path = path;
         for (const std::string& name : trained.classes)
             m_indices.emplace(name, static_cast<int32_t>(m_indices.size()));
     }
@@ -61,6 +64,7 @@ public:
         m_table.layout.decimalComma = m_mark == ',';
         setHints();
         if (m_classes && !m_trained) {
+            checkFinite();
             CsvClasses classes = sortClasses(m_indices, m_file.commas(), m_table.labels);
             m_table.classes = std::move(classes.names);
             m_table.wholeClasses = classes.whole;
@@ -105,6 +109,7 @@ private:
                     m_table.labels.push_back(classAt(i));
                 else
                     m_numbers[i].add(m_table.numbers.emplace_back(targetAt(i)));
+                m_hasTarget = m_hasTarget || !m_file.lacks(i);
                 break;
             default: readInput(i, x);
             }
@@ -199,11 +204,22 @@ private:
             m_table.unknown.push_back(m_table.samples);
     }
 
-    [[noreturn]] void refuseMissing(size_t i, Phrase allowed) const {
-        throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: %4; to allow "
-                                        "missing values, set data.missing to drop or mean"),
-                         m_file.place(), quotedText(m_file.fields[i]), quotedText(nameOf(i)),
-                         allowed);
+    /// Throws `error`, or another one when no line has a target: to leave out such lines would
+    /// leave none.
+    [[noreturn]] void refuse(const InputError& error, size_t column) {
+        if (m_table.layout.columns[column].use != ColumnUse::Target || m_hasTarget) throw error;
+        while (m_file.next())
+            if (!m_file.lacks(column)) throw error;
+        throw InputError(phrase("Data", "%1: no line has a value in the column %2, which is to be "
+                                        "predicted; data.target names another column"),
+                         pathText(m_path), quotedText(nameOf(column)));
+    }
+    [[noreturn]] void refuseMissing(size_t i, Phrase allowed) {
+        refuse(InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: %4; to allow "
+                                         "missing values, set data.missing to drop or mean"),
+                          m_file.place(), quotedText(m_file.fields[i]), quotedText(nameOf(i)),
+                          allowed),
+               i);
     }
     const std::string& nameOf(size_t column) const { return m_table.layout.columns[column].name; }
 
@@ -281,11 +297,22 @@ private:
         return value;
     }
 
+    /// Throws InputError when all classes are numbers, of which one is inf: it is no word that
+    /// makes classes of the others.
+    void checkFinite() const {
+        const auto isNumber = [this](const auto& each) {
+            return isMissing(each.first) || NumberText(each.first, m_file.commas()).isNumber();
+        };
+        if (!m_firstInfinite.empty() && std::ranges::all_of(m_indices, isNumber))
+            throw InputError(phrase("Data", "%1 is not allowed: a finite number"), m_firstInfinite);
+    }
+
     int32_t classAt(size_t column) {
         if (text(column).empty())
-            throw InputError(phrase("Data", "%1: the column %2 is empty; it must name a class; "
-                                            "data.missing drop would leave such lines out"),
-                             m_file.place(), quotedText(nameOf(column)));
+            refuse(InputError(phrase("Data", "%1: the column %2 is empty; it must name a class; "
+                                             "data.missing drop would leave such lines out"),
+                              m_file.place(), quotedText(nameOf(column))),
+                   column);
         if (m_trained) return trainedClassAt(column);
         const auto [at, added] = m_indices.try_emplace(std::string(text(column)),
                                                        static_cast<int32_t>(m_indices.size()));
@@ -294,12 +321,20 @@ private:
                                     "%1: more than %2 classes in the column %3; with a loss "
                                     "for numbers, such as mse, it is one number a sample"),
                              m_file.place(), kMostClasses, quotedText(nameOf(column)));
+        if (added && m_firstInfinite.empty() && std::isinf(numberOf(text(column), m_file.commas())))
+            m_firstInfinite = inColumn(column);
         return at->second;
     }
 
-    int32_t trainedClassAt(size_t column) const {
+    int32_t trainedClassAt(size_t column) {
         const std::string name(text(column));
-        const auto found = m_indices.find(name);
+        auto found = m_indices.find(name);
+        if (found == m_indices.end()) {
+            found = std::ranges::find_if(m_indices, [&](const auto& each) {
+                return isSameClass(name, each.first, m_file.commas());
+            });
+            if (found != m_indices.end()) found = m_indices.emplace(name, found->second).first;
+        }
         if (found == m_indices.end()) {
             const std::string nearest = nearestOf(name, m_trained->classes);
             constexpr size_t kLongest = 100; // longer names take long to compare
@@ -318,11 +353,14 @@ private:
     const TaskConfig& m_task;
     CsvFile& m_file;
     bool m_classes;
+    std::string m_path;
     const CsvTable* m_trained = nullptr; ///< the table whose classes are the only ones
     Words m_words = Words::NotKnown;
     bool m_metWord = false;
     char m_mark = 0;                          ///< of the numbers so far, in a table with semicolons
     std::map<std::string, int32_t> m_indices; ///< of the classes, as they first appear
+    Message m_firstInfinite;                  ///< the first class that is inf, see inColumn()
+    bool m_hasTarget = false;                 ///< a line so far has one
     CsvTable m_table;
     std::vector<SeenNumbers> m_numbers;    ///< by column; of inputs
     std::vector<SeenFields> m_leftOut;     ///< by column
@@ -403,7 +441,7 @@ CsvTable readCsvLike(const TaskConfig& task, const std::string& path, const CsvT
                          pathText(path), layout.columns.size(), trained.layout.columns.size(),
                          pathText(task.path));
     CsvSamples samples(task, file, std::move(layout));
-    samples.takeClassesOf(trained);
+    samples.takeClassesOf(trained, path);
     CsvTable table = *samples.read(CsvSamples::Words::TrainingData);
     if (table.untrue > 0) throw InputError(kUntrue, table.firstUntrue);
     if (table.samples == 0)

@@ -36,8 +36,7 @@ public:
         m_tensors = {TensorSpec{"x", {static_cast<int64_t>(m_inputs)}}, TensorSpec{"target", {1}}};
         if (!m_table.labels.empty()) {
             const auto classes = static_cast<int64_t>(m_table.classes.size());
-            m_tensors[kTarget] = {
-                "target", {}, DType::I32, std::max<int64_t>(2, classes), m_table.wholeClasses};
+            m_tensors[kTarget] = {"target", {}, DType::I32, classes, m_table.wholeClasses};
         }
         noteTarget();
         scaleTarget(task);
@@ -182,7 +181,7 @@ private:
         const std::vector<std::string>& classes = m_table.classes;
         const auto isWord = [&](int32_t label) {
             const std::string& name = classes[static_cast<size_t>(label)];
-            return !std::isfinite(numberOf(name, false)) && !std::isfinite(numberOf(name, true));
+            return std::isnan(numberOf(name, false)) && std::isnan(numberOf(name, true));
         };
         const auto& labels = m_table.labels;
         const auto first = std::ranges::find_if(labels, isWord);

@@ -3,6 +3,7 @@
 // scanned once; then each sample is read from its place, as in any other data set.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/class_sides.h"
 #include "engine/data/picture_samples.h"
 #include "engine/io/tar.h"
 #include "engine/lang/python.h"
@@ -137,7 +138,6 @@ IndexPtr readIndex(std::vector<std::string> shards) {
     index.shards = std::move(shards);
     for (size_t shard = 0; shard < index.shards.size(); ++shard)
         ShardReader(index, shard).read();
-    index.classes = std::max(index.classes, 2);
     return std::make_shared<const ShardIndex>(std::move(index));
 }
 
@@ -184,13 +184,26 @@ IndexPtr indexOf(const TaskConfig& task) {
     return index;
 }
 
-/// `once` is the number of samples to train on.
-std::vector<Message> notesOn(const TaskConfig& task, int64_t once) {
-    if (task.shardReaders == 1) return {};
-    return {
-        Message(phrase("Data", "%1 readers each read every shard, so an epoch has %2 samples: each "
-                               "of the %3 samples %1 times."),
-                task.shardReaders, once * task.shardReaders, once)};
+std::vector<int32_t> labelsOf(const ShardIndex& index) {
+    std::vector<int32_t> labels;
+    for (const ShardSample& each : index.samples)
+        labels.push_back(each.label);
+    return labels;
+}
+
+/// `splits` has each sample once.
+std::vector<Message> notesOn(const TaskConfig& task, const ShardIndex& index,
+                             const HeldBack& splits) {
+    std::vector<Message> notes;
+    if (task.predictFile.empty()) // else others are judged
+        notes = notesOnNumbered(
+            ClassSides(splits, labelsOf(index), static_cast<size_t>(index.classes)), task);
+    const auto once = static_cast<int64_t>(splits.train.size());
+    if (task.shardReaders > 1)
+        notes.push_back({phrase("Data", "%1 readers each read every shard, so an epoch has %2 "
+                                        "samples: each of the %3 samples %1 times."),
+                         task.shardReaders, once * task.shardReaders, once});
+    return notes;
 }
 
 class ShardData final : public PictureSamples {
@@ -199,15 +212,13 @@ public:
         : PictureSamples(task, seed), m_index(indexOf(task)) {
         m_tensors = pictureTensors(task, m_index->classes);
         m_view = classesView(m_index->classes);
-        std::vector<int32_t> labels;
-        for (const ShardSample& each : m_index->samples)
-            labels.push_back(each.label);
+        const std::vector<int32_t> labels = labelsOf(*m_index);
         m_splits = HeldBack(static_cast<int64_t>(labels.size()), task, labels);
+        m_notes = notesOn(task, *m_index, m_splits);
         measureAndPredict(m_index->samples.size());
         const std::vector<int32_t> once = m_splits.train;
         for (int64_t reader = 1; reader < task.shardReaders; ++reader)
             m_splits.train.insert(m_splits.train.end(), once.begin(), once.end());
-        m_notes = notesOn(task, static_cast<int64_t>(once.size()));
     }
 
     std::vector<Message> notes() const override { return m_notes; }
@@ -231,7 +242,8 @@ DataFacts shardFacts(const TaskConfig& task) {
     const auto samples = static_cast<int64_t>(index->samples.size());
     const int64_t held = HeldBack::count(samples, task.validation);
     return {pictureTensors(task, index->classes), (samples - held) * task.shardReaders,
-            predictedOr(task, held), notesOn(task, samples - held)};
+            predictedOr(task, held),
+            notesOn(task, *index, HeldBack(samples, task, labelsOf(*index)))};
 }
 
 constexpr std::string_view kPythonDecode =

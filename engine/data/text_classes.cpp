@@ -33,15 +33,13 @@ public:
         const std::vector<int64_t> counts = countsIn(table, m_splits.train);
         m_vocabulary = Vocabulary(table.known, counts, task.vocabulary);
         const auto classes = static_cast<int64_t>(table.classes.size());
-        m_tensors = {
-            TensorSpec{.name = "x",
-                       .shape = {task.context},
-                       .dtype = DType::I32,
-                       .classes = m_vocabulary.size(),
-                       .padded = true,
-                       .apart = true},
-            TensorSpec{
-                "target", {}, DType::I32, std::max<int64_t>(2, classes), table.wholeClasses}};
+        m_tensors = {TensorSpec{.name = "x",
+                                .shape = {task.context},
+                                .dtype = DType::I32,
+                                .classes = m_vocabulary.size(),
+                                .padded = true,
+                                .apart = true},
+                     TensorSpec{"target", {}, DType::I32, classes, table.wholeClasses}};
         m_view = classesView(m_tensors[kTarget].classes, table.classes);
         noteTable(table, task);
         noteVocabulary(counts, task);

@@ -179,6 +179,7 @@ struct LayerInfo {
     /// Parts that compute under a label of their own, "TransformerEncoderLayer 2.linear1", as the
     /// state dict names them.
     std::span<const std::string_view> parts{};
+    bool ignoresArguments = false; ///< true when it takes any, as PyTorch's Identity does
 };
 
 std::span<const LayerInfo> layerTable();

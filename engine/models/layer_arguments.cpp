@@ -266,7 +266,7 @@ void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& g
             refuseAt(argument.place,
                      {phrase("Model", "%1: %2 needs a name, because it follows a named argument"),
                       info.name, lang::textOf(argument.value, 40)});
-        if (!info.args.empty() && leavesPlace(argument)) continue;
+        if (info.ignoresArguments || (!info.args.empty() && leavesPlace(argument))) continue;
         const size_t i = indexOf(layer, argument, position);
         if (seen[i])
             refuseAt(argument.place,

@@ -142,7 +142,8 @@ constexpr LayerInfo kRows[] = {
      .output = sameType,
      .emitNodes = emitIdentity,
      .layout = anyLayout,
-     .computes = false},
+     .computes = false,
+     .ignoresArguments = true},
     {.name = "Sequential", .holds = Holds::Chain},
     {.name = "Residual", .holds = Holds::Residual, .python = kResidualClass},
 };

@@ -2,6 +2,7 @@
 #include "engine/settings/data_experiment.h"
 
 #include "engine/core/error.h"
+#include "engine/core/escape.h"
 #include "engine/core/shape.h"
 #include "engine/core/text.h"
 #include "engine/data/array_places.h"
@@ -252,10 +253,9 @@ ModelConfig modelFor(const DataFacts& facts) {
 std::string titleOf(const std::string& path) {
     std::filesystem::path given = std::filesystem::path(path).lexically_normal();
     if (given.filename().empty()) given = given.parent_path(); // the path ended with "/"
-    std::string title = given.stem().string();
-    const bool shown = title.size() <= kMostTitle &&
-                       std::all_of(title.begin(), title.end(),
-                                   [](unsigned char c) { return c >= 0x20 && c < 0x7f; });
+    const std::string stem = given.stem().string();
+    const std::string title(trimmed(stem));
+    const bool shown = title.size() <= kMostTitle && escapedText(title) == title;
     return shown ? title : std::string();
 }
 

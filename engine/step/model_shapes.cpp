@@ -98,7 +98,7 @@ Walk walk(const ModelSpec& model, const Shape& input, const BatchShape& batch) {
     std::vector<LayerShape> seen;
     try {
         const NodeType made = outputOf(model, {input, batch.xDType()}, &seen, ModelMode::Evaluate);
-        return {seen.size(), made.shape == batch.prediction()};
+        return {seen.size(), batch.fits(made.shape)};
     } catch (const InputError&) {
         return {seen.size()};
     }
@@ -148,16 +148,22 @@ ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType d
     const Shape& out = made.shape;
     Shape wanted = batch.prediction();
     if (input.pixelRows) wanted = {1, batch.outputs, input.shape[2], input.shape[3]};
+    const bool fits = input.pixelRows ? out == wanted : batch.fits(out);
     if (made.dtype == DType::I32)
         throw InputError(phrase("Model", "model.layers: the model returns its input, which holds "
                                          "indices; it needs an Embedding(...)"));
-    if (!(out == wanted) && batch.positions > 0)
+    if (!fits && batch.positions > 0)
         throw InputError(
             phrase("Model", "model.layers: the model turns %1 into %2, but with data.predict every "
                             "this task needs %3, a score for each class at each position: no "
                             "layer may join the positions, as Flatten() does"),
             shapeText(input.shape), shapeText(out), shapeText(wanted));
-    if (!(out == wanted))
+    if (!fits && !batch.targetSample.empty())
+        throw InputError(phrase("Model", "model.layers: the model turns %1 into %2, but this task "
+                                         "needs %3, the shape of its targets, or %4"),
+                         shapeText(input.shape), shapeText(out), shapeText(batch.target()),
+                         shapeText(wanted));
+    if (!fits)
         throw InputError(
             phrase("Model", "model.layers: the model turns %1 into %2, but this task needs %3"),
             shapeText(input.shape), shapeText(out), shapeText(wanted));

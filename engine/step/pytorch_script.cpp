@@ -139,6 +139,7 @@ private:
     std::string laneText(const Lane&) const;
     std::string batches() const;
     std::string network() const;
+    std::string likeTarget() const;
     std::string forward() const;
     std::string lossFunction() const;
     std::string schedule() const;
@@ -272,6 +273,16 @@ std::string ScriptWriter::network() const {
     return pythonClassesOf(all) + text;
 }
 
+/// Returns what gives the network's output the axes of the targets; a critic takes rows of numbers.
+std::string ScriptWriter::likeTarget() const {
+    const Shape& axes = m_batch.targetSample;
+    if (axes.empty()) return {};
+    if (judged()) return ".flatten(1)";
+    const NodeType in{m_seen.shape, m_batch.xDType()};
+    const bool same = modelOutput(m_config.model, m_model, in).shape == m_batch.target();
+    return same ? std::string() : ".unflatten(1, " + shapeText(axes) + ")";
+}
+
 /// Writes how the network takes samples in the form in which they come.
 std::string ScriptWriter::forward() const {
     if (m_seen.pixelRows)
@@ -285,7 +296,7 @@ def forward(model, x):
                       {{"SIDE", std::to_string(m_seen.shape[2])}});
     const bool flat = !(m_seen.shape == m_batch.x());
     return std::string("\n\ndef forward(model, x):\n    return model(x") +
-           (flat ? ".flatten(1)" : "") + ")\n";
+           (flat ? ".flatten(1)" : "") + ")" + likeTarget() + "\n";
 }
 
 std::string ScriptWriter::lossFunction() const {
@@ -381,11 +392,13 @@ std::string ScriptWriter::underAutocast() const {
 
 /// Writes the forward pass when a critic judges it.
 std::string ScriptWriter::scores() const {
-    std::string text = filled(R"(        x, target = {TO}, target.to(DEVICE)
+    std::string text = filled(R"(        x, target = {TO}, target{FLAT}.to(DEVICE)
         {WITH}
             made = forward(model[0], x)
 )",
-                              {{"TO", moved()}, {"WITH", underAutocast()}});
+                              {{"TO", moved()},
+                               {"FLAT", m_batch.targetSample.empty() ? "" : ".flatten(1)"},
+                               {"WITH", underAutocast()}});
     if (slopes())
         text += R"(        share = torch.rand(len(x), 1, device=DEVICE)
         between = (target + share * (made.detach().float() - target)).requires_grad_()

@@ -31,11 +31,18 @@ ModelInput inputOf(const RunConfig& config, const ModelSpec& model, NodeId x,
     return {x, seen.shape, seen.pixelRows ? Layout::Rows : Layout::Planes};
 }
 
-/// Emits a network; its output is cast to F32 when the precision returns outputs in F32.
+/// Returns the batch's targets in the form in which losses compare them with predictions.
+NodeId targetOf(Builder& b, const BatchShape& shape) {
+    const NodeId target = b.input("target", shape.target(), shape.labels ? DType::I32 : DType::F32);
+    return shape.targetSample.empty() ? target : b.reshape(target, shape.prediction());
+}
+
+/// Emits a network; its output is cast to F32 when the precision returns outputs in F32. An image
+/// that it makes has the layout `image`.
 EmittedModel emitOne(Builder& b, const ModelSpec& model, const ModelInput& input,
                      const PrecisionPlan& plan, const NetworkPart& part, uint64_t seed,
-                     ModelMode mode) {
-    const ModelOptions options{plan.storage, part.prefix, mode, seed, Layout::Rows};
+                     ModelMode mode, Layout image = Layout::Rows) {
+    const ModelOptions options{plan.storage, part.prefix, mode, seed, image};
     EmittedModel made = emitModel(b, model, input, options);
     if (plan.outputF32) {
         LabelScope label(b, made.lastLabel);
@@ -44,6 +51,13 @@ EmittedModel emitOne(Builder& b, const ModelSpec& model, const ModelInput& input
         b.setRule({});
     }
     return made;
+}
+
+/// Returns the output without the axes that targets have.
+NodeId flattened(Builder& b, const EmittedModel& made, const BatchShape& shape) {
+    if (b.shapeOf(made.output) == shape.prediction()) return made.output;
+    LabelScope label(b, made.lastLabel);
+    return b.reshape(made.output, shape.prediction());
 }
 
 /// Returns the policy for what belongs to no layer, where a precision casts by layers: it casts
@@ -81,9 +95,11 @@ Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& sha
     Networks networks;
     networks.parameters.resize(parts.optimizers.size());
     std::vector<NodeId> outputs;
+    // an image is that of a picture's pixels, or has the axes of its target
+    const Layout image = shape.targetSample.empty() ? Layout::Rows : Layout::Planes;
     for (const NetworkPart& part : parts.networks) {
-        EmittedModel made = emitOne(b, model, input, plan, part, config.seed, mode);
-        outputs.push_back(made.output);
+        EmittedModel made = emitOne(b, model, input, plan, part, config.seed, mode, image);
+        outputs.push_back(flattened(b, made, shape));
         take(networks, part, made);
     }
     if (outputs.size() == 1 && parts.losses.size() == 1) {
@@ -127,7 +143,7 @@ std::vector<std::string> layersOfText(const RunConfig& config) {
 /// Returns one loss for each prediction.
 std::vector<NodeId> emitLosses(Builder& b, const RunConfig& config, const BatchShape& shape,
                                const std::vector<NodeId>& predictions) {
-    const NodeId target = b.input("target", shape.target(), shape.labels ? DType::I32 : DType::F32);
+    const NodeId target = targetOf(b, shape);
     PhaseScope phase(b, Phase::Loss);
     LabelScope label(b, "loss");
     std::vector<NodeId> losses;
@@ -154,7 +170,7 @@ public:
     Forward forward(Networks networks) {
         Forward f;
         f.prediction = networks.predictions[0];
-        const NodeId target = m_b.input("target", m_shape.target(), DType::F32);
+        const NodeId target = targetOf(m_b, m_shape);
         std::vector<NodeId> judged{target, f.prediction};
         const bool slopes =
             m_config.model.adversary == Adversary::WganGp && m_mode == ModelMode::Train;

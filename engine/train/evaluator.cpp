@@ -184,6 +184,7 @@ void Evaluator::keep(std::span<const float> targets, std::span<const float> pred
         const BatchShape shape = batchShape(m_data.tensors(), static_cast<int64_t>(m_rows.size()));
         all.positions = shape.positions;
         all.outputs = shape.outputs;
+        all.axes.assign(shape.targetSample.begin(), shape.targetSample.end());
         for (int64_t sample = 0; sample < m_samples; ++sample)
             all.numbers.push_back(m_judges->number(Split::Validation, sample));
     }

@@ -3,6 +3,7 @@
 
 #include "engine/core/text.h"
 #include "engine/data/array_places.h"
+#include "engine/data/csv_classes.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/losses.h"
 #include "engine/data/new_pictures.h"
@@ -79,11 +80,6 @@ std::optional<Targets> arrayOf(const TaskConfig& task, const Predictions& all, b
     return targets;
 }
 
-/// Whether both are the same class: "1" and "1.0" are.
-bool isSame(const std::string& text, const std::string& name, bool commas) {
-    return text == name || numberOf(text, commas) == numberOf(name, commas);
-}
-
 void compareClasses(const Targets& targets, const Predictions& all,
                     const std::vector<std::string>& classes, KnownTargets& found) {
     const std::vector<PredictedClass> predicted = predictedClasses(all, classes);
@@ -92,7 +88,7 @@ void compareClasses(const Targets& targets, const Predictions& all,
         const std::string& text = targets.texts.at(static_cast<size_t>(all.numbers[i]));
         if (text.empty() || predicted[i].name.empty()) continue;
         ++samples;
-        right += isSame(text, predicted[i].name, targets.commas);
+        right += isSameClass(text, predicted[i].name, targets.commas);
     }
     if (found.right.empty()) found.samples = samples;
     found.right.push_back(right);

@@ -38,15 +38,20 @@ struct Predictions {
     /// targets away, see Standardiser::roundedOff(); else empty.
     std::vector<double> exactValues{}, exactTargets{};
     std::vector<int64_t> numbers; ///< (samples), see Dataset::number()
+    std::vector<int64_t> axes{};  ///< of a target with other axes than (outputs)
 
     bool exact() const { return !exactValues.empty(); }
     /// Return values[i] and targets[i] as exactly as they are known.
     double value(size_t i) const { return exact() ? exactValues[i] : double{values[i]}; }
     double target(size_t i) const { return exact() ? exactTargets[i] : double{targets[i]}; }
-    /// Returns the shape of `values`: (samples, outputs) or (samples, positions, outputs).
+    /// Returns the shape of `values`: (samples, outputs), (samples, positions, outputs) or that of
+    /// the targets.
     std::vector<int64_t> shape() const {
-        if (positions == 0) return {samples, outputs};
-        return {samples, positions, outputs};
+        std::vector<int64_t> all{samples};
+        all.insert(all.end(), axes.begin(), axes.end());
+        if (positions > 0) all.push_back(positions);
+        if (axes.empty()) all.push_back(outputs);
+        return all;
     }
 };
 

@@ -389,7 +389,7 @@ void WindowFiles::chooseTensorBoard() {
         waitFor({tr("Save for TensorBoard"), tr("Saving the run in %1…"), folder},
                 [run, to = folder.toStdString()] { saveTensorBoard(run, to); });
         emit told(tr("Saved. To view it, run: tensorboard --logdir %1")
-                      .arg(safeText(folder.toStdString())));
+                      .arg(safeText(shellText(folder.toStdString()))));
     });
 }
 

@@ -36,6 +36,7 @@ private slots:
     void misspeltWords();
     void escapes_data();
     void escapes();
+    void pathsForShells();
     void longTextsAreCut();
     void someNamesFitOneMessage();
     void errorsAreFitToBeShown();
@@ -163,6 +164,14 @@ void TestCore::escapes() {
     QCOMPARE(std::string(InputError(Message::data(text)).what()), shown);
     QCOMPARE(std::string(RunError(Message::data(text)).what()), shown);
     QCOMPARE(std::string(EngineError(Message::data(text)).what()), shown);
+}
+
+void TestCore::pathsForShells() {
+    QCOMPARE(shellText("/tmp/a-b_c.d/\u00e4,1"), std::string("/tmp/a-b_c.d/\u00e4,1"));
+    QCOMPARE(shellText("dir with space"), std::string("'dir with space'"));
+    QCOMPARE(shellText("it's $HOME"), std::string("'it'\\''s $HOME'"));
+    QCOMPARE(shellText("~"), std::string("'~'"));
+    QCOMPARE(shellText(""), std::string("''"));
 }
 
 void TestCore::longTextsAreCut() {

@@ -24,6 +24,9 @@ private slots:
     void notesTokens();
     void notesOtherClasses_data();
     void notesOtherClasses();
+    void notesClasses_data();
+    void notesClasses();
+    void notesNoClassesOfTheTest();
 
 private:
     std::string file(const std::string& name, const std::string& bytes) const {
@@ -153,6 +156,62 @@ void TestArrayNotes::notesOtherClasses() {
     for (const Message& each : makeDataset(arrays(x, y.toStdString()), 0)->notes())
         notes << QString::fromStdString(each.english());
     QCOMPARE(notes.join(" "), note);
+}
+
+void TestArrayNotes::notesClasses_data() {
+    QTest::addColumn<QByteArray>("labels");
+    QTest::addColumn<double>("held");
+    QTest::addColumn<QStringList>("notes");
+    const auto row = [](const char* what, const std::string& labels, double held,
+                        const QStringList& notes) {
+        QTest::newRow(what) << QByteArray::fromStdString(labels) << held << notes;
+    };
+    row("counted from 1", "\1\2\3\1\2\3"s, 0,
+        {"No sample to train or validate on has the class 0, from which classes are counted. If "
+         "the labels count from 1, subtract 1 from each of them."});
+    row("a gap", "\0\5\0\5\0\5"s, 0,
+        {"No sample to train or validate on has these classes: 1, 2, 3, 4. Labels are the numbers "
+         "of classes, from 0 to 5, and the network has an output for each of them."});
+    row("a single class", "\0\0\0\0"s, 0,
+        {"All samples have the class 0: there is nothing to learn."});
+    row("one side", "\0\1\0\1\0\2"s, 0.34,
+        {"All samples of these classes are held back to validate on, so the network does not learn "
+         "them: 2.",
+         "These classes have no sample to validate on, so the accuracy tells nothing about them: "
+         "1."});
+    row("as many of each", "\0\1\0\1"s, 0, {});
+}
+
+/// The samples that are held back are the last ones here.
+void TestArrayNotes::notesClasses() {
+    QFETCH(QByteArray, labels);
+    QFETCH(double, held);
+    QFETCH(QStringList, notes);
+    const std::string shape = "(" + std::to_string(labels.size()) + ",)";
+    const std::string y = npy("|u1", shape, labels.toStdString());
+    TaskConfig task = arrays(y, y, true);
+    task.validation = held;
+    task.held = held > 0 ? Held::Last : Held::Random;
+    QStringList found;
+    for (const Message& note : makeDataset(task, 0)->notes())
+        found << QString::fromStdString(note.english());
+    if (held > 0) found.removeFirst(); // tells which samples are held back
+    QCOMPARE(found, notes);
+}
+
+/// Samples of a test of its own are neither trained on nor validated on.
+void TestArrayNotes::notesNoClassesOfTheTest() {
+    TaskConfig task = arrays(npy("|u1", "(3,)", "\0\1\1"s), npy("|u1", "(3,)", "\0\1\1"s), true);
+    task.xVal = file("x_val.npy", npy("|u1", "(2,)", "\0\1"s));
+    task.yVal = file("y_val.npy", npy("|u1", "(2,)", "\0\0"s));
+    task.xTest = file("x_test.npy", npy("|u1", "(1,)", "\1"s));
+    task.yTest = file("y_test.npy", npy("|u1", "(1,)", "\1"s));
+    QStringList notes;
+    for (const Message& note : makeDataset(task, 0)->notes())
+        notes << QString::fromStdString(note.english());
+    QVERIFY2(notes.contains("These classes have no sample to validate on, so the accuracy tells "
+                            "nothing about them: 1."),
+             qPrintable(notes.join('\n')));
 }
 
 } // namespace tst_array_notes

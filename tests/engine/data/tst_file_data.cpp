@@ -59,6 +59,8 @@ private slots:
     void missingEverywhere();
     void refusesTables_data();
     void refusesTables();
+    void infiniteTargets();
+    void noTargetAtAll();
     void mendedTables();
     void trains_data();
     void trains();
@@ -275,7 +277,7 @@ void TestFileData::tableOfClasses() {
     const auto numbers = makeDataset(csv("a,kind\n1,10\n2,9\n3,-1\n", true), 0);
     QCOMPARE(numbers->view().classes, (std::vector<std::string>{"-1", "9", "10"}));
     QCOMPARE(labelsOf(allOf(*numbers, Split::Train)), (std::vector<int32_t>{2, 1, 0}));
-    QCOMPARE(makeDataset(csv("a,kind\n1,x\n", true), 0)->tensors()[kTarget].classes, int64_t{2});
+    QCOMPARE(makeDataset(csv("a,kind\n1,x\n", true), 0)->tensors()[kTarget].classes, int64_t{1});
 }
 
 void TestFileData::standardises() {
@@ -458,6 +460,35 @@ void TestFileData::refusesTables() {
              "data.target: " + other.path + " has no column \"hight\"; the nearest one is height");
     other.path.clear();
     QVERIFY(thrownBy<InputError>([&] { factsOf(other); }).starts_with("data.path: missing"));
+}
+
+/// inf is a number, which makes no classes of the numbers beside it; beside words it is one.
+void TestFileData::infiniteTargets() {
+    for (const char* inf : {"inf", "-inf", "Infinity", "+INF"}) {
+        const TaskConfig task = csv("a,b\n1,2.5\n2," + std::string(inf) + "\n3,4\n", true);
+        QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+                 task.path + ", line 3: \"" + inf +
+                     "\" in the column \"b\" is not allowed: a finite number");
+    }
+    QCOMPARE(makeDataset(csv("a,b\n1,sup\n2,inf\n", true), 0)->view().classes,
+             (std::vector<std::string>{"inf", "sup"}));
+}
+
+/// To leave out lines without a target is no advice where that leaves none.
+void TestFileData::noTargetAtAll() {
+    for (const bool classes : {false, true}) {
+        const TaskConfig none = csv("a,b\n1,\n2,NA\n3,\n", classes);
+        QCOMPARE(thrownBy<InputError>([&] { makeDataset(none, 0); }),
+                 none.path + ": no line has a value in the column \"b\", which is to be predicted; "
+                             "data.target names another column");
+        for (const char* text : {"a,b\n1,\n2,5\n", "a,b\n1,5\n2,\n"}) {
+            const TaskConfig some = csv(text, classes);
+            const std::string error = thrownBy<InputError>([&] { makeDataset(some, 0); });
+            QVERIFY2(error.find("data.missing") != error.npos, error.c_str());
+            QVERIFY2(error.find(text[6] == '\n' ? ", line 2: " : ", line 3: ") != error.npos,
+                     error.c_str());
+        }
+    }
 }
 
 /// The reason for refusing a file is remembered, because finding it may take long, until the file

@@ -37,6 +37,7 @@ private slots:
     void numbersInTheScaleOfTheTraining();
     void theTestIsNoPartOfTheView();
     void classesOfTheTraining();
+    void numbersAsClasses();
     void missingValues();
     void unknownWords();
     void testBesideAShare();
@@ -136,6 +137,21 @@ void TestOwnTables::classesOfTheTraining() {
     // the test does not count
     QVERIFY(isTold(*data, "These classes have no sample to validate on, so the accuracy tells "
                           "nothing about them: high."));
+}
+
+/// A class that is a number may be written in another way, as where new samples are scored.
+void TestOwnTables::numbersAsClasses() {
+    TaskConfig task = csv("a,y\n1,1\n2,2\n3,0\n");
+    task.validationPath = file("valid.csv", "a,y\n2,1.0\n2,0.00\n4,1.0\n");
+    task.testPath = file("test.csv", "a,y\n2,+2\n");
+    const auto data = makeDataset(task, 0);
+    QCOMPARE(data->view().classes, (std::vector<std::string>{"0", "1", "2"}));
+    QCOMPARE(labelsOf(*data, Split::Validation), (std::vector<int32_t>{1, 0, 1}));
+    QCOMPARE(labelsOf(*data->test(), Split::Validation), (std::vector<int32_t>{2}));
+    file("valid.csv", "a,y\n2,1.5\n");
+    QVERIFY(thrownBy<InputError>([&] { makeDataset(task, 0); })
+                .starts_with(task.validationPath + ", line 2: the class \"1.5\" in the column "
+                                                   "\"y\" is not among those to train on"));
 }
 
 void TestOwnTables::missingValues() {

@@ -45,6 +45,7 @@ class TestShards : public QObject, PictureFolder {
 private slots:
     void init() { renew(); }
     void samples();
+    void classesAreTold();
     void names();
     void oneFile();
     void sameBatchesWithWorkers();
@@ -93,6 +94,20 @@ void TestShards::samples() {
     QCOMPARE(factsOf(config).train, int64_t{7});
     QCOMPARE(factsOf(config).validation, int64_t{3});
     QCOMPARE(makeDataset(config, 0)->samples(Split::Validation), int64_t{3});
+}
+
+void TestShards::classesAreTold() {
+    std::string shard;
+    for (int i = 0; i < 6; ++i)
+        shard += sampleFiles("00" + std::to_string(i), 0.1f * float(i), 1 + i % 3);
+    writeBytes(path("a.tar"), shard + tarEnd());
+    const std::vector<Message> notes = makeDataset(shards(), 0)->notes();
+    QCOMPARE(notes.size(), size_t{1});
+    QCOMPARE(notes[0].english(),
+             std::string("No sample to train or validate on has the class 0, from which classes "
+                         "are counted. If the labels count from 1, subtract 1 from each of "
+                         "them."));
+    QCOMPARE(infoOf(TaskKind::Shards).facts(shards()).notes, notes);
 }
 
 /// A sample's name ends at the first dot of its file; its other files do not count.

@@ -29,6 +29,7 @@ private slots:
     void paddingWords();
     void refusesPaddingWords();
     void placesThatAreLeft();
+    void identityTakesAny();
     void groupsAndDilation();
     void refusesGroupsAndDilation();
     void slopes();
@@ -81,6 +82,18 @@ void TestLayerArguments::placesThatAreLeft() {
     QCOMPARE(thrownBy<InputError>([] { readModel("Linear(8, 2, dtype=torch.float16)"); }),
              std::string("line 1, column 14: dtype=torch.float16 is not supported here: the "
                          "settings choose the device, and each lane its types"));
+}
+
+/// As in PyTorch, where it stands in the place of layers that have some.
+void TestLayerArguments::identityTakesAny() {
+    for (const char* text : {"nn.Identity(54, x=1)", "nn.Identity('a', (1, 2), device=None)"}) {
+        const ModelSpec model = readModel(text);
+        QCOMPARE(textOf(model), std::string("Identity()"));
+        QCOMPARE(outputOf(model, {{2, 3}, DType::F32}).shape, (Shape{2, 3}));
+    }
+    QCOMPARE(thrownBy<InputError>([] { readModel("Identity(x=1, 2)"); }),
+             std::string("line 1, column 15: Identity: 2 needs a name, because it follows a named "
+                         "argument"));
 }
 
 void TestLayerArguments::groupsAndDilation() {

@@ -357,8 +357,14 @@ void TestDataExperiment::titles() {
     QCOMPARE(titleOfData(task), std::string("house prices"));
     task.path = "/data/pets/";
     QCOMPARE(titleOfData(task), std::string("pets"));
-    task.path = "/data/\xc3\xa9t\xc3\xa9.csv"; // experiments are titled in ASCII
-    QCOMPARE(titleOfData(task), std::string());
+    task.path = "/data/\xc3\xa9t\xc3\xa9 .csv";
+    QCOMPARE(titleOfData(task), std::string("\xc3\xa9t\xc3\xa9"));
+    for (const char* other : {"/data/\xe9t\xe9.csv", "/data/a\nb.csv",
+                              "/data/\xe2\x80\xae"
+                              "a.csv"}) {
+        task.path = other; // not UTF-8, two lines, written from the right
+        QCOMPARE(titleOfData(task), std::string());
+    }
     task.kind = TaskKind::Image;
     task.image = "a/b.png";
     QCOMPARE(titleOfData(task), std::string("b"));

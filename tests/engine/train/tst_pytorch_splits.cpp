@@ -163,6 +163,9 @@ void TestPyTorchSplits::addUnusual() const {
     QTest::newRow("times") << QStringList{
         "data.kind=csv", "data.path=" + times,
         "data.validation_path=" + write("times2.csv", "t,day,kind\n1600000002,2459000.6,low\n")};
+    QTest::newRow("classes written otherwise") << QStringList{
+        "data.kind=csv", "data.path=" + write("whole.csv", "a,kind\n1,7\n2,high\n3,8\n"),
+        "data.validation_path=" + write("real.csv", "a,kind\n4,8.0\n5,+7\n6,high\n")};
     const auto wide = [](std::initializer_list<double> values) {
         return npy("<f8", "(" + std::to_string(values.size()) + ",)",
                    bytesOfValues<double>(values));
