@@ -30,7 +30,8 @@ NumberDialog::NumberDialog(QWidget* parent) : QDialog(parent) {
     // A gradient that fp16 loses and a loss scale saves.
     m_number = addField(*form, tr("&Number (such as 0.1 or 2^-20):"), QStringLiteral("1e-8"));
     m_scale = addField(*form, tr("&Loss scale:"), QStringLiteral("2^16"));
-    m_weight = addField(*form, tr("&Weight:"), QStringLiteral("1"));
+    // beside which it is an update that only float32 keeps
+    m_weight = addField(*form, tr("&Weight:"), QStringLiteral("0.1"));
     column->addLayout(form);
     m_error = make<QLabel>(this);
     m_error->setWordWrap(true);
@@ -104,9 +105,6 @@ QScrollArea* NumberDialog::makeResults() {
     addHeading(*column, tr("Added to the weight"));
     m_sum = addText(*column, tr("Weight after the update"));
     m_why = addText(*column, tr("Why weights stay in float32"));
-    m_why->setText(
-        tr("Updates are small beside their weights. That is why AMP keeps the weights in "
-           "float32."));
     column->addStretch(1);
     auto* area = make<QScrollArea>(this);
     area->setWidgetResizable(true);
@@ -158,6 +156,7 @@ void NumberDialog::compute() {
         }
         m_gradient->setText(gradientWords(number, scale).join(u'\n'));
         m_sum->setText(weightWords(number, weight).join(u'\n'));
+        m_why->setText(conclusion(number, weight));
     } catch (const InputError&) {
         const QString typed = read->text();
         refuse(read, read == m_scale    ? tr("Loss scale. %1").arg(allowedScale(typed))
@@ -180,7 +179,7 @@ QList<QLabel*> NumberDialog::shown() const {
     QList<QLabel*> all;
     for (const Row& row : m_formats)
         all << row.bits << row.what;
-    return all << m_gradient << m_sum;
+    return all << m_gradient << m_sum << m_why;
 }
 
 QString NumberDialog::text() const {

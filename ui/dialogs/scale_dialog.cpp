@@ -30,7 +30,8 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : Q
     m_error->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     setOwnColor(*m_error, QPalette::WindowText, colorsFor(QGuiApplication::palette()).error);
     auto* hint = make<QLabel>(tr("What it does to the gradients can be seen at once in their view "
-                                 "(key G), also while the training is paused."),
+                                 "(key G). If the training is paused in the middle of a slow step, "
+                                 "Step (.) completes that step first."),
                               this);
     hint->setWordWrap(true);
     setOwnColor(*hint, QPalette::WindowText, colorsFor(QGuiApplication::palette()).muted);

@@ -106,6 +106,33 @@ public:
                 .arg(name, number(before.value), next(before));
         return tr("%1: the weight becomes %2.").arg(name, number(after.value));
     }
+
+    /// Whether the format holds the weight, and another one after the update.
+    static bool keeps(NumberFormat format, double x, double weight) {
+        const float before = halfscope::stored(format, weight).value;
+        const float after = halfscope::stored(format, static_cast<double>(before) + x).value;
+        return std::isfinite(before) && std::isfinite(after) && after != before;
+    }
+
+    static QString conclusion(double x, double weight) {
+        if (x == 0) return tr("An update of 0 changes no weight.");
+        if (!keeps(NumberFormat::Float32, x, weight))
+            return tr("Not even float32 keeps this update. It keeps much smaller ones than float16 "
+                      "and bfloat16: that is why AMP keeps the weights in float32.");
+        const bool half = keeps(NumberFormat::Float16, x, weight);
+        const bool brain = keeps(NumberFormat::Bfloat16, x, weight);
+        if (half && brain)
+            return tr("All three keep this update. Most updates are smaller beside their weights, "
+                      "and AMP keeps the weights in float32 for those.");
+        const QString others = half    ? nameOfFormat(NumberFormat::Bfloat16)
+                               : brain ? nameOfFormat(NumberFormat::Float16)
+                                       : tr("%1 and %2")
+                                             .arg(nameOfFormat(NumberFormat::Float16),
+                                                  nameOfFormat(NumberFormat::Bfloat16));
+        return tr("float32 keeps this update, unlike %1. That is why AMP keeps the weights in "
+                  "float32.")
+            .arg(others);
+    }
 };
 
 constexpr NumberFormat kFp8[] = {NumberFormat::Fp8E4m3, NumberFormat::Fp8E5m2};
@@ -141,5 +168,7 @@ QStringList weightWords(double x, double weight) {
         all.append(NumberWords::weight(format, x, weight));
     return all;
 }
+
+QString conclusion(double x, double weight) { return NumberWords::conclusion(x, weight); }
 
 } // namespace halfscope

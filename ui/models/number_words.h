@@ -22,5 +22,7 @@ QList<FormatWords> storedWords(double x);
 QStringList gradientWords(double x, double scale);
 /// Tells what x added to a weight makes of it, in float32, float16 and bfloat16.
 QStringList weightWords(double x, double weight);
+/// Tells what that says about the type in which weights are best kept.
+QString conclusion(double x, double weight);
 
 } // namespace halfscope

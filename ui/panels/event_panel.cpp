@@ -182,7 +182,9 @@ void EventPanel::fitTable() {
     const int line = fontMetrics().lineSpacing();
     const int whole = heightOf(m_text, m_sentence->font(), textWidth);
     const int two = std::clamp(room - header - kFewestRows * row, line, 2 * line);
-    const int few = m_model.rowCount() == 0 ? kFewestRows : kFewRows;
+    // of an event that somebody has chosen, the sentence is what is read
+    const bool chosen = m_table->currentIndex().isValid();
+    const int few = m_model.rowCount() == 0 || chosen ? kFewestRows : kFewRows;
     const int beside = std::max(two, room - header - few * row);
     const int sentence = std::clamp(whole, std::min(beside, kSentenceLines * line), beside);
     const int rows = std::max(1, (room - sentence - header) / row);

@@ -37,11 +37,19 @@ QString inColors(QString form, int lanes) {
     return form;
 }
 
-QString withoutMarks(const QString& form) {
+/// Returns the width of a text with mark-up.
+double widthOf(const QString& form, const QFont& font) {
     QTextDocument document;
+    document.setDocumentMargin(0);
+    document.setDefaultFont(font);
     document.setHtml(form);
-    return document.toPlainText().replace(QChar::Nbsp, u' ');
+    return document.idealWidth();
 }
+
+// Sizes of the letters, the usual one first. At kLeast the figures are as large as the other
+// letters of a presentation; kLeastAtAll is for many lanes in a small window.
+constexpr double kSizes[] = {1, 0.88, 0.77, 0.6};
+constexpr double kLeast = 0.77, kLeastAtAll = 0.6;
 
 } // namespace
 
@@ -79,7 +87,7 @@ void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::op
     const qint64 at = step.value_or(run ? run->now().lastStep() : 0);
     const QLocale locale;
     const QString title = QStringLiteral("<b>%1</b>").arg(tr("Step %1").arg(locale.toString(at)));
-    QStringList full, brief, bare;
+    QStringList full, brief, counted, bare;
     for (int lane = 0; lane < titles.size() && run; ++lane) {
         if (!laneScales(run->info().config, lane)) continue;
         const auto scale = run->column(lane, metric::Scale).upTo(at);
@@ -90,19 +98,27 @@ void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::op
         const QString value = scaleText(scale->value);
         full << marked(laneLabel(lane, titles[lane]) + u' ' + value + skips, lane);
         brief << marked(laneLetter(lane) + u' ' + value + skips, lane);
+        counted << marked(laneLetter(lane) + u' ' +
+                              tr("%1 (%2)").arg(powerOfTwo(scale->value), locale.toString(steps)),
+                          lane);
         bare << marked(laneLetter(lane) + u' ' + powerOfTwo(scale->value), lane);
     }
     const QString gap = QStringLiteral("&nbsp;&nbsp; ");
     if (!full.isEmpty()) {
         const QString named = title + gap + tr("loss scale:") + u' ';
         const QString compared = speeds.isEmpty() ? QString() : gap + speeds;
-        m_forms << named + full.join(gap) + compared << named + brief.join(gap) + compared
-                << named + full.join(gap) << named + brief.join(gap) << named + bare.join(gap)
-                << title + gap + bare.join(gap);
+        const QString withSkips = title + gap + tr("loss scale (skipped):") + u' ';
+        for (const QString& text :
+             {named + full.join(gap) + compared, named + brief.join(gap) + compared,
+              named + full.join(gap), named + brief.join(gap)})
+            m_forms << Form{text, 1};
+        m_forms << Form{withSkips + counted.join(gap), kLeast}
+                << Form{named + bare.join(gap), kLeast}
+                << Form{title + gap + bare.join(gap), kLeastAtAll};
     }
-    m_forms << title;
-    if (full.isEmpty() && !speeds.isEmpty()) m_forms.prepend(title + gap + speeds);
-    fit();
+    m_forms << Form{title, 1};
+    if (full.isEmpty() && !speeds.isEmpty()) m_forms.prepend({title + gap + speeds, 1});
+    if (isVisible()) fit();
 }
 
 void FigureStrip::showState(const QString& text) {
@@ -111,16 +127,32 @@ void FigureStrip::showState(const QString& text) {
 
 void FigureStrip::fit() {
     if (m_forms.isEmpty()) return;
-    QFont bold = m_text->font();
-    bold.setBold(true);
-    const QFontMetrics metrics(bold);
-    const auto fits = [&](const QString& form) {
-        return metrics.horizontalAdvance(withoutMarks(form)) <= m_text->width();
-    };
-    const auto first = std::find_if(m_forms.begin(), m_forms.end() - 1, fits);
-    const QString text = inColors(*first, m_lanes);
+    const Form* chosen = &m_forms.back();
+    double size = 1;
+    for (const Form& form : m_forms) {
+        const auto fits = [&](double each) {
+            return each >= form.least &&
+                   widthOf(form.text, scaledFont(font(), each)) <= m_text->width();
+        };
+        const auto* const largest = std::find_if(std::begin(kSizes), std::end(kSizes), fits);
+        if (largest == std::end(kSizes)) continue;
+        chosen = &form;
+        size = *largest;
+        break;
+    }
+    // a font without any property is the parent's
+    const QFont letters = size < 1 ? scaledFont(font(), size) : QFont();
+    if (m_text->font() != letters.resolve(font())) m_text->setFont(letters);
+    const QString text = inColors(chosen->text, m_lanes);
     if (m_text->text() != text) m_text->setText(text);
-    m_text->setAccessibleName(withoutMarks(m_forms.front()));
+    QTextDocument plain;
+    plain.setHtml(m_forms.front().text);
+    m_text->setAccessibleName(plain.toPlainText().replace(QChar::Nbsp, u' '));
+}
+
+void FigureStrip::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    fit();
 }
 
 void FigureStrip::resizeEvent(QResizeEvent* event) {
@@ -138,6 +170,7 @@ void FigureStrip::changeEvent(QEvent* event) {
     constexpr double kState = 0.8;
     m_leave->setFont(scaledFont(font(), kSmall));
     m_state->setFont(scaledFont(font(), kState));
+    m_text->setMinimumHeight(fontMetrics().height()); // smaller letters must not move the rest
     fit();
 }
 

@@ -1,12 +1,12 @@
 // The figures that an audience must be able to read: the step, and each lane's loss scale and
 // skipped steps; and how the training stands. Shows the longest form that fits, because half a
-// number would be another number.
+// number would be another number, and makes the letters smaller before it leaves out a lane.
 #pragma once
 
+#include <QList>
 #include <QStringList>
 #include <QWidget>
 
-#include <memory>
 #include <optional>
 
 class QLabel;
@@ -32,13 +32,19 @@ signals:
     void leaveAsked();
 
 protected:
+    void showEvent(QShowEvent*) override;
     void resizeEvent(QResizeEvent*) override;
     void changeEvent(QEvent*) override;
 
 private:
+    /// The figures in more or fewer words.
+    struct Form {
+        QString text;     ///< with mark-up
+        double least = 1; ///< how small the letters may get for it, relative to the usual size
+    };
     void fit();
 
-    QStringList m_forms; ///< the same figures with mark-up, from the fullest form to the shortest
+    QList<Form> m_forms; ///< from the fullest to the shortest
     int m_lanes = 0;
     QLabel* m_text = nullptr; ///< child, as are all below
     QLabel* m_state = nullptr;

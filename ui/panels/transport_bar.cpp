@@ -258,7 +258,8 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
     const QString tip = never ? tr("This training was recorded in PyTorch: it cannot go on here")
                         : playWaits
                             ? tr("Do not start training when the networks are built (Space)")
-                        : running  ? tr("Pause after this step (Space)")
+                        : running  ? tr("Pause: after this step or, where steps are slow, "
+                                          "in the middle of it (Space)")
                         : building ? tr("Start training as soon as the networks are built (Space)")
                         : start == Start::Failed
                             ? tr("Try once more to start with the settings on the left (Space)")

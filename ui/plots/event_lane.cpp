@@ -134,7 +134,7 @@ EventLegend::Entry entryOf(EventKind kind, QCPScatterStyle mark) {
     case EventKind::Edit: break;
     }
     return entry(QT_TRANSLATE_NOOP("EventLane", "setting changed"),
-                 QT_TRANSLATE_NOOP("EventLane", "edit"));
+                 QT_TRANSLATE_NOOP("EventLane", "setting"));
 }
 
 } // namespace
@@ -170,7 +170,7 @@ void EventLane::nameAxis(double stepsPerPixel) {
 
 double EventLane::placeOf(size_t lane, EventKind kind) const {
     constexpr double kApart = 0.2; // of a row's height, up and down
-    const double row = m_shared ? 0 : static_cast<double>(lane);
+    const double row = m_arranged == EventRows::Shared ? 0 : static_cast<double>(lane);
     return kind == EventKind::Growth     ? row - kApart
            : kind == EventKind::Overflow ? row + kApart
                                          : row;
@@ -179,19 +179,22 @@ double EventLane::placeOf(size_t lane, EventKind kind) const {
 int EventLane::lines() const { return m_legend->lines(); }
 
 int EventLane::height() const {
-    const double row = m_magnified * (m_rows.size() > 3 ? kLowRowHeight : kRowHeight);
-    return static_cast<int>(m_shared ? 1 : std::max<size_t>(1, m_rows.size())) *
+    const bool low = m_rows.size() > 3 || m_arranged == EventRows::Low;
+    const bool shared = m_arranged == EventRows::Shared;
+    const double row = m_magnified * (low ? kLowRowHeight : kRowHeight);
+    return static_cast<int>(shared ? 1 : std::max<size_t>(1, m_rows.size())) *
            static_cast<int>(row);
 }
 
-void EventLane::shareRow(bool shared) {
-    if (std::exchange(m_shared, shared) != shared) nameRows();
+void EventLane::arrange(EventRows rows) {
+    if (std::exchange(m_arranged, rows) != rows) nameRows();
 }
 
 void EventLane::nameRows() {
     auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-    const size_t rows = m_shared ? 1 : std::max<size_t>(1, m_rows.size());
-    for (size_t i = 0; i < m_rows.size() && !m_shared; ++i)
+    const bool shared = m_arranged == EventRows::Shared;
+    const size_t rows = shared ? 1 : std::max<size_t>(1, m_rows.size());
+    for (size_t i = 0; i < m_rows.size() && !shared; ++i)
         ticker->addTick(static_cast<double>(i), laneLetter(static_cast<int>(i)));
     m_rect.axis(QCPAxis::atLeft)->setTicker(ticker);
     m_rect.axis(QCPAxis::atLeft)->setRange(-0.5, static_cast<double>(rows) - 0.5);

@@ -21,6 +21,10 @@ namespace halfscope {
 
 class EventLegend;
 
+/// A row of marks for each lane, named by its letter: of the usual height or lower; or one row for
+/// all, without letters.
+enum class EventRows { Usual, Low, Shared };
+
 class EventLane {
 public:
     /// Both must outlive this object.
@@ -61,8 +65,8 @@ public:
     /// See EventLegend.
     void keepFree(int width);
     QCPAxisRect& rect() const { return m_rect; }
-    /// Draws the marks of all lanes in one row, from the next update() on.
-    void shareRow(bool shared);
+    /// Draws the marks in such rows, from the next update() on.
+    void arrange(EventRows);
     /// Returns the height of the rows, in pixels.
     int height() const;
 
@@ -91,7 +95,7 @@ private:
     size_t m_taken = 0; ///< how many of its events were taken
     int m_count = 0;
     double m_magnified = 1;
-    bool m_shared = false;
+    EventRows m_arranged = EventRows::Usual;
     std::vector<Row> m_rows;
     EventLegend* m_legend = nullptr; ///< owned by the plot
     Colors m_colors;

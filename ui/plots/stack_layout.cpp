@@ -8,6 +8,7 @@
 #include <qcustomplot.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -72,8 +73,14 @@ void placeMargins(std::span<StackedPlot* const> plots, EventLane& events, const 
     rect.setMaximumSize(QWIDGETSIZE_MAX, events.height());
 }
 
-void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, int height,
-               const QFont& font) {
+/// Of the plots that keep their room.
+struct Lacking {
+    int folded = 0;
+    int cramped = 0; ///< folded, or too low to be read
+};
+
+Lacking foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, int height,
+                  const QFont& font) {
     const QMargins margins = events.margins();
     Stack stack{{plots.begin(), plots.end()},
                 double(height - margins.top() - margins.bottom() - events.minimumSize().height()),
@@ -114,21 +121,36 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
             plot->rect().setMargins({}); // where the header would be
         }
     }
+    Lacking lacking;
+    for (const StackedPlot* plot : plots) {
+        if (!plot->keepsRoom()) continue;
+        lacking.folded += plot->folded();
+        lacking.cramped +=
+            plot->folded() || stack.height(plot->stretch()) < kLeastLines * stack.line;
+    }
+    return lacking;
 }
 
 } // namespace
 
 void placePlots(std::span<StackedPlot* const> plots, EventLane& events, int height,
                 const QFont& font) {
-    const auto lacksRoom = [](const StackedPlot* plot) {
-        return plot->keepsRoom() && plot->folded();
-    };
-    for (const bool shared : {false, true}) {
-        events.shareRow(shared);
+    const auto place = [&](EventRows rows) {
+        events.arrange(rows);
         placeMargins(plots, events, font);
-        foldPlots(plots, events.rect(), height, font);
-        if (std::none_of(plots.begin(), plots.end(), lacksRoom)) return;
+        return foldPlots(plots, events.rect(), height, font);
+    };
+    // marks without the letter of their lane only for the sake of a plot
+    EventRows best = EventRows::Usual;
+    int least = std::numeric_limits<int>::max();
+    for (const EventRows rows : {EventRows::Usual, EventRows::Low, EventRows::Shared}) {
+        const Lacking lacking = place(rows);
+        if (lacking.folded == 0) return;
+        if (lacking.cramped >= least) continue;
+        least = lacking.cramped;
+        best = rows;
     }
+    if (best != EventRows::Shared) place(best);
 }
 
 } // namespace halfscope

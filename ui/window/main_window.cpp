@@ -137,14 +137,19 @@ void MainWindow::buildMiddle() {
     auto* column = make<QVBoxLayout>(middle);
     column->setContentsMargins(4, 4, 4, 0);
     column->setSpacing(4);
-    m_parts.strip = make<FigureStrip>(middle);
-    m_parts.headline = make<Headline>(middle);
     m_parts.centre = make<QSplitter>(Qt::Vertical, middle);
     m_parts.pictures = make<CompareView>(m_parts.centre);
     m_parts.plots = make<PlotStack>(m_parts.centre);
     m_parts.centre->setChildrenCollapsible(false);
-    column->addWidget(m_parts.strip);
-    column->addWidget(m_parts.headline);
+    m_parts.heading = make<QWidget>(middle);
+    auto* lines = make<QVBoxLayout>(m_parts.heading);
+    lines->setContentsMargins({});
+    lines->setSpacing(column->spacing());
+    m_parts.strip = make<FigureStrip>(m_parts.heading);
+    m_parts.headline = make<Headline>(m_parts.heading);
+    lines->addWidget(m_parts.strip);
+    lines->addWidget(m_parts.headline);
+    column->addWidget(m_parts.heading);
     column->addWidget(m_parts.centre, 1);
 }
 

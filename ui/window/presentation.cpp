@@ -4,6 +4,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
+#include "ui/panels/elided_label.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_strip.h"
 #include "ui/panels/runs_panel.h"
@@ -15,6 +16,7 @@
 #include "ui/window/window_borders.h"
 
 #include <QAction>
+#include <QBoxLayout>
 #include <QDockWidget>
 #include <QEvent>
 #include <QMainWindow>
@@ -34,6 +36,8 @@ namespace {
 constexpr double kLines = 27, kLetters = 110;
 constexpr double kStripFont = 1.3; // relative to the other letters
 constexpr double kGradients = 0.4; // of the width, beside pictures and plots
+constexpr int kMessageMargin = 4;  // pixels
+constexpr QMargins kAroundHeading(4, 4, 4, 0);
 
 } // namespace
 
@@ -48,6 +52,16 @@ Presentation::Presentation(const WindowParts& parts, const ViewActions& actions,
         if (m_on) showParts();
     });
     window.installEventFilter(this);
+    m_message = make<ElidedLabel>(&window);
+    m_message->setObjectName(QStringLiteral("presentationMessage"));
+    m_message->setAttribute(Qt::WA_TransparentForMouseEvents);
+    m_message->setFrameShape(QFrame::Box);
+    m_message->setMargin(kMessageMargin);
+    m_message->setAutoFillBackground(true);
+    m_message->setBackgroundRole(QPalette::ToolTipBase);
+    m_message->setForegroundRole(QPalette::ToolTipText);
+    m_message->hide();
+    connect(window.statusBar(), &QStatusBar::messageChanged, this, &Presentation::showMessage);
 }
 
 void Presentation::set(bool on) {
@@ -73,8 +87,10 @@ void Presentation::begin() {
         dock->hide();
     }
     m_parts.borders->present(true);
+    placeHeading();
     showParts();
     enlarge(factorNow());
+    showMessage();
     m_parts.page->setFocus(); // Space plays, and nothing has a frame
     m_window.setWindowState(m_states | Qt::WindowFullScreen);
 }
@@ -84,8 +100,10 @@ void Presentation::end() {
     m_parts.borders->present(false);
     for (const QPointer<QDockWidget>& dock : std::exchange(m_docks, {}))
         if (dock) dock->show();
+    placeHeading();
     enlarge(1);
     showParts();
+    showMessage();
     m_parts.columns->restoreState(m_columns);
     m_parts.centre->restoreState(m_centre);
     m_parts.right->restoreState(m_right);
@@ -98,7 +116,8 @@ void Presentation::showParts() {
     const bool gradients = m_actions.gradients->isChecked();
     // a hidden menu bar would take its shortcuts along
     m_window.menuBar()->setMaximumHeight(m_on ? 0 : QWIDGETSIZE_MAX);
-    m_window.statusBar()->setVisible(!m_on);
+    // a hidden status bar would not take its texts away for a message, and show both afterwards
+    m_window.statusBar()->setMaximumHeight(m_on ? 0 : QWIDGETSIZE_MAX);
     m_parts.transport->setVisible(!m_on);
     m_parts.strip->setVisible(m_on);
     m_parts.pictures->setBare(m_on);
@@ -114,6 +133,31 @@ void Presentation::showParts() {
     m_parts.columns->setSizes({0, m_window.width() - right, right});
 }
 
+void Presentation::placeHeading() {
+    const QWidget* column = m_on ? m_parts.page : m_parts.centre->parentWidget();
+    const QWidget* below = m_on ? m_parts.columns : m_parts.centre;
+    auto& layout = static_cast<QBoxLayout&>(*column->layout());
+    layout.insertWidget(layout.indexOf(below), m_parts.heading);
+    m_parts.heading->show(); // at once: Qt would do it with a later event
+    m_parts.heading->setContentsMargins(m_on ? kAroundHeading : QMargins());
+}
+
+void Presentation::showMessage() {
+    const QString text = m_window.statusBar()->currentMessage();
+    m_message->setVisible(m_on && !text.isEmpty());
+    if (m_message->isHidden()) return;
+    m_message->setText(text);
+    m_message->setFont(scaledFont(m_window.font(), m_factor));
+    const QFontMetrics metrics = m_message->fontMetrics();
+    const int around = 2 * (kMessageMargin + m_message->frameWidth()) + kMessageMargin;
+    const QSize size(
+        std::min(metrics.horizontalAdvance(text) + around, m_window.width() - 2 * kMessageMargin),
+        metrics.height() + around);
+    m_message->setGeometry(
+        {{kMessageMargin, m_window.height() - size.height() - kMessageMargin}, size});
+    m_message->raise();
+}
+
 double Presentation::factorNow() const {
     const QFontMetrics usual(m_window.font());
     const double byHeight = m_window.height() / (kLines * usual.lineSpacing());
@@ -127,6 +171,7 @@ void Presentation::enlarge(double factor) {
     const bool large = factor > 1;
     const QFont font = large ? scaledFont(m_window.font(), factor) : QFont();
     m_parts.centre->parentWidget()->setFont(font);
+    m_parts.heading->setFont(font);
     m_parts.gradients->setFont(font);
     m_parts.strip->setFont(large ? scaledFont(font, kStripFont) : font);
     m_parts.plots->magnify(factor);
@@ -138,6 +183,7 @@ bool Presentation::eventFilter(QObject* watched, QEvent* event) {
     if (m_on && event->type() == QEvent::Resize) {
         enlarge(factorNow());
         showParts();
+        showMessage();
     }
     return QObject::eventFilter(watched, event);
 }

@@ -18,6 +18,8 @@ class QShortcut;
 
 namespace halfscope {
 
+class ElidedLabel;
+
 /// The entries of the View menu that show and hide parts. Their state outlasts a presentation.
 struct ViewActions {
     QAction* settings = nullptr;
@@ -45,13 +47,18 @@ private:
     void begin();
     void end();
     void showParts();
+    /// Puts the heading above all columns, or back above the pictures.
+    void placeHeading();
     void enlarge(double factor);
+    /// Shows what the status bar would, over the lower left corner.
+    void showMessage();
     double factorNow() const;
 
     WindowParts m_parts;
     ViewActions m_actions;
     QMainWindow& m_window;
-    QShortcut* m_escape = nullptr; ///< child
+    QShortcut* m_escape = nullptr;    ///< child of the window, as is the next one
+    ElidedLabel* m_message = nullptr; ///< shown while there is one, in a presentation
     bool m_on = false;
     double m_factor = 1;                           ///< the letters' size relative to the usual one
     Qt::WindowStates m_states = Qt::WindowNoState; ///< before, as are all below

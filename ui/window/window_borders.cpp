@@ -6,6 +6,7 @@
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/plots/gradient_view.h"
+#include "ui/plots/plot_stack.h"
 
 #include <QAbstractItemModel>
 #include <QBoxLayout>
@@ -23,13 +24,16 @@ constexpr double kMostPictures = 0.42;
 // In front of an audience: the most that they take of the width beside the plots, and how much
 // larger they must be there than above the plots.
 constexpr double kMostBeside = 0.5, kWorthTheWidth = 1.2;
+// Letters for which the plots beside them have room: fewer would cut the lanes off their headings.
+constexpr int kLeastLetters = 40;
 // The most that the counters above the events take of the right column.
 constexpr double kMostCounters = 0.62, kMostBesideOne = 0.42, kMostBesideBoth = 0.3;
 // What is left to them in a low window, where they are scrolled, when a list of runs would show
 // fewer than so many.
 constexpr double kLeastCounters = 0.24;
 constexpr int kFewRuns = 3;
-constexpr int kRounding = 2; // pixels, which a layout may round away
+constexpr int kLowColumn = 38; // lines: a lower right column is short of room for the gradients
+constexpr int kRounding = 2;   // pixels, which a layout may round away
 // The list of runs and the events share what is left: a run takes more lines than an event.
 constexpr int kRunsStretch = 3, kEventsStretch = 2;
 } // namespace
@@ -56,8 +60,10 @@ void WindowBorders::divideCentre() {
     int pictures = view.usefulHeight(all.width(), static_cast<int>(kMostPictures * room));
     const int roomBeside = all.width() - centre.handleWidth();
     const int width = view.usefulWidth(static_cast<int>(kMostBeside * roomBeside), all.height());
-    const bool beside = m_presents && view.sideIn({width, all.height()}) >
-                                          kWorthTheWidth * view.sideIn({all.width(), pictures});
+    const int letter = m_parts.plots->fontMetrics().averageCharWidth();
+    const bool beside =
+        m_presents && roomBeside - width >= kLeastLetters * letter &&
+        view.sideIn({width, all.height()}) > kWorthTheWidth * view.sideIn({all.width(), pictures});
     if (beside) {
         room = roomBeside;
         pictures = width;
@@ -71,11 +77,21 @@ void WindowBorders::present(bool on) {
     m_presents = on;
     // where the user put the border says nothing about the other view
     std::swap(m_centreByHand, m_otherByHand);
+    fitGradients();
     if (on) m_centreByHand = false;
     if (!on) m_parts.centre->setOrientation(Qt::Vertical);
 }
 
+void WindowBorders::fitGradients() {
+    GradientView& view = *m_parts.gradients;
+    const int lines = m_parts.right->height() / std::max(1, view.fontMetrics().lineSpacing());
+    const bool low = !m_presents && lines < kLowColumn;
+    const int most = low ? view.minimumSizeHint().height() : QWIDGETSIZE_MAX;
+    if (view.maximumHeight() != most) view.setMaximumHeight(most);
+}
+
 void WindowBorders::divideRight() {
+    fitGradients();
     QSplitter& right = *m_parts.right;
     const int room = right.height() - right.handleWidth();
     const int beside = !m_parts.gradients->isHidden() + !m_parts.runs->isHidden();

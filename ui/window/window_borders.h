@@ -38,6 +38,8 @@ protected:
 private:
     int fewRunsHeight() const;
     void divideLower(int height);
+    /// Lowers the gradients' bars in a low window, so that some events can be seen below them.
+    void fitGradients();
 
     WindowParts m_parts;
     bool m_centreByHand = false, m_rightByHand = false;

@@ -16,7 +16,6 @@
 #include "ui/models/safe_text.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
-#include "ui/panels/lesson_panel.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
@@ -26,6 +25,7 @@
 #include "ui/plots/plot_stack.h"
 #include "ui/plots/plots_menu.h"
 #include "ui/plots/smoothing.h"
+#include "ui/window/lesson_column.h"
 #include "ui/window/predict_samples.h"
 #include "ui/window/presentation.h"
 #include "ui/window/recent_menu.h"
@@ -43,19 +43,27 @@
 #include <QShortcut>
 #include <QSplitter>
 #include <QStatusBar>
-#include <QStyle>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace halfscope {
+namespace {
+// The width of pictures and plots below which the settings give way, in pixels: the reader of a
+// lesson looks at them more than at settings.
+constexpr int kLeastMiddle = 300, kLeastByLesson = 560;
+} // namespace
 
 WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, ShownRun& shown,
                          WindowFiles& files, RecentFiles& recent, const WindowParts& parts,
                          QMainWindow& window, bool remembers, SessionKeeper* keeper)
     : m_models(models), m_controller(controller), m_shown(shown), m_files(files), m_recent(recent),
-      m_parts(parts), m_window(window), m_remembers(remembers), m_keeper(keeper) {
+      m_parts(parts), m_window(window), m_remembers(remembers), m_keeper(keeper),
+      m_lesson(make<LessonColumn>(parts, window)) {
+    connect(m_lesson, &LessonColumn::presetChosen, &m_files, &WindowFiles::openPreset);
+    connect(m_lesson, &LessonColumn::pageAsked, this, &WindowMenus::showHelpPart);
+    connect(m_lesson, &LessonColumn::shownOrHidden, this, &WindowMenus::giveWay);
     QMenuBar& bar = *window.menuBar();
     fillFile(*bar.addMenu(tr("&File")));
     fillEdit(*bar.addMenu(tr("&Edit")));
@@ -210,9 +218,9 @@ void WindowMenus::fillScales(QMenu& menu) {
 void WindowMenus::fillHelp(QMenu& help) {
     help.addAction(tr("&Help and shortcuts"), QKeySequence::HelpContents, this,
                    &WindowMenus::showHelp);
-    addLesson(help, tr("First &lesson"), kHelpLesson);
-    addLesson(help, tr("&Second lesson"), kHelpSecondLesson);
-    addLesson(help, tr("&Third lesson"), kHelpThirdLesson);
+    m_lesson->add(help, tr("First &lesson"), kHelpLesson);
+    m_lesson->add(help, tr("&Second lesson"), kHelpSecondLesson);
+    m_lesson->add(help, tr("&Third lesson"), kHelpThirdLesson);
     help.addAction(tr("&Questions about AMP"), this,
                    [this] { showHelpPart(QLatin1String(kHelpQuestions)); });
     help.addAction(tr("A &number in 16 or 8 bits…"), this, &WindowMenus::showNumber);
@@ -296,6 +304,7 @@ void WindowMenus::addSettings(QMenu& view) {
     m_settings->setChecked(true);
     connect(m_settings, &QAction::toggled, this, [this](bool on) {
         m_gaveWay = false; // the user did it
+        m_lesson->makeRoom(on ? leastWidth(kLeastMiddle) - m_window.centralWidget()->width() : 0);
         show(*m_parts.setup, on);
         // the border may have been pushed to the edge
         if (on && m_parts.columns->sizes().front() == 0)
@@ -320,15 +329,15 @@ void WindowMenus::addRight(QMenu& view) {
     });
 }
 
+int WindowMenus::leastWidth(int middle) const {
+    const int handle = m_parts.columns->handleWidth();
+    const int left = m_parts.setup->minimumWidth() + handle;
+    return left + middle + (m_right->isChecked() ? handle + m_parts.right->minimumWidth() : 0);
+}
+
 void WindowMenus::giveWay() {
     if (m_presentation->isOn()) return; // which has hidden them
-    // pictures and plots, which the reader of a lesson looks at more than at settings
-    constexpr int kLeastMiddle = 300, kLeastByLesson = 560;
-    const bool lesson = m_lesson && m_lesson->isVisible();
-    const QSplitter& columns = *m_parts.columns;
-    int least = m_parts.setup->minimumWidth() + columns.handleWidth() +
-                (lesson ? kLeastByLesson : kLeastMiddle);
-    if (m_right->isChecked()) least += columns.handleWidth() + m_parts.right->minimumWidth();
+    const int least = leastWidth(m_lesson->isShown() ? kLeastByLesson : kLeastMiddle);
     const bool narrow = m_window.centralWidget()->width() < least;
     if (narrow == std::exchange(m_narrow, narrow)) return;
     if (narrow && m_settings->isChecked()) {
@@ -485,46 +494,6 @@ void WindowMenus::showHelpPart(const QString& anchor) {
         connect(m_help, &HelpDialog::presetChosen, &m_files, &WindowFiles::openPreset);
     }
     m_help->showPart(anchor);
-}
-
-void WindowMenus::addLesson(QMenu& help, const QString& text, const char* page) {
-    QAction* action = help.addAction(text);
-    action->setCheckable(true);
-    const QString name = QLatin1String(page);
-    connect(action, &QAction::triggered, this, [this, name](bool on) { showLesson(name, on); });
-    m_lessons[name] = action;
-}
-
-void WindowMenus::markLesson() {
-    const bool shown = m_lesson->toggleViewAction()->isChecked();
-    for (const auto& [page, action] : m_lessons)
-        action->setChecked(shown && m_lesson->page() == page);
-}
-
-/// Shows a lesson in a column of its own: its reader presses Play and looks at what happens.
-void WindowMenus::showLesson(const QString& page, bool on) {
-    if (!on && m_lesson) return m_lesson->hide();
-    if (!m_lesson) {
-        m_lesson = make<LessonPanel>(&m_window);
-        m_window.addDockWidget(Qt::LeftDockWidgetArea, m_lesson);
-        connect(m_lesson, &LessonPanel::presetChosen, &m_files, &WindowFiles::openPreset);
-        connect(m_lesson, &LessonPanel::pageAsked, this, &WindowMenus::showHelpPart);
-        connect(m_lesson->toggleViewAction(), &QAction::toggled, this, &WindowMenus::markLesson);
-        // once the window has laid itself out beside it
-        connect(m_lesson, &QDockWidget::visibilityChanged, this, &WindowMenus::giveWay,
-                Qt::QueuedConnection);
-        connect(m_lesson, &LessonPanel::turned, this, &WindowMenus::markLesson);
-    }
-    m_lesson->open(page);
-    markLesson();
-    // in a narrow window it takes what pictures and cards can spare; the settings may fold away
-    const QStyle& style = *m_window.style();
-    const int settings = m_parts.setup->isVisible() ? m_parts.setup->minimumWidth() : 0;
-    const int room = m_window.width() - m_parts.page->minimumSizeHint().width() + settings -
-                     style.pixelMetric(QStyle::PM_DockWidgetSeparatorExtent) -
-                     style.pixelMetric(QStyle::PM_ScrollBarExtent);
-    if (room < m_lesson->width())
-        m_window.resizeDocks({m_lesson}, {std::max(1, room)}, Qt::Horizontal);
 }
 
 void WindowMenus::showNumber() {

@@ -8,8 +8,6 @@
 #include <QObject>
 #include <QVariantMap>
 
-#include <map>
-
 class QAction;
 class QKeySequence;
 class QMainWindow;
@@ -20,7 +18,7 @@ namespace halfscope {
 class ExperimentController;
 class GridDialog;
 class HelpDialog;
-class LessonPanel;
+class LessonColumn;
 class Presentation;
 class RecentFiles;
 class SessionKeeper;
@@ -69,12 +67,11 @@ private:
     /// for them: the pictures and the lanes' cards would be cut off.
     void show(QWidget& column, bool on);
     void giveWay();
+    /// Returns the width of three columns with so much for the middle one.
+    int leastWidth(int middle) const;
     template <class Action>
     void addShortcut(const QKeySequence&, Action);
     void showHelpPart(const QString& anchor);
-    void addLesson(QMenu&, const QString& text, const char* page);
-    void showLesson(const QString& page, bool on);
-    void markLesson();
     void showNumber();
     void showTypes();
     void showLayerGradients();
@@ -101,10 +98,9 @@ private:
     QAction* m_runs = nullptr;
     QAction* m_gradients = nullptr;
     QAction* m_previous = nullptr;
-    std::map<QString, QAction*> m_lessons; ///< by page; the one in the panel is checked
-    HelpDialog* m_help = nullptr;          ///< child of the window; null until it is asked for
-    LessonPanel* m_lesson = nullptr;       ///< likewise
-    GridDialog* m_map = nullptr;           ///< likewise
+    HelpDialog* m_help = nullptr;     ///< child of the window; null until it is asked for
+    GridDialog* m_map = nullptr;      ///< likewise
+    LessonColumn* m_lesson = nullptr; ///< child of the window
 };
 
 } // namespace halfscope

@@ -27,6 +27,7 @@ struct WindowParts {
     TransportBar* transport = nullptr;
     Banner* banner = nullptr;
     SetupPanel* setup = nullptr;
+    QWidget* heading = nullptr;   ///< holds the next two, above the pictures
     FigureStrip* strip = nullptr; ///< hidden but in a presentation
     Headline* headline = nullptr;
     CompareView* pictures = nullptr;

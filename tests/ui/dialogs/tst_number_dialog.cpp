@@ -57,7 +57,27 @@ void TestNumberDialog::sentences_data() {
                "float32: the weight stays 1, and the update is lost. Its neighbour is "
                "1.19e-07 away.",
                "float16: the weight stays 1, and the update is lost. Its neighbour is "
-               "0.000977 away."};
+               "0.000977 away.",
+               "Not even float32 keeps this update. It keeps much smaller ones than float16 and "
+               "bfloat16: that is why AMP keeps the weights in float32."};
+    QTest::newRow("an update that only float32 keeps")
+        << QStringList{"1e-8", "1", "0.1"}
+        << QStringList{"float32 keeps this update, unlike float16 and bfloat16. That is why AMP "
+                       "keeps the weights in float32."};
+    QTest::newRow("an update that bfloat16 loses")
+        << QStringList{"0.001", "1", "1"}
+        << QStringList{"float32 keeps this update, unlike bfloat16. That is why AMP keeps the "
+                       "weights in float32."};
+    QTest::newRow("a weight that float16 cannot hold")
+        << QStringList{"1000", "1", "70000"}
+        << QStringList{"float32 keeps this update, unlike float16. That is why AMP keeps the "
+                       "weights in float32."};
+    QTest::newRow("an update that all keep")
+        << QStringList{"0.1", "1", "1"}
+        << QStringList{"All three keep this update. Most updates are smaller beside their weights, "
+                       "and AMP keeps the weights in float32 for those."};
+    QTest::newRow("no update") << QStringList{"0", "1", "1"}
+                               << QStringList{"An update of 0 changes no weight."};
     QTest::newRow("too small for the loss scale")
         << QStringList{"1e-8", "1", "1"}
         << QStringList{"float16: multiplied by 1, it is still too small and becomes 0. The "
@@ -194,6 +214,10 @@ void TestNumberDialog::opensFromTheMenu() {
     (*found)->trigger();
     const auto* dialog = window.findChild<NumberDialog*>();
     QVERIFY(dialog && dialog->isVisible() && !dialog->isModal());
+    // the numbers that it opens with are an example of what it teaches
+    QVERIFY2(dialog->text().contains("float32: the weight becomes 0.1"),
+             qPrintable(dialog->text()));
+    QVERIFY2(dialog->text().contains("unlike float16 and bfloat16"), qPrintable(dialog->text()));
 }
 
 } // namespace tst_number_dialog

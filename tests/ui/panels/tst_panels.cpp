@@ -332,7 +332,8 @@ void TestPanels::eventsShowWholeRows() {
     }
 }
 
-/// However long the explanation is, five events can be read beside it.
+/// However long the explanation is, five events can be read beside it, and three beside that of a
+/// chosen event, which has some lines then.
 void TestPanels::explanationsScroll() {
     FedEvents model;
     EventPanel panel(model);
@@ -349,10 +350,14 @@ void TestPanels::explanationsScroll() {
     const auto& label = *qobject_cast<QLabel*>(scroll.widget());
     QVERIFY(!scroll.verticalScrollBar()->isVisible()); // nothing happened: the hints are whole
     model.append(events);
-    panel.choose(3);
     QCoreApplication::processEvents();
     const QTableView& table = *panel.table();
     QVERIFY(table.viewport()->height() >= 5 * table.rowHeight(0));
+    panel.choose(3);
+    QCoreApplication::processEvents();
+    QVERIFY(table.viewport()->height() >= 3 * table.rowHeight(0));
+    QVERIFY2(scroll.height() >= 3 * panel.fontMetrics().lineSpacing(),
+             qPrintable(QString::number(scroll.height())));
     QVERIFY(label.text().endsWith(QStringLiteral("the end")));
     QCOMPARE(label.height(), heightOf(label.text(), label.font(), label.width()));
     QVERIFY(scroll.verticalScrollBar()->isVisible());

@@ -65,6 +65,7 @@ private slots:
     void isExported();
     void fitsAtTheUsualSizes();
     void leavesTheLossScaleItsRoom();
+    void marksKeepTheirLetters();
     void windowShowsAndSavesIt();
 
 private:
@@ -469,6 +470,29 @@ void TestGradientMap::leavesTheLossScaleItsRoom() {
         const bool header = mapRect().margins().top() > 0;
         QCOMPARE(m_stack->findChild<LaneButton*>()->isVisible(), header);
     }
+    QVERIFY(!mapRect().visible());
+}
+
+/// Marks keep the letters of their lanes where one row for all would not bring a folded plot back.
+void TestGradientMap::marksKeepTheirLetters() {
+    m_stack->showGradients(true);
+    for (int lane = 0; lane < 2; ++lane) {
+        m_stack->append(lane, record(1, lane, 0.5f));
+        m_stack->addEvent(eventOf(EventKind::Overflow, 1, lane));
+    }
+    const auto letters = [this] {
+        return QStringList(
+            plotOf(*m_stack).axisRects().back()->axis(QCPAxis::atLeft)->tickVectorLabels());
+    };
+    const QStringList both{QStringLiteral("A"), QStringLiteral("B")};
+    show(400, 600);
+    QVERIFY(mapRect().visible());
+    QCOMPARE(letters(), both);
+    for (int height = 250; height < 400; height += 2) {
+        show(400, height);
+        if (!mapRect().visible()) QCOMPARE(letters(), both);
+    }
+    show(400, 250);
     QVERIFY(!mapRect().visible());
 }
 

@@ -165,7 +165,7 @@ void TestPlots::everyMarkIsNamed() {
         m_stack->addEvent(eventOf(kind, step += 10000, 1));
     const QStringList brief{QStringLiteral("overflow"), QStringLiteral("growth"),
                             QStringLiteral("fall"),     QStringLiteral("not finite"),
-                            QStringLiteral("edit"),     QStringLiteral("underflow"),
+                            QStringLiteral("setting"),  QStringLiteral("underflow"),
                             QStringLiteral("rate")};
     static const QRegularExpression kText(
         QStringLiteral("<text [^>]* x=\"([-0-9.]+)\" y=\"([-0-9.]+)\"[^>]*>([^<]+)</text>"));

@@ -8,8 +8,10 @@
 #include "ui/panels/field_editor.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QDockWidget>
 #include <QHeaderView>
 #include <QScrollArea>
 #include <QSplitter>
@@ -25,8 +27,10 @@ private slots:
     void roomForPicturesAndPlots();
     void settingsGiveWay();
     void settingsGiveWayToALesson();
+    void aLessonMakesRoomForSettings();
     void hiddenColumnsLoseTheKeys();
     void runsBesideGradients();
+    void eventsBesideGradientsInALowWindow();
     void runsAreComparedInALowWindow();
     void fewRunsLeaveRoomToEvents();
     void wordsOfEventsHaveRoom();
@@ -106,6 +110,27 @@ void TestColumns::settingsGiveWayToALesson() {
     QVERIFY(window.setup().isVisible());
 }
 
+/// Who wants both in a small window still sees pictures and plots.
+void TestColumns::aLessonMakesRoomForSettings() {
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    window.resize(1024, 600);
+    QVERIFY(reaches(window, SessionState::Ready));
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->text() == QLatin1String("First &lesson")) action->trigger();
+    const auto* lesson = window.findChild<QDockWidget*>();
+    QTRY_VERIFY(lesson && lesson->isVisible() && !window.setup().isVisible());
+    test::serveEvents(100);
+    const int width = lesson->width();
+    QTest::keyClick(&window, Qt::Key_F9);
+    QVERIFY(window.setup().isVisible());
+    QTRY_VERIFY2(window.plots().width() > 220, qPrintable(QString::number(window.plots().width())));
+    QVERIFY(lesson->isVisible() && lesson->width() < width);
+    QTest::keyClick(&window, Qt::Key_F9);
+    QVERIFY(!window.setup().isVisible());
+    QTRY_COMPARE(lesson->width(), width);
+}
+
 /// What is typed goes to nothing that cannot be seen, nor to a box that nobody has chosen.
 void TestColumns::hiddenColumnsLoseTheKeys() {
     Opened opened(tinyConfig(10));
@@ -162,6 +187,34 @@ void TestColumns::runsBesideGradients() {
     const int row = events.verticalHeader()->defaultSectionSize();
     QTRY_VERIFY2(events.viewport()->height() >= 3 * row,
                  qPrintable(QString::number(events.viewport()->height())));
+}
+
+/// Three lanes leave room to read some events, and nothing is pushed out of sight by the runs.
+void TestColumns::eventsBesideGradientsInALowWindow() {
+    RunConfig config = presetNamed("overflow").config;
+    config.lanes.push_back(config.lanes.back());
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.resize(1024, 600);
+    window.shown().setPace(0);
+    window.setStopStep(20);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_VERIFY(window.events().rowCount() > 3);
+    const auto usual = [&window] { return window.gradients().sizeHint().height(); };
+    QTest::keyClick(&window, Qt::Key_G);
+    const QTableView& events = *window.findChild<EventPanel*>()->table();
+    const int row = events.verticalHeader()->defaultSectionSize();
+    QTRY_VERIFY(window.gradients().isVisible() && window.gradients().height() < usual());
+    QTRY_VERIFY2(events.viewport()->height() >= 2 * row,
+                 qPrintable(QString::number(events.viewport()->height())));
+    QTest::keyClick(&window, Qt::Key_F8);
+    test::serveEvents(100);
+    const auto& area = *qobject_cast<QScrollArea*>(window.centralWidget());
+    QCOMPARE(area.widget()->height(), area.viewport()->height());
+    window.resize(1280, 900);
+    QTRY_COMPARE(window.gradients().height(), usual());
 }
 
 /// 1920 x 1080 pixels at scale factor 2: a list of one run would not be a list. What gives way

@@ -2,6 +2,7 @@
 // it was before.
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
+#include "tests/support/presented_window.h"
 #include "tests/support/served_events.h"
 #include "tests/support/shown_window.h"
 #include "ui/images/compare_view.h"
@@ -28,7 +29,6 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
-#include <QTextDocument>
 #include <QToolButton>
 
 #include <algorithm>
@@ -56,12 +56,6 @@ QStringList seenIn(const QWidget& window) {
     return seen;
 }
 
-QString figuresOf(const MainWindow& window) {
-    QTextDocument text;
-    text.setHtml(window.findChild<QLabel*>(QStringLiteral("largeFigures"))->text());
-    return text.toPlainText().replace(QChar::Nbsp, u' ');
-}
-
 /// Returns the size of the largest letters in a picture of the plots.
 double lettersIn(const QByteArray& svg) {
     static const QRegularExpression kSize(QStringLiteral("font-size=\"([0-9.]+)\""));
@@ -69,29 +63,6 @@ double lettersIn(const QByteArray& svg) {
     for (auto each = kSize.globalMatch(QString::fromUtf8(svg)); each.hasNext();)
         largest = std::max(largest, each.next().captured(1).toDouble());
     return largest;
-}
-
-RunConfig overflowing(int lanes) {
-    RunConfig config = presetNamed("overflow").config;
-    while (static_cast<int>(config.lanes.size()) < lanes)
-        config.lanes.push_back(config.lanes.back());
-    return config;
-}
-
-void trainTo(MainWindow& window, int64_t step) {
-    QVERIFY(reaches(window, SessionState::Ready));
-    window.shown().setPace(0);
-    window.setStopStep(step);
-    window.play();
-    QVERIFY(reaches(window, SessionState::Finished));
-    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), step, kPatience);
-}
-
-void present(MainWindow& window) {
-    QVERIFY(test::isActive(&window));
-    QTest::keyClick(&window, Qt::Key_F5);
-    QTRY_VERIFY(window.findChild<FigureStrip*>()->isVisible());
-    QTRY_COMPARE(window.size(), window.screen()->size());
 }
 
 } // namespace
@@ -148,10 +119,10 @@ void TestPresentation::showsWhatAnAudienceReads() {
     const int line = QFontMetrics(window.plots().font()).height();
     QVERIFY2(line > 1.15 * before && line * 36 > size.height(), qPrintable(QString::number(line)));
     QCOMPARE(window.menuBar()->height(), 0);
+    QCOMPARE(window.statusBar()->height(), 0);
     for (const QWidget* hidden : std::initializer_list<const QWidget*>{
-             window.statusBar(), window.findChild<TransportBar*>(), &window.setup(),
-             window.findChild<ScalerPanel*>(), window.findChild<EventPanel*>(),
-             window.plots().findChild<QSlider*>()})
+             window.findChild<TransportBar*>(), &window.setup(), window.findChild<ScalerPanel*>(),
+             window.findChild<EventPanel*>(), window.plots().findChild<QSlider*>()})
         QVERIFY2(!hidden->isVisible(), hidden->metaObject()->className());
     // nothing is cut off: neither the page nor the figures
     const auto* page = window.findChild<QWidget*>(QStringLiteral("page"));
@@ -166,7 +137,8 @@ void TestPresentation::showsWhatAnAudienceReads() {
                  qPrintable(figuresOf(window)));
     QVERIFY2(figuresOf(window).contains(QStringLiteral("2^11")), qPrintable(figuresOf(window)));
     QVERIFY(figures->sizeHint().width() <= figures->width());
-    QVERIFY(QFontMetrics(figures->font()).height() > 1.2 * line);
+    const double larger = lanes < 6 ? 1.2 : 0.95; // rather than fewer lanes
+    QVERIFY(QFontMetrics(figures->font()).height() > larger * line);
     // a picture for slides has large letters, too
     QVERIFY2(lettersIn(window.plots().svg()) > 1.15 * lettersBefore,
              qPrintable(QString::number(lettersBefore)));

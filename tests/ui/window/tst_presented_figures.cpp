@@ -1,0 +1,117 @@
+// What an audience reads beside the gradients, and the messages that it sees.
+#include "tests/support/presented_window.h"
+#include "ui/images/compare_view.h"
+#include "ui/plots/gradient_view.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QRegularExpression>
+#include <QSplitter>
+#include <QStandardPaths>
+#include <QStatusBar>
+
+namespace tst_presented_figures {
+
+using namespace halfscope;
+
+class TestPresentedFigures : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() {
+        QStandardPaths::setTestModeEnabled(true);
+        QLocale::setDefault(QLocale::c());
+    }
+    void figuresHaveTheWholeWidth_data();
+    void figuresHaveTheWholeWidth();
+    void plotsBesideGradientsAreWide();
+    void tellsWhatWasSaved();
+};
+
+void TestPresentedFigures::figuresHaveTheWholeWidth_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<int>("lanes");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("two lanes") << QSize(1920, 1080) << 2 << QStringLiteral("skipped");
+    QTest::newRow("three lanes, small") << QSize(1024, 600) << 3 << QStringLiteral("skipped");
+    QTest::newRow("six lanes, small") << QSize(1024, 600) << 6 << QString();
+}
+
+/// Beside the gradients, too: all lanes, before the letters are as large as usual.
+void TestPresentedFigures::figuresHaveTheWholeWidth() {
+    QFETCH(const QSize, size);
+    QFETCH(const int, lanes);
+    QFETCH(const QString, words);
+    Opened opened(overflowing(lanes));
+    MainWindow& window = opened.window;
+    trainTo(window, 40);
+    present(window);
+    window.resize(size);
+    QTest::keyClick(&window, Qt::Key_G);
+    QTRY_VERIFY(window.gradients().isVisible());
+    const auto* figures = window.findChild<QLabel*>(QStringLiteral("largeFigures"));
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2(headline->width() > 0.95 * size.width(),
+                 qPrintable(QString::number(headline->width())));
+    QTRY_VERIFY2(figures->width() > 0.6 * size.width(),
+                 qPrintable(QString::number(figures->width())));
+    QVERIFY2(figuresOf(window).contains(QStringLiteral("loss scale")),
+             qPrintable(figuresOf(window)));
+    QVERIFY2(figuresOf(window).contains(words), qPrintable(figuresOf(window)));
+    for (int lane = 1; lane < lanes; ++lane) {
+        const QRegularExpression told(QStringLiteral("\\b%1 [^A-F]*2\\^").arg(QChar(u'A' + lane)));
+        QVERIFY2(told.match(figuresOf(window)).hasMatch(), qPrintable(figuresOf(window)));
+    }
+    QVERIFY(figures->sizeHint().width() <= figures->width());
+    const auto* page = window.findChild<QWidget*>(QStringLiteral("page"));
+    QTRY_COMPARE(page->size(), size); // nothing is pushed out of sight
+    QTest::keyClick(&window, Qt::Key_F5);
+    QTRY_VERIFY(headline->width() <= window.plots().width());
+}
+
+/// One large picture gives way where its plots would be a narrow strip.
+void TestPresentedFigures::plotsBesideGradientsAreWide() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    present(window);
+    window.resize(1280, 800);
+    window.findChild<CompareView*>()->setAlone(true);
+    const auto* centre = qobject_cast<const QSplitter*>(window.plots().parentWidget());
+    QTRY_COMPARE(centre->orientation(), Qt::Horizontal);
+    QTest::keyClick(&window, Qt::Key_G);
+    QTRY_COMPARE(centre->orientation(), Qt::Vertical);
+    QTRY_VERIFY2(window.plots().width() > 700, qPrintable(QString::number(window.plots().width())));
+    QTest::keyClick(&window, Qt::Key_G);
+    QTRY_COMPARE(centre->orientation(), Qt::Horizontal);
+}
+
+/// Messages are seen in the presentation, too, and never two at once after it.
+void TestPresentedFigures::tellsWhatWasSaved() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    present(window);
+    const auto* message = window.findChild<QLabel*>(QStringLiteral("presentationMessage"));
+    const auto* state = window.findChild<QLabel*>(QStringLiteral("state"));
+    QVERIFY(message && !message->isVisible());
+    QTest::keyClick(&window, Qt::Key_E, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_VERIFY(message->isVisible());
+    QCOMPARE(message->text(), window.statusBar()->currentMessage());
+    QVERIFY2(message->text().contains(QStringLiteral("opied")), qPrintable(message->text()));
+    QVERIFY(window.rect().contains(message->geometry()));
+    QVERIFY(message->fontMetrics().height() > window.fontMetrics().height());
+    window.statusBar()->clearMessage(); // as it does after a few seconds
+    QVERIFY(!message->isVisible());
+    window.statusBar()->showMessage(QStringLiteral("Saved as plots.svg"));
+    QVERIFY(message->isVisible());
+    QTest::keyClick(&window, Qt::Key_F5);
+    QTRY_VERIFY(window.statusBar()->height() > 0);
+    QVERIFY(!message->isVisible());
+    QVERIFY(!state->isVisible()); // whose place the message has
+    window.statusBar()->clearMessage();
+    QVERIFY(state->isVisible());
+}
+
+} // namespace tst_presented_figures
+
+QTEST_MAIN(tst_presented_figures::TestPresentedFigures)
+#include "tst_presented_figures.moc"
