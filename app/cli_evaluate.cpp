@@ -3,6 +3,7 @@
 #include "app/cli_evaluate.h"
 
 #include "app/cli_output.h"
+#include "app/cli_overwriting.h"
 #include "app/cli_scores.h"
 #include "app/cli_signals.h"
 
@@ -191,6 +192,15 @@ void checkCanJudge(const RunConfig& config, const EvaluateOptions& options) {
                           ", sets the share of the samples to validate on that are kept for it"));
 }
 
+/// Throws InputError when a file that is read would be overwritten.
+void checkOutput(const EvaluateOptions& options, const RunConfig& config,
+                 std::span<const std::string> lanes) {
+    if (options.out.empty()) return;
+    CommandFiles files(options.experiment, config);
+    files.addRead("--predict", options.predict);
+    files.checkFolder(options.out, scoreFileNames(lanes));
+}
+
 } // namespace
 
 int evaluate(const EvaluateOptions& options) {
@@ -214,6 +224,7 @@ int evaluate(const EvaluateOptions& options) {
     const bool predicts = !options.predict.empty();
     if (predicts) predictInstead(config, options);
     checkCanJudge(config, options);
+    checkOutput(options, config, own ? own->lanes() : laneNames(config));
     if (!own) checkStateDict(config.model.weights, config);
     SignalWatch signals; // before the engine starts threads; ends the program while it judges
     const bool keeps = !options.out.empty();

@@ -5,17 +5,17 @@
 #include "app/cli_board.h"
 #include "app/cli_closing.h"
 #include "app/cli_gradients.h"
+#include "app/cli_onnx.h"
 #include "app/cli_output.h"
+#include "app/cli_overwriting.h"
 #include "app/cli_progress.h"
 #include "app/cli_ranking.h"
 #include "app/cli_signals.h"
-#include "app/cli_targets.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/open_folder.h"
 #include "engine/runs/lane_ranking.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
@@ -78,54 +78,6 @@ RunOutcome outcomeOf(const Experiment& experiment) {
     return experiment.stopReason().empty() ? RunOutcome::Interrupted : RunOutcome::Stopped;
 }
 
-struct OnnxTarget {
-    int lane = 0;
-    bool critic = false;
-    std::string file;
-};
-
-/// Returns the files that --onnx writes. Their names contain the lane when there are several lanes;
-/// a critic gets a file beside that of its generator.
-std::vector<OnnxTarget> onnxTargets(const std::string& path, const Experiment& experiment) {
-    const std::filesystem::path given(path);
-    std::vector<OnnxTarget> targets;
-    for (int i = 0; i < experiment.lanes(); ++i) {
-        std::filesystem::path file = given;
-        if (experiment.lanes() > 1)
-            file.replace_filename(given.stem().string() + "_" + experiment.laneName(i) +
-                                  given.extension().string());
-        targets.push_back({i, false, file.string()});
-        if (!isAdversarial(experiment.config().model)) continue;
-        file.replace_filename(file.stem().string() + "_critic" + file.extension().string());
-        targets.push_back({i, true, file.string()});
-    }
-    return targets;
-}
-
-/// Throws InputError or RunError when the ONNX files cannot be written: before the training, not
-/// after hours of it. They may lie in the folder of the run, which is made after this.
-void checkOnnxTargets(const RunOptions& options, const Experiment& experiment) {
-    checkOnnx(experiment.config());
-    const auto plain = [](const std::filesystem::path& path) {
-        return (path / "").lexically_normal();
-    };
-    std::filesystem::path folder = std::filesystem::path(options.onnx).parent_path();
-    if (folder.empty()) folder = ".";
-    std::error_code ignored;
-    const bool willBeMade = !options.out.empty() && plain(folder) == plain(options.out) &&
-                            !std::filesystem::exists(folder, ignored);
-    if (willBeMade) return;
-    const auto refuse = [](const std::string& file, const std::string& reason) {
-        if (!reason.empty())
-            throw InputError(
-                Message::data("--onnx: " + quotedText(file) + " is not allowed: " + reason));
-    };
-    refuse(options.onnx, newFileObstacle(folder.string()));
-    const OpenFolder there(folder.string());
-    for (const OnnxTarget& each : onnxTargets(options.onnx, experiment))
-        refuse(each.file, fileObstacle(each.file));
-}
-
 /// The steps of a run, with everything that follows them.
 class Loop {
 public:
@@ -136,6 +88,8 @@ public:
           m_lanes(noSums(experiment, m_infos.size())), m_sweeps(options.experiment.swept()),
           m_countEvery(options.countGradients), m_saveEvery(options.checkpointEvery),
           m_begin(experiment.step()), m_events(std::move(events)) {
+        std::error_code ignored;
+        m_goesOnHere = past && std::filesystem::equivalent(past->folder, options.out, ignored);
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), m_infos,
@@ -166,13 +120,9 @@ public:
 
     /// Writes a checkpoint of the last step, unless there is one. A step that was interrupted is
     /// finished first, because a checkpoint needs all lanes at the same step. A run that continues
-    /// in its own folder replaces the one there in any case: it would be behind the tables.
-    void saveAtEnd(const RunOptions& options, SignalWatch& signals) {
-        std::error_code none;
-        const bool replaces =
-            !options.resume.empty() && m_files &&
-            std::filesystem::exists(options.out + "/" + run_file::kCheckpoint, none);
-        if ((m_saveEvery == 0 && !replaces) || m_experiment.step() == m_saved) return;
+    /// in its own folder writes one in any case: the one there would be behind the tables.
+    void saveAtEnd(SignalWatch& signals) {
+        if ((m_saveEvery == 0 && !m_goesOnHere) || m_experiment.step() == m_saved) return;
         signals.setStop({});
         m_experiment.clearStop();
         while (!m_experiment.atStepBoundary())
@@ -438,6 +388,7 @@ private:
     const std::vector<Sweep> m_sweeps;
     bool m_hasRows = false; ///< in m_lanes
     const int m_countEvery, m_saveEvery;
+    bool m_goesOnHere = false;           ///< in the folder of the checkpoint
     const int64_t m_begin;               ///< the step before the first one
     std::vector<Event> m_events;         // since the last step
     int64_t m_saved = -1;                // the step of the last checkpoint; -1: none
@@ -492,7 +443,8 @@ Start resumedStart(const RunOptions& options) {
         start.past = readPast(folder, start.state->run, start.state->step, start.state->recorded);
     } catch (const InputError&) {
         std::error_code ignored; // an existing run must not be replaced by a part of it
-        if (std::filesystem::equivalent(folder, options.out, ignored)) throw;
+        const bool here = std::filesystem::equivalent(folder, options.out, ignored);
+        if (here && holdsPast(folder, start.state->run, start.state->step)) throw;
         const std::string id = start.state->run.empty() ? newRunId() : start.state->run;
         start.past = RunPast{id, folder, start.state->step, start.state->recorded, nullptr};
     }
@@ -555,10 +507,12 @@ std::vector<Event> edit(Experiment& experiment, const std::vector<Assignment>& e
 
 int run(const RunOptions& options) {
     const Start start = startOf(options);
+    const CommandFiles files =
+        filesOfRun(options, start.config ? *start.config : start.state->recorded, start.checkpoint);
     SignalWatch signals; // before the engine starts threads
     const std::unique_ptr<Experiment> made = experimentOf(start);
     Experiment& experiment = *made;
-    if (!options.onnx.empty()) checkOnnxTargets(options, experiment);
+    if (!options.onnx.empty()) checkOnnxTargets(options, experiment, files);
     if (options.keepBest) checkKeepsBest(options, experiment);
     std::vector<Event> events = edit(experiment, start.edits);
     struct Release {
@@ -573,7 +527,7 @@ int run(const RunOptions& options) {
                   " are not beside the checkpoint: the tables begin with the next one.\n");
     Loop loop(experiment, options, start.past ? &*start.past : nullptr, std::move(events));
     loop.go(signals);
-    loop.saveAtEnd(options, signals);
+    loop.saveAtEnd(signals);
     loop.close(options);
     if (outcomeOf(experiment) == RunOutcome::Stopped) throw RunError(experiment.stopReason());
     if (!experiment.finished()) return kInterruptedExit;

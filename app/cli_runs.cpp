@@ -3,6 +3,7 @@
 #include "app/cli_runs.h"
 
 #include "app/cli_output.h"
+#include "app/cli_overwriting.h"
 #include "app/cli_run_list.h"
 #include "app/cli_targets.h"
 
@@ -176,8 +177,19 @@ bool deletesUnreadable(const std::vector<UnreadableSession>& sessions, const std
     return true;
 }
 
+/// Returns the names of all files that may be written.
+std::vector<std::string> exportedNames(const RunSnapshot& run) {
+    std::vector<std::string> names = runFileNames();
+    for (const LaneInfo& lane : run.lanes())
+        for (const LaneFile file :
+             {LaneFile::StateDict, LaneFile::Onnx, LaneFile::CriticOnnx, LaneFile::Predictions})
+            names.push_back(nameOf(file, lane.name));
+    return names;
+}
+
 void exportRun(const LeftSession& session, const LeftRun& left, const std::string& out) {
     const RunSnapshot run = session.read(left)->snapshot();
+    checkExport(out, run.info().recorded, exportedNames(run));
     const SavedFiles files = saveWithCheckpoint(run, out, nameOf(session, left), HALFSCOPE_VERSION);
     if (!files.settingsError.empty()) printNote(files.settingsError.english() + "\n");
     if (!files.checkpointError.empty()) {

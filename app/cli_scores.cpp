@@ -15,6 +15,7 @@ namespace halfscope::cli {
 
 namespace {
 
+constexpr const char *kSamplesFile = "samples.csv", *kScoresFile = "scores.json";
 constexpr size_t kMostPrinted = 12;   // classes: so many fit into 80 columns
 constexpr size_t kMostWritten = 1000; // classes: ClassCounts has a row for each
 constexpr size_t kMostOutputs = 16;   // the most numbers of a sample that fit into a table
@@ -184,12 +185,21 @@ std::string samplesCsv(std::span<const Judged> lanes, std::span<const std::strin
     return text;
 }
 
+std::string arrayName(const std::string& lane) { return "predictions_" + lane + ".npy"; }
+
 void writeArrays(const OutputFolder& folder, std::span<const Judged> lanes) {
     for (const Judged& each : lanes)
-        folder.write("predictions_" + each.lane + ".npy", predictionsNpy(each.predictions));
+        folder.write(arrayName(each.lane), predictionsNpy(each.predictions));
 }
 
 } // namespace
+
+std::vector<std::string> scoreFileNames(std::span<const std::string> lanes) {
+    std::vector<std::string> names{kSamplesFile, kScoresFile};
+    for (const std::string& lane : lanes)
+        names.push_back(arrayName(lane));
+    return names;
+}
 
 std::string scoresTable(std::span<const Judged> lanes) {
     size_t width = 4; // "lane"
@@ -231,20 +241,20 @@ std::optional<KnownTargets> writePredictions(const OutputFolder& folder,
     const std::string table = task.kind == TaskKind::Arrays ? samplesCsv(lanes, {}, WithTargets::No)
                                                             : predictedTable(task, made, classes);
     writeArrays(folder, lanes);
-    folder.write("samples.csv", table);
+    folder.write(kSamplesFile, table);
     std::optional<KnownTargets> known = knownTargets(task, made, classes);
     if (known)
-        folder.write("scores.json", scoresJson(*known, lanes));
+        folder.write(kScoresFile, scoresJson(*known, lanes));
     else
-        folder.remove("scores.json"); // of other samples
+        folder.remove(kScoresFile); // of other samples
     return known;
 }
 
 void writeScores(const OutputFolder& folder, std::span<const Judged> lanes,
                  std::span<const std::string> texts) {
     writeArrays(folder, lanes);
-    folder.write("samples.csv", samplesCsv(lanes, texts, WithTargets::Yes));
-    folder.write("scores.json", scoresJson(lanes));
+    folder.write(kSamplesFile, samplesCsv(lanes, texts, WithTargets::Yes));
+    folder.write(kScoresFile, scoresJson(lanes));
 }
 
 } // namespace halfscope::cli

@@ -29,6 +29,9 @@ struct Judged {
     Predictions predictions;          ///< empty when nobody asked for them
 };
 
+/// Returns the names of the files that the functions below write or remove, for lanes of these
+/// names.
+std::vector<std::string> scoreFileNames(std::span<const std::string> lanes);
 /// Returns a line for each lane and, when there are few classes, how often each class was taken for
 /// which.
 std::string scoresTable(std::span<const Judged>);

@@ -3,6 +3,7 @@
 #include "app/cli_sweep.h"
 
 #include "app/cli_output.h"
+#include "app/cli_overwriting.h"
 #include "app/cli_ranking.h"
 #include "app/cli_signals.h"
 #include "app/cli_targets.h"
@@ -246,7 +247,10 @@ void SweepOptions::addTo(CLI::App& command) {
 int sweep(const SweepOptions& options) {
     std::string note;
     const SettingGrid grid = gridOf(options, &note);
-    if (!options.csv.empty()) checkHome(options.csv);
+    if (!options.csv.empty()) {
+        CommandFiles(options.experiment, grid.base()).checkFile("--csv", options.csv);
+        checkHome(options.csv);
+    }
     std::stop_source stop;
     SignalWatch signals; // before the engine starts threads
     signals.setStop([&stop] { stop.request_stop(); });

@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLockFile = ".halfscope.lock";
-
 /// Makes a folder and its parents, of which the new ones survive a power cut.
 const std::string& made(const std::string& path) {
     std::error_code error;

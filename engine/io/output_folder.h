@@ -9,6 +9,9 @@
 
 namespace halfscope {
 
+/// The file by which programs that share a folder keep each other out.
+inline constexpr const char* kLockFile = ".halfscope.lock";
+
 /// While an object lives, no other program can have one for the same folder: two that write there
 /// at once would mix their files. The system ends the lock together with the process, however it
 /// ends, and on whatever machine or in whatever container it runs. Where the file system has no

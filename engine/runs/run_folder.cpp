@@ -126,6 +126,15 @@ std::string absolutePath(const std::string& key, const std::string& path) {
 
 } // namespace
 
+std::vector<std::string> runFileNames() {
+    std::vector<std::string> names{run_file::kExperiment};
+    for (std::string& name : resultNames())
+        names.push_back(std::move(name));
+    for (std::string& name : keptNames())
+        names.push_back(std::move(name));
+    return names;
+}
+
 std::vector<std::string> galleryNames(std::span<const std::string> lanes) {
     std::vector<std::string> names;
     for (const std::string& lane : lanes)

@@ -37,6 +37,8 @@ inline constexpr const char* kCheckpoint = "checkpoint.safetensors";
 inline constexpr const char* kEarlierCheckpoint = "checkpoint-before.safetensors";
 } // namespace run_file
 
+/// Returns the names of the files that a new run replaces or removes in its folder.
+std::vector<std::string> runFileNames();
 /// Returns the file names of LanePictures::galleries, in its order.
 std::vector<std::string> galleryNames(std::span<const std::string> lanes);
 

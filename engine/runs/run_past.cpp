@@ -17,6 +17,13 @@ namespace halfscope {
 
 namespace {
 
+/// Whether anything has this path; also when that cannot be found out.
+bool isThere(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::symlink_status(path, ignored).type() !=
+           std::filesystem::file_type::not_found;
+}
+
 /// Returns the lines "lane,first_step,..." of the counts up to a step.
 std::string gradientLines(const std::string& path, int64_t step) {
     std::error_code ignored;
@@ -65,9 +72,10 @@ void RunPast::forEach(const std::function<void(const RunBatch&)>& take) const {
     const RunSnapshot& from = rows->now();
     const std::vector<Event> events = eventsUpTo(from, recorded, step);
     auto event = events.begin();
+    const int64_t before = after();
     for (int64_t at = 0; at <= step; ++at) {
         RunBatch batch;
-        for (int32_t lane = 0; at > 0 && lane < from.laneCount(); ++lane)
+        for (int32_t lane = 0; at > before && lane < from.laneCount(); ++lane)
             if (at > from.lanes()[static_cast<size_t>(lane)].forkStep)
                 batch.rows.push_back(from.row(lane, at));
         for (; event != events.end() && isOf(*event, at); ++event)
@@ -82,6 +90,11 @@ RunPast readPast(const std::string& folder, const std::string& run, int64_t step
                  const RunConfig& recorded) {
     const std::filesystem::path place(folder);
     const std::string manifest = (place / run_file::kManifest).string();
+    if (!isThere(manifest) && isThere(place / run_file::kSteps))
+        throw InputError(phrase("Files", "%1: there are rows of a run, but no manifest.json, which "
+                                         "tells whose they are; the checkpoint's run can go on in "
+                                         "another folder, without them"),
+                         pathText(folder));
     if (manifestOf(readFile(manifest, kMostManifestBytes)).run != run)
         throw InputError(phrase("Files", "%1: another run has begun in this folder since the "
                                          "checkpoint was written"),
@@ -96,6 +109,19 @@ RunPast readPast(const std::string& folder, const std::string& run, int64_t step
                          pathText((place / run_file::kSteps).string()), past.rows->step(), step);
     past.gradients = gradientLines((place / run_file::kGradients).string(), step);
     return past;
+}
+
+bool holdsPast(const std::string& folder, const std::string& run, int64_t step) {
+    const std::filesystem::path place(folder);
+    const bool rows = isThere(place / run_file::kSteps);
+    if (!isThere(place / run_file::kManifest)) return rows;
+    try {
+        const std::string path = (place / run_file::kManifest).string();
+        const RunManifest manifest = manifestOf(readFile(path, kMostManifestBytes));
+        return manifest.run != run || (rows && manifest.after < step);
+    } catch (const InputError&) {
+        return true;
+    }
 }
 
 } // namespace halfscope

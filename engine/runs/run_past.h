@@ -17,6 +17,8 @@ struct RunPast {
     std::shared_ptr<const Run> rows; ///< has that step; null when the rows are not there
     std::string gradients{};         ///< the lines of gradients.csv after the first one
 
+    /// The step after which the rows begin.
+    int64_t after() const { return rows ? rows->now().firstStep() - 1 : step; }
     /// Passes on rows and events step by step, as the training produced them.
     void forEach(const std::function<void(const RunBatch&)>& take) const;
     /// Returns the beginning of the run, which takes in the rest.
@@ -27,5 +29,8 @@ struct RunPast {
 /// of its rows up to the step. What is damaged behind the step is dropped with all that is there.
 RunPast readPast(const std::string& folder, const std::string& run, int64_t step,
                  const RunConfig& recorded);
+/// Whether the folder holds rows up to the step, of this run or of one that cannot be told from it:
+/// those are lost when the run goes on in this folder without them.
+bool holdsPast(const std::string& folder, const std::string& run, int64_t step);
 
 } // namespace halfscope

@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/runs/gradient_file.h"
 #include "engine/runs/output_file.h"
+#include "engine/runs/overwriting.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/run_tables.h"
 #include "engine/settings/fields.h"
@@ -214,6 +215,7 @@ private:
 
 SavedFiles saveRun(const RunSnapshot& run, const std::string& folder,
                    std::span<const MadeFile> made, const std::string& id) {
+    keepRead(readPathsOf(run.info().recorded), folder, runFileNames());
     return Saving(run, folder).all(made, id);
 }
 

@@ -21,7 +21,8 @@ struct SavedFiles {
 /// meanwhile. Files of an earlier run there are replaced, or removed when this run has none of that
 /// name, because they would pass for its own. They stay whole until all new files are on the disk.
 /// A run that was read from a folder gets the same tables that it came with. `id` is that of the
-/// run in the folder, which a checkpoint among `made` names. Throws RunError.
+/// run in the folder, which a checkpoint among `made` names. Throws RunError, and InputError when
+/// one of these files is what the run was trained on: its data, its picture, its first weights.
 SavedFiles saveRun(const RunSnapshot&, const std::string& folder,
                    std::span<const MadeFile> made = {}, const std::string& id = newRunId());
 /// Returns the names of the files that saveRun() may write.

@@ -55,7 +55,7 @@ RunWriter::RunWriter(const std::string& folder, const RunInfo& info,
     m_events.append(eventHeader());
     std::error_code ignored;
     const bool goesOnHere = past && std::filesystem::equivalent(past->folder, folder, ignored);
-    if (past && !past->rows) m_after = past->step;
+    if (past) m_after = past->after();
     if (past) past->forEach([this](const RunBatch& batch) { take(batch); });
     if (past && !past->gradients.empty()) {
         openGradients();

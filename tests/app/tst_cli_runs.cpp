@@ -116,8 +116,18 @@ void TestCliRuns::shows() {
     QVERIFY2(plain > 0 && line.endsWith(" 0        -"), line);
 }
 
-/// The exported folder is like any run's.
+/// The exported folder is like any run's. Files of others stay in theirs.
 void TestCliRuns::exports() {
+    QVERIFY(QDir().mkpath(path("theirs")));
+    QFile theirs(path("theirs/events.csv"));
+    QVERIFY(theirs.open(QIODevice::WriteOnly) && theirs.write("theirs") == 6);
+    theirs.close();
+    const Outcome refused = runs({"export", names().last(), "--out", path("theirs")});
+    QVERIFY2(refused.code == 2 && refused.saysOneLine() &&
+                 refused.error.contains("--out: " + theirs.fileName().toUtf8() +
+                                        " is not the file of a run, "),
+             refused.error);
+    QCOMPARE(contentOf(theirs.fileName()), QByteArray("theirs"));
     const Outcome outcome = runs({"export", names().last(), "--out", path("exported")});
     QVERIFY2(outcome.code == 0 && outcome.out.contains("Files: "), outcome.error);
     QCOMPARE(outcome.error, QByteArray("This run has no checkpoint, so there are no weights to "

@@ -401,8 +401,10 @@ QStringList WindowFiles::resultNames() const {
                                                         // trained
         names << QString::fromStdString(run_file::weights(lane.name))
               << QString::fromStdString(run_file::best(lane.name));
-    return names << QLatin1String(run_file::kPlots) << QLatin1String(run_file::kCheckpoint)
-                 << QLatin1String(run_file::kEarlierCheckpoint);
+    for (const std::string& name : runFileNames()) // saving removes those of other lanes, too
+        names << QString::fromStdString(name);
+    names.removeDuplicates();
+    return names;
 }
 
 SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {

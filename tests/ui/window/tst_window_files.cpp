@@ -1,6 +1,8 @@
 // The window and files: results, pictures and plots that it writes, experiments that it saves and
 // opens again, and what it remembers of itself.
 #include "engine/io/input_file.h"
+#include "engine/io/picture.h"
+#include "engine/runs/run_folder.h"
 #include "engine/settings/idle_settings.h"
 #include "engine/step/pytorch_script.h"
 #include "tests/support/file_menu.h"
@@ -57,6 +59,7 @@ private slots:
     void entriesThatAskHaveAnEllipsis();
     void theWindowGoesOnWhileItSaves();
     void resultsThatCannotBeWritten();
+    void resultsOverOtherFiles();
     void savesWhatCanBeOpened();
     void picturesOfAnyName();
     void filesAreToldFromPresets();
@@ -159,6 +162,29 @@ void TestWindowFiles::resultsThatCannotBeWritten() {
     QVERIFY(reaches(opened.window, SessionState::Ready));
     const QString file = write(opened.folder, QStringLiteral("file"), "in the way");
     QVERIFY_THROWS_EXCEPTION(RunError, opened.window.saveResults(file));
+}
+
+/// The question names all files that are replaced or removed, also those of lanes that this run
+/// does not have; what the run was trained on is never replaced.
+void TestWindowFiles::resultsOverOtherFiles() {
+    const QTemporaryDir data;
+    const QString picture = data.filePath(QString::fromUtf8(run_file::kTarget));
+    writePng(Picture{4, 4, 1, std::vector<float>(16, 0.5F)}, picture.toStdString());
+    RunConfig config = tinyConfig(5);
+    config.task.kind = TaskKind::Image;
+    config.task.image = picture.toStdString();
+    Opened opened(config);
+    opened.window.play();
+    QVERIFY(reaches(opened.window, SessionState::Finished));
+    const std::string before = readAll(picture);
+    QCOMPARE(thrownBy<InputError>([&] { opened.window.saveResults(data.path()); }),
+             picture.toStdString() + " is the file of task.image and would be overwritten; choose "
+                                     "another folder or name");
+    QCOMPARE(readAll(picture), before);
+    const QTemporaryDir other;
+    const QString ofOther = QString::fromStdString(run_file::output("apex-o2"));
+    write(other, ofOther, "mine");
+    QCOMPARE(opened.window.resultsIn(other.path()), QStringList{ofOther});
 }
 
 void TestWindowFiles::savesWhatCanBeOpened() {

@@ -1,0 +1,133 @@
+// Names the option in front of what the engine says.
+#include "app/cli_overwriting.h"
+
+#include "app/cli_run.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/data/own_files.h"
+#include "engine/io/growing_file.h"
+#include "engine/io/output_folder.h"
+#include "engine/runs/run_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+namespace halfscope::cli {
+
+namespace {
+
+template <class Check>
+void checkOption(const std::string& option, const Check& check) {
+    try {
+        check();
+    } catch (const InputError& error) {
+        throw InputError(within(option, error.message()));
+    }
+}
+
+/// Returns the whole path of a folder, which need not be there, in one form.
+std::filesystem::path wholePath(const std::filesystem::path& folder) {
+    std::error_code error;
+    const auto whole =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
+    return (whole / "").lexically_normal();
+}
+
+/// Returns the folder that a file lies in.
+std::string folderOf(const std::string& file) {
+    const std::string folder = std::filesystem::path(file).parent_path().string();
+    return folder.empty() ? "." : folder;
+}
+
+/// Whether a run may have a file of this name in its folder.
+bool isRunFile(const std::string& name) {
+    const std::vector<std::string> names = runFileNames();
+    return name == kLockFile || isTemporaryName(name) ||
+           std::ranges::find(names, name) != names.end();
+}
+
+} // namespace
+
+CommandFiles::CommandFiles(const ExperimentOptions& experiment, const RunConfig& config)
+    : m_reads(readPathsOf(config)) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(experiment.file, ignored)) m_experiment = experiment.file;
+    const bool inRun =
+        std::filesystem::path(m_experiment).filename().string() == run_file::kExperiment;
+    addRun(inRun ? folderOf(m_experiment) : experiment.runFolder());
+}
+
+void CommandFiles::addRead(const std::string& option, const std::string& path) {
+    if (!path.empty()) m_reads.push_back({option, path});
+}
+
+void CommandFiles::addRun(const std::string& folder) {
+    if (!folder.empty()) m_runs.push_back(folder);
+}
+
+void CommandFiles::checkFolder(const std::string& out, std::span<const std::string> names) const {
+    checkOption("--out", [&] {
+        keepRead(m_reads, out, names);
+        if (m_experiment.empty()) return;
+        std::vector<std::string> others(names.begin(), names.end());
+        std::erase(others, run_file::kExperiment); // such a run is trained again in its place
+        keepRead(std::array{ReadPath{"the experiment", m_experiment}}, out, others);
+    });
+}
+
+void CommandFiles::checkFile(const std::string& option, const std::string& file) const {
+    checkOption(option, [&] {
+        keepRead(m_reads, file);
+        if (!m_experiment.empty())
+            keepRead(std::array{ReadPath{"the experiment", m_experiment}}, file);
+    });
+    std::error_code ignored;
+    std::filesystem::path target = std::filesystem::canonical(file, ignored); // a link leads there
+    if (target.empty()) target = file;
+    if (!isRunFile(target.filename().string())) return;
+    const std::filesystem::path folder = wholePath(folderOf(target.string()));
+    for (const std::string& run : m_runs)
+        if (folder == wholePath(run))
+            throw InputError(Message::data(option + ": " + quotedText(file) +
+                                           " is not allowed: the run in " + quotedText(run) +
+                                           " may have a file of that name; choose another one"));
+}
+
+CommandFiles filesOfRun(const RunOptions& options, const RunConfig& config,
+                        const std::string& checkpoint) {
+    CommandFiles files(options.experiment, config);
+    if (!checkpoint.empty()) files.addRun(folderOf(checkpoint));
+    files.addRun(options.out);
+    if (options.out.empty()) {
+        files.addRead("--resume", checkpoint);
+        return files;
+    }
+    std::vector<std::string> names = runFileNames(), kept;
+    const bool here = !checkpoint.empty() && isSameFile(folderOf(checkpoint), options.out);
+    if (here) {
+        kept = {run_file::kCheckpoint, run_file::kEarlierCheckpoint};
+        std::erase_if(names, [&kept](const std::string& name) {
+            return std::ranges::find(kept, name) != kept.end();
+        });
+    }
+    // what a checkpoint has in their place was read already
+    RunConfig reads = config;
+    if (here) reads.model.weights.clear();
+    CommandFiles checked(options.experiment, reads);
+    checked.addRead("--resume", checkpoint);
+    checked.checkFolder(options.out, names);
+    checkOption("--out", [&] { keepForeign(options.out, kept); });
+    files.addRead("--resume", checkpoint);
+    return files;
+}
+
+void checkExport(const std::string& out, const RunConfig& config,
+                 std::span<const std::string> names) {
+    CommandFiles({}, config).checkFolder(out, names);
+    checkOption("--out", [&] { keepForeign(out); });
+}
+
+} // namespace halfscope::cli

@@ -1,0 +1,202 @@
+// What halfscope-cli must not overwrite, from outside: the files that a command reads, those of the
+// run in whose folder it writes, and files with the names of a run's that no run has written.
+#include "engine/io/picture.h"
+#include "engine/runs/run_reader.h"
+#include "tests/support/cli_folder.h"
+
+#include <QDirIterator>
+#include <QMap>
+#include <QTest>
+
+namespace tst_cli_overwriting {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+class TestCliOverwriting : public CliFolderTest {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void refuses_data();
+    void refuses();
+    void filesOfNoRun_data();
+    void filesOfNoRun();
+    void replacesRuns_data();
+    void replacesRuns();
+    void dataInFolders();
+
+private:
+    /// Returns the contents of all files in the folder, by path.
+    QMap<QString, QByteArray> all() const {
+        QMap<QString, QByteArray> files;
+        QDirIterator each(path(""), QDir::Files | QDir::Hidden, QDirIterator::Subdirectories);
+        while (each.hasNext()) {
+            const QString file = each.next();
+            files[file] = contentOf(file);
+        }
+        return files;
+    }
+    Outcome callThere(const QStringList& arguments) const { return call(arguments, path("")); }
+    void copyInto(const char* folder, const char* from, const char* name) const {
+        QVERIFY(QDir().mkpath(path(folder)));
+        QVERIFY(QFile::copy(path(from), path(folder) + "/" + name));
+    }
+};
+
+void TestCliOverwriting::initTestCase() {
+    std::string table = "a,b,price\n";
+    for (int i = 0; i < 40; ++i)
+        table +=
+            std::to_string(i) + "," + std::to_string(i % 7) + "," + std::to_string(2 * i) + ".5\n";
+    for (const char* name : {"d.csv", "steps.csv", "samples.csv"})
+        file(name, table);
+    file("target.png", pngBytes(Picture{4, 4, 1, std::vector<float>(16, 0.5F)}));
+    const Outcome run = callThere({"run", "d.csv", "--device", "cpu", "--steps", "4",
+                                   "--checkpoint-every", "2", "--out", "o"});
+    QVERIFY2(run.code == 0, run.error);
+    copyInto("o", "d.csv", "samples.csv");
+    file("summary.json", contentOf(path("o/experiment.json")).toStdString());
+    copyInto("k", "o/checkpoint.safetensors", "weights_fp32.safetensors");
+    QVERIFY(QFile::link(path("o/checkpoint.safetensors"), path("ck.safetensors")));
+    QVERIFY(QFile::link(path(""), path("here")));
+}
+
+void TestCliOverwriting::refuses_data() {
+    QTest::addColumn<QString>("arguments");
+    QTest::addColumn<QByteArray>("words");
+    const auto row = [](const char* name, const char* arguments, const QByteArray& words) {
+        QTest::newRow(name) << QString(arguments) << words;
+    };
+    const QByteArray read = " and would be overwritten; choose another folder or name\n";
+    const auto own = [](const QByteArray& file, const QByteArray& folder) {
+        return "--onnx: \"" + file + "\" is not allowed: the run in \"" + folder +
+               "\" may have a file of that name; choose another one\n";
+    };
+    row("a table", "run steps.csv --out .", "--out: ./steps.csv is the file of data.path" + read);
+    row("a picture", "run target.png --out .",
+        "--out: ./target.png is the file of task.image" + read);
+    row("through a link", "run steps.csv --out here",
+        "--out: here/steps.csv is the file of data.path" + read);
+    row("by a link", "run here/steps.csv --out .",
+        "--out: ./steps.csv is the file of data.path" + read);
+    row("an experiment", "run summary.json --out .",
+        "--out: ./summary.json is the file of the experiment" + read);
+    row("first weights", "run d.csv --weights o/weights_fp32.safetensors --out o",
+        "--out: o/weights_fp32.safetensors is the file of model.weights" + read);
+    row("a checkpoint", "run --resume k/weights_fp32.safetensors --out k",
+        "--out: k/weights_fp32.safetensors is the file of --resume" + read);
+    row("a link to a checkpoint", "run --resume ck.safetensors --out o",
+        "--out: o/checkpoint.safetensors is the file of --resume" + read);
+    row("a model", "run d.csv --lanes fp32 --onnx d.csv",
+        "--onnx: d.csv is the file of data.path" + read);
+    row("a model for an experiment", "run summary.json --lanes fp32 --onnx here/summary.json",
+        "--onnx: here/summary.json is the file of the experiment" + read);
+    row("a map", "sweep d.csv --lanes fp32 --sweep optimizer.lr=0.1,0.01 --csv d.csv",
+        "--csv: d.csv is the file of data.path" + read);
+    row("scores", "evaluate samples.csv --weights o/weights_fp32.safetensors --out .",
+        "--out: ./samples.csv is the file of data.path" + read);
+    row("predictions", "evaluate o --predict o/samples.csv --out o",
+        "--out: o/samples.csv is the file of --predict" + read);
+    row("a model as steps", "run d.csv --lanes fp32 --onnx new/steps.csv --out new",
+        own("new/steps.csv", "new"));
+    row("a model as settings", "run d.csv --lanes fp32 --onnx new/../new/experiment.json --out new",
+        own("new/../new/experiment.json", "new"));
+    row("a model as a lock", "run d.csv --lanes fp32 --onnx new/.halfscope.lock --out new",
+        own("new/.halfscope.lock", "new"));
+    row("a model of a lane", "run d.csv --lanes fp32,fp16 --onnx new/output.png --out new",
+        own("new/output_fp32.png", "new"));
+    row("a model in the run", "run o --lanes fp32 --onnx o/timing.csv", own("o/timing.csv", "o"));
+}
+
+/// One sentence names the option and the file, and nothing has changed.
+void TestCliOverwriting::refuses() {
+    QFETCH(const QString, arguments);
+    QFETCH(const QByteArray, words);
+    const auto before = all();
+    const Outcome outcome = callThere(arguments.split(' '));
+    QCOMPARE(outcome.error, "halfscope-cli: " + words);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY(all() == before);
+    QVERIFY(!QFileInfo::exists(path("new")));
+}
+
+void TestCliOverwriting::filesOfNoRun_data() {
+    QTest::addColumn<QByteArray>("content");
+    for (const char* name : {"summary.json", "experiment.json", "checkpoint.safetensors",
+                             "events.csv", "manifest.json", "plots.svg", "best_fp32.safetensors"})
+        QTest::newRow(name) << QByteArray("mine");
+    QTest::newRow("manifest.json ") << QByteArray("{\"version\": 1, \"name\": \"my app\"}");
+    QTest::newRow("steps.csv") << QByteArray("step,lane,mine\n");
+}
+
+void TestCliOverwriting::filesOfNoRun() {
+    QFETCH(const QByteArray, content);
+    const QString folder = path("mine"), name = QString(QTest::currentDataTag()).trimmed();
+    QVERIFY(QDir().mkpath(folder));
+    file(qPrintable("mine/" + name), content.toStdString());
+    const Outcome outcome = callThere(smallRun("mine"));
+    const QStringList left = filesOf(folder);
+    const QByteArray there = contentOf(folder + "/" + name);
+    QVERIFY(QDir(folder).removeRecursively());
+    QCOMPARE(outcome.error, "halfscope-cli: --out: mine/" + name.toUtf8() +
+                                " is not the file of a run, and a run would replace or remove it; "
+                                "move it away, or choose another folder\n");
+    QCOMPARE(outcome.code, 2);
+    QCOMPARE(left, QStringList{name});
+    QCOMPARE(there, content);
+}
+
+void TestCliOverwriting::replacesRuns_data() {
+    QTest::addColumn<QString>("remove");
+    QTest::addColumn<QString>("add");
+    QTest::newRow("whole") << ""
+                           << "";
+    QTest::newRow("of an earlier version") << "manifest.json"
+                                           << "";
+    QTest::newRow("killed as it began") << "manifest.json experiment.json"
+                                        << ".steps.csv.1-0.tmp";
+    QTest::newRow("with a file beside it") << ""
+                                           << "mine.txt";
+}
+
+/// A run is trained again in its place, whatever is left of it.
+void TestCliOverwriting::replacesRuns() {
+    QFETCH(const QString, remove);
+    QFETCH(const QString, add);
+    const QString folder = path("replaced");
+    QVERIFY(QDir(folder).removeRecursively());
+    QCOMPARE(callThere(smallRun("replaced")).code, 0);
+    for (const QString& name : remove.split(' ', Qt::SkipEmptyParts))
+        QVERIFY(QFile::remove(folder + "/" + name));
+    if (!add.isEmpty()) file(qPrintable("replaced/" + add), "");
+    const bool settings = QFileInfo::exists(folder + "/experiment.json");
+    const Outcome outcome =
+        callThere(settings ? QStringList{"run", "replaced", "--steps", "5", "--out", "replaced"}
+                           : smallRun("replaced", {"--steps", "5"}));
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QCOMPARE(readRun(folder.toStdString())->step(), int64_t{5});
+    QCOMPARE(QFileInfo::exists(folder + "/mine.txt"), add == "mine.txt");
+}
+
+/// A picture of a class is data, too, when the data are the folder above it.
+void TestCliOverwriting::dataInFolders() {
+    for (const char* name : {"pictures/cat", "pictures/dog"})
+        for (const char* number : {"1.png", "2.png", "3.png", "4.png"})
+            copyInto(name, "target.png", number);
+    const QStringList words = QString("run pictures --device cpu --steps 1 --lanes fp32 --set "
+                                      "data.side=8 --onnx")
+                                  .split(' ');
+    const auto before = all();
+    const Outcome outcome = callThere(words + QStringList{"pictures/cat/1.png"});
+    QCOMPARE(outcome.error, QByteArray("halfscope-cli: --onnx: pictures/cat/1.png lies in the "
+                                       "folder of data.path and would be overwritten; choose "
+                                       "another folder or name\n"));
+    QCOMPARE(outcome.code, 2);
+    QVERIFY(all() == before);
+}
+
+} // namespace tst_cli_overwriting
+
+QTEST_GUILESS_MAIN(tst_cli_overwriting::TestCliOverwriting)
+#include "tst_cli_overwriting.moc"

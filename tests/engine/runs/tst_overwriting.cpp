@@ -1,0 +1,115 @@
+// What runs must not overwrite: which files settings name, and that a file is known by whatever
+// path and link leads to it. What the command line says: tst_cli_overwriting.
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
+#include "engine/runs/overwriting.h"
+#include "engine/runs/run_folder.h"
+#include "engine/runs/run_saving.h"
+#include "engine/settings/fields.h"
+#include "tests/support/thrown.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <filesystem>
+
+namespace tst_overwriting {
+
+using namespace halfscope;
+
+class TestOverwriting : public QObject {
+    Q_OBJECT
+
+private slots:
+    void readPaths();
+    void files();
+    void savedRuns();
+
+private:
+    std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
+    const QTemporaryDir m_folder;
+};
+
+/// Those that mean something beside the other settings, of the lanes and forks, too.
+void TestOverwriting::readPaths() {
+    const auto named = [](const RunConfig& config) {
+        QStringList all;
+        for (const ReadPath& each : readPathsOf(config))
+            all << QString::fromStdString(each.name + "=" + each.path);
+        return all;
+    };
+    RunConfig config = defaultConfig();
+    config.task.kind = TaskKind::Csv;
+    config.task.path = "t.csv";
+    config.task.testPath = "test.csv";
+    config.task.image = "of another kind.png";
+    config.model.weights = "w.safetensors";
+    config.lanes[0].policyFile = "of no use.json";
+    config.lanes[1].precision = Precision::User;
+    config.lanes[1].policyFile = "p.json";
+    config.forks.push_back({3, 0, 0, config.lanes[1]});
+    config.forks[0].lane.policyFile = "q.json";
+    QStringList found = named(config);
+    found.sort();
+    QCOMPARE(found, (QStringList{"data.path=t.csv", "data.test_path=test.csv",
+                                 "model.weights=w.safetensors", "precision.policy=p.json",
+                                 "precision.policy=q.json"}));
+    QCOMPARE(named(defaultConfig()), QStringList());
+}
+
+void TestOverwriting::files() {
+    const std::vector<ReadPath> all{{"data.x", path("x.npy")}, {"data.path", path("data")}};
+    QVERIFY(QDir(m_folder.path()).mkpath("data/cat"));
+    for (const char* name : {"x.npy", "other.npy", "data/cat/1.png", "data/net.onnx"})
+        writeFileAtomically(path(name), "mine");
+    std::filesystem::create_hard_link(path("x.npy"), path("hard.npy"));
+    std::filesystem::create_symlink(path("x.npy"), path("soft.npy"));
+    std::filesystem::create_symlink(path("data"), path("same"));
+    const auto refused = [&](const char* name) {
+        return thrownBy<InputError>([&] {
+            keepRead(all, path(name));
+            throw InputError(Message::data("allowed"));
+        });
+    };
+    for (const char* name : {"x.npy", "./x.npy", "hard.npy", "soft.npy", "data/../x.npy"}) {
+        QCOMPARE(refused(name), path(name) + " is the file of data.x and would be overwritten; "
+                                             "choose another folder or name");
+        const std::vector<std::string> names{"none.npy", name};
+        const auto inFolder =
+            thrownBy<InputError>([&] { keepRead(all, m_folder.path().toStdString(), names); });
+        QCOMPARE(inFolder, refused(name));
+    }
+    for (const char* name : {"data/cat/1.png", "same/cat/1.png"})
+        QCOMPARE(refused(name), path(name) + " lies in the folder of data.path and would be "
+                                             "overwritten; choose another folder or name");
+    for (const char* name : {"other.npy", "none.npy", "data/net.onnx", "data/cat/2.png"})
+        QCOMPARE(refused(name), std::string("allowed"));
+}
+
+/// Saving a run, as the window does, replaces no file that the run was trained on.
+void TestOverwriting::savedRuns() {
+    RunInfo info;
+    info.recorded = defaultConfig();
+    const std::string name = run_file::weights("fp32"), folder = path("saved");
+    QVERIFY(QDir(m_folder.path()).mkpath("saved"));
+    info.recorded.model.weights = folder + "/" + name;
+    info.config = info.recorded;
+    writeFileAtomically(info.recorded.model.weights, "mine");
+    const halfscope::Run run(info, lanesOf(info.recorded));
+    QCOMPARE(thrownBy<InputError>([&] { saveRun(run.snapshot(), folder); }),
+             folder + "/" + name +
+                 " is the file of model.weights and would be overwritten; choose another folder or "
+                 "name");
+    QCOMPARE(QDir(m_folder.filePath("saved")).entryList(QDir::Files | QDir::Hidden),
+             QStringList{QString::fromStdString(name)});
+    QCOMPARE(readFile(info.recorded.model.weights), std::string("mine"));
+    saveRun(run.snapshot(), path("elsewhere"));
+    QVERIFY(QFile::exists(m_folder.filePath("elsewhere/steps.csv")));
+}
+
+} // namespace tst_overwriting
+
+QTEST_GUILESS_MAIN(tst_overwriting::TestOverwriting)
+#include "tst_overwriting.moc"
