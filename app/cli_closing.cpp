@@ -55,7 +55,7 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
         text += padded(std::to_string(last.skippedSoFar()), 9) +
                 padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 10) +
                 padded(shortNumber(lanes[static_cast<size_t>(i)].milliseconds(), 3), 9);
-        const std::string peak = bytesText(experiment.lane(i).memory().peakBytes);
+        const std::string peak = sizeText(experiment.lane(i).memory().peakBytes);
         const LaneTitle& title = titles[static_cast<size_t>(i)];
         std::string apart = differencesText(title);
         if (title.parent >= 0)

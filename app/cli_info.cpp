@@ -126,7 +126,7 @@ void tellDevices() {
         width = std::max(width, device.id.size());
     for (const DeviceEntry& device : list.devices) {
         print(padded(device.id, width) + "  " + device.info.name + ", " +
-              bytesText(device.info.memoryBytes) + ", " + device.info.libraries + "\n");
+              sizeText(device.info.memoryBytes) + ", " + device.info.libraries + "\n");
     }
     if (!list.cudaUnavailable.empty()) print("No CUDA: " + list.cudaUnavailable.english() + "\n");
 }

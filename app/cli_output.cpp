@@ -77,15 +77,6 @@ std::string barText(double share, size_t width) {
     return "[" + std::string(full, '#') + std::string(width - full, '.') + "]";
 }
 
-std::string bytesText(size_t bytes) {
-    constexpr std::array<const char*, 4> kUnits{" B", " KiB", " MiB", " GiB"};
-    auto amount = static_cast<double>(bytes);
-    size_t unit = 0;
-    for (; amount >= 1024 && unit + 1 < kUnits.size(); ++unit)
-        amount /= 1024;
-    return shortNumber(amount, amount >= 1000 ? 4 : 3) + kUnits[unit];
-}
-
 std::string shortNumber(double x, int digits) {
     if (std::isnan(x)) return "nan";
     std::array<char, 64> buffer{};

@@ -30,8 +30,6 @@ void clearNote();
 /// Returns "[####......]".
 std::string barText(double share, size_t width);
 
-/// Returns "4.1 MiB", "512 B".
-std::string bytesText(size_t bytes);
 /// Returns a number as printf's "%.<digits>g" writes it.
 std::string shortNumber(double x, int digits = 4);
 /// Returns a rate without an exponent: "9151", "41.3".

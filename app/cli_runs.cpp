@@ -40,14 +40,43 @@ std::string usualFolder() {
     return data + "/Halfscope/halfscope/sessions";
 }
 
-std::string nameOf(const LeftSession& session, const LeftRun& run) {
-    return session.name() + "/" + std::to_string(run.key);
-}
-
 struct Found {
     LeftSession* session = nullptr;
     const LeftRun* run = nullptr; ///< null: the whole session
 };
+
+/// Whether a name is that of a session, or of a run in it.
+bool isIn(const std::string& session, const std::string& name) {
+    return name == session || name.starts_with(session + "/");
+}
+
+/// Says why an unknown run is unknown: its session cannot be read, say.
+[[noreturn]] void refuse(const std::vector<LeftSession>& sessions, const OtherSessions& others,
+                         const RunsOptions& options) {
+    const std::string command = "runs " + options.action + ": ";
+    for (const UnreadableSession& each : others.unreadable)
+        if (isIn(each.name, options.run))
+            throw InputError(
+                Message::data(command + each.name + " cannot be read: " + each.reason.english()));
+    const std::string unknown = command + "there is no run " + quotedText(options.run);
+    std::vector<std::string> known;
+    for (const LeftSession& session : sessions) {
+        if (isIn(session.name(), options.run) && !session.damage().empty())
+            throw InputError(
+                Message::data(unknown + " that can be read: " + session.damage().english()));
+        for (const LeftRun& run : session.runs())
+            known.push_back(session.nameOf(run));
+    }
+    if (!known.empty())
+        throw InputError(Message::data(unknown + nearestHint(options.run, known).english() +
+                                       " (halfscope-cli runs lists them)"));
+    const char* reason = ": no window has left an unsaved run; the results of a saved run are in "
+                         "its folder";
+    if (others.used > 0) reason = ": a program uses the only sessions that there are";
+    if (!others.unreadable.empty())
+        reason = ": there are sessions, but they cannot be read (halfscope-cli runs says why)";
+    throw InputError(Message::data(unknown + reason));
+}
 
 Found find(std::vector<LeftSession>& sessions, const OtherSessions& others,
            const RunsOptions& options) {
@@ -57,22 +86,9 @@ Found find(std::vector<LeftSession>& sessions, const OtherSessions& others,
     for (LeftSession& session : sessions) {
         if (options.action == "delete" && options.run == session.name()) return {&session, nullptr};
         for (const LeftRun& run : session.runs())
-            if (options.run == nameOf(session, run)) return {&session, &run};
+            if (options.run == session.nameOf(run)) return {&session, &run};
     }
-    std::vector<std::string> known;
-    for (const LeftSession& session : sessions)
-        for (const LeftRun& run : session.runs())
-            known.push_back(nameOf(session, run));
-    if (known.empty())
-        throw InputError(Message::data(
-            "runs " + options.action + ": there is no run " + quotedText(options.run) +
-            (others.used > 0
-                 ? ": a program uses the only sessions that there are"
-                 : ": no window has left an unsaved run; the results of a saved run are in its "
-                   "folder")));
-    throw InputError(Message::data(
-        "runs " + options.action + ": there is no run " + quotedText(options.run) +
-        nearestHint(options.run, known).english() + " (halfscope-cli runs lists them)"));
+    refuse(sessions, others, options);
 }
 
 void list(const std::vector<LeftSession>& sessions, const OtherSessions& others,
@@ -80,14 +96,14 @@ void list(const std::vector<LeftSession>& sessions, const OtherSessions& others,
     size_t width = 3; // "run"
     for (const LeftSession& session : sessions)
         for (const LeftRun& run : session.runs())
-            width = std::max(width, nameOf(session, run).size());
+            width = std::max(width, session.nameOf(run).size());
     if (sessions.empty())
         print("There are no unsaved runs in " + pathText(folder) + "\n");
     else
         print(padded("run", width) + "  steps      name\n");
     for (const LeftSession& session : sessions)
         for (const LeftRun& run : session.runs())
-            print(padded(nameOf(session, run), width) + "  " +
+            print(padded(session.nameOf(run), width) + "  " +
                   padded(std::to_string(run.steps), 11) + pathText(run.name) + "\n");
     for (const LeftSession& session : sessions)
         if (!session.damage().empty()) printNote(session.damage().english() + "\n");
@@ -101,7 +117,7 @@ void list(const std::vector<LeftSession>& sessions, const OtherSessions& others,
 void show(const LeftSession& session, const LeftRun& left) {
     const std::shared_ptr<Run> run = session.read(left);
     const RunSnapshot& now = run->now();
-    print(nameOf(session, left) + ": " + pathText(left.name) + "\n");
+    print(session.nameOf(left) + ": " + pathText(left.name) + "\n");
     const size_t events = now.events().size();
     print(std::to_string(now.step()) + (now.step() == 1 ? " step of " : " steps of ") +
           std::to_string(now.info().config.steps) +
@@ -190,7 +206,7 @@ std::vector<std::string> exportedNames(const RunSnapshot& run) {
 void exportRun(const LeftSession& session, const LeftRun& left, const std::string& out) {
     const RunSnapshot run = session.read(left)->snapshot();
     checkExport(out, run.info().recorded, exportedNames(run));
-    const SavedFiles files = saveWithCheckpoint(run, out, nameOf(session, left), HALFSCOPE_VERSION);
+    const SavedFiles files = saveWithCheckpoint(run, out, session.nameOf(left), HALFSCOPE_VERSION);
     if (!files.settingsError.empty()) printNote(files.settingsError.english() + "\n");
     if (!files.checkpointError.empty()) {
         printNote(files.checkpointError.english() + "\n");

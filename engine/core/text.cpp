@@ -32,6 +32,17 @@ std::string numberText(double x) { return std::isnan(x) ? "nan" : shortest(x); }
 std::string numberText(float x) { return std::isnan(x) ? "nan" : shortest(x); }
 std::string numberText(int64_t x) { return shortest(x); }
 
+std::string sizeText(size_t bytes) {
+    constexpr std::array<const char*, 4> kUnits{" B", " KiB", " MiB", " GiB"};
+    auto amount = static_cast<double>(bytes);
+    size_t unit = 0;
+    for (; amount >= 1024 && unit + 1 < kUnits.size(); ++unit)
+        amount /= 1024;
+    if (amount >= 99.95) return numberText(int64_t{std::llround(amount)}) + kUnits[unit];
+    const double parts = amount < 9.995 ? 100 : 10;
+    return numberText(std::round(amount * parts) / parts) + kUnits[unit];
+}
+
 std::string quotedText(std::string_view text) { return '"' + escapedText(text) + '"'; }
 std::string pathText(std::string_view text) { return escapedEnds(text); }
 

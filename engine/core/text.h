@@ -4,6 +4,7 @@
 
 #include "engine/core/message.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,6 +18,10 @@ namespace halfscope {
 std::string numberText(double);
 std::string numberText(float);
 std::string numberText(int64_t);
+
+/// Returns a number of bytes for people, with three digits, or four below the next unit: "512 B",
+/// "97.7 MiB", "1023 KiB", "4096 GiB".
+std::string sizeText(size_t bytes);
 
 /// Returns a user's text for use in a message: escaped, in quotation marks, and cut to its first
 /// kMostQuoted characters, see escape.h.

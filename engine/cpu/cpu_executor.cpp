@@ -2,6 +2,7 @@
 // scaler, metrics) run through the ops' reference functions.
 #include "engine/core/error.h"
 #include "engine/core/large_pages.h"
+#include "engine/core/text.h"
 #include "engine/core/vector_set.h"
 #include "engine/cpu/cpu_kernels.h"
 #include "engine/cpu/loop.h"
@@ -94,12 +95,6 @@ std::string processorName() {
             if (const size_t colon = line.find(": "); colon != std::string::npos)
                 return line.substr(colon + 2);
     return "CPU";
-}
-
-std::string gib(size_t bytes) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
-    return text;
 }
 
 /// Converts a stored tensor to doubles, and back with one rounding.
@@ -269,7 +264,7 @@ void CpuExecutor::requireMemory(size_t wanted) const {
     if (m_device.memoryBytes != 0 && wanted > m_device.memoryBytes)
         throw EngineError(phrase("Devices", "cpu: the step needs %1 of memory, the machine has %2 "
                                             "(a smaller picture, batch or width needs less)"),
-                          gib(wanted), gib(m_device.memoryBytes));
+                          sizeText(wanted), sizeText(m_device.memoryBytes));
 }
 
 void CpuExecutor::makeKernels() {
@@ -309,7 +304,7 @@ void CpuExecutor::allocate() {
     } catch (const std::bad_alloc&) {
         throw EngineError(phrase("Devices", "cpu: the step needs %1 of memory, which is not free "
                                             "(a smaller picture, batch or width needs less)"),
-                          gib(wanted));
+                          sizeText(wanted));
     }
 }
 

@@ -2,10 +2,10 @@
 #include "engine/cuda/device.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/cuda/platform_info.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace halfscope::cuda {
 namespace {
@@ -38,18 +38,6 @@ bool losesDevice(CUresult result) {
 }
 
 } // namespace
-
-std::string sizeText(size_t bytes) {
-    const double value = static_cast<double>(bytes);
-    char text[32];
-    if (bytes >= size_t{1} << 30)
-        std::snprintf(text, sizeof text, "%.1f GiB", value / (1 << 30));
-    else if (bytes >= size_t{1} << 20)
-        std::snprintf(text, sizeof text, "%.1f MiB", value / (1 << 20));
-    else
-        std::snprintf(text, sizeof text, "%.1f KiB", value / (1 << 10));
-    return text;
-}
 
 Device::Device(const Api& api, int ordinal, std::string id, std::shared_ptr<DeviceHealth> health)
     : m_api(api), m_id(std::move(id)), m_health(std::move(health)) {

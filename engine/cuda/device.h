@@ -67,9 +67,6 @@ private:
     std::set<NodeId> m_nodes;
 };
 
-/// Returns a size such as "3.2 GiB" or "1.5 MiB".
-std::string sizeText(size_t bytes);
-
 class Device {
 public:
     /// Opens the device. Throws EngineError when it is busy, given up, or too old.

@@ -2,6 +2,7 @@
 #include "engine/cuda/loaded_step.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 
 #include <algorithm>
 

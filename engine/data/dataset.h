@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <string_view>
 
 namespace halfscope {
@@ -71,6 +72,10 @@ public:
     /// classes. Unless a data set knows its labels, this reads the samples; those that are to be
     /// skipped do not count.
     virtual std::vector<int64_t> classCounts() const;
+    /// Returns, of samples to train on that are skipped where they cannot be read, a sentence
+    /// without its full stop on each class that has no other ones. May read one sample of each
+    /// class, and all of such classes; returns too few when `stop` came in between.
+    virtual std::vector<Message> lostClasses(const std::atomic<bool>& /*stop*/) const { return {}; }
     /// Return how the inputs were standardised, and the targets, which predictions are restored
     /// with.
     virtual const Standardiser& inputScale() const;

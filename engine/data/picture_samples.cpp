@@ -130,6 +130,24 @@ std::vector<int64_t> PictureSamples::classCounts() const {
     return counts;
 }
 
+std::vector<Message> PictureSamples::lostClasses(const std::atomic<bool>& stop) const {
+    const std::vector<int64_t> counts = classCounts();
+    std::vector<bool> known(counts.size());
+    for (const int32_t stored : m_splits.train) {
+        if (stop) return {};
+        const auto sample = static_cast<size_t>(stored);
+        const auto label = static_cast<size_t>(labelOf(sample));
+        if (!known[label]) known[label] = canRead(sample);
+    }
+    std::vector<Message> lost;
+    for (size_t label = 0; label < counts.size(); ++label)
+        if (counts[label] > 0 && !known[label])
+            lost.push_back({phrase("Data", "no sample to train on of the class %1 can be read (it "
+                                           "has %2)"),
+                            quotedText(m_view.classes.at(label)), counts[label]});
+    return lost;
+}
+
 PictureSamples::Planes PictureSamples::decoded(size_t stored) const {
     return planesOf(squareAt(stored), m_channels);
 }
@@ -150,6 +168,15 @@ void PictureSamples::withPlanes(size_t stored, Use use) const {
     if (!m_kept[stored].empty() || m_keptBytes + planes.size() > kMostKept) return;
     m_keptBytes += planes.size();
     m_kept[stored] = std::move(planes);
+}
+
+bool PictureSamples::canRead(size_t stored) const {
+    try {
+        withPlanes(stored, [](const Planes&) {});
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
 }
 
 void PictureSamples::readStored(int32_t stored, int64_t epoch, const SamplePlace& place) const {

@@ -45,6 +45,7 @@ public:
     bool varies() const final { return m_pixels.varies(); }
     std::vector<ChannelScale> channelScales() const final { return m_pixels.scales(); }
     std::vector<int64_t> classCounts() const final; ///< damaged pictures count, too
+    std::vector<Message> lostClasses(const std::atomic<bool>& stop) const final;
 
 protected:
     PictureSamples(const TaskConfig&, uint64_t seed);
@@ -65,6 +66,7 @@ private:
     Planes decoded(size_t stored) const;
     template <class Use>
     void withPlanes(size_t stored, Use) const;
+    bool canRead(size_t stored) const;
     void measure();
     void addPredicted(size_t stored);
     Picture squareAt(size_t stored) const;

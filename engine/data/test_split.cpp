@@ -99,6 +99,9 @@ public:
     std::vector<std::string> files() const override { return m_whole->files(); }
     std::string textOf(std::span<const int32_t> x) const override { return m_whole->textOf(x); }
     std::vector<int64_t> classCounts() const override { return m_whole->classCounts(); }
+    std::vector<Message> lostClasses(const std::atomic<bool>& stop) const override {
+        return m_whole->lostClasses(stop);
+    }
     const Standardiser& inputScale() const override { return m_whole->inputScale(); }
     const Standardiser& targetScale() const override { return m_whole->targetScale(); }
     std::vector<std::string> inputNames() const override { return m_whole->inputNames(); }

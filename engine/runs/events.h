@@ -37,6 +37,9 @@ inline constexpr Phrase kForkOfLane = phrase("Events", "From step %1: lane %2 co
 inline constexpr Phrase kForkOfScale =
     phrase("Events", "From step %1: lane %2 continues lane %3, at the loss scale of %3; the first "
                      "scale of %2, %4, is not used.");
+/// The sentence about a class none of whose samples can be read, an event of the kind Damaged.
+inline constexpr Phrase kLostClass =
+    phrase("Events", "Step %1: %2. So the network does not learn it.");
 /// Whether a sentence has one of the two formats about forks.
 bool tellsFork(const Message& text);
 /// A learning rate that follows the validation: the step, how many validations have not improved,

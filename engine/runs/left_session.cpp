@@ -84,6 +84,11 @@ bool hasTable(const Database& database, std::string_view table) {
     return row.next();
 }
 
+/// Whether the table of runs has a column that those of earlier versions lack.
+bool hasOrigins(const Database& database) {
+    return database.prepare("SELECT 1 FROM pragma_table_info('runs') WHERE name = 'origin'").next();
+}
+
 bool isMarkedKept(const Database& database) {
     try {
         if (!hasTable(database, "kept")) return false;
@@ -94,11 +99,39 @@ bool isMarkedKept(const Database& database) {
     }
 }
 
+/// Whether a run has been trained, as what is stored beside its values tells. An edit before the
+/// first step is an event of step 1.
+bool wasTrained(const Database& database, int64_t run) {
+    std::string sql = "SELECT 1 FROM runs WHERE id = ?1 AND steps > 0 "
+                      "UNION ALL SELECT 1 FROM columns WHERE run = ?1 "
+                      "UNION ALL SELECT 1 FROM tails WHERE run = ?1 "
+                      "UNION ALL SELECT 1 FROM events WHERE run = ?1 AND step > 1 "
+                      "UNION ALL SELECT 1 FROM gradients WHERE run = ?1 "
+                      "UNION ALL SELECT 1 FROM pictures WHERE run = ?1 AND step > 0";
+    if (hasTable(database, "checkpoints"))
+        sql += " UNION ALL SELECT 1 FROM checkpoints WHERE run = ?1 AND step > 0";
+    Statement row = database.prepare(sql);
+    row.bind(1, run);
+    return row.next();
+}
+
+/// Returns what to say of a session some of whose runs have damaged values.
+Message damageOf(const std::string& path, const std::vector<std::string>& damaged, bool all) {
+    if (all) return {phrase("Files", "%1: its runs are damaged"), path};
+    if (damaged.size() == 1)
+        return {phrase("Files", "%1: values of “%2” are damaged"), path,
+                Message::data(damaged.front())};
+    return {phrase("Files", "%1: values of “%2” and of other runs are damaged"), path,
+            Message::data(damaged.front())};
+}
+
 /// Reads one run.
 class Restoring {
 public:
-    Restoring(const Database& database, const LeftRun& run, const RestoreWatch& watch)
-        : m_database(database), m_key(run.key), m_steps(run.steps), m_watch(watch) {}
+    Restoring(const Database& database, const LeftRun& run, std::string origin,
+              const RestoreWatch& watch)
+        : m_database(database), m_key(run.key), m_name(run.name), m_origin(std::move(origin)),
+          m_steps(run.steps), m_watch(watch) {}
 
     std::shared_ptr<Run> read() {
         begin();
@@ -123,25 +156,39 @@ private:
             "SELECT preset, experiment, summary, steps, target FROM runs WHERE id = ?1");
         row.bind(1, m_key);
         if (!row.next()) throw RunError(phrase("Files", "%1: the run is gone"), m_database.path());
-        RunInfo info;
-        info.recorded = parseConfig(row.text(1), m_database.path());
-        info.config = settingsAtEnd(info.recorded);
-        info.preset = row.text(0);
-        info.restored = true;
-        m_planned = lanesOf(info.recorded);
-        std::vector<std::string> names;
-        for (const LaneInfo& lane : m_planned)
-            names.push_back(lane.name);
-        TrainedOn on = trainedOnOf(row.text(2), m_database.path(), names, row.whole(3));
-        info.device = std::move(on.device);
-        info.memory = std::move(on.memory);
-        info.program = std::move(on.program);
-        info.compiler = std::move(on.compiler);
+        RunInfo info = infoOf(row);
         const auto first = static_cast<std::ptrdiff_t>(info.recorded.lanes.size());
         std::vector<LaneInfo> lanes(m_planned.begin(), m_planned.begin() + first);
         Picture target = unpackedPicture(row.bytes(4));
         m_run = std::make_shared<Run>(std::move(info), std::move(lanes), std::move(target));
         readEvents();
+    }
+
+    /// Reads the texts of the run's row, and plans its lanes.
+    RunInfo infoOf(const Statement& row) {
+        RunInfo info;
+        try {
+            info.recorded = parseConfig(row.text(1), "experiment"); // the names of the columns
+            info.config = settingsAtEnd(info.recorded);
+            m_planned = lanesOf(info.recorded);
+            std::vector<std::string> names;
+            for (const LaneInfo& lane : m_planned)
+                names.push_back(lane.name);
+            TrainedOn on =
+                trainedOnOf(row.text(2), "summary", names, row.whole(3),
+                            phrase("Files", "%1, as in the column steps of the table runs"));
+            info.device = std::move(on.device);
+            info.memory = std::move(on.memory);
+            info.program = std::move(on.program);
+            info.compiler = std::move(on.compiler);
+        } catch (const InputError& error) {
+            throw InputError(phrase("Files", "%1: the run “%2” is damaged: %3"), m_database.path(),
+                             Message::data(m_name), error.message());
+        }
+        info.preset = row.text(0);
+        info.restored = true;
+        info.origin = m_origin;
+        return info;
     }
 
     /// Returns the names of the kinds of events by their numbers.
@@ -298,7 +345,9 @@ private:
     }
 
     const Database& m_database;
-    int64_t m_key, m_steps;
+    int64_t m_key;
+    std::string m_name, m_origin;
+    int64_t m_steps;
     const RestoreWatch& m_watch;
     std::vector<LaneInfo> m_planned;
     std::vector<Event> m_events;
@@ -306,6 +355,27 @@ private:
     bool m_damaged = false;
     std::shared_ptr<Run> m_run;
 };
+
+/// Leaves out the copies of runs that earlier sessions have, and removes what has nothing else.
+std::vector<LeftSession> withoutCopies(std::vector<LeftSession> sessions, OtherSessions* others) {
+    std::vector<LeftSession> kept;
+    std::unordered_map<std::string, int64_t> earlier;
+    for (LeftSession& session : sessions) {
+        session.leaveOutCopies(earlier);
+        if (!session.runs().empty()) {
+            kept.push_back(std::move(session));
+            continue;
+        }
+        Message reason = session.damage();
+        try {
+            if (reason.empty()) session.remove();
+        } catch (const RunError& error) {
+            reason = error.message();
+        }
+        if (others && !reason.empty()) others->unreadable.push_back({session.name(), reason});
+    }
+    return kept;
+}
 
 } // namespace
 
@@ -331,11 +401,14 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
     if (!version.next() || version.whole(0) != kSessionVersion)
         throw RunError(phrase("Files", "%1: another version of the program wrote it"),
                        database.path());
-    Statement row =
-        database.prepare("SELECT id, name, experiment IS NOT NULL FROM runs ORDER BY id");
+    Statement row = database.prepare("SELECT id, name, experiment IS NOT NULL, " +
+                                     std::string(hasOrigins(database) ? "origin" : "''") +
+                                     " FROM runs ORDER BY id");
+    std::vector<std::string> damaged;
     while (row.next()) {
         if (row.whole(2) == 0) continue;
-        LeftRun run{row.whole(0), row.text(1), 0};
+        LeftRun run{row.whole(0), row.text(1), 0, row.text(3), m_runs.size()};
+        bool sound = true;
         Statement tail = database.prepare("SELECT data FROM tails WHERE run = ?1 AND metric = ?2 "
                                           "UNION ALL SELECT data FROM chunks WHERE id = (SELECT "
                                           "chunk FROM columns WHERE run = ?1 "
@@ -346,22 +419,40 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
             if (const auto values = ChunkValues::unpacked(tail.bytes(0), count, runs))
                 run.steps = std::max(run.steps, values->stepAt(count - 1));
             else if (!tail.bytes(0).empty())
-                m_damage = {phrase("Files", "%1: its runs are damaged"), path};
+                sound = false;
         }
+        if (run.steps == 0 && sound) sound = !wasTrained(database, run.key);
+        if (!sound) damaged.push_back(run.name);
         if (run.steps > 0) m_runs.push_back(std::move(run));
     }
+    if (!damaged.empty()) m_damage = damageOf(path, damaged, m_runs.empty());
     if (m_runs.empty() && !m_damage.empty()) throw RunError(m_damage);
     m_kept = isMarkedKept(database);
 }
 
 std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::LeavesLog);
-    Restoring restoring(database, run, watch);
+    Restoring restoring(database, run, nameOf(run), watch);
     std::shared_ptr<Run> read = restoring.read();
-    if (restoring.isDamaged())
-        m_damage = {phrase("Files", "%1: values of “%2” are damaged"), database.path(),
-                    Message::data(run.name)};
+    if (restoring.isDamaged()) m_damage = damageOf(database.path(), {run.name}, false);
     return read;
+}
+
+std::optional<size_t> LeftSession::indexOf(size_t place) const {
+    for (size_t i = 0; i < m_runs.size(); ++i)
+        if (m_runs[i].place == place) return i;
+    return std::nullopt;
+}
+
+void LeftSession::leaveOutCopies(std::unordered_map<std::string, int64_t>& earlier) {
+    std::vector<std::pair<std::string, int64_t>> own;
+    for (const LeftRun& run : m_runs)
+        own.emplace_back(nameOf(run), run.steps);
+    std::erase_if(m_runs, [&earlier](const LeftRun& run) {
+        const auto found = earlier.find(run.origin);
+        return found != earlier.end() && found->second >= run.steps;
+    });
+    earlier.insert(own.begin(), own.end());
 }
 
 void LeftSession::remove() {
@@ -418,7 +509,7 @@ std::vector<LeftSession> leftSessions(const std::string& folder, OtherSessions* 
         } catch (const std::exception&) { // no memory: it is there at the next look, too
         }
     }
-    return left;
+    return withoutCopies(std::move(left), others);
 }
 
 } // namespace halfscope

@@ -7,7 +7,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace halfscope {
@@ -15,7 +17,9 @@ namespace halfscope {
 struct LeftRun {
     int64_t key = 0;
     std::string name;
-    int64_t steps = 0; ///< of the lane with the most steps
+    int64_t steps = 0;    ///< of the lane with the most steps
+    std::string origin{}; ///< see RunInfo::origin
+    size_t place = 0;     ///< among the runs of its session that have steps
 };
 
 /// Callbacks while a run is read; each may be empty.
@@ -34,8 +38,16 @@ public:
 
     /// For example "20261121-173455-1": when the session started, in UTC.
     const std::string& name() const { return m_name; }
-    /// The runs that have steps.
+    /// The runs that have steps, but for copies that leaveOutCopies() has left out.
     const std::vector<LeftRun>& runs() const { return m_runs; }
+    /// Returns the index of the run at a place; nothing when it is none of runs().
+    std::optional<size_t> indexOf(size_t place) const;
+    /// Returns the name of a run among those of all sessions: "20261121-173455-1/2".
+    std::string nameOf(const LeftRun& run) const { return m_name + "/" + std::to_string(run.key); }
+    /// Leaves out the runs that were read from one of `earlier`, runs by nameOf() with their steps,
+    /// and have no more steps than there. A window that is killed while it restores a session
+    /// leaves such copies in its own. Adds its runs to `earlier`.
+    void leaveOutCopies(std::unordered_map<std::string, int64_t>& earlier);
     /// Reads a run with everything that reached the disk; its events and curves end where its
     /// session last looked at it. Throws RunError, and InputError for a file that is damaged.
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
@@ -71,8 +83,9 @@ struct OtherSessions {
     size_t used = 0;
 };
 
-/// Returns the sessions of a folder, oldest first. Removes those without a step; leaves alone those
-/// that cannot be read and those that a program uses, and adds them to `others`.
+/// Returns the sessions of a folder, oldest first. Removes those without a step, and those with
+/// nothing but copies of runs in the others; leaves alone those that cannot be read and those that
+/// a program uses, and adds them to `others`.
 std::vector<LeftSession> leftSessions(const std::string& folder, OtherSessions* others = nullptr);
 
 } // namespace halfscope

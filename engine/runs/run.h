@@ -55,6 +55,7 @@ struct RunInfo {
     std::string program, compiler;     ///< versions: "0.1.0"; empty when not known
     std::optional<RunOutcome> outcome; ///< nothing while it trains, and when no file tells it
     bool restored = false; ///< it comes from a session that was left behind, see left_session.h
+    std::string origin;    ///< the run there, such as "20261121-173455-1/2"; empty for others
 
     // For a saved run only.
     std::string folder; ///< the folder it was read from; empty for a run that was trained here

@@ -200,7 +200,8 @@ std::string textIn(const Json& object, const char* key) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t steps) {
+TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t steps,
+                   Phrase counted) {
     if (!root.is_object())
         throw InputError(
             phrase(
@@ -209,7 +210,7 @@ TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t
             shown(root));
     wholeOf(root, {}, "version", kVersion, kVersion,
             {phrase("Files", "%1, the version that this program reads"), kVersion});
-    wholeOf(root, {}, "steps", steps, steps, {phrase("Files", "%1, as in steps.csv"), steps});
+    wholeOf(root, {}, "steps", steps, steps, {counted, steps});
     TrainedOn trained;
     trained.device = deviceOf(root);
     trained.memory = memoryOf(root, lanes);
@@ -275,9 +276,9 @@ std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
 }
 
 TrainedOn trainedOnOf(std::string_view text, const std::string& path,
-                      std::span<const std::string> lanes, int64_t steps) {
+                      std::span<const std::string> lanes, int64_t steps, Phrase counted) {
     try {
-        return readRoot(parseStrictJson(text, kMostSummaryBytes).root(), lanes, steps);
+        return readRoot(parseStrictJson(text, kMostSummaryBytes).root(), lanes, steps, counted);
     } catch (const InputError& error) {
         throw InputError(within(pathText(path), error.message()));
     }

@@ -7,7 +7,8 @@ inline constexpr int kSessionVersion = 1; ///< PRAGMA user_version
 inline constexpr const char* kSessionEnding = ".session";
 
 /// In `runs`, rowid is the `run` of the other tables; no run gets that of one that was forgotten,
-/// whose checkpoint somebody may still ask for. `metric` is a column name. The chunks of forks are
+/// whose checkpoint somebody may still ask for. `origin` is RunInfo::origin; sessions of earlier
+/// versions have no such column. `metric` is a column name. The chunks of forks are
 /// stored once, and each lane names them. Among the chunks lie the spans that the program made of
 /// many chunks when memory ran short, see ColumnNode; nothing else reads them. `checkpoints` has
 /// the newest checkpoint of each run; sessions of earlier versions have no such table. `galleries`
@@ -18,7 +19,7 @@ inline constexpr const char* kSessionEnding = ".session";
 /// ChunkValues::packed().
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,
-                  summary TEXT, steps INTEGER, target BLOB);
+                  summary TEXT, steps INTEGER, target BLOB, origin TEXT);
 CREATE TABLE chunks(id INTEGER PRIMARY KEY, data BLOB);
 CREATE TABLE columns(run INTEGER, lane INTEGER, metric TEXT, place INTEGER, chunk INTEGER,
                      PRIMARY KEY(run, lane, metric, place)) WITHOUT ROWID;

@@ -369,10 +369,11 @@ void SessionStore::Writer::write(Watched& watched, bool all) {
 }
 
 void SessionStore::Writer::begin(Watched& watched, const RunSnapshot& now) {
-    m_database.prepare("INSERT INTO runs(name, preset, target) VALUES(?1, ?2, ?3)")
+    m_database.prepare("INSERT INTO runs(name, preset, target, origin) VALUES(?1, ?2, ?3, ?4)")
         .bind(1, watched.name)
         .bind(2, now.info().preset)
         .bind(3, packed(now.target()))
+        .bind(4, now.info().origin)
         .run();
     watched.key = m_database.lastKey();
 }

@@ -32,6 +32,8 @@ constexpr const char* kVersion = "1";
 /// Takes the place of the header's checksum while that checksum is computed.
 const std::string kNoChecksum(64, '0');
 constexpr int64_t kMostSteps = 1000000000;
+constexpr double kFloatMax = std::numeric_limits<float>::max();
+constexpr double kDoubleMax = std::numeric_limits<double>::max();
 /// Of more damaged samples, events tell again after a break: a header has a limit.
 constexpr size_t kMostDamaged = 100000;
 
@@ -129,6 +131,12 @@ public:
         if (!value.is_number()) no(key, value, phrase("Files", "a number"));
         return value.get<double>();
     }
+    double realFrom(const char* key, double least, double most) const {
+        const double value = real(key);
+        if (!(value >= least && value <= most))
+            no(key, at(key), {phrase("Files", "a number from %1 to %2"), least, most});
+        return value;
+    }
     bool truth(const char* key) const {
         const Json& value = at(key);
         if (!value.is_boolean()) no(key, value, phrase("Files", "true or false"));
@@ -173,7 +181,7 @@ LaneState laneOf(const Json& json, const std::string& path, const std::string& p
     }
     if (reader.has("floor_step"))
         lane.atFloor = {reader.whole("floor_step", 1, step),
-                        static_cast<float>(reader.real("floor_scale"))};
+                        static_cast<float>(reader.realFrom("floor_scale", 0, kFloatMax))};
     if (reader.has("vanished_step")) lane.vanished = reader.whole("vanished_step", 1, step);
     if (reader.has("best")) // checkpoints of earlier versions count from where they go on
         lane.sinceBest.best = {reader.real("best"), reader.whole("best_step", 1, step)};
@@ -182,7 +190,7 @@ LaneState laneOf(const Json& json, const std::string& path, const std::string& p
     if (reader.has("plateau_best")) lane.plateau.best = reader.real("plateau_best");
     lane.plateau.without = reader.whole("plateau_without", 0, step);
     lane.plateau.cooldown = reader.whole("plateau_cooldown", 0, 1'000'000);
-    lane.plateau.rate = reader.real("plateau_rate");
+    lane.plateau.rate = reader.realFrom("plateau_rate", 0, kFloatMax);
     return lane;
 }
 
@@ -266,7 +274,7 @@ ExperimentState readWhole(const std::string& path) {
     const JsonTree tree = stateTree(metadataAt(file, "state", path), path);
     const Reader reader(tree.root(), path, "state");
     state.step = reader.whole("step", 0, kMostSteps);
-    state.wallSeconds = reader.real("seconds");
+    state.wallSeconds = reader.realFrom("seconds", 0, kDoubleMax);
     state.epochs.samples = reader.whole("samples", 1, INT64_MAX);
     state.epochs.batch = reader.whole("batch", 1, INT64_MAX);
     state.device = reader.text("device");

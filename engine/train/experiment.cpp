@@ -15,6 +15,7 @@
 #include "engine/step/step_graph.h"
 #include "engine/train/lanes_fit.h"
 #include "engine/train/overflow.h"
+#include "engine/train/state_check.h"
 #include "engine/train/state_dict.h"
 #include "engine/train/weight_watch.h"
 
@@ -77,8 +78,15 @@ void Experiment::resume(const ExperimentState& state) {
         refuse(phrase("Training", "the checkpoint has %1 lanes, its experiment has %2 after step "
                                   "%3"),
                state.lanes.size(), m_lanes.size(), state.step);
-    for (size_t i = 0; i < m_lanes.size(); ++i)
-        m_lanes[i]->restore(state.lanes[i]);
+    for (size_t i = 0; i < m_lanes.size(); ++i) {
+        try {
+            checkState(state.lanes[i], m_lanes[i]->program().graph, state.recorded);
+            m_lanes[i]->restore(state.lanes[i]);
+        } catch (const InputError& error) {
+            refuse(phrase("Training", "the state of lane %1: %2"), m_lanes[i]->name(),
+                   error.message());
+        }
+    }
     std::vector<SinceBest> sinceBest;
     for (const LaneState& lane : state.lanes)
         sinceBest.push_back(lane.sinceBest);
@@ -221,8 +229,12 @@ void Experiment::tellDamaged(std::vector<Event>& events) {
     if (isValidatedAfter(step) && !m_judge.testProblem().empty())
         tell({&m_judge.testProblem(), 1}, phrase("Events", "Step %1: %2. So there is no test."));
     if (m_config.task.damaged == Damaged::Refuse) return;
-    tell(m_task->load(step)->skipped,
-         phrase("Events", "Step %1: %2. Another sample took its place."));
+    const std::shared_ptr<const Batch> batch = m_task->load(step);
+    if (!batch->skipped.empty() && !m_knowsLost) {
+        tell(m_task->dataset().lostClasses(m_stop), kLostClass);
+        m_knowsLost = !m_stop;
+    }
+    tell(batch->skipped, phrase("Events", "Step %1: %2. Another sample took its place."));
     if (!isValidatedAfter(step)) return;
     tell(m_judge.leftOut(), phrase("Events", "Step %1: %2. Validation leaves it out."));
     tell(m_judge.leftOutOfTest(), phrase("Events", "Step %1: %2. The test leaves it out."));

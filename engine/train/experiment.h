@@ -195,6 +195,7 @@ private:
     std::vector<StepRecord> m_pending;   ///< rows of the lanes that finished an interrupted step
     std::vector<Edit> m_edits;           ///< waiting for the next step boundary
     std::set<std::string> m_toldDamaged; ///< see ExperimentState::damaged
+    bool m_knowsLost = false;            ///< whether it was looked for classes without samples
     bool m_midway = false;               ///< true when a lane has begun a step that not all have
                                          ///< finished
     int64_t m_step = 0;

@@ -14,17 +14,17 @@ NodeId stateNamed(const Graph& graph, const std::string& name) {
     const auto found = std::find_if(states.begin(), states.end(),
                                     [&](const StateInfo& state) { return state.name == name; });
     if (found == states.end())
-        throw InputError(phrase("Training", "lane state: the step has no state %1"), name);
+        throw InputError(phrase("Training", "the step has no state %1"), name);
     return found->node;
 }
 
 void check(const Node& node, const std::string& name, const TypedBytes& values) {
     if (values.shape != node.shape)
-        throw InputError(phrase("Training", "lane state: %1 has the shape %2, the step wants %3"),
-                         name, values.shape.text(), node.shape.text());
+        throw InputError(phrase("Training", "%1 has the shape %2, the step wants %3"), name,
+                         values.shape.text(), node.shape.text());
     const size_t wanted = static_cast<size_t>(node.elements()) * bytesOf(values.dtype);
     if (values.bytes.size() != wanted)
-        throw InputError(phrase("Training", "lane state: %1 has %2 bytes, %3 are expected"), name,
+        throw InputError(phrase("Training", "%1 has %2 bytes, %3 are expected"), name,
                          values.bytes.size(), wanted);
 }
 

@@ -98,12 +98,23 @@ void RunWeights::find(RunConfig& recorded) {
         return foreign || !exists(pathOf(file));
     });
     if (lacking == wanted.end()) return;
-    if (!kept)
-        throw InputError(phrase("Files", "%1: neither %2 nor %3 is there, so what this run learnt "
-                                         "is gone; train it again and save its results"),
-                         pathText(m_folder), run_file::weights(*lacking), run_file::kCheckpoint);
+    if (!kept) throwLost(wanted, *lacking);
     readCheckpointOf(manifest ? manifest->run : std::string());
     keepForks(recorded, *m_state);
+}
+
+void RunWeights::throwLost(const std::vector<std::string>& lanes,
+                           const std::string& lacking) const {
+    const std::string file = run_file::weights(lacking);
+    for (const std::string& lane : lanes)
+        if (const std::string best = run_file::best(lane); exists(pathOf(best)))
+            throw InputError(
+                phrase("Files", "%1: neither %2 nor %3 is there, but %4 is, the weights after the "
+                                "best validation; halfscope-cli evaluate --best judges them"),
+                pathText(m_folder), file, run_file::kCheckpoint, best);
+    throw InputError(phrase("Files", "%1: neither %2 nor %3 is there, so what this run learnt is "
+                                     "gone; train it again and save its results"),
+                     pathText(m_folder), file, run_file::kCheckpoint);
 }
 
 void RunWeights::readCheckpointOf(const std::string& run) {

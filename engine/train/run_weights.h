@@ -50,6 +50,10 @@ public:
 private:
     /// Looks for what each lane came to.
     void find(RunConfig& recorded);
+    /// Throws that a lane has neither weights nor a checkpoint, and names the best weights that one
+    /// of these lanes has.
+    [[noreturn]] void throwLost(const std::vector<std::string>& lanes,
+                                const std::string& lacking) const;
     void leaveOutLacking();
     /// `run` is the id that its run must have; empty when that is not known.
     void readCheckpointOf(const std::string& run);

@@ -314,7 +314,7 @@ void Trainer::restore(const LaneState& state) {
     Impl& impl = *m_impl;
     for (const StateInfo& each : impl.at->graph().states())
         if (!state.states.contains(each.name))
-            throw InputError(phrase("Training", "lane state: %1 is missing"), each.name);
+            throw InputError(phrase("Training", "%1 is missing"), each.name);
     uploadStates(impl.at->executor(), impl.at->graph(), state.states);
     for (const auto& size : impl.sizes)
         size->dropStaged();

@@ -31,6 +31,7 @@ private slots:
     void forksBeginWithIt();
     void lanesWithoutNumbers();
     void accuracyOfNothing();
+    void aloneItIsNamed();
     void refuses_data();
     void refuses();
 
@@ -233,6 +234,25 @@ void TestCliBest::accuracyOfNothing() {
     QVERIFY(lanes[1]["accuracy"].isDouble());
     QVERIFY(!lanes[1].toObject().contains("best_accuracy"));
     QVERIFY(!QFileInfo::exists(out + "/best_fp16.safetensors"));
+}
+
+/// What the run came to may be gone, but then not all that it learnt is.
+void TestCliBest::aloneItIsNamed() {
+    const QString out = path("alone");
+    const Outcome trained = call(runInto(out, {"--steps", "4"}));
+    QVERIFY2(trained.code == 0, trained.error);
+    for (const char* file :
+         {"/weights_fp32.safetensors", "/checkpoint.safetensors", "/checkpoint-before.safetensors"})
+        QFile::remove(out + file); // the last one is not in every folder
+    const Outcome refused = call({"evaluate", out});
+    QCOMPARE(refused.code, 2);
+    QCOMPARE(QString::fromUtf8(refused.error.trimmed()),
+             "halfscope-cli: " + out +
+                 ": neither weights_fp32.safetensors nor checkpoint.safetensors is there, but "
+                 "best_fp32.safetensors is, the weights after the best validation; halfscope-cli "
+                 "evaluate --best judges them");
+    const Outcome judged = call({"evaluate", out, "--best"});
+    QVERIFY2(judged.code == 0, judged.error);
 }
 
 void TestCliBest::refuses_data() {

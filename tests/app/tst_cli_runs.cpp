@@ -1,4 +1,5 @@
 // halfscope-cli runs from outside: sessions that a window has left behind.
+#include "engine/io/database.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/cli.h"
@@ -26,6 +27,8 @@ private slots:
     void deletes();
     void usedSessionsAreLeftAlone();
     void unreadableSessionsAreNamed();
+    void unreadableSessionsAreNoneTheLess();
+    void lostValuesAreNamed();
     void findsTheWindowsFolder();
     void refuses_data();
     void refuses();
@@ -260,11 +263,47 @@ void TestCliRuns::unreadableSessionsAreNamed() {
     QCOMPARE(outcome.error,
              "20261121-173455-1 cannot be read: " + file.toUtf8() + ": file is not a database\n");
     QCOMPARE(names().size(), 2);
+    for (const char* action : {"show", "export", "delete"}) {
+        QStringList arguments{action, "20261121-173455-1/2"};
+        if (arguments[0] == "export") arguments << "--out" << path("unreadable");
+        const Outcome refused = runs(arguments);
+        QCOMPARE(refused.code, 2);
+        QCOMPARE(refused.error, "halfscope-cli: runs " + QByteArray(action) + ": " +
+                                    outcome.error); // the reason that the list gives
+    }
     QCOMPARE(runs({"delete", "20261121-173455-2"}).code, 2);
     QCOMPARE(runs({"delete", "20261121-173455-1"}).code, 0);
     QVERIFY(!QFile::exists(file));
     QCOMPARE(runs({}).error, QByteArray());
     QCOMPARE(names().size(), 2);
+}
+
+/// Where no session can be read, there are runs nevertheless.
+void TestCliRuns::unreadableSessionsAreNoneTheLess() {
+    const QString only = QDir(sessions()).entryList({"*.session"}).value(0);
+    Database((sessions() + '/' + only).toStdString(), Database::Access::Create)
+        .run("PRAGMA user_version = 2");
+    const Outcome other = runs({"show", "20200101-000000-1/1"});
+    QVERIFY2(other.code == 2 && other.saysOneLine() &&
+                 other.error.contains("there are sessions, but they cannot be read"),
+             other.error);
+}
+
+/// A run without values is not listed, but named.
+void TestCliRuns::lostValuesAreNamed() {
+    const QString only = QDir(sessions()).entryList({"*.session"}).value(0);
+    const QString session = only.section('.', 0, 0);
+    Database((sessions() + '/' + only).toStdString(), Database::Access::Create)
+        .run("DELETE FROM tails WHERE run = 1; DELETE FROM columns WHERE run = 1");
+    const Outcome outcome = runs({});
+    QCOMPARE(names(), QStringList{session + "/2"});
+    QVERIFY2(outcome.error.contains(only.toUtf8() + ": values of “Short” are damaged\n"),
+             outcome.error);
+    const Outcome shown = runs({"show", session + "/1"});
+    QVERIFY2(shown.code == 2 && shown.saysOneLine() &&
+                 shown.error.contains(" that can be read: ") &&
+                 shown.error.contains("values of “Short” are damaged"),
+             shown.error);
 }
 
 /// The folder is that of QStandardPaths::AppLocalDataLocation.

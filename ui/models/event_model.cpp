@@ -33,6 +33,12 @@ QString changeText(const Event& event) {
     return EventModel::tr("scale × %1").arg(shownNumber(factor, 3));
 }
 
+QString ofLostClassText() {
+    return EventModel::tr("Why: none of its files could be read as a picture, and the setting "
+                          "Damaged pictures is skip. Samples of other classes take their place.") +
+           u'\n' + EventModel::tr("What to do: mend the files, or remove the class.");
+}
+
 QString ofDataText() {
     return EventModel::tr("Why: the data hold it, so every lane meets it, and no loss scale would "
                           "have helped. Correct such values, or leave the samples out.");
@@ -196,7 +202,9 @@ QString EventModel::whatText(const Event& event) {
     case EventKind::Backoff: return sentence(changeText(event));
     case EventKind::LossNotFinite: return tr("Loss not finite");
     case EventKind::Edit: return powersAlone(editText(event));
-    case EventKind::Damaged: return tr("Damaged sample");
+    case EventKind::Damaged:
+        return event.text.format() == kLostClass ? tr("Class without samples")
+                                                 : tr("Damaged sample");
     case EventKind::Underflow: return tr("All gradients zero");
     case EventKind::RateFall: return tr("Learning rate fell");
     case EventKind::Other: return QString::fromStdString(event.otherKind);
@@ -289,6 +297,7 @@ QString EventModel::whyText(const Event& event) {
                   "step before overflowed and was taken all the same: a scaler that skips such "
                   "steps.");
     case EventKind::Damaged:
+        if (event.text.format() == kLostClass) return ofLostClassText();
         return tr(
             "Why: its file could not be read as a picture, and the setting Damaged pictures is "
             "skip. The next sample took its place.");

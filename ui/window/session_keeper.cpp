@@ -320,7 +320,10 @@ void SessionKeeper::conclude(const std::shared_ptr<Found>& found) {
         return each->name() == m_asked.session.toStdString();
     });
     if (own != left.end()) {
-        m_shows = m_asked.shown;
+        if (m_asked.shown) {
+            const auto shown = (*own)->indexOf(static_cast<size_t>(*m_asked.shown));
+            m_shows = shown ? std::optional(static_cast<int>(*shown)) : std::nullopt;
+        }
         restore(*own);
         left.erase(own);
     }

@@ -34,6 +34,8 @@ private slots:
     void broadcast();
     void axes();
     void misspeltWords();
+    void sizes_data();
+    void sizes();
     void escapes_data();
     void escapes();
     void pathsForShells();
@@ -120,6 +122,31 @@ void TestCore::axes() {
     QVERIFY_THROWS_EXCEPTION(std::logic_error, normalAxis(3, 3));
     QVERIFY_THROWS_EXCEPTION(std::logic_error, normalAxis(-4, 3));
     QVERIFY_THROWS_EXCEPTION(std::logic_error, normalAxis(0, 0));
+}
+
+void TestCore::sizes_data() {
+    QTest::addColumn<quint64>("bytes");
+    QTest::addColumn<QString>("text");
+    const auto row = [](quint64 bytes, const char* text) {
+        QTest::newRow(text) << bytes << QString(text);
+    };
+    row(0, "0 B");
+    row(1023, "1023 B");
+    row(1536, "1.5 KiB");
+    row(10229, "9.99 KiB");
+    row(102350, "100 KiB"); // 99.95
+    row(quint64{23} << 20, "23 MiB");
+    row((quint64{97} << 20) + (quint64{7} << 17), "97.9 MiB"); // 97.875
+    row(quint64{7} << 29, "3.5 GiB");
+    row(quint64{4} << 40, "4096 GiB");
+    row(quint64{102400000} << 20, "100000 GiB");
+}
+
+/// None is "0.0" of a unit that is too large for it.
+void TestCore::sizes() {
+    QFETCH(const quint64, bytes);
+    QFETCH(const QString, text);
+    QCOMPARE(QString::fromStdString(sizeText(static_cast<size_t>(bytes))), text);
 }
 
 void TestCore::misspeltWords() {

@@ -538,7 +538,7 @@ void TestCpuExecutor::tooMuchMemoryIsAnEngineError() {
         executor->load(program);
         QFAIL("4 TiB were taken");
     } catch (const EngineError& error) {
-        const std::string start = "cpu: the step needs 4096.0 GiB of memory, the machine has ";
+        const std::string start = "cpu: the step needs 4096 GiB of memory, the machine has ";
         QCOMPARE(std::string(error.what()).substr(0, start.size()), start);
     }
     // nor may the earlier program remain loaded: a run would use its memory for the new sizes

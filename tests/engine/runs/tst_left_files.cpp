@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +20,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace tst_left_files {
 
@@ -31,8 +33,13 @@ private slots:
     void aDamagedLogIsKept();
     void wholeRunsAreNotDamaged();
     void damagedRunsAreNotLost();
+    void damagedRunsAreNamed_data();
+    void damagedRunsAreNamed();
+    void untrainedRunsAreNotDamaged();
     void foldersMayBeLinks();
     void halfARunIsNone();
+    void copiesAreNoMoreRuns();
+    void earlierVersionsKnowNoOrigins();
     void whatCannotBeReadIsNamed_data();
     void whatCannotBeReadIsNamed();
     void locksAloneGo();
@@ -189,6 +196,80 @@ void TestLeftFiles::damagedRunsAreNotLost() {
     }
 }
 
+void TestLeftFiles::damagedRunsAreNamed_data() {
+    QTest::addColumn<QByteArray>("sql");
+    QTest::addColumn<QByteArray>("damage");
+    QTest::addColumn<QByteArray>("refusal"); // of the run “two”
+    const auto row = [](const char* name, const char* sql, const char* damage,
+                        const char* refusal) {
+        QTest::newRow(name) << QByteArray(sql) << QByteArray(damage) << QByteArray(refusal);
+    };
+    row("no values", "DELETE FROM tails WHERE run = 2; DELETE FROM columns WHERE run = 2",
+        "values of “two” are damaged", "");
+    row("none of two", "DELETE FROM tails WHERE run > 1; DELETE FROM columns WHERE run > 1",
+        "values of “two” and of other runs are damaged", "");
+    row("settings", "UPDATE runs SET experiment = '{ ]' WHERE id = 2", "",
+        "the run “two” is damaged: experiment: line 1, column 3: not valid JSON");
+    row("summary", "UPDATE runs SET summary = '{ ]' WHERE id = 2", "",
+        "the run “two” is damaged: summary: line 1, column 3: not valid JSON");
+    row("steps", "UPDATE runs SET steps = 4611686018427387904 WHERE id = 2", "",
+        "the run “two” is damaged: summary: steps: 9000 is not allowed: 4611686018427387904, as in "
+        "the column steps of the table runs");
+}
+
+void TestLeftFiles::damagedRunsAreNamed() {
+    QFETCH(const QByteArray, sql);
+    QFETCH(const QByteArray, damage);
+    QFETCH(const QByteArray, refusal);
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    std::string path;
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(9000), "one");
+        store.watch(madeRun(9000), "two");
+        store.watch(madeRun(9000), "three");
+        store.flush();
+        path = store.path();
+    }
+    Database(path, Database::Access::Create).run(sql.constData());
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    const std::string place = path + ": ";
+    QCOMPARE(left[0].damage().english(), damage.isEmpty() ? std::string() : place + damage.data());
+    const auto& runs = left[0].runs();
+    const auto two = std::find_if(runs.begin(), runs.end(),
+                                  [](const LeftRun& each) { return each.name == "two"; });
+    QCOMPARE(two == runs.end(), refusal.isEmpty());
+    if (two == runs.end()) return;
+    const std::string reason = thrownBy<InputError>([&] { left[0].read(*two); });
+    QVERIFY2(reason.starts_with(place + refusal.data()), reason.c_str());
+}
+
+/// A window keeps the run that it shows before anybody trains it; its settings may be edited.
+void TestLeftFiles::untrainedRunsAreNotDamaged() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const RunConfig config = defaultConfig();
+    const Picture picture{2, 2, 1, {0, 1, 0.5f, 0.25f}};
+    const auto run = std::make_shared<Run>(infoOf(config), lanesOf(config), picture);
+    RunBatch begin;
+    begin.pictures = LanePictures{0, {picture, picture}};
+    begin.events = {eventAt(1, -1)};
+    begin.events[0].kind = EventKind::Edit;
+    run->append(std::move(begin));
+    {
+        SessionStore store({sessions});
+        store.watch(run, "untrained");
+        store.watch(madeRun(9000), "trained");
+        store.flush();
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    QCOMPARE(left[0].runs().size(), size_t{1});
+    QCOMPARE(left[0].damage().english(), std::string());
+}
+
 /// A home folder may be one; a file that is one belongs to somebody else.
 void TestLeftFiles::foldersMayBeLinks() {
     const QTemporaryDir folder;
@@ -228,6 +309,67 @@ void TestLeftFiles::halfARunIsNone() {
         QCOMPARE(leftSessions(sessions).size(), size_t{completes});
         QCOMPARE(sessionsIn(sessions).size(), size_t{completes});
     }
+}
+
+/// The program may be killed when it has read some runs of another session, which then has all of
+/// them, still.
+void TestLeftFiles::copiesAreNoMoreRuns() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    using Names = std::vector<std::string>;
+    const auto names = [&sessions] {
+        Names all;
+        for (const LeftSession& each : leftSessions(sessions))
+            for (const LeftRun& run : each.runs())
+                all.push_back(run.name);
+        return all;
+    };
+    const auto copyOne = [&sessions](int64_t more, bool own) {
+        const std::vector<LeftSession> left = leftSessions(sessions);
+        const std::shared_ptr<Run> copy = left.at(0).read(left[0].runs().at(0));
+        if (more > 0) appendRows(*copy, 9001, 9000 + more, 3);
+        SessionStore store({sessions});
+        store.watch(copy, "copy");
+        if (own) store.watch(madeRun(9000), "own");
+        store.flush();
+    };
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(9000), "one");
+        store.watch(madeRun(9000), "two");
+        store.flush();
+    }
+    copyOne(0, false);
+    QCOMPARE(sessionsIn(sessions).size(), size_t{2});
+    QCOMPARE(names(), (Names{"one", "two"}));
+    QCOMPARE(sessionsIn(sessions).size(), size_t{1}); // it had nothing else
+    copyOne(0, true);
+    QCOMPARE(names(), (Names{"one", "two", "own"}));
+    {
+        std::vector<LeftSession> left = leftSessions(sessions);
+        QVERIFY(!left.at(1).indexOf(0));
+        QVERIFY(left[1].indexOf(1) == size_t{0});
+        left[0].remove();
+    }
+    QCOMPARE(names(), (Names{"copy", "own"})); // now it is the only one
+    copyOne(100, false);
+    QCOMPARE(names(), (Names{"copy", "own", "copy"})); // it has been trained meanwhile
+}
+
+void TestLeftFiles::earlierVersionsKnowNoOrigins() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    std::string path;
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(9000), "one");
+        store.flush();
+        path = store.path();
+    }
+    Database(path, Database::Access::Create).run("ALTER TABLE runs DROP COLUMN origin");
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    QVERIFY(left[0].read(left[0].runs().at(0)) != nullptr);
 }
 
 void TestLeftFiles::whatCannotBeReadIsNamed_data() {

@@ -28,6 +28,9 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -87,6 +90,10 @@ private slots:
     void everyByteIsChecked();
     void cutAnywhere();
     void refusesOthers();
+    void refusesWhatNoTrainingWrites_data();
+    void refusesWhatNoTrainingWrites();
+    void aHeldScheduleIsBehind();
+    void refusesNumbersOfItsHeader();
     void claimsMoreThanItHas();
     void canBeCancelled();
     void aLargeOneInMemory();
@@ -310,7 +317,102 @@ void TestCheckpoint::refusesOthers() {
     state = throughAFile(*run.experiment);
     state.lanes[1].states.erase("scaler");
     QCOMPARE(thrownBy<InputError>([&] { Run other(state); }),
-             std::string("lane state: scaler is missing"));
+             "the state of lane " + run.experiment->laneName(1) + ": scaler is missing");
+}
+
+void TestCheckpoint::refusesWhatNoTrainingWrites_data() {
+    QTest::addColumn<QString>("state");
+    QTest::addColumn<int>("place");
+    QTest::addColumn<double>("value");
+    QTest::addColumn<QString>("allowed"); ///< empty where a training can come to the value
+    const auto row = [](const char* state, int place, double value, const char* allowed) {
+        QTest::addRow("%s %d %g", state, place, value)
+            << QString(state) << place << value << QString(allowed);
+    };
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    row("scaler", kScaleSlot, std::nan(""), "a number from 0 to inf");
+    row("scaler", kScaleSlot, -1e300, "a number from 0 to inf");
+    row("scaler", kScaleSlot, 1e300, "a number from 0 to 3.40282");
+    row("scaler", kScaleSlot, kInf, ""); // with GrowthClamp::None
+    row("scaler", kScaleSlot, 0, "");    // without a floor
+    row("scaler", kTrackerSlot, 0.5, "a whole number from 0 to 5");
+    row("scaler", kTrackerSlot, 6, "a whole number from 0 to 5");
+    row("scaler", kStepsSlot, -1e300, "a whole number from 0 to 5");
+    row("scaler", kStopSlot, 2, "a whole number from 0 to 1");
+    row("scaler.rules", kGrowthFactorSlot, std::nan(""), "a number from 1 to ");
+    row("scaler.rules", kBackoffFactorSlot, -1e300, "a number from 0 to 1");
+    row("scaler.rules", kGrowthIntervalSlot, 1e300, "a whole number from 0 to 1000000000");
+    row("scaler.rules", kModeSlot, 3, "a whole number from 0 to 2");
+    row("scaler.rules", kCeilingSlot, kInf, "a number from 0 to 3.40282");
+    row("schedule.table", 0, std::nan(""), "a number from 0 to 3.40282");
+    row("schedule.table", 0, -1, "a number from 0 to 3.40282");
+    row("schedule.tick", 0, -1, "a whole number from 0 to 5");
+    row("schedule.tick", 0, 6, "a whole number from 0 to 5");
+    row("schedule.tick", 0, 4, "5 after step 5");
+}
+
+/// The checksums of such a file are right.
+void TestCheckpoint::refusesWhatNoTrainingWrites() {
+    QFETCH(const QString, state);
+    QFETCH(const int, place);
+    QFETCH(const double, value);
+    QFETCH(const QString, allowed);
+    Run run(small());
+    run.to(5);
+    ExperimentState changed = throughAFile(*run.experiment);
+    Run whole(changed); // it can be read
+    QCOMPARE(whole.experiment->step(), int64_t{5});
+    TypedBytes& values = changed.lanes[1].states.at(state.toStdString());
+    const bool isDouble = values.dtype == DType::F64;
+    const auto single = static_cast<float>(value);
+    const void* from = isDouble ? static_cast<const void*>(&value) : &single;
+    const size_t size = bytesOf(values.dtype);
+    std::memcpy(values.bytes.data() + static_cast<size_t>(place) * size, from, size);
+    writeCheckpoint(path("changed.safetensors"), changed, "1.2.3");
+    const ExperimentState read = readCheckpoint(path("changed.safetensors"));
+    const QString reason = QString::fromStdString(thrownBy<InputError>([&] { Run other(read); }));
+    if (allowed.isEmpty()) {
+        QCOMPARE(reason, QString("nothing thrown"));
+        return;
+    }
+    const QString start = QString("the state of lane %1: %2, value %3: ")
+                              .arg(QString::fromStdString(run.experiment->laneName(1)), state)
+                              .arg(place + 1);
+    QVERIFY2(reason.startsWith(start), qPrintable(reason));
+    QVERIFY2(reason.contains(" is not allowed: " + allowed), qPrintable(reason));
+}
+
+/// A lane whose skips hold its schedule is behind the others.
+void TestCheckpoint::aHeldScheduleIsBehind() {
+    Run run(small({"lanes.1.scaler.hold_schedule=true", "lanes.1.scaler.init_scale=2^40"}));
+    run.to(5);
+    const ExperimentState state = throughAFile(*run.experiment);
+    const TypedBytes& tick = state.lanes.at(1).states.at("schedule.tick");
+    float at = -1;
+    std::memcpy(&at, tick.bytes.data(), sizeof at);
+    QVERIFY(state.lanes[1].skipped > 0);
+    QCOMPARE(at, static_cast<float>(5 - state.lanes[1].skipped));
+    QCOMPARE(Run(state).experiment->step(), int64_t{5});
+}
+
+void TestCheckpoint::refusesNumbersOfItsHeader() {
+    Run run(small());
+    run.to(5);
+    const ExperimentState good = throughAFile(*run.experiment);
+    const std::string file = path("numbers.safetensors");
+    const auto refused = [&](const ExperimentState& state) {
+        writeCheckpoint(file, state, "1.2.3");
+        return thrownBy<InputError>([&] { readCheckpoint(file); });
+    };
+    ExperimentState bad = good;
+    bad.wallSeconds = -1;
+    QVERIFY(isAbout(refused(bad), file, "state.seconds: -1.0 is not allowed: a number from 0 to"));
+    bad = good;
+    bad.lanes[0].plateau.rate = -1;
+    QVERIFY(isAbout(refused(bad), file, "state.lanes.0.plateau_rate: -1.0 is not allowed"));
+    bad = good;
+    bad.lanes[0].atFloor = FloorStop{1, -1};
+    QVERIFY(isAbout(refused(bad), file, "state.lanes.0.floor_scale: -1.0 is not allowed"));
 }
 
 /// No memory is allocated for what the file does not have.

@@ -31,6 +31,7 @@ private slots:
     void manyNumbersTakeTheMemoryOfOne();
     void stoppedWhileSomeAreLeftOut();
     void namedOnceByARunThatGoesOn();
+    void aLostClassIsNamed();
 
 private:
     static constexpr int kFew = 8;
@@ -207,6 +208,46 @@ void TestLeftOut::namedOnceByARunThatGoesOn() {
     Experiment rest(state.recorded);
     rest.resume(state);
     QCOMPARE(named(rest, 8), 0);
+}
+
+/// A class whose pictures are all damaged is told before these, by a run that begins, and one that
+/// has a single one left is none.
+void TestLeftOut::aLostClassIsNamed() {
+    for (int i = 0; i < kFew; ++i) {
+        put(QString("train/%1/%2.png").arg(i % 2).arg(i), plain(0, 1, 0));
+        mend(i);
+    }
+    for (int i = 1; i < kFew; i += 2)
+        writeBytes(m_folder->filePath(QString("train/1/%1.png").arg(i)).toStdString(), "");
+    RunConfig config = skipping();
+    config.steps = 8;
+    const auto lost = [](Experiment& experiment, int64_t step) {
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        while (experiment.step() < step)
+            experiment.advance(records, events);
+        QStringList texts;
+        for (const Event& each : events)
+            if (each.kind == EventKind::Damaged)
+                texts << QString::fromStdString(each.text.english());
+        // all samples of the first epoch are told behind it
+        const bool first = texts.size() == 5 && texts[0].contains("no sample");
+        return first ? texts.filter("no sample") : texts;
+    };
+    Experiment begun(config);
+    const QStringList told = lost(begun, 4);
+    QCOMPARE(told.size(), 1);
+    QVERIFY2(
+        told[0].endsWith(": no sample to train on of the class \"1\" can be read (it has 4). So "
+                         "the network does not learn it."),
+        qPrintable(told[0]));
+    Experiment rest(config);
+    rest.resume(begun.state());
+    QCOMPARE(lost(rest, 8), QStringList());
+    put("train/1/3.png", plain(1, 0, 0));
+    Experiment other(config);
+    for (const QString& text : lost(other, 4))
+        QVERIFY2(text.contains("train/1/"), qPrintable(text));
 }
 
 } // namespace tst_left_out

@@ -28,6 +28,7 @@ class TestEventWords : public QObject {
 private slots:
     void scalesThatCannotComeBack();
     void whyAnEpsilonOfZero();
+    void aLostClassIsNoSample();
 };
 
 /// Neither halving nor doubling changes these scales: "stays" would sound as if all were well.
@@ -49,6 +50,15 @@ void TestEventWords::whyAnEpsilonOfZero() {
     event.kind = EventKind::Overflow;
     QCOMPARE(EventModel::whyText(event),
              QStringLiteral("What to do: set Epsilon to 1e-4, or use AMP."));
+}
+
+void TestEventWords::aLostClassIsNoSample() {
+    Event event = eventOf(EventKind::Damaged, 1, "Step 1: a.png: cut off.");
+    QCOMPARE(EventModel::whatText(event), QStringLiteral("Damaged sample"));
+    QVERIFY(EventModel::whyText(event).contains("The next sample took its place"));
+    event.text = {kLostClass, 1, Message::data("no sample of \"dog\" can be read")};
+    QCOMPARE(EventModel::whatText(event), QStringLiteral("Class without samples"));
+    QVERIFY(EventModel::whyText(event).contains("What to do: mend the files"));
 }
 
 } // namespace tst_event_words
