@@ -78,15 +78,19 @@ Picture classTable(const ClassCounts& counts) {
     return picture;
 }
 
-std::string classCaption(std::span<const std::string> names) {
-    constexpr size_t kMostNames = 50;
+std::string classCaption(std::span<const std::string> names, size_t most) {
+    constexpr std::string_view kMore = ", ...";
     std::string caption;
-    for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
-        const std::string number = std::to_string(i);
-        if (names[i] != number)
-            caption += (caption.empty() ? "" : ", ") + number + " " + escapedText(names[i]);
+    size_t next = 0;
+    for (; next < std::min(names.size(), most); ++next) {
+        const std::string number = std::to_string(next);
+        if (names[next] == number) continue;
+        const std::string entry =
+            (caption.empty() ? "" : ", ") + number + " " + escapedText(names[next]);
+        if (caption.size() + entry.size() + kMore.size() > kMostCaption) break;
+        caption += entry;
     }
-    if (names.size() > kMostNames && !caption.empty()) caption += ", ...";
+    if (next < names.size() && !caption.empty()) caption += kMore;
     return caption;
 }
 

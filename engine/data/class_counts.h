@@ -4,7 +4,9 @@
 #include "engine/io/picture.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,8 +55,10 @@ private:
 Picture classTable(const ClassCounts&);
 
 /// Returns what the numbers of classes mean, for a caption: "0 T-shirt/top, 1 Trouser". Empty when
-/// the names are just the numbers; after 50 names ", ..." follows.
-std::string classCaption(std::span<const std::string> names);
+/// the names are just the numbers. ", ..." stands for what comes after `most` classes, or would
+/// make it longer than kMostCaption.
+std::string classCaption(std::span<const std::string> names,
+                         size_t most = std::numeric_limits<size_t>::max());
 /// Returns the names of so many classes from their caption; those that it lacks are numbers.
 std::vector<std::string> classesOfCaption(std::string_view caption, size_t classes);
 

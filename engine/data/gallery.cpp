@@ -260,7 +260,8 @@ Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> 
     for (size_t i = 0; i < labels.size(); ++i)
         sheet.number(static_cast<int>(i), labels[i], kInk, kPaper);
     Picture picture = sheet.take();
-    picture.caption = classCaption(names);
+    constexpr size_t kMostNames = 50; // a sentence of the window ends with them
+    picture.caption = classCaption(names, kMostNames);
     return picture;
 }
 

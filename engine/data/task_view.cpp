@@ -271,7 +271,8 @@ Picture targetPictureOf(const TaskView& view, const Batch& batch) {
         std::vector<int32_t> each(view.classes.size()); // a batch need not have them all
         std::iota(each.begin(), each.end(), 0);
         Picture picture = classTableOf(view, each, each);
-        picture.caption = classCaption(view.classes); // the window writes them beside the table
+        if (view.classes.size() <= ClassCounts::kMostRows) // else classes share rows
+            picture.caption = classCaption(view.classes); // the window writes them beside the table
         return picture;
     }
     if (view.kind == ViewKind::Curve) {

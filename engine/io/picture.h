@@ -1,6 +1,7 @@
 // Pictures: floats in memory, PNG and JPEG in files.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@
 #include <vector>
 
 namespace halfscope {
+
+/// A caption of a file has at most so many bytes: enough for the names of 1000 classes.
+inline constexpr size_t kMostCaption = size_t{64} << 10;
 
 /// Row-major with interleaved channels: values[(y * width + x) * channels + c]; 0 is black, 1 is
 /// white. A network may paint outside [0, 1], and nan; files clamp.
@@ -21,7 +25,7 @@ struct Picture {
 /// Reads PNG or JPEG, which its content tells (any depth, palette, alpha over white), of at most
 /// 16384 x 16384. Throws InputError that names the file and what is wrong; also for a small file
 /// that expands to more than 2^26 samples. The caption is a PNG's text "Description" if it is one
-/// short line.
+/// line of at most kMostCaption bytes.
 Picture readPicture(const std::string& path);
 /// Does the same, and returns the text "Shares" of a PNG besides, as it is; empty when there is
 /// none, or when it takes more than 16 MiB.

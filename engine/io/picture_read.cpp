@@ -198,11 +198,10 @@ public:
     int passes() const { return m_passes; }
     /// Returns the caption from the texts before the pixels.
     std::string caption() const {
-        constexpr size_t kMostBytes = 200;
         for (const png_text& each : texts()) {
             if (std::string_view(each.key) != "Description" || !each.text) continue;
             const std::string_view text = each.text;
-            if (text.size() <= kMostBytes && isPlainText(text)) return std::string(text);
+            if (text.size() <= kMostCaption && isPlainText(text)) return std::string(text);
         }
         return {};
     }

@@ -287,9 +287,9 @@ void ImageView::paintLegend(QPainter& painter) const {
     const QString high = QLocale().toString(m_legend, 'g', 3);
     const int text = fontMetrics().horizontalAdvance(high) + 6;
     const int zero = fontMetrics().horizontalAdvance(u'0') + 6;
-    // right below the picture
-    const int top =
-        std::min(height() - legendHeight(), static_cast<int>(std::ceil(pictureRect().bottom())));
+    // right below the picture and the names of its columns
+    const double bottom = pictureRect().bottom() + axesRoom().bottom();
+    const int top = std::min(height() - legendHeight(), static_cast<int>(std::ceil(bottom)));
     const QRect line(kPictureMargin, top, width() - 2 * kPictureMargin, legendHeight());
     const QRect bar(line.left() + zero, line.top() + 6, std::max(0, line.width() - zero - text),
                     legendHeight() - 11);

@@ -22,9 +22,10 @@ namespace {
 constexpr int kLaneColors = 6;
 // Okabe and Ito's colours, which stay apart for the common kinds of colour blindness. Their
 // vermilion is darker here, because on white their orange is darkened and would come too near to
-// it.
+// it; so would their yellow, which is paler here. Their sky blue is left out: darkened, it would be
+// lane A's blue.
 constexpr std::array<QRgb, kLaneColors> kLaneHues{0xff0072b2, 0xffe69f00, 0xff009e73,
-                                                  0xffcc79a7, 0xffb04a00, 0xff56b4e9};
+                                                  0xffcc79a7, 0xffb04a00, 0xfffce484};
 // Differ from the lanes' hues and from each other; a tag at each curve's end tells them apart, too.
 constexpr int kRunColors = 6;
 constexpr std::array<QRgb, kRunColors> kRunHues{0xff7b6fd0, 0xff8a8f1f, 0xffc0567f,
@@ -195,8 +196,8 @@ QVector<qreal> laneDash(int index) {
     case 1: return {7, 3};
     case 2: return {3, 2};
     case 3: return {9, 3, 2, 3};
-    case 4: return {1, 2};
-    case 5: return {14, 4};
+    case 4: return {14, 4};
+    case 5: return {9, 3, 2, 3, 2, 3};
     default: return {};
     }
 }

@@ -35,7 +35,8 @@ struct Colors {
     QColor warning; ///< backoff
     QColor error;   ///< overflow, nan
 
-    /// Returns an Okabe-Ito hue for lanes A to F, lighter on a dark background; repeats after six.
+    /// Returns a hue after Okabe and Ito for lanes A to F, lighter on a dark background, darker on
+    /// a light one; repeats after six.
     QColor lane(int index) const;
     /// Returns the lane's colour, dark or light enough to read as text (4.5:1).
     QColor laneText(int index) const;

@@ -302,8 +302,10 @@ QString EventModel::whyText(const Event& event) {
             "Why: its file could not be read as a picture, and the setting Damaged pictures is "
             "skip. The next sample took its place.");
     case EventKind::Underflow:
-        return tr("Why: fp16 holds nothing below about 6e-8. Every gradient of this step was "
-                  "smaller, even multiplied by the loss scale, and became zero (underflow). The "
+        return tr("Why: fp16 rounds what is below 2^-25, about 3e-8, to zero. Every gradient of "
+                  "this "
+                  "step was smaller, even multiplied by the loss scale, and became zero "
+                  "(underflow). The "
                   "same step was run again at a larger loss scale, where they are not zero.") +
                u'\n' +
                tr("What to do: set a larger loss scale. A scaler that may grow also raises it by "

@@ -130,6 +130,9 @@ public:
     double secondsPerStep() const;
     /// Whether a pace of so many steps a second makes the lanes wait between steps; 0: no limit.
     bool waitsAt(double pace) const { return pace > 0 && pace * secondsPerStep() < 1; }
+    /// Whether the speeds of lanes may be compared at that pace: a step after a wait finds cold
+    /// caches, those of fast lanes above all. Whoever shows speeds asks this.
+    bool comparesAt(double pace) const { return lanes() < 2 || !waitsAt(pace); }
     /// Returns the speed of lane `of` relative to lane `over`; 0 when unknown.
     double speedRatio(int of = 1, int over = 0) const;
 

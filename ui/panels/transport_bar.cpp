@@ -314,30 +314,47 @@ void TransportBar::writeSpeeds(const RunModel& run) {
         full << letter + tr("%1 steps/s").arg(figure);
         brief << letter + tr("%1/s").arg(withPrefix(speed));
     }
+    const bool comparable = run.comparesAt(m_pace->pace());
+    const QString tip = speedsTip(run, comparable);
+    if (tip != m_speeds->toolTip()) m_speeds->setToolTip(tip);
+    keepRoomForSpeeds(widest.join(kLineBreak));
+    if (comparable) {
+        const double times = run.speedRatio(other, base);
+        const QString ratio = times > 0 ? tr("%1/%2 ×%3")
+                                              .arg(laneLetter(other), laneLetter(base),
+                                                   locale.toString(times, 'f', 2))
+                                        : QString();
+        if (!ratio.isEmpty()) full << ratio;
+        const QString gap = QStringLiteral("&nbsp;&nbsp;");
+        const QString lines = brief.join(kLineBreak);
+        const QString named = ratio.isEmpty() ? QString() : tr("throughput %1").arg(ratio);
+        m_speedForms = {full.join(gap), brief.join(gap), lines + gap + ratio, lines, named};
+        keepRoomForSpeeds(lines);
+    } else {
+        m_speedForms = {tr("speeds not comparable at this pace"), tr("not comparable at this pace"),
+                        tr("not comparable"), QString()};
+    }
+    showSpeeds();
+}
+
+/// Tells the speeds of all lanes, unless they would mislead.
+QString TransportBar::speedsTip(const RunModel& run, bool comparable) const {
+    const QLocale locale;
+    const auto [base, other] = comparedIn(run.lanes());
     QStringList all{
         tr("Throughput of each lane (the median over the last five seconds), then how much "
            "faster lane %1 is than lane %2, unless the pace makes them wait")
             .arg(laneLetter(other), laneLetter(base))};
     if (run.lanes() > 2) all << tr("Click to choose the two lanes that are compared.");
-    for (int i = 0; i < run.lanes(); ++i)
+    if (!comparable)
+        all << tr("The pace makes the lanes wait now. Each step then finds cold caches, so their "
+                  "speeds cannot be compared.");
+    for (int i = 0; i < run.lanes() && comparable; ++i)
         if (const double speed = run.lane(i).stepsPerSecond; speed > 0)
             all << tr("%1: %2 steps/s")
                        .arg(laneLabel(i, run.lane(i).title),
                             locale.toString(speed, 'f', speed < 10 ? 2 : 0));
-    if (const QString tip = all.join(u'\n'); tip != m_speeds->toolTip()) m_speeds->setToolTip(tip);
-    const double times = run.waitsAt(m_pace->pace()) ? 0 : run.speedRatio(other, base);
-    const QString ratio =
-        times > 0 ? tr("%1/%2 ×%3")
-                        .arg(laneLetter(other), laneLetter(base), locale.toString(times, 'f', 2))
-                  : QString();
-    if (!ratio.isEmpty()) full << ratio;
-    const QString gap = QStringLiteral("&nbsp;&nbsp;");
-    const QString lines = brief.join(kLineBreak);
-    const QString named = ratio.isEmpty() ? QString() : tr("throughput %1").arg(ratio);
-    m_speedForms = {full.join(gap), brief.join(gap), lines + gap + ratio, lines, named};
-    keepRoomForSpeeds(widest.join(kLineBreak));
-    keepRoomForSpeeds(lines);
-    showSpeeds();
+    return all.join(u'\n');
 }
 
 /// Makes the bar leave out what other places tell, rather than the speeds.

@@ -88,6 +88,7 @@ private:
     void keepRoomForSpeeds(const QString& lines);
     int widthOfSpeeds(const QString& form) const;
     void writeSpeeds(const RunModel&);
+    QString speedsTip(const RunModel&, bool comparable) const;
     void fillSpeedMenu();
     struct Pair {
         int base, other; ///< lanes

@@ -16,19 +16,25 @@ Crosshair::Crosshair(QCustomPlot& plot, QCPAxisRect& tagRect) : m_plot(plot) {
     plot.addLayer(QStringLiteral("crosshair"), nullptr, QCustomPlot::limAbove);
     m_layer = plot.layer(QStringLiteral("crosshair"));
     m_layer->setMode(QCPLayer::lmBuffered);
-    m_tag = make<QCPItemText>(&plot);
-    m_tag->setClipToAxisRect(false);
-    m_tag->position->setAxisRect(&tagRect);
-    m_tag->position->setAxes(tagRect.axis(QCPAxis::atBottom), tagRect.axis(QCPAxis::atLeft));
-    m_tag->position->setTypeX(QCPItemPosition::ptPlotCoords);
-    m_tag->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-    m_tag->setPositionAlignment(Qt::AlignTop | Qt::AlignHCenter);
-    m_tag->setPadding(QMargins(5, 1, 5, 1));
-    m_tag->setLayer(m_layer);
-    m_tag->setVisible(false);
+    m_pinnedTag = newTag(tagRect); // the other one lies over it
+    m_tag = newTag(tagRect);
 }
 
-void Crosshair::addTo(QCPAxisRect& rect) {
+QCPItemText* Crosshair::newTag(QCPAxisRect& rect) {
+    auto* tag = make<QCPItemText>(&m_plot);
+    tag->setClipToAxisRect(false);
+    tag->position->setAxisRect(&rect);
+    tag->position->setAxes(rect.axis(QCPAxis::atBottom), rect.axis(QCPAxis::atLeft));
+    tag->position->setTypeX(QCPItemPosition::ptPlotCoords);
+    tag->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    tag->setPositionAlignment(Qt::AlignTop | Qt::AlignHCenter);
+    tag->setPadding(QMargins(5, 1, 5, 1));
+    tag->setLayer(m_layer);
+    tag->setVisible(false);
+    return tag;
+}
+
+QCPItemStraightLine* Crosshair::newLine(QCPAxisRect& rect) {
     auto* line = make<QCPItemStraightLine>(&m_plot);
     line->setClipAxisRect(&rect);
     for (QCPItemPosition* position : line->positions()) {
@@ -38,25 +44,34 @@ void Crosshair::addTo(QCPAxisRect& rect) {
         position->setAxes(rect.axis(QCPAxis::atBottom), rect.axis(QCPAxis::atLeft));
     }
     line->setLayer(m_layer);
-    m_lines.push_back({&rect, line});
+    return line;
+}
+
+void Crosshair::addTo(QCPAxisRect& rect) {
+    m_lines.push_back({.rect = &rect, .pinned = newLine(rect), .item = newLine(rect)});
     place();
 }
 
 void Crosshair::removeFrom(const QCPAxisRect& rect) {
     std::erase_if(m_lines, [&](const Line& line) {
-        if (line.rect == &rect) m_plot.removeItem(line.item);
-        return line.rect == &rect;
+        if (line.rect != &rect) return false;
+        m_plot.removeItem(line.item);
+        m_plot.removeItem(line.pinned);
+        return true;
     });
 }
 
 void Crosshair::setColors(const Colors& colors) {
-    const QPen pen(colors.text, 0);
-    for (const Line& line : m_lines)
-        line.item->setPen(pen);
-    m_tag->setFont(m_plot.font());
+    m_pen = QPen(colors.text, 0);
+    for (QCPItemText* tag : {m_pinnedTag, m_tag}) {
+        tag->setFont(m_plot.font());
+        tag->setPen(m_pen);
+    }
     m_tag->setColor(colors.background);
     m_tag->setBrush(QBrush(colors.text));
-    m_tag->setPen(pen);
+    m_pinnedTag->setColor(colors.text);
+    m_pinnedTag->setBrush(QBrush(colors.background));
+    place();
 }
 
 bool Crosshair::moveTo(std::optional<qint64> step) {
@@ -66,13 +81,31 @@ bool Crosshair::moveTo(std::optional<qint64> step) {
     return true;
 }
 
+void Crosshair::pin(std::optional<qint64> step) {
+    m_pinned = step;
+    place();
+}
+
 void Crosshair::place() {
+    const bool away = m_pinned && m_step && m_step != m_pinned; // from the pin
+    QPen dashed = m_pen;
+    dashed.setDashPattern({4, 3});
     const auto at = static_cast<double>(m_step.value_or(0));
+    const auto pinned = static_cast<double>(m_pinned.value_or(0));
+    const auto put = [](QCPItemStraightLine& line, double step, bool shown) {
+        line.setVisible(shown);
+        line.point1->setCoords(step, 0);
+        line.point2->setCoords(step, 1);
+    };
     for (const Line& line : m_lines) {
-        line.item->setVisible(m_step.has_value());
-        line.item->point1->setCoords(at, 0);
-        line.item->point2->setCoords(at, 1);
+        put(*line.pinned, pinned, away);
+        put(*line.item, at, m_step.has_value());
+        line.pinned->setPen(m_pen);
+        line.item->setPen(away ? dashed : m_pen);
     }
+    m_pinnedTag->setVisible(away);
+    m_pinnedTag->setText(QLocale().toString(m_pinned.value_or(0)));
+    m_pinnedTag->position->setCoords(pinned, 1.03);
     m_tag->setVisible(m_step.has_value());
     m_tag->setText(QLocale().toString(m_step.value_or(0)));
     m_tag->position->setCoords(at, 1.03);

@@ -1,7 +1,9 @@
-// The vertical line at one step of all plots, with the step's number below. It has a layer of its
-// own, so moving it redraws no curve.
+// The vertical line at one step of all plots, with the step's number below. While it is away from
+// the step that it is pinned to, it is dashed, and a line stays there. They have a layer of their
+// own, so moving them redraws no curve.
 #pragma once
 
+#include <QPen>
 #include <QtGlobal>
 
 #include <optional>
@@ -34,18 +36,21 @@ public:
     bool moveTo(std::optional<qint64> step);
     /// Returns the step to which the line returns when the pointer leaves.
     std::optional<qint64> pinned() const { return m_pinned; }
-    void pin(std::optional<qint64> step) { m_pinned = step; }
+    void pin(std::optional<qint64> step);
 
 private:
-    void place();
-
     struct Line {
         const QCPAxisRect* rect;
-        QCPItemStraightLine* item; ///< owned by the plot
+        QCPItemStraightLine *pinned, *item; ///< owned by the plot
     };
+    QCPItemText* newTag(QCPAxisRect&);
+    QCPItemStraightLine* newLine(QCPAxisRect&);
+    void place();
+
     QCustomPlot& m_plot;
-    QCPLayer* m_layer = nullptr; ///< owned by the plot, as is the tag
-    QCPItemText* m_tag = nullptr;
+    QCPLayer* m_layer = nullptr; ///< owned by the plot, as are the tags
+    QCPItemText *m_pinnedTag = nullptr, *m_tag = nullptr;
+    QPen m_pen;
     std::vector<Line> m_lines;
     std::optional<qint64> m_step, m_pinned;
 };

@@ -185,7 +185,7 @@ void GradientMap::setColors(const Colors& colors) {
     m_colors = colors;
     setColorsOf(m_rect, colors, m_plot.font());
     m_item->setColors(colors, m_lane);
-    m_readout->setTitle(title(), QCoreApplication::translate("GradientMap", "Gradients"),
+    m_readout->setTitle(title(), title(), QCoreApplication::translate("GradientMap", "Gradients"),
                         colors.text);
 }
 

@@ -61,6 +61,8 @@ QString titleOf(const Metric& metric) {
                : QStringLiteral("%1 (%2)").arg(title, translated(metric.unit));
 }
 
+QString plainTitleOf(const Metric& metric) { return shownTitle(metric.title); }
+
 QString shortTitleOf(const Metric& metric) { return shownTitle(metric.shortTitle); }
 
 QString explanationOf(const Metric& metric) {

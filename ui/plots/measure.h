@@ -14,6 +14,8 @@ class SpacedTicker;
 
 /// Returns the metric's name with its unit, in the user's language.
 QString titleOf(const Metric&);
+/// Returns the name alone.
+QString plainTitleOf(const Metric&);
 /// Returns a shorter title, for where the whole one leaves too little room.
 QString shortTitleOf(const Metric&);
 /// Explains the metric to readers who do not know the term.

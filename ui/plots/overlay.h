@@ -14,6 +14,7 @@ struct Overlay {
     QString tag;                    ///< "2": written at the end of its curves, before the lane's
                                     ///< letter
     int color = 0;                  ///< see Colors::run()
+    QString name{};                 ///< fit to be shown; empty: not known
 };
 
 } // namespace halfscope

@@ -57,6 +57,34 @@ double PlotPanel::stretch() const {
     return wanted() ? std::max(kWanted, stretchOf(m_metric)) : stretchOf(m_metric);
 }
 
+QString PlotPanel::explanation() const {
+    const QString text = explanationOf(m_metric);
+    return holdsBack()
+               ? QCoreApplication::translate("PlotPanel",
+                                             "%1 The pace makes the lanes wait now. Each step then "
+                                             "finds cold caches, so the speeds of lanes cannot be "
+                                             "compared.")
+                     .arg(text)
+               : text;
+}
+
+void PlotPanel::setComparable(bool comparable) {
+    m_comparable = comparable;
+    writeTitle();
+}
+
+void PlotPanel::writeTitle() {
+    QString whole = title(), plain = plainTitleOf(m_metric), brief = shortTitleOf(m_metric);
+    if (holdsBack()) {
+        whole =
+            QCoreApplication::translate("PlotPanel", "%1: not comparable at this pace").arg(whole);
+        const QString words = QCoreApplication::translate("PlotPanel", "%1: not comparable");
+        plain = words.arg(plain);
+        brief = words.arg(brief);
+    }
+    m_readout->setTitle(whole, plain, brief, m_colors.text);
+}
+
 void PlotPanel::setHidden(bool hidden) {
     StackedPlot::setHidden(hidden);
     m_readout->setVisible(!hidden);
@@ -230,7 +258,7 @@ void PlotPanel::drawLanes(double from, double to, int pixels) {
         const QPen pen = lanePen(i);
         const bool trend = lane.trend.weight() > 0;
         const Drawn drawn = drawnOf(lane.points, pixels);
-        const bool pale = trend || (drawn.noise && lane.trendGraph);
+        const bool pale = trend || (drawn.noise && lane.trendGraph) || holdsBack();
         fillGraph(*lane.graph, drawn, pale ? m_colors.faint(pen) : pen, pixels);
         if (!lane.trendGraph) continue;
         if (!trend && pale)
@@ -360,7 +388,7 @@ void PlotPanel::setColors(const Colors& colors) {
     setColorsOf(m_rect, colors, m_plot.font());
     for (size_t i = 0; i < m_lanes.size(); ++i)
         m_lanes[i].graph->setPen(colors.lanePen(static_cast<int>(i)));
-    m_readout->setTitle(title(), shortTitleOf(m_metric), colors.text);
+    writeTitle();
 }
 
 QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
@@ -373,6 +401,7 @@ QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
 
 QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
     constexpr int kMost = 2; // in a header
+    if (holdsBack()) return {};
     const Lane& now = m_lanes[lane];
     const auto newest = now.curve.at(std::nullopt);
     // the newest value is compared with the one after equally many steps
@@ -391,6 +420,7 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
 }
 
 QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
+    if (holdsBack()) return {};
     if (lane.absent) return QCoreApplication::translate("PlotPanel", "none");
     const auto value = lane.curve.at(step);
     if (!value) return {};
@@ -431,6 +461,9 @@ std::vector<PlottedCurve> PlotPanel::curves() const {
 }
 
 QString PlotPanel::spoken(std::optional<qint64> step) const {
+    if (holdsBack())
+        return QCoreApplication::translate("PlotPanel", "%1: not comparable at this pace")
+            .arg(title());
     QStringList parts;
     for (size_t i = 0; i < m_lanes.size(); ++i)
         if (const QString value = textAt(m_lanes[i], step); !value.isEmpty())

@@ -40,7 +40,7 @@ public:
     MetricId id() const { return m_id; }
     const Metric& metric() const { return m_metric; }
     QString title() const override { return titleOf(m_metric); }
-    QString explanation() const override { return explanationOf(m_metric); }
+    QString explanation() const override;
     double stretch() const override;
     void setHidden(bool) override;
     bool foldsFirst() const override { return m_id == metric::DeviceSeconds && !wanted(); }
@@ -60,6 +60,9 @@ public:
     /// Tells that nothing is trained. Then the plot is not drawn 30 times a second: curves with few
     /// points get thicker, smooth lines, and the speed of the last steps is drawn.
     void setResting(bool resting) { m_resting = resting; }
+    /// Tells whether the speeds of lanes may be compared now. When not, a plot of them shows pale
+    /// curves, no figures, and why.
+    void setComparable(bool);
     /// Draws lines so many times as thick from the next update() on.
     void magnify(double factor) { m_magnified = factor; }
     /// Keeps so many pixels free at the right end of the header, because something else covers
@@ -110,6 +113,8 @@ private:
     /// Returns " (2: 0.0123)", the values of other runs at the same step, or nothing.
     QString othersAt(size_t lane, std::optional<qint64> step) const;
     bool isDrawn(const Lane&) const;
+    bool holdsBack() const { return !m_comparable && m_metric.axis == PlotAxis::Rate; }
+    void writeTitle();
     CurveGraph* newGraph(const QString& name);
     void removeLanes();
     void removeOverlays();
@@ -132,6 +137,7 @@ private:
     Metric m_metric;
     double m_smoothing = 0; ///< the weight of the past
     bool m_resting = false;
+    bool m_comparable = true;
     double m_magnified = 1;
     std::vector<Lane> m_lanes;
     std::vector<Overlay> m_overlays;

@@ -4,6 +4,7 @@
 
 #include "ui/look/theme.h"
 #include "ui/plots/readout_item.h"
+#include "ui/plots/run_legend.h"
 
 #include <qcustomplot.h>
 
@@ -129,9 +130,7 @@ FigureLegend legendOf(const Colors& colors, const QStringList& labels,
     for (int lane = 0; lane < labels.size(); ++lane)
         legend.entries.push_back({colors.lanePen(lane), colors.laneText(lane), labels[lane]});
     for (const Overlay& other : others)
-        legend.entries.push_back(
-            {colors.runPen(other.color, 0), colors.text,
-             QCoreApplication::translate("PlotStack", "run %1").arg(other.tag.trimmed())});
+        legend.entries.push_back({colors.runPen(other.color, 0), colors.text, legendTextOf(other)});
     return legend;
 }
 

@@ -67,12 +67,19 @@ bool PlotRows::build(std::span<const Metric> all, std::span<const MetricId> metr
     }
     rows.addElement(row, 0, &m_events);
     applyHidden();
+    setComparable(m_comparable);
     return true;
 }
 
 void PlotRows::hide(const QStringList& columns) {
     m_hidden = columns;
     applyHidden();
+}
+
+void PlotRows::setComparable(bool comparable) {
+    m_comparable = comparable;
+    for (const auto& panel : m_panels)
+        panel->setComparable(comparable);
 }
 
 void PlotRows::applyHidden() {

@@ -45,6 +45,8 @@ public:
     /// Takes away the plots of the metrics with these columns, now and after each build(); the
     /// others come back. The loss stays: QCustomPlot would hide every header with the first plot.
     void hide(const QStringList& columns);
+    /// Tells all plots, also those that are built later; see PlotPanel::setComparable().
+    void setComparable(bool);
     const QStringList& hidden() const { return m_hidden; }
     /// Returns all plots that are not hidden, from top to bottom.
     std::vector<StackedPlot*> shown() const;
@@ -62,6 +64,7 @@ private:
     Crosshair& m_crosshair;
     std::vector<std::unique_ptr<PlotPanel>> m_panels;
     std::unique_ptr<GradientMap> m_map;
+    bool m_comparable = true;
     QStringList m_hidden; ///< columns of metrics, also of those that this run does not have
 };
 

@@ -11,6 +11,7 @@
 #include "ui/plots/plot_rows.h"
 #include "ui/plots/plots_menu.h"
 #include "ui/plots/readout_item.h"
+#include "ui/plots/run_legend.h"
 #include "ui/plots/stack_layout.h"
 #include "ui/plots/tickers.h"
 
@@ -31,7 +32,6 @@
 namespace halfscope {
 
 namespace {
-constexpr double kEmptyEnd = 10;     // steps shown before there are any
 constexpr double kMarkRoom = 7;      // pixels beside the first and the newest step, for their marks
 constexpr int kDescribeEvery = 1000; // milliseconds: screen readers must not be flooded
 constexpr double kWheelStep = 1.25;  // zoom per notch of 120 eighths of a degree
@@ -43,6 +43,8 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     auto* box = make<QVBoxLayout>(this);
     box->setContentsMargins(kFocusBorder, kFocusBorder, kFocusBorder, kFocusBorder);
     box->addWidget(m_plot.get());
+    m_runLegend = make<RunLegend>(this);
+    box->addWidget(m_runLegend);
     m_plot->setFocusPolicy(Qt::NoFocus);
     m_plot->setMinimumSize(1, 1); // QCustomPlot complains about painting on nothing
     m_controls = make<PlotControls>(*this);
@@ -126,9 +128,11 @@ void PlotStack::setRun(std::shared_ptr<const Run> run) {
 
 void PlotStack::setOverlays(std::vector<Overlay> overlays) {
     m_overlays = std::move(overlays);
+    m_runLegend->setRuns(m_overlays);
     m_seen.reset();
     for (auto& panel : m_rows->panels())
         panel->setOverlays(m_overlays);
+    if (m_magnified > 1) applyMargins(); // the legend
     m_dirty = true;
 }
 
@@ -148,11 +152,10 @@ bool PlotStack::takeRun() {
     const RunSnapshot& run = m_run->now();
     if (run.laneCount() != lanes() || !m_rows->has(plottedMetrics(run))) {
         const bool followed = m_following;
-        const double from = m_from, to = m_to;
+        const StepRange range = m_range;
         setRun(m_run);
         m_following = followed;
-        m_from = from;
-        m_to = to;
+        m_range = range;
         offerWayBack();
         m_seen = seen;
     }
@@ -223,17 +226,9 @@ void PlotStack::showGradientLane() {
     updateReadouts();
 }
 
-/// A run that goes on from a checkpoint may lack the rows before it.
-QCPRange PlotStack::allSteps() const {
-    int64_t first = m_run ? m_run->now().firstStep() : 1, last = m_lastStep;
-    if (m_run && !m_run->now().events().empty())
-        first = std::min(first, std::max(m_run->now().events()[0].step, int64_t{1}));
-    for (const Overlay& overlay : m_overlays) {
-        first = std::min(first, overlay.run->now().firstStep());
-        last = std::max(last, overlay.run->now().lastStep());
-    }
-    return {double(first - 1), std::max(double(last), double(first - 1) + kEmptyEnd)};
-}
+QCPRange PlotStack::allSteps() const { return stepsOf(m_run.get(), m_lastStep, m_overlays); }
+
+double PlotStack::roomAtEnds() const { return roomFor(kMarkRoom * m_magnified, plotWidth()); }
 
 bool PlotStack::refresh() {
     m_dirty = takeRun() || m_dirty;
@@ -241,18 +236,10 @@ bool PlotStack::refresh() {
     m_dirty = false;
     if (m_events->takeEvents()) applyMargins();
     layOut();
-    const int pixels = plotWidth();
-    if (m_following) {
-        // a little more at both ends, or the marks there would be cut in half
-        const double mark = kMarkRoom * m_magnified;
-        const QCPRange all = allSteps();
-        const double room = mark / std::max(1.0, pixels - 2 * mark) * all.size();
-        m_from = all.lower - room;
-        m_to = all.upper + room;
-    }
+    if (m_following) m_range.showAll(allSteps(), roomAtEnds());
     updatePlots();
-    showSteps(*m_eventRect->axis(QCPAxis::atBottom), m_from, m_to);
-    m_events->update(m_from, m_to, pixels);
+    showSteps(*m_eventRect->axis(QCPAxis::atBottom), m_range.from(), m_range.to());
+    m_events->update(m_range.from(), m_range.to(), plotWidth());
     updateReadouts();
     m_plot->replot(QCustomPlot::rpQueuedRefresh);
     describe(false);
@@ -265,9 +252,15 @@ void PlotStack::updatePlots() {
         panel->magnify(m_magnified);
     }
     for (StackedPlot* plot : m_rows->shown()) {
-        showSteps(*plot->rect().axis(QCPAxis::atBottom), m_from, m_to);
-        m_dirty = !plot->update(m_from, m_to, plotWidth()) || m_dirty;
+        showSteps(*plot->rect().axis(QCPAxis::atBottom), m_range.from(), m_range.to());
+        m_dirty = !plot->update(m_range.from(), m_range.to(), plotWidth()) || m_dirty;
     }
+}
+
+void PlotStack::setComparable(bool comparable) {
+    if (std::exchange(m_comparable, comparable) == comparable) return;
+    m_rows->setComparable(comparable);
+    m_dirty = true;
 }
 
 void PlotStack::magnify(double factor) {
@@ -288,34 +281,30 @@ void PlotStack::setFollow(bool follow) {
 }
 
 void PlotStack::setRange(double from, double to) {
-    constexpr double kNarrowest = 4; // steps
-    const QCPRange all = allSteps();
-    const double width = std::clamp(to - from, kNarrowest, std::max(kNarrowest, 1.2 * all.size()));
-    // half a screen of empty space at either end is enough to pan into
-    m_from = std::clamp((from + to - width) / 2, all.lower - width / 2, all.upper - width / 2);
-    m_to = m_from + width;
+    m_range.show(from, to, allSteps(), roomAtEnds());
     setFollow(false);
     m_dirty = true;
     refresh();
 }
 
 void PlotStack::zoom(double about, double factor) {
-    setRange(about - (about - m_from) / factor, about + (m_to - about) / factor);
+    setRange(about - (about - m_range.from()) / factor, about + (m_range.to() - about) / factor);
 }
 
 void PlotStack::showStep(qint64 step) {
     const auto middle = static_cast<double>(step);
-    const bool seen = middle >= m_from && middle <= m_to;
-    const double half = (m_to - m_from) / 2;
-    setRange(seen ? m_from : middle - half, seen ? m_to : middle + half);
+    const bool seen = middle >= m_range.from() && middle <= m_range.to();
+    const double half = m_range.width() / 2;
+    setRange(seen ? m_range.from() : middle - half, seen ? m_range.to() : middle + half);
     pinCrosshair(step);
 }
 
 std::optional<qint64> PlotStack::crosshair() const { return m_crosshair->step(); }
 
 std::optional<qint64> PlotStack::readStep() const {
-    const bool newest = m_to >= static_cast<double>(m_lastStep);
-    return crosshair() || newest ? crosshair() : std::max(qint64{0}, static_cast<qint64>(m_to));
+    const bool newest = m_range.to() >= static_cast<double>(m_lastStep);
+    return crosshair() || newest ? crosshair()
+                                 : std::max(qint64{0}, static_cast<qint64>(m_range.to()));
 }
 
 std::optional<qint64> PlotStack::pinnedStep() const { return m_crosshair->pinned(); }
@@ -359,6 +348,7 @@ void PlotStack::describe(bool now) {
 
 void PlotStack::useColors(const Colors& colors) {
     m_colors = colors;
+    m_runLegend->setColors(colors);
     m_plot->setBackground(QBrush(m_colors.background));
     for (StackedPlot* plot : m_rows->shown())
         plot->setColors(m_colors);
@@ -370,9 +360,10 @@ void PlotStack::useColors(const Colors& colors) {
 
 void PlotStack::applyMargins() {
     const std::vector<StackedPlot*> plots = m_rows->shown();
+    const int legend = m_runLegend->place(size(), m_magnified > 1);
     for (int lines = 0; lines != m_events->lines();) { // of which the button takes room
         lines = m_events->lines();
-        placePlots(plots, *m_events, height() - 2 * kFocusBorder, m_plot->font());
+        placePlots(plots, *m_events, height() - legend - 2 * kFocusBorder, m_plot->font());
         m_events->keepFree(m_controls->placeFolded(plots, kFocusBorder));
     }
     placeControls();
@@ -428,7 +419,7 @@ QImage PlotStack::picture() {
 
 PlotValues PlotStack::values(const QString& column) const {
     const PlotPanel* panel = m_rows->named(column);
-    return {m_from, m_to, panel ? panel->curves() : std::vector<PlottedCurve>()};
+    return {m_range.from(), m_range.to(), panel ? panel->curves() : std::vector<PlottedCurve>()};
 }
 
 double PlotStack::refreshMilliseconds() const { return m_plot->replotTime(true); }
@@ -437,12 +428,11 @@ void PlotStack::connectMouse() {
     m_mouse = std::make_unique<PlotMouse>(*m_plot);
     connect(m_mouse.get(), &PlotMouse::pressed, this, [this] {
         setFocus(Qt::MouseFocusReason);
-        m_dragFrom = m_from;
-        m_dragTo = m_to;
+        m_dragged = m_range;
     });
     connect(m_mouse.get(), &PlotMouse::dragged, this, [this](int pixels) {
-        const double shift = pixels * (m_dragTo - m_dragFrom) / plotWidth();
-        setRange(m_dragFrom - shift, m_dragTo - shift);
+        const double shift = pixels * m_dragged.width() / plotWidth();
+        setRange(m_dragged.from() - shift, m_dragged.to() - shift);
     });
     connect(m_mouse.get(), &PlotMouse::clicked, this, [this](const QPointF& position) {
         if (const auto index = m_events->eventAt(position))
@@ -474,11 +464,11 @@ void PlotStack::goToEvent(bool forward) {
 }
 
 void PlotStack::turnWheel(const QPointF& position, const QPoint& angle) {
-    const double shift = angle.x() / 1200.0 * (m_to - m_from);
+    const double shift = angle.x() / 1200.0 * m_range.width();
     if (angle.y() != 0)
         zoom(stepAt(position), std::pow(kWheelStep, angle.y() / 120.0));
     else if (angle.x() != 0)
-        setRange(m_from - shift, m_to - shift);
+        setRange(m_range.from() - shift, m_range.to() - shift);
 }
 
 double PlotStack::stepAt(const QPointF& position) const {
@@ -514,14 +504,14 @@ void PlotStack::keyPressEvent(QKeyEvent* event) {
     const qint64 newest = m_lastStep;
     // a whole step, or about a hundredth of the visible range
     const auto stride = std::max<qint64>(
-        1, event->modifiers() & Qt::ShiftModifier ? std::llround((m_to - m_from) / 100) : 1);
+        1, event->modifiers() & Qt::ShiftModifier ? std::llround(m_range.width() / 100) : 1);
     std::optional<qint64> target;
     const qint64 now = crosshair().value_or(newest);
     switch (event->key()) {
     case Qt::Key_Left: target = now - stride; break;
     case Qt::Key_Right: target = now + stride; break;
-    case Qt::Key_Home: target = std::llround(std::max(m_from, 1.0)); break;
-    case Qt::Key_End: target = std::llround(m_to); break;
+    case Qt::Key_Home: target = std::llround(std::max(m_range.from(), 1.0)); break;
+    case Qt::Key_End: target = std::llround(m_range.to()); break;
     case Qt::Key_Plus:
     case Qt::Key_Equal: zoom(static_cast<double>(now), kWheelStep); return;
     case Qt::Key_Minus: zoom(static_cast<double>(now), 1 / kWheelStep); return;
@@ -551,8 +541,8 @@ void PlotStack::keyPressEvent(QKeyEvent* event) {
 /// Moves the crosshair to a step and brings that step into view.
 void PlotStack::goTo(qint64 step) {
     const auto middle = static_cast<double>(step);
-    if (middle < m_from || middle > m_to) {
-        const double half = (m_to - m_from) / 2;
+    if (middle < m_range.from() || middle > m_range.to()) {
+        const double half = m_range.width() / 2;
         setRange(middle - half, middle + half);
     }
     moveCrosshair(step);

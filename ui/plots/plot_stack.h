@@ -9,6 +9,7 @@
 #include "ui/plots/overlay.h"
 #include "ui/plots/plot_picture.h"
 #include "ui/plots/plot_values.h"
+#include "ui/plots/step_range.h"
 
 #include <QElapsedTimer>
 #include <QPoint>
@@ -30,6 +31,7 @@ class PlotControls;
 class PlotMouse;
 class PlotPanel;
 class PlotRows;
+class RunLegend;
 
 class PlotStack : public QWidget {
     Q_OBJECT
@@ -72,6 +74,8 @@ public:
         m_dirty = m_dirty || resting != m_resting;
         m_resting = resting;
     }
+    /// Tells whether the speeds of lanes may be compared now: RunModel::comparesAt() decides.
+    void setComparable(bool);
     /// Pins the crosshair to the step; centres it (keeping the zoom) when it is not in view. Ends
     /// following.
     void showStep(qint64 step);
@@ -96,8 +100,8 @@ public:
     /// Draws lines and marks so many times as large, for an audience; letters follow the widget's
     /// font. Of the controls over the plots, only the choice of a lane stays above 1.
     void magnify(double factor);
-    double firstVisibleStep() const { return m_from; }
-    double lastVisibleStep() const { return m_to; }
+    double firstVisibleStep() const { return m_range.from(); }
+    double lastVisibleStep() const { return m_range.to(); }
     qint64 lastStep() const { return m_lastStep; }
     int lanes() const { return static_cast<int>(m_labels.size()); }
 
@@ -149,6 +153,7 @@ private:
     PlotPanel& panelOf(MetricId) const;
     /// Returns the steps of all runs that are drawn.
     QCPRange allSteps() const;
+    double roomAtEnds() const;
 
     // places
     void buildPlot();
@@ -198,14 +203,15 @@ private:
     std::unique_ptr<Crosshair> m_crosshair;
     std::unique_ptr<PlotRows> m_rows;
     std::unique_ptr<PlotMouse> m_mouse;
-    PlotControls* m_controls = nullptr; ///< child
+    PlotControls* m_controls = nullptr; ///< child, as is the next one
+    RunLegend* m_runLegend = nullptr;
     Colors m_colors;
     QStringList m_labels;
-    double m_dragFrom = 0, m_dragTo = 0;
-    double m_from = 0, m_to = 10;
+    StepRange m_range, m_dragged; ///< dragged: as it was when the button was pressed
     qint64 m_lastStep = 0;
     double m_magnified = 1;
     bool m_resting = false;
+    bool m_comparable = true;
     bool m_following = true;
     bool m_dirty = true;
     bool m_moved = true; ///< plots have moved since they were drawn last

@@ -37,8 +37,10 @@ ReadoutItem::ReadoutItem(QCustomPlot& plot, QCPAxisRect& rect)
     setSelectable(false);
 }
 
-void ReadoutItem::setTitle(const QString& title, const QString& shortTitle, const QColor& color) {
+void ReadoutItem::setTitle(const QString& title, const QString& plain, const QString& shortTitle,
+                           const QColor& color) {
     m_title = title;
+    m_plainTitle = plain;
     m_shortTitle = shortTitle;
     m_titleColor = color;
 }
@@ -52,19 +54,24 @@ int ReadoutItem::heightFor(const QFont& font) { return QFontMetrics(font).height
 int ReadoutItem::sampleWidth(Form form) const {
     constexpr double kUsual = 1.6; // pixels
     const double width = m_entries.isEmpty() ? 1 : m_entries.front().pen.widthF();
-    const int sample = form == Form::Shortest ? 12 : 22;
+    const int sample = isShort(form) ? 12 : 22;
     if (form == Form::NoSamples) return 0;
     return static_cast<int>(sample * std::max(1.0, width / kUsual)) + kBehindSample;
 }
-int ReadoutItem::spacing(Form form) {
-    return form == Form::NoSamples ? 7 : form == Form::Shortest ? 9 : 16;
+int ReadoutItem::spacing(Form form) const {
+    return form == Form::NoSamples ? 7 : isShort(form) ? 9 : 16;
+}
+
+bool ReadoutItem::isShort(Form form) const {
+    return form >= (m_printed ? Form::ShortTitle : Form::Shortest);
 }
 
 const QString& ReadoutItem::titleIn(Form form) const {
-    return !m_printed && (form == Form::ShortTitle || isShort(form)) ? m_shortTitle : m_title;
+    if (m_printed) return form >= Form::Shortest ? m_plainTitle : m_title;
+    return form >= Form::ShortTitle ? m_shortTitle : m_title;
 }
 
-QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) {
+QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) const {
     const QString label = form == Form::Full    ? entry.label
                           : form == Form::Brief ? briefLabel(entry.label)
                                                 : entry.label.left(1);

@@ -23,12 +23,15 @@ class ReadoutItem : public QCPAbstractItem {
 public:
     ReadoutItem(QCustomPlot&, QCPAxisRect&);
 
-    void setTitle(const QString& title, const QString& shortTitle, const QColor&);
+    /// In a picture, `plain` takes the place of the short title.
+    void setTitle(const QString& title, const QString& plain, const QString& shortTitle,
+                  const QColor&);
     void setEntries(QVector<ReadoutEntry>);
     const QVector<ReadoutEntry>& entries() const { return m_entries; }
     /// Keeps so many pixels free at the right end, because something else covers them.
     void keepFree(int width) { m_covered = width; }
-    /// Prepares for a picture: nothing covers the header there, and its title is never shortened.
+    /// Prepares for a picture: nothing covers the header there, and its title, which no tool tip
+    /// explains, loses no more than its unit, and only where samples of lines need the room.
     void setPrinted(bool printed) { m_printed = printed; }
     static int heightFor(const QFont&);
     /// Makes all headers of a plot name the lanes in the same form, the richest for which each of
@@ -56,13 +59,14 @@ protected:
     void draw(QCPPainter*) override;
 
 private:
-    /// The forms that the header can take, from the richest to the barest.
+    /// The forms that the header can take, from the richest to the barest. Printed, ShortTitle has
+    /// the whole title and the short values.
     enum class Form { Full, Brief, Letters, ShortTitle, Shortest, NoSamples };
     int sampleWidth(Form) const;
-    static int spacing(Form);
-    static QString labelled(const ReadoutEntry&, Form);
+    int spacing(Form) const;
+    QString labelled(const ReadoutEntry&, Form) const;
     int entryWidth(const ReadoutEntry&, Form, const QFontMetrics&) const;
-    static bool isShort(Form form) { return form == Form::Shortest || form == Form::NoSamples; }
+    bool isShort(Form) const; ///< whether values are
     const QString& titleIn(Form) const;
     /// Returns the richest form, at most as rich as `richest`, that leaves no lane out.
     Form formFor(int width, Form richest) const;
@@ -74,7 +78,7 @@ private:
     int room() const;
 
     QCPAxisRect& m_rect;
-    QString m_title, m_shortTitle;
+    QString m_title, m_plainTitle, m_shortTitle;
     QColor m_titleColor;
     int m_covered = 0;
     bool m_printed = false;

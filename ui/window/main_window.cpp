@@ -303,9 +303,10 @@ void MainWindow::tellFailure() {
 FrameLoop::Done MainWindow::draw() {
     const bool arrived = m_shown->frame() || m_shown->reads();
     m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
+    const double pace = m_parts.transport->pace()->pace();
+    m_parts.plots->setComparable(m_models.run.comparesAt(pace));
     const bool drawn = m_parts.plots->refresh();
     const SessionState state = m_controller->state();
-    const double pace = m_parts.transport->pace()->pace();
     m_parts.strip->showState(RunWords::briefState(state, pace, m_models.run.waitsAt(pace)));
     const bool busy = state == SessionState::Building || state == SessionState::Running;
     return {busy || drawn || arrived, competes()};

@@ -410,8 +410,8 @@ void ShownRun::updateOverlays() {
         const bool before =
             m_showsBefore && entry.id == m_before && found->second.experiment == m_shown.experiment;
         if (before || entry.visible)
-            overlays.push_back(
-                {entry.run, before ? tr("before ") : RunListModel::tagOf(entry.id), entry.color});
+            overlays.push_back({entry.run, before ? tr("before ") : RunListModel::tagOf(entry.id),
+                                entry.color, safeText(entry.name)});
     }
     m_parts.plots->setOverlays(std::move(overlays));
 }

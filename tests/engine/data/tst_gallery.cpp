@@ -202,10 +202,19 @@ void TestGallery::namesInCaptions() {
     for (const Names& names : {Names{"T-shirt/top", "Trouser", "Bag"}, Names{"a, b", "c 1", "2"},
                                Names{"0", "one", "2"}, Names{",", " ", "x"}, Names{"0", "1", "2"}})
         QCOMPARE(classesOfCaption(classCaption(names), 3), names);
-    Names many(60, "class");
-    const Names read = classesOfCaption(classCaption(many), 60);
-    QCOMPARE(read[49], std::string("class"));
-    QCOMPARE(read[50], std::string("50"));
+    const Names many(1000, "a class");
+    QCOMPARE(classesOfCaption(classCaption(many), many.size()), many);
+    Names characters;
+    for (char c = ' '; c <= '~'; ++c)
+        characters.emplace_back(1, c);
+    QCOMPARE(classesOfCaption(classCaption(characters), characters.size()), characters);
+    const Names few = classesOfCaption(classCaption(many, 50), 60);
+    QCOMPARE(few[49], std::string("a class"));
+    QCOMPARE(few[50], std::string("50"));
+    const std::string longest = classCaption(Names(1000, std::string(200, 'x')));
+    QVERIFY2(longest.size() <= kMostCaption && longest.size() + 210 > kMostCaption,
+             qPrintable(QString::number(longest.size())));
+    QVERIFY(longest.ends_with("x, ..."));
     QCOMPARE(classesOfCaption("64/64", 2), (Names{"0", "1"})); // of an older version
     TaskView view = classesView(2, {"shirt", "shoe"});
     Batch batch;

@@ -526,10 +526,13 @@ void TestPicture::captions() {
     writePng(picture, path("said.png"));
     QCOMPARE(readPicture(path("said.png")).caption, picture.caption);
     QCOMPARE(readPicture(path("said.png")).values, picture.values);
+    picture.caption.assign(kMostCaption, 'x'); // of many classes
+    writePng(picture, path("names.png"));
+    QCOMPARE(readPicture(path("names.png")).caption, picture.caption);
     picture.caption.clear();
     const std::string silent = pngBytes(picture);
     QVERIFY(silent.find("Description") == silent.npos);
-    for (const std::string& bad : {std::string("two\nlines"), std::string(300, 'x')}) {
+    for (const std::string& bad : {std::string("two\nlines"), std::string(kMostCaption + 1, 'x')}) {
         picture.caption = bad;
         writePng(picture, path("bad.png"));
         QCOMPARE(readPicture(path("bad.png")).caption, std::string());

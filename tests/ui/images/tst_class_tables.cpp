@@ -7,6 +7,7 @@
 #include "tests/support/shown_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
+#include "ui/images/view_transform.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 
@@ -15,6 +16,7 @@
 #include <QtTest>
 
 #include <array>
+#include <cmath>
 
 namespace tst_class_tables {
 
@@ -27,6 +29,7 @@ private slots:
     void namesOfClassesCanBeRead();
     void cellsShowTheirShare();
     void savedTablesTellTheSame();
+    void scaleStandsBelowTheNames();
 };
 
 /// Beside the rows and below the columns; a table of digits has the digits.
@@ -159,6 +162,32 @@ void TestClassTables::savedTablesTellTheSame() {
     };
     QCOMPARE(told(outputPng(task, live)), QStringLiteral("True: 0. Predicted: 0.  A 94 %  B 94 %"));
     QCOMPARE(told(pngBytes(live)), QStringLiteral("True: 0. Predicted: 0.  A 94 %  B 95 %"));
+}
+
+/// The colour scale of a difference covers no name of a column.
+void TestClassTables::scaleStandsBelowTheNames() {
+    ViewTransform transform;
+    ImageView view(transform);
+    view.setStyle(ImageView::Style::Cells);
+    view.setAxes({QStringLiteral("a"), QStringLiteral("b"), QStringLiteral("c")});
+    view.setMappedPicture(constant(3, 0.5f), 1);
+    view.setLegend(0.5);
+    view.resize(200, 400); // as narrow as a pane: there is room left below
+    const QRectF table = view.pictureRect();
+    const QImage seen = view.grab().toImage();
+    const auto isScale = [&seen](int y) {
+        int coloured = 0;
+        for (int x = 0; x < seen.width(); ++x)
+            coloured += seen.pixelColor(x, y).hsvSaturation() > 80;
+        return coloured > seen.width() / 3;
+    };
+    int first = static_cast<int>(std::ceil(table.bottom())) + 1;
+    while (first < seen.height() && !isScale(first))
+        ++first;
+    QVERIFY2(first < seen.height(), "a scale below the table");
+    const QFontMetrics metrics(scaledFont(view.font(), 0.85));
+    QVERIFY2(first >= table.bottom() + metrics.height(),
+             qPrintable(QStringLiteral("%1 of %2").arg(first).arg(table.bottom())));
 }
 
 } // namespace tst_class_tables

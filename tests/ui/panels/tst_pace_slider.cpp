@@ -1,6 +1,7 @@
 // The pace of a training that is watched: its slider, its keys, and its effect on the training.
 #include "tests/support/opened_window.h"
 #include "ui/panels/pace_slider.h"
+#include "ui/plots/plot_stack.h"
 
 #include <QElapsedTimer>
 #include <QLocale>
@@ -81,6 +82,11 @@ void TestPaceSlider::stepsKeepThePace() {
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 11, kPatience);
     QVERIFY2(clock.elapsed() >= 500, qPrintable(QString::number(clock.elapsed())));
     QVERIFY(window.controller().running());
+    const auto heldBack = [&window] { // by the plots, too: the lanes wait
+        return window.plots().accessibleDescription().contains(
+            QStringLiteral("Throughput (steps/s): not comparable at this pace"));
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(heldBack(), kPatience);
     window.shown().setPace(0); // while it runs
     QVERIFY(reaches(window, SessionState::Finished));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), kSteps, kPatience);

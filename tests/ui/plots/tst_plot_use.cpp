@@ -8,6 +8,7 @@
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QMouseEvent>
+#include <QSet>
 #include <QSignalSpy>
 #include <QToolButton>
 #include <QWheelEvent>
@@ -15,6 +16,7 @@
 #include <qcustomplot.h>
 
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace tst_plot_use {
@@ -50,6 +52,8 @@ private slots:
     void eventsAreReachedByKeys();
     void crosshairByKeys();
     void crosshairByMouse();
+    void pinStaysInSight();
+    void onlyStepsThatExist();
     void contextMenu();
     void menuOutlivesItsKey();
 };
@@ -170,7 +174,7 @@ void TestPlotUse::zoomHasLimits() {
     QVERIFY(m_stack->lastVisibleStep() - m_stack->firstVisibleStep() >= 1);
     for (int i = 0; i < 200; ++i)
         QTest::keyClick(m_stack.get(), Qt::Key_Minus);
-    QVERIFY(m_stack->lastVisibleStep() - m_stack->firstVisibleStep() <= 200);
+    QVERIFY(m_stack->lastVisibleStep() - m_stack->firstVisibleStep() <= 110);
     draw();
 }
 
@@ -379,6 +383,86 @@ void TestPlotUse::crosshairByMouse() {
     QVERIFY(near(100));
     m_stack->setFollow(true);
     QVERIFY(!m_stack->crosshair());
+}
+
+/// While the pointer reads another step, the pinned one keeps a line, told apart by dashes.
+void TestPlotUse::pinStaysInSight() {
+    for (int i = 1; i <= 300; ++i)
+        m_stack->append(0, record(i, 0, 0.1f));
+    show();
+    QCustomPlot& plot = plotOf(*m_stack);
+    const QString rate = QStringLiteral("Throughput (steps/s)/A fp32");
+    const auto lines = [&plot](Qt::PenStyle style) { // the steps where they stand
+        std::set<qint64> steps;
+        for (int i = 0; i < plot.itemCount(); ++i)
+            if (const auto* line = qobject_cast<QCPItemStraightLine*>(plot.item(i));
+                line && line->visible() && line->pen().style() == style)
+                steps.insert(std::llround(line->point1->coords().x()));
+        return steps;
+    };
+    const auto tags = [&plot] {
+        QSet<QString> texts;
+        for (int i = 0; i < plot.itemCount(); ++i)
+            if (const auto* tag = qobject_cast<QCPItemText*>(plot.item(i)); tag && tag->visible())
+                texts << tag->text();
+        return texts;
+    };
+    using Steps = std::set<qint64>;
+    m_stack->pinCrosshair(200);
+    QCOMPARE(lines(Qt::SolidLine), Steps{200});
+    QCOMPARE(lines(Qt::CustomDashLine), Steps{});
+    moveMouse(plot, at(50, rate));
+    const qint64 read = m_stack->crosshair().value_or(0);
+    QVERIFY(std::abs(read - 50) <= 1);
+    QCOMPARE(lines(Qt::SolidLine), Steps{200});
+    QCOMPARE(lines(Qt::CustomDashLine), Steps{read});
+    QVERIFY(tags().contains(QStringLiteral("200")) && tags().contains(QString::number(read)));
+    leave(); // the figures are those of the pinned step again
+    QCOMPARE(m_stack->readStep(), std::optional<qint64>(200));
+    QCOMPARE(lines(Qt::SolidLine), Steps{200});
+    QCOMPARE(lines(Qt::CustomDashLine), Steps{});
+    m_stack->pinCrosshair(std::nullopt);
+    moveMouse(plot, at(80, rate));
+    QCOMPARE(lines(Qt::CustomDashLine), Steps{}); // without a pin, the line is as ever
+    QCOMPARE(lines(Qt::SolidLine).size(), size_t{1});
+}
+
+/// Neither a drag nor the wheel shows more of the empty space before and behind the run than
+/// following does.
+void TestPlotUse::onlyStepsThatExist() {
+    for (int i = 1; i <= 160; ++i)
+        m_stack->append(0, record(i, 0, 0.1f));
+    show();
+    QCustomPlot& plot = plotOf(*m_stack);
+    const double first = m_stack->firstVisibleStep(), last = m_stack->lastVisibleStep();
+    QVERIFY(first > -10 && last < 170);
+    const QPoint start = at(80, QStringLiteral("Loss/A fp32"));
+    const auto drag = [&](int pixels) {
+        QTest::mousePress(&plot, Qt::LeftButton, {}, start);
+        moveMouse(plot, start + QPoint(pixels, 0), Qt::LeftButton);
+        QTest::mouseRelease(&plot, Qt::LeftButton, {}, start + QPoint(pixels, 0));
+    };
+    const auto stays = [&] {
+        return m_stack->firstVisibleStep() >= first - 1e-6 &&
+               m_stack->lastVisibleStep() <= last + 1e-6;
+    };
+    for (const int pixels : {250, -250}) {
+        drag(pixels);
+        QVERIFY2(stays(), qPrintable(QString::number(m_stack->firstVisibleStep())));
+    }
+    QWheelEvent wheel(start, plot.mapToGlobal(start), {}, {0, -480}, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
+    QApplication::sendEvent(&plot, &wheel);
+    QVERIFY2(stays(), qPrintable(QString::number(m_stack->lastVisibleStep())));
+    m_stack->showStep(150); // a part of the run, from which the end can be reached
+    for (int i = 0; i < 10; ++i)
+        QTest::keyClick(m_stack.get(), Qt::Key_Plus);
+    QVERIFY(m_stack->lastVisibleStep() < 160);
+    drag(-250);
+    drag(-250);
+    QVERIFY(m_stack->lastVisibleStep() > 160 && stays());
+    const double width = m_stack->lastVisibleStep() - m_stack->firstVisibleStep();
+    QVERIFY2(m_stack->lastVisibleStep() - 160 < 0.05 * width, "about the room of a mark");
 }
 
 void TestPlotUse::contextMenu() {

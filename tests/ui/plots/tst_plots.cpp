@@ -4,6 +4,7 @@
 #include "tests/support/shown_plots.h"
 #include "tests/support/shown_window.h"
 #include "ui/look/text_fit.h"
+#include "ui/plots/readout_item.h"
 
 #include <QApplication>
 #include <QFile>
@@ -71,6 +72,8 @@ private slots:
     void clearing();
     void exports();
     void exportsSayWhichLaneIsWhich();
+    void narrowPicturesHaveSamples();
+    void speedsThatCannotBeCompared();
     void axisTellsItsResolution();
     void everyMarkIsNamed_data();
     void everyMarkIsNamed();
@@ -283,7 +286,8 @@ void TestPlots::thousandsOfEvents() {
         last = point.key;
     }
     QCOMPARE(plotOf(*m_stack).itemCount(),
-             4 + 5 + 1 + 1); // headers, crosshair, step tag, legend: no item per event
+             4 + 2 * 5 + 2 +
+                 1); // headers, crosshair and pin, their tags, legend: no item per event
     m_stack->showStep(25000);
     for (int i = 0; i < 60; ++i)
         QTest::keyClick(m_stack.get(), Qt::Key_Plus);
@@ -400,6 +404,68 @@ void TestPlots::exportsSayWhichLaneIsWhich() {
         QVERIFY2(content.contains(text), text);
     const QImage narrow = m_stack->picture();
     QVERIFY(narrow.height() > 2 * plotOf(*m_stack).height()); // the legend is below
+}
+
+/// In a saved picture, a long heading gives up its unit before it gives up the samples of lines.
+void TestPlots::narrowPicturesHaveSamples() {
+    for (const int lane : {0, 1})
+        for (int i = 1; i <= 500; ++i)
+            m_stack->append(lane, record(i, lane, 0.5f));
+    show(320, 420);
+    QVERIFY(m_stack->svg().contains(">Throughput<"));
+    const QCustomPlot& plot = plotOf(*m_stack);
+    const QImage image = m_stack->picture();
+    const double ratio = double(image.width()) / plot.width();
+    const QRgb color = colorsFor(m_stack->palette()).lane(1).rgb(); // its name's is darker
+    for (const char* name : {"Loss/B amp-fp16", "Throughput (steps/s)/B amp-fp16"}) {
+        const QRect rect =
+            graphNamed(*m_stack, QString::fromLatin1(name))->keyAxis()->axisRect()->rect();
+        const int y = int(ratio * (rect.top() - ReadoutItem::heightFor(plot.font()) / 2));
+        int inked = 0;
+        for (int x = int(ratio * rect.left()); x < image.width(); ++x)
+            inked += image.pixelColor(x, y).rgb() == color;
+        QVERIFY2(inked > 3, name);
+    }
+}
+
+/// The pace makes lanes wait: their speeds are those of cold caches.
+void TestPlots::speedsThatCannotBeCompared() {
+    for (const int lane : {0, 1})
+        for (int i = 1; i <= 500; ++i)
+            m_stack->append(lane, record(i, lane, 0.5f));
+    show();
+    const auto header = [this]() -> const ReadoutItem* { // of the throughput
+        for (int i = 0; i < plotOf(*m_stack).itemCount(); ++i)
+            if (const auto* each = qobject_cast<ReadoutItem*>(plotOf(*m_stack).item(i));
+                each && each->textsIn(2000).front().startsWith(QStringLiteral("Throughput")))
+                return each;
+        return nullptr;
+    };
+    const auto color = [this](const char* name) {
+        return graphNamed(*m_stack, QString::fromLatin1(name))->pen().color();
+    };
+    const Colors colors = colorsFor(m_stack->palette());
+    const QColor loss = color("Loss/B amp-fp16");
+    for (const bool comparable : {true, false, true}) {
+        m_stack->setComparable(comparable);
+        draw();
+        QVERIFY(header());
+        const QStringList texts = header()->textsIn(2000);
+        QCOMPARE(texts.front().contains(QStringLiteral("not comparable at this pace")),
+                 !comparable);
+        for (const ReadoutEntry& entry : header()->entries())
+            QCOMPARE(entry.value.isEmpty(), !comparable);
+        const QPen pen = colors.lanePen(1);
+        QCOMPARE(color("Throughput (steps/s)/B amp-fp16"),
+                 comparable ? pen.color() : colors.faint(pen).color());
+        QCOMPARE(color("Loss/B amp-fp16"), loss);
+        QCOMPARE(m_stack->svg().contains("not comparable"), !comparable);
+    }
+    m_stack->setComparable(false);
+    m_stack->setLanes({QStringLiteral("fp32")}, {}, {Measure::LearningRate}); // plots made anew
+    m_stack->append(0, record(1, 0, 0.5f));
+    draw();
+    QVERIFY(m_stack->svg().contains("not comparable"));
 }
 
 void TestPlots::themesRecolourEverything() {

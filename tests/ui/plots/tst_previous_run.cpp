@@ -5,6 +5,7 @@
 #include "ui/plots/readout_item.h"
 
 #include <QAction>
+#include <QLabel>
 
 #include <algorithm>
 #include <cmath>
@@ -49,6 +50,7 @@ class TestPreviousRun : public QObject, private ShownPlots {
 private slots:
     void init() { makeStack(); }
     void comesBehindTheNewCurves();
+    void audiencesReadItsName();
     void valuesAreOfTheSameStep();
     void runsWithoutStepsChangeNothing();
     void lanesAreMatched();
@@ -92,6 +94,30 @@ void TestPreviousRun::comesBehindTheNewCurves() {
     draw();
     QCOMPARE(pointsOf(*m_stack, kBeforeA), -1);
     QVERIFY(!now->valueAxis()->range().contains(1.0));
+}
+
+/// An audience does not see the list of runs, which names them.
+void TestPreviousRun::audiencesReadItsName() {
+    train(20, 0.5f);
+    show(900, 700);
+    m_stack->setOverlays({{m_stack->run(), QStringLiteral("1"), 0, QStringLiteral("a <b>")}});
+    draw();
+    const auto* legend = m_stack->findChild<QLabel*>(QStringLiteral("runLegend"));
+    QVERIFY(legend && legend->isHidden()); // the list is there
+    const int alone = plotOf(*m_stack).height();
+    m_stack->magnify(1.7);
+    QVERIFY(!legend->isHidden());
+    QVERIFY2(legend->text().contains(QStringLiteral("run 1: a &lt;b&gt;")),
+             qPrintable(legend->text()));
+    QTRY_VERIFY(plotOf(*m_stack).height() < alone); // it covers none of them
+    QVERIFY(legend->geometry().top() > plotOf(*m_stack).geometry().bottom());
+    QVERIFY(m_stack->svg().contains("run 1: a &lt;b&gt;"));
+    show(900, 220); // no room
+    QVERIFY(legend->isHidden());
+    show(900, 700);
+    QVERIFY(!legend->isHidden());
+    m_stack->setOverlays({});
+    QVERIFY(legend->isHidden());
 }
 
 void TestPreviousRun::valuesAreOfTheSameStep() {
