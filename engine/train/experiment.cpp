@@ -454,6 +454,26 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
                                m_names));
 }
 
+void Experiment::setBeforeStart(int lane, std::string_view key, const FieldValue& value,
+                                std::vector<Event>& events) {
+    const RunConfig all = recorded();
+    const bool begins =
+        key != kLiveScale && m_step == 0 && !m_midway && all.forks.empty() && all.edits.empty();
+    setLive(lane, key, value, events);
+    const bool keepsSchedule = m_config.schedule.kind == ScheduleKind::Constant ||
+                               scheduleOf(m_config).totalSteps == m_scheduleSteps;
+    if (!begins || !keepsSchedule) return;
+    events.pop_back();
+    const LiveEdit edit = m_start.edits.back();
+    m_start.edits.pop_back();
+    for (RunConfig* from : {&m_start, &m_planned}) {
+        setField(*from, edit.lane, edit.key, edit.value);
+        for (size_t i = 0; i < from->lanes.size(); ++i) // as in setLive()
+            from->lanes[i].scaler.initScale = m_config.lanes[i].scaler.initScale;
+    }
+    ++m_beginEdits;
+}
+
 /// Returns the first step at which a new edit acts in every lane.
 int64_t Experiment::nextFreeStep() const { return m_step + (m_pending.empty() ? 1 : 2); }
 

@@ -54,7 +54,7 @@ public:
     /// those that are still to come. Run again, it gives the same bits on the same device.
     RunConfig recorded() const;
     /// The number of forks and edits so far; it changes when config() and recorded() do.
-    size_t changes() const { return m_start.forks.size() + m_start.edits.size(); }
+    size_t changes() const { return m_start.forks.size() + m_start.edits.size() + m_beginEdits; }
     int lanes() const { return static_cast<int>(m_lanes.size()); }
     Trainer& lane(int i) { return *m_lanes[static_cast<size_t>(i)]; }
     const std::string& laneName(int i) const { return m_names[static_cast<size_t>(i)]; }
@@ -108,6 +108,12 @@ public:
     /// Edit event. Throws InputError for a field that needs a restart. kLiveScale sets the loss
     /// scale itself, as GradScaler.update(new_scale) does.
     void setLive(int lane, std::string_view key, const FieldValue&, std::vector<Event>& events);
+    /// Does the same, but before the first step, of a run without forks and edits, the setting
+    /// becomes one that the run begins with: recorded() has it in the place of an edit, and no
+    /// event tells of it. That cannot be said of kLiveScale, nor of a length that the schedule
+    /// would follow if the run had begun with it.
+    void setBeforeStart(int lane, std::string_view key, const FieldValue&,
+                        std::vector<Event>& events);
     /// True when all lanes stand after the same step, so that fork() is possible.
     bool atStepBoundary() const { return m_pending.empty(); }
     /// Adds a lane that goes on from the parent's present state under other precision or scaler
@@ -176,6 +182,7 @@ private:
     RunConfig m_planned; ///< as given: its forks and edits from m_nextFork and m_nextEdit on are
                          ///< still to come
     size_t m_nextFork = 0, m_nextEdit = 0;
+    size_t m_beginEdits = 0; ///< edits that became settings of the start
     bool m_replaying = false;
     std::string m_device; ///< the device that lanes are built on: as given, or "cpu"
     EpochPlan m_epochs;

@@ -2,7 +2,9 @@
 #include "ui/dialogs/scale_dialog.h"
 
 #include "engine/core/error.h"
+#include "ui/look/alert.h"
 #include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/typed_number.h"
 
@@ -25,8 +27,6 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : Q
     m_error = make<QLabel>(this);
     m_error->setTextFormat(Qt::PlainText);
     m_error->setWordWrap(true);
-    // room from the start: the buttons must not move under the pointer
-    m_error->setMinimumHeight(2 * fontMetrics().lineSpacing());
     m_error->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     setOwnColor(*m_error, QPalette::WindowText, colorsFor(QGuiApplication::palette()).error);
     auto* hint = make<QLabel>(tr("What it does to the gradients can be seen at once in their view "
@@ -44,6 +44,12 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : Q
          {static_cast<QWidget*>(label), static_cast<QWidget*>(m_line), static_cast<QWidget*>(hint),
           static_cast<QWidget*>(m_error), static_cast<QWidget*>(buttons)})
         column->addWidget(each);
+    // room from the start: the buttons must not move under the pointer
+    setMinimumWidth(sizeHint().width());
+    const QMargins margins = column->contentsMargins();
+    const QString longest = allowedScale(QStringLiteral(",")); // with the line about commas
+    m_error->setMinimumHeight(
+        heightOf(longest, m_error->font(), minimumWidth() - margins.left() - margins.right()));
     m_line->setFocus();
 }
 
@@ -53,6 +59,7 @@ void ScaleDialog::accept() {
     } catch (const InputError&) {
         m_error->setText(allowedScale(m_line->text()));
         m_line->setAccessibleDescription(m_error->text());
+        alertAbout(*m_line);
         m_line->setFocus();
         m_line->selectAll();
         return;

@@ -85,6 +85,16 @@ void ConfigModel::load(const RunConfig& config) {
     emit edited();
 }
 
+const RunConfig& ConfigModel::settle() {
+    emit settling();
+    const auto refused = [](const QString& error) { return !error.isEmpty(); };
+    if (std::any_of(m_errors.begin(), m_errors.end(), refused)) {
+        m_errors.assign(m_errors.size(), {});
+        announce();
+    }
+    return m_config;
+}
+
 void ConfigModel::startBuilding() {
     ++m_builds;
     m_forking.reset();
@@ -117,8 +127,10 @@ void ConfigModel::follow(RunConfig now) {
         if (!lane || differsFromRunning(r)) continue;               // the user's own edit stays
         if (r.field->key == kStepsKey && now.epochs != 0) continue; // the steps follow the epochs
         if (const FieldValue value = r.field->get(now, *lane);
-            value != r.field->get(*m_running, *lane))
+            value != r.field->get(*m_running, *lane)) {
             r.field->set(m_config, r.lane, value);
+            m_errors[static_cast<size_t>(&r - m_rows.data())].clear();
+        }
     }
     const size_t before = m_running->lanes.size();
     m_running = std::move(now);
@@ -374,8 +386,10 @@ QString ConfigModel::stepsUnknown() const {
 bool ConfigModel::setData(const QModelIndex& index, const QVariant& value, int role) {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::EditRole) return false;
     const Field& field = *row(index.row()).field;
+    const bool number = field.kind == FieldKind::Integer || field.kind == FieldKind::Real;
+    const QString text = number ? withoutGroups(value.toString()) : value.toString();
     try {
-        return apply(index.row(), parseValue(field, value.toString().trimmed().toStdString()));
+        return apply(index.row(), parseValue(field, text.trimmed().toStdString()));
     } catch (const InputError& error) {
         QString& problem = m_errors[static_cast<size_t>(index.row())];
         problem = field.check ? translated(error) // a sentence about what was entered

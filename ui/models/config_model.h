@@ -48,6 +48,9 @@ public:
 
     /// Loads another experiment, which becomes its own preset.
     void load(const RunConfig&);
+    /// Takes over what is being typed, forgets what was refused, and returns the settings with
+    /// which a run is to begin: its form shows them, and no others.
+    const RunConfig& settle();
     /// Tells that the present experiment is being built: lanes that are added or removed from now
     /// on belong to the next run.
     void startBuilding();
@@ -126,6 +129,8 @@ signals:
     /// A live field of the current run was edited; `lane` is the run's number of the lane.
     void liveEdited(int lane, const std::string& key, const halfscope::FieldValue& value);
     void edited();
+    /// What is being typed is to be set now.
+    void settling();
     /// The present experiment is being built: what was set in the run before it is void.
     void building();
     /// Another experiment was loaded: earlier edits are void.

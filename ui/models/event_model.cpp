@@ -60,6 +60,15 @@ QString briefEdit(const Message& change) {
     return translated(change);
 }
 
+bool setsScale(const Event& event) {
+    return event.kind == EventKind::Edit && event.tensor == kLiveScale;
+}
+
+/// Whether two events set the loss scale for the same step: the later one alone has a row.
+bool replaces(const Event& by, const Event& event) {
+    return setsScale(by) && setsScale(event) && by.step == event.step && by.lane == event.lane;
+}
+
 QString sentence(QString text) {
     text[0] = text[0].toUpper();
     return text;
@@ -146,8 +155,9 @@ bool EventModel::refresh() {
     std::vector<uint32_t> rows;
     for (; m_taken < events.size(); ++m_taken) {
         if (isEcho(events, m_taken)) continue;
-        rows.push_back(static_cast<uint32_t>(m_taken));
         const Event& event = events[m_taken];
+        if (setsScale(event)) dropReplaced(event, rows);
+        rows.push_back(static_cast<uint32_t>(m_taken));
         const int own = gravity(event.kind);
         if (own > 0 && own >= (m_gravest ? gravity(m_gravest->kind) : 0)) m_gravest = event;
     }
@@ -169,6 +179,20 @@ bool EventModel::isBefore(uint32_t a, uint32_t b) const {
     return a < b && !isToldBefore(right, left);
 }
 
+/// Takes away the rows of loss scales that were set for the same step before this one, also by
+/// undoing: no step was trained with them. `coming` are rows that are not in the list yet.
+void EventModel::dropReplaced(const Event& by, std::vector<uint32_t>& coming) {
+    const auto replaced = [&](uint32_t index) { return replaces(by, m_run->events()[index]); };
+    std::erase_if(coming, replaced);
+    for (size_t i = m_rows.size(); i-- > 0 && m_run->events()[m_rows[i]].step >= by.step;) {
+        if (!replaced(m_rows[i])) continue;
+        const int row = static_cast<int>(m_rows.size() - 1 - i);
+        beginRemoveRows({}, row, row);
+        m_rows.erase(m_rows.begin() + static_cast<std::ptrdiff_t>(i));
+        endRemoveRows();
+    }
+}
+
 /// Inserts the row of an event whose step is not the latest.
 void EventModel::insert(uint32_t index) {
     const auto place = std::upper_bound(m_rows.begin(), m_rows.end(), index,
@@ -183,8 +207,12 @@ int EventModel::rowOf(size_t index) const {
     if (!m_run || index >= m_taken) return -1;
     const auto found = std::lower_bound(m_rows.begin(), m_rows.end(), static_cast<uint32_t>(index),
                                         [this](uint32_t a, uint32_t b) { return isBefore(a, b); });
-    if (found == m_rows.end() || *found != index) return -1;
-    return static_cast<int>(m_rows.end() - found) - 1;
+    const auto rowAt = [this](auto at) { return static_cast<int>(m_rows.end() - at) - 1; };
+    if (found != m_rows.end() && *found == index) return rowAt(found);
+    const auto instead = std::find_if(m_rows.begin(), m_rows.end(), [&](uint32_t each) {
+        return replaces(m_run->events()[each], m_run->events()[index]);
+    });
+    return instead == m_rows.end() ? -1 : rowAt(instead);
 }
 
 int EventModel::rowCount(const QModelIndex& parent) const {
@@ -240,8 +268,11 @@ QString EventModel::powersAlone(QString sentence) {
 }
 
 QString EventModel::briefSentenceOf(const Event& event) {
-    return (event.kind == EventKind::Edit ? tr("Step %1 \u00b7 %2") : tr("Step %1: %2"))
-        .arg(QLocale().toString(static_cast<qlonglong>(event.step)), whatText(event));
+    QString what = whatText(event);
+    const QString lead = QStringLiteral(": "); // one colon is enough
+    if (const auto at = what.indexOf(lead); event.kind == EventKind::Edit && at > 0)
+        what.replace(at, lead.size(), QStringLiteral(" "));
+    return tr("Step %1: %2").arg(QLocale().toString(static_cast<qlonglong>(event.step)), what);
 }
 
 QString EventModel::whyText(const Event& event) {

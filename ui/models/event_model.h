@@ -32,7 +32,8 @@ public:
     const Event& eventAt(int row) const { return m_run->events()[indexAt(row)]; }
     /// Returns the index, among the run's events, of the event in `row`.
     size_t indexAt(int row) const { return m_rows[m_rows.size() - 1 - static_cast<size_t>(row)]; }
-    /// Returns the row of an event of the run; -1 when it has none. Rows are in the order in which
+    /// Returns the row of an event of the run, or of the one that tells of it too; -1 when there is
+    /// none. Rows are in the order in which
     /// events are told, see isToldBefore().
     int rowOf(size_t index) const;
 
@@ -47,7 +48,7 @@ public:
     static QString sentenceOf(const Event&);
     /// Replaces "65536 (2^16)" in a sentence by "2^16".
     static QString powersAlone(QString sentence);
-    /// Returns "Step 9: Overflow, scale halved".
+    /// Returns "Step 9: Overflow, scale halved", and for an edit "Step 9: Learning rate 0.01".
     static QString briefSentenceOf(const Event&);
     /// Says why such an event happens and what it means for the training; empty for an edit.
     static QString whyText(const Event&);
@@ -58,6 +59,7 @@ public:
 private:
     bool isBefore(uint32_t a, uint32_t b) const;
     void insert(uint32_t index);
+    void dropReplaced(const Event& by, std::vector<uint32_t>& coming);
 
     std::shared_ptr<const Run> m_run;
     std::vector<uint32_t> m_rows; ///< indices of the events that have a row, the last row first

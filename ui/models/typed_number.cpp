@@ -5,6 +5,8 @@
 #include "ui/models/translated.h"
 
 #include <QCoreApplication>
+#include <QLocale>
+#include <QRegularExpression>
 
 #include <limits>
 
@@ -22,18 +24,40 @@ Field numberField(double most) {
     return field;
 }
 
+/// Returns what stands between thousands where the program prints numbers; nothing where it does
+/// not group them, or by the point that other people type before decimals.
+QString printedSeparator() {
+    const QLocale locale;
+    const QString separator = locale.groupSeparator();
+    const bool groups = !separator.isEmpty() && locale.toString(1000000).contains(separator);
+    return groups && separator != QLatin1String(".") ? separator : QString();
+}
+
 } // namespace
+
+QString withoutGroups(const QString& typed) {
+    const QString separator = printedSeparator();
+    if (separator.isEmpty()) return typed;
+    const QString between = separator.front().isSpace() ? QStringLiteral("[ %1]").arg(separator)
+                                                        : QRegularExpression::escape(separator);
+    const QRegularExpression grouped(
+        QStringLiteral("^\\s*([+-]?[1-9][0-9]{0,2}(?:%1[0-9]{3})+)((?:\\.[0-9]*)?)\\s*$")
+            .arg(between));
+    const QRegularExpressionMatch match = grouped.match(typed);
+    if (!match.hasMatch()) return typed;
+    return match.captured(1).remove(QRegularExpression(between)) + match.captured(2);
+}
 
 FieldValue parseScale(const QString& text) {
     Field field = scaleField();
     // not a setting: it is in no file
     field.key = translated(phrase("Settings", "loss scale")).toStdString();
-    return parseValue(field, text.toStdString());
+    return parseValue(field, withoutGroups(text).toStdString());
 }
 
 double parseNumber(const QString& text) {
     const Field field = numberField(static_cast<double>(std::numeric_limits<float>::max()));
-    const QString typed = text.trimmed();
+    const QString typed = withoutGroups(text).trimmed();
     const bool negativePower = typed.startsWith('-') && typed.contains('^');
     const double value =
         std::get<double>(parseValue(field, typed.mid(negativePower ? 1 : 0).toStdString()));
@@ -45,9 +69,14 @@ QString allowedWords(const Field& field, const QString& typed) {
                         .arg(translated(allowedText(field)));
     const bool number = field.kind == FieldKind::Integer || field.kind == FieldKind::Real;
     if (number && typed.contains(u','))
-        words += u'\n' + QCoreApplication::translate(
-                             "TypedNumber", "Decimals follow a point, and thousands stand without "
-                                            "commas: 0.001, 65536");
+        words += u'\n' +
+                 (printedSeparator() == QLatin1String(",")
+                      ? QCoreApplication::translate("TypedNumber",
+                                                    "Decimals follow a point, and a comma stands "
+                                                    "before three digits only: 0.001, 65,536")
+                      : QCoreApplication::translate("TypedNumber",
+                                                    "Decimals follow a point, and thousands stand "
+                                                    "without commas: 0.001, 65536"));
     return words;
 }
 

@@ -7,6 +7,10 @@
 
 namespace halfscope {
 
+/// Returns the text of a number without the separators of thousands that the program itself prints
+/// in the user's language, "32,768". Text that is not grouped by three digits, such as "0,001" or
+/// "1,5", stays as it is: the comma may be meant for a point.
+QString withoutGroups(const QString& typed);
 /// Parses a loss scale for the next step (kLiveScale). Throws InputError for anything else.
 FieldValue parseScale(const QString& text);
 /// Parses a number, or a power of two with a sign, that is no larger than float32's largest. Throws

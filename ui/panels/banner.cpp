@@ -1,13 +1,13 @@
 // The line: coloured edge, selectable text, a button for what is offered, close button.
 #include "ui/panels/banner.h"
 
+#include "ui/look/alert.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/panels/wrapped_text.h"
 
-#include <QAccessible>
 #include <QEvent>
 #include <QGuiApplication>
 #include <QHBoxLayout>
@@ -97,8 +97,7 @@ void Banner::tell(const QString& text, bool wrong) {
     setAccessibleName(text);
     show();
     update(); // in its colour
-    QAccessibleEvent alert(this, QAccessible::Alert);
-    QAccessible::updateAccessibility(&alert);
+    alertAbout(*this);
 }
 
 /// Gives the text the height of its lines. It does not ask for it as QLabel does: the whole page

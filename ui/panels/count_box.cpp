@@ -1,12 +1,23 @@
-// The number itself does not change, so that no change is signalled.
+// The number itself does not change while words or a refused text stand for it, so that no change
+// is signalled.
 #include "ui/panels/count_box.h"
+
+#include <QKeyEvent>
+#include <QLineEdit>
+
+#include <algorithm>
+#include <utility>
 
 namespace halfscope {
 
-CountBox::CountBox(QWidget* parent) : QSpinBox(parent) { setGroupSeparatorShown(true); }
+CountBox::CountBox(QWidget* parent) : QSpinBox(parent) {
+    setGroupSeparatorShown(true);
+    connect(lineEdit(), &QLineEdit::textEdited, this, &CountBox::watchTyping);
+}
 
 void CountBox::setWords(const QString& words) {
     if (words == m_words) return;
+    showNumber();
     m_words = words;
     setReadOnly(!words.isEmpty());
     setSuffix(words.isEmpty() ? m_unit : QString()); // also writes the text anew
@@ -18,7 +29,91 @@ void CountBox::setUnit(const QString& suffix) {
 }
 
 QString CountBox::textFromValue(int value) const {
+    if (m_refused) return *m_refused;
     return m_words.isEmpty() ? QSpinBox::textFromValue(value) : m_words;
+}
+
+/// Returns the text without the unit.
+QString CountBox::typed() const {
+    QString text = lineEdit()->text();
+    if (text.endsWith(suffix())) text.chop(suffix().size());
+    return text.trimmed();
+}
+
+/// Lets digits, signs and points stand that Qt would not let be typed; letters are the window's
+/// keys.
+QValidator::State CountBox::validate(QString& text, int& position) const {
+    const QString given = text;
+    const int at = position;
+    const QValidator::State state = QSpinBox::validate(text, position);
+    if (!m_keeps || state != QValidator::Invalid) return state;
+    QString number = given;
+    if (number.endsWith(suffix())) number.chop(suffix().size());
+    const bool mayStand = std::ranges::all_of(number.trimmed(), [](QChar each) {
+        return each.isDigit() || QStringView(u"-+.,").contains(each) || each.isSpace();
+    });
+    if (!mayStand) return state;
+    text = given;
+    position = at;
+    return QValidator::Intermediate;
+}
+
+/// Decides about what was typed, before Qt puts the number in the place of a text that is none.
+void CountBox::judge() {
+    if (!m_keeps || isReadOnly()) return;
+    if (hasAcceptableInput()) return m_refused.reset();
+    const QString text = typed();
+    if (m_refused == text) return;
+    m_refused = text;
+    if (!specialValueText().isEmpty()) { // it would be shown instead
+        m_special = specialValueText();
+        setSpecialValueText({});
+    }
+    lineEdit()->setModified(false); // finished: Undo means the setting from here on, no letters
+    emit refused(text);
+}
+
+void CountBox::restoreSpecial() {
+    if (!m_refused && !m_special.isEmpty()) setSpecialValueText(std::exchange(m_special, {}));
+}
+
+void CountBox::showNumber() {
+    if (!m_refused) return;
+    m_refused.reset();
+    restoreSpecial();
+    setValue(value()); // writes it
+}
+
+void CountBox::finish() {
+    judge();
+    interpretText();
+    restoreSpecial();
+}
+
+void CountBox::stepBy(int steps) {
+    const bool refused = refuses();
+    showNumber();
+    QSpinBox::stepBy(steps);
+    if (refused) emit givenUp();
+}
+
+/// The line's own undo may bring the number back.
+void CountBox::watchTyping() {
+    if (!m_refused || !hasAcceptableInput() || valueFromText(lineEdit()->text()) != value()) return;
+    showNumber();
+    emit givenUp();
+}
+
+void CountBox::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) judge();
+    QSpinBox::keyPressEvent(event);
+    restoreSpecial();
+}
+
+void CountBox::focusOutEvent(QFocusEvent* event) {
+    judge();
+    QSpinBox::focusOutEvent(event);
+    restoreSpecial();
 }
 
 } // namespace halfscope

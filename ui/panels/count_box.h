@@ -5,6 +5,8 @@
 #include <QSpinBox>
 #include <QString>
 
+#include <optional>
+
 namespace halfscope {
 
 class CountBox : public QSpinBox {
@@ -17,12 +19,39 @@ public:
     void setWords(const QString& words);
     /// Sets the text after the number: " steps".
     void setUnit(const QString& suffix);
+    /// Lets numbers beyond the range be typed. They are refused when the typing ends, and stay
+    /// until they are corrected: a box that left digits out would keep quite another number.
+    void keepRefused() { m_keeps = true; }
+    /// Whether it shows a text that was refused instead of its number.
+    bool refuses() const { return m_refused.has_value(); }
+    /// Shows the number again instead of such a text.
+    void showNumber();
+    /// Takes or refuses what is being typed, as at the end of the typing.
+    void finish();
+    void stepBy(int steps) override;
+
+signals:
+    /// The typing has ended with a text that is no number of the range.
+    void refused(const QString& typed);
+    /// The number is shown again after the user gave up such a text.
+    void givenUp();
 
 protected:
     QString textFromValue(int value) const override;
+    QValidator::State validate(QString& text, int& position) const override;
+    void keyPressEvent(QKeyEvent*) override;
+    void focusOutEvent(QFocusEvent*) override;
 
 private:
+    QString typed() const;
+    void judge();
+    void restoreSpecial();
+    void watchTyping();
+
     QString m_words, m_unit;
+    QString m_special; ///< the special text of the smallest number, while another text is refused
+    std::optional<QString> m_refused; ///< without the unit
+    bool m_keeps = false;
 };
 
 } // namespace halfscope

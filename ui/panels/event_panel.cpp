@@ -32,8 +32,8 @@ constexpr int kFewRows = 5;       // of the table; they come before the sentence
 constexpr int kFewestRows = 3;    // come before the second line of the sentence
 constexpr int kSentenceLines = 4; // kept for the sentence when there is room
 
-/// Tells of rows that the arrow keys choose, too, and keeps the chosen row in sight when the
-/// sentence below takes room and when new rows push it down.
+/// Tells of rows that the arrow keys choose, too. At its top it shows the newest rows; once it was
+/// scrolled, or while a chosen row is being read, new rows move none of those that are seen.
 class EventTable : public QTableView {
 public:
     using QTableView::QTableView;
@@ -50,8 +50,21 @@ protected:
         const int above = first < chosen.row() ? last - first + 1 : 0;
         const QModelIndex before = chosen.siblingAtRow(chosen.row() - above);
         const bool inSight = before.isValid() && viewport()->rect().intersects(visualRect(before));
+        const int top = verticalScrollBar()->value(); // the first row that is seen
         QTableView::rowsInserted(parent, first, last);
-        if (inSight) scrollTo(chosen);
+        const bool moves = first <= top && (top > 0 || inSight);
+        if (!moves) return;
+        executeDelayedItemsLayout(); // else the bar cannot go as far yet
+        verticalScrollBar()->setValue(top + last - first + 1);
+    }
+    void rowsAboutToBeRemoved(const QModelIndex& parent, int first, int last) override {
+        const int chosen = currentIndex().row(), top = verticalScrollBar()->value();
+        if (chosen >= first && chosen <= last) { // Qt would choose another event
+            setCurrentIndex({});
+            clearSelection();
+        }
+        QTableView::rowsAboutToBeRemoved(parent, first, last);
+        if (last < top) verticalScrollBar()->setValue(top - (last - first + 1));
     }
     void resizeEvent(QResizeEvent* event) override {
         QTableView::resizeEvent(event);
@@ -84,6 +97,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     m_table->setShowGrid(false);
     m_table->setWordWrap(false);
     m_table->setTabKeyNavigation(false);
+    m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerItem); // the bar counts rows
     m_table->setFrameShape(QFrame::NoFrame);
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
@@ -110,6 +124,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::widenSteps);
     connect(&model, &QAbstractItemModel::modelReset, this, &EventPanel::narrowSteps);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::updateHeading);
+    connect(&model, &QAbstractItemModel::rowsRemoved, this, &EventPanel::updateHeading);
     connect(&model, &QAbstractItemModel::modelReset, this, &EventPanel::updateHeading);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             &EventPanel::showSentence);
@@ -240,9 +255,15 @@ void EventPanel::choose(int index) {
 
 void EventPanel::letGoBut(std::optional<qint64> step) {
     const QModelIndex current = m_table->currentIndex();
-    if (!current.isValid() || current.data(EventModel::StepRole).toLongLong() == step) return;
-    m_table->setCurrentIndex({});
-    m_table->clearSelection();
+    if (current.isValid() && current.data(EventModel::StepRole).toLongLong() != step) {
+        m_table->setCurrentIndex({});
+        m_table->clearSelection();
+    }
+    if (!step) m_table->scrollToTop();
+}
+
+void EventPanel::trainingStarts() {
+    if (!m_table->currentIndex().isValid()) m_table->scrollToTop();
 }
 
 void EventPanel::updateHeading() {

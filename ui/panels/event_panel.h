@@ -25,8 +25,11 @@ public:
     /// Selects an event of the run by its index, if it has a row.
     void choose(int index);
     /// Clears the selection unless the selected event is of this step, because the plots point at
-    /// another step now, or at none.
+    /// another step now, or at none: then the newest events are shown, as the plots show the newest
+    /// step.
     void letGoBut(std::optional<qint64> step);
+    /// Shows the newest events, unless one is selected.
+    void trainingStarts();
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

@@ -10,6 +10,7 @@
 #include "ui/dialogs/get_data_dialog.h"
 #include "ui/dialogs/model_dialog.h"
 #include "ui/dialogs/types_dialog.h"
+#include "ui/look/alert.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
@@ -93,6 +94,7 @@ FieldEditor::FieldEditor(ConfigModel& model, int row, QWidget* parent)
     setObjectName(nameOf(model, row));
     buildControl(field);
     buildRow(field);
+    connect(&model, &ConfigModel::settling, this, &FieldEditor::settle);
     refresh();
     applyColors();
 }
@@ -122,7 +124,14 @@ void FieldEditor::buildControl(const Field& field) {
             showUnit();
             commit(QString::number(value));
         });
-        connect(m_spin, &CountBox::editingFinished, this, &FieldEditor::endTyping);
+        m_spin->keepRefused();
+        connect(m_spin, &CountBox::refused, this,
+                [this](QString typed) { commit(typed.remove(m_spin->locale().groupSeparator())); });
+        connect(m_spin, &CountBox::givenUp, this, &FieldEditor::giveUp);
+        connect(m_spin, &CountBox::editingFinished, this, [this] {
+            if (!m_spin->refuses()) giveUp(); // an earlier text: this number is fine
+            endTyping();
+        });
     } else {
         buildLineEdit(field);
     }
@@ -145,6 +154,10 @@ void FieldEditor::buildLineEdit(const Field& field) {
             commit(m_line->text());
         }
         endTyping();
+    });
+    connect(m_line, &QLineEdit::textEdited, this, [this](const QString& text) {
+        // the line's own undo may bring the value back
+        if (text == m_index.data(Qt::EditRole).toString()) giveUp();
     });
     const bool layers = field.key == kLayersKey, critic = field.key == kCriticKey;
     const bool model = critic || field.key == kModelKey;
@@ -264,6 +277,20 @@ void FieldEditor::commit(const QString& text) {
     if (m_target) return m_target->choose(text.trimmed());
     if (qobject_cast<PathEdit*>(m_control)) rememberFolder(FilesOf::Data, text);
     m_model.setData(m_index, text);
+}
+
+/// Takes back what was refused: the control shows the value in force again.
+void FieldEditor::giveUp() {
+    if (refusal().isEmpty()) return;
+    m_model.setData(m_index, m_index.data(Qt::EditRole));
+}
+
+/// Takes what is being typed before a run begins.
+void FieldEditor::settle() {
+    if (m_spin) m_spin->finish();
+    if (!m_line || !m_line->isModified()) return;
+    m_line->setModified(false);
+    commit(m_line->text());
 }
 
 /// Gives the keyboard to the row after Enter, unless the value has to be corrected.
@@ -435,6 +462,7 @@ QString FieldEditor::nameOf(const ConfigModel& model, int row) {
 
 bool FieldEditor::applies() const { return m_index.data(ConfigModel::AppliesRole).toBool(); }
 QString FieldEditor::errorText() const { return m_error->text(); }
+QString FieldEditor::refusal() const { return m_index.data(ConfigModel::ErrorRole).toString(); }
 
 void FieldEditor::reload(int row) {
     m_index = m_model.index(row);
@@ -444,7 +472,7 @@ void FieldEditor::reload(int row) {
 
 void FieldEditor::refresh() {
     if (!m_index.isValid()) return;
-    const QString refused = m_index.data(ConfigModel::ErrorRole).toString();
+    const QString refused = refusal();
     const QString error = refused.isEmpty() ? problemText() : refused;
     const bool changed = m_index.data(ConfigModel::ChangedRole).toBool();
     // what the user typed stays while it is wrong or unfinished
@@ -491,12 +519,14 @@ void FieldEditor::describe(const QString& problem) {
     const QString description = parts.join(u'\n');
     if (description == m_control->accessibleDescription()) return;
     m_control->setAccessibleDescription(description);
+    if (!refusal().isEmpty()) alertAbout(*m_control);
 }
 
 void FieldEditor::showValue(const QString& text) {
     const QSignalBlocker quiet(m_control);
     if (m_check) m_check->setChecked(text == QLatin1String("true"));
     if (m_combo) m_combo->setCurrentText(text);
+    if (m_spin) m_spin->showNumber();
     if (m_spin) m_spin->setValue(text.toInt());
     if (m_spin) showUnit();
     if (m_spin) m_spin->setWords(m_index.data(ConfigModel::UnknownRole).toString());
@@ -527,9 +557,9 @@ bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
     }
     const bool escape = event->type() == QEvent::KeyPress &&
                         static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
-    if (escape && m_line) {
+    if (escape && (m_line || (m_spin && m_spin->refuses()))) {
         const QString valid = m_index.data(Qt::EditRole).toString();
-        m_line->setModified(false);
+        if (m_line) m_line->setModified(false);
         m_model.setData(m_index, valid);
         showValue(valid);
         return true;

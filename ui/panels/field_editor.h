@@ -50,6 +50,9 @@ private:
     void buildLineEdit(const Field&);
     void buildRow(const Field&);
     void commit(const QString& text);
+    void giveUp();
+    void settle();
+    QString refusal() const; ///< why the model refused what was entered; empty when it did not
     void endTyping();
     void browse();
     void browseData(const QString& key);

@@ -62,7 +62,7 @@ public:
     }
     void setLive(int lane, const std::string& key, const FieldValue& value,
                  std::vector<Event>& events) override {
-        m_experiment.setLive(lane, key, value, events);
+        m_experiment.setBeforeStart(lane, key, value, events);
     }
     void fork(int parent, const LaneConfig& lane, std::vector<Event>& events) override {
         m_experiment.fork(parent, lane, events);

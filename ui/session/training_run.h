@@ -35,6 +35,7 @@ public:
     /// The only call that may come from another thread.
     virtual void requestStop() = 0;
     virtual void clearStop() = 0;
+    /// See Experiment::setBeforeStart().
     virtual void setLive(int lane, const std::string& key, const FieldValue&,
                          std::vector<Event>&) = 0;
     /// See Experiment::fork().

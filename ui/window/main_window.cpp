@@ -236,8 +236,10 @@ void MainWindow::connectParts() {
     connect(parts.plots, &PlotStack::valuesRequested, m_files.get(), &WindowFiles::chooseValues);
     connect(parts.plots, &PlotStack::copyRequested, m_files.get(), &WindowFiles::copyPlots);
     connect(m_controller.get(), &ExperimentController::stateChanged, parts.plots,
-            [plots = parts.plots](SessionState state) {
-                if (state == SessionState::Running) plots->trainingStarts();
+            [plots = parts.plots, events = parts.events](SessionState state) {
+                if (state != SessionState::Running) return;
+                plots->trainingStarts();
+                events->trainingStarts();
             });
     connect(shown, &ShownRun::titleChanged, this, &QWidget::setWindowTitle);
     connect(shown, &ShownRun::told, this, &MainWindow::tell);

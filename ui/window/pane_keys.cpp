@@ -13,6 +13,7 @@
 
 #include <QDockWidget>
 #include <QMainWindow>
+#include <QScrollArea>
 #include <QShortcut>
 
 namespace halfscope {
@@ -23,16 +24,28 @@ bool takesTab(const QWidget& widget) {
 }
 
 /// Returns the control that a part names, or the one that Tab reaches first; null when there is
-/// none to be seen.
+/// none to be seen. An area that scrolls shows no focus and has little to say: it is taken only
+/// where there is nothing else.
 QWidget* firstStop(QWidget* pane) {
     if (!pane->isVisible()) return nullptr;
     if (pane->focusProxy()) return pane->focusProxy();
+    QWidget* area = nullptr;
     QWidget* each = pane;
     do {
-        if ((each == pane || pane->isAncestorOf(each)) && takesTab(*each)) return each;
+        if ((each == pane || pane->isAncestorOf(each)) && takesTab(*each)) {
+            if (!qobject_cast<QScrollArea*>(each)) return each;
+            if (!area) area = each;
+        }
         each = each->nextInFocusChain();
     } while (each != pane);
-    return nullptr;
+    return area;
+}
+
+/// Gives a control the keyboard, and scrolls to it.
+void goTo(QWidget& stop) {
+    stop.setFocus(Qt::TabFocusReason);
+    for (QWidget* around = stop.parentWidget(); around; around = around->parentWidget())
+        if (auto* area = qobject_cast<QScrollArea*>(around)) area->ensureWidgetVisible(&stop);
 }
 
 } // namespace
@@ -63,7 +76,7 @@ void PaneKeys::go(int by) {
         if (focus && (focus == all[i] || all[i]->isAncestorOf(focus))) now = i;
     for (qsizetype i = 1; i <= all.size(); ++i) {
         const qsizetype at = (now + by * i + 2 * all.size()) % all.size();
-        if (QWidget* stop = firstStop(all[at])) return stop->setFocus(Qt::TabFocusReason);
+        if (QWidget* stop = firstStop(all[at])) return goTo(*stop);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
+#include "ui/models/typed_number.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
@@ -198,7 +199,7 @@ bool ShownRun::restart() {
     m_stays = false;
     const auto& [recorded, from, before] = m_tried = std::exchange(m_next, Plan());
     try {
-        RunConfig config = m_models.config.config();
+        RunConfig config = m_models.config.settle();
         // a recorded run's forks and edits are repeated when it is opened, not at a reset
         if (recorded) {
             config.forks = recorded->forks;

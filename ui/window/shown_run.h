@@ -197,6 +197,7 @@ private:
     /// Builds networks again after a failure, and lets a run that has not begun begin with the
     /// present settings. Returns whether they can be used.
     bool takeUpEdits() {
+        m_models.config.settle();
         if (m_controller.state() == SessionState::Failed) return tryAgain();
         return !m_controller.untrained() || !m_models.config.restartNeeded() || restart();
     }

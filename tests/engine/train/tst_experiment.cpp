@@ -189,6 +189,63 @@ private slots:
             QCOMPARE(lane.scaler.rules.growthFactor, 4.0);
     }
 
+    /// The run is the one that begins with the setting, to the last bit, and that in which the
+    /// setting is edited at the first step; but it has no edit.
+    void settingsBeforeTheStart() {
+        const RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
+        const LiveEdit edits[] = {{1, -1, "optimizer.lr", 0.125},
+                                  {1, -1, "optimizer.beta1", 0.5},
+                                  {1, 1, "scaler.growth_interval", int64_t{4}},
+                                  {1, 1, "scaler.mode", std::string("off")},
+                                  {1, 1, "scaler.preset", std::string("megatron")},
+                                  {1, -1, "run.steps", int64_t{6}}};
+        const auto toTheEnd = [](Run& run) {
+            while (!run.experiment.finished())
+                if (!run.advance()) return false;
+            return true;
+        };
+        for (const LiveEdit& each : edits) {
+            Run run(config), edited(config);
+            const size_t changes = run.experiment.changes();
+            run.experiment.setBeforeStart(each.lane, each.key, each.value, run.events);
+            QVERIFY2(run.events.empty(), each.key.c_str());
+            QVERIFY(run.experiment.changes() != changes);
+            const RunConfig recorded = run.experiment.recorded();
+            QVERIFY(recorded.edits.empty() && configText(recorded) != configText(config));
+            edited.experiment.setLive(each.lane, each.key, each.value, edited.events);
+            QCOMPARE(edited.events.size(), size_t{1});
+            Run again(recorded);
+            QVERIFY(toTheEnd(run) && toTheEnd(again) && toTheEnd(edited));
+            QVERIFY2(differentBits(run.losses(), again.losses()) == 0, each.key.c_str());
+            QVERIFY2(differentBits(run.losses(), edited.losses()) == 0, each.key.c_str());
+            QCOMPARE(run.events.size(), again.events.size());
+            QCOMPARE(configText(again.experiment.recorded()), configText(recorded));
+        }
+    }
+
+    void settingsBeforeTheStartGoBack() {
+        const RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
+        Run run(config);
+        auto& [experiment, records, events] = run;
+        experiment.setBeforeStart(-1, "optimizer.lr", 0.125, events);
+        experiment.setBeforeStart(-1, "optimizer.lr", config.optimizer.lr, events);
+        QCOMPARE(configText(experiment.recorded()), configText(config));
+        QVERIFY(events.empty());
+        experiment.setBeforeStart(1, kLiveScale, 8.0, events); // no setting of the start says so
+        QCOMPARE(events.size(), size_t{1});
+        experiment.setBeforeStart(-1, "optimizer.lr", 0.125, events); // comes after that edit
+        QCOMPARE(events.size(), size_t{2});
+        Run begun(config);
+        QVERIFY(begun.advance());
+        begun.experiment.setBeforeStart(-1, "optimizer.lr", 0.125, begun.events);
+        QCOMPARE(begun.events.size(), size_t{1});
+        RunConfig scheduled = config; // a run that began with this length would fall sooner
+        scheduled.schedule.kind = ScheduleKind::OneCycle;
+        Run shorter(scheduled);
+        shorter.experiment.setBeforeStart(-1, "run.steps", int64_t{6}, shorter.events);
+        QCOMPARE(shorter.events.size(), size_t{1});
+    }
+
     void liveScale() {
         RunConfig config = smallConfig(TaskKind::Checkerboard,
                                        {Precision::Fp32, Precision::AmpFp16, Precision::AmpFp16});

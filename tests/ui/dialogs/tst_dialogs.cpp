@@ -1,5 +1,6 @@
 // The dialogs by keyboard and for a screen reader: every control has a name, Tab leads to each of
 // them and back to the first, Esc closes, and Enter does what the default button says.
+#include "engine/core/error.h"
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/help_dialog.h"
@@ -7,16 +8,20 @@
 #include "ui/dialogs/scale_dialog.h"
 #include "ui/dialogs/types_dialog.h"
 #include "ui/dialogs/verify_dialog.h"
+#include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
+#include "ui/models/typed_number.h"
 
 #include <QAbstractButton>
 #include <QAction>
 #include <QApplication>
 #include <QComboBox>
 #include <QDesktopServices>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPointer>
+#include <QScopeGuard>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QSplitter>
@@ -88,6 +93,9 @@ private slots:
     void typesByKeyboard();
     void layersFollowTheTraining();
     void wrongScaleStays();
+    void reasonsAreNotCut();
+    void scalesAsTheyArePrinted_data();
+    void scalesAsTheyArePrinted();
     void helpLeadsToItsParts();
     void helpLeavesTheWindow();
     void helpGoesBack();
@@ -252,6 +260,62 @@ void TestDialogs::wrongScaleStays() {
     QTest::keyClick(dialog, Qt::Key_Return);
     QCOMPARE(chosen.count(), 1);
     QVERIFY(!dialog->isVisible());
+}
+
+/// The longest reason is the one about commas.
+void TestDialogs::reasonsAreNotCut() {
+    auto* dialog = qobject_cast<ScaleDialog*>(open(QStringLiteral("scale")));
+    QVERIFY(dialog);
+    auto* line = dialog->findChild<QLineEdit*>();
+    line->selectAll();
+    QTest::keyClicks(line, QStringLiteral("0,001"));
+    QTest::keyClick(dialog, Qt::Key_Return);
+    QVERIFY2(dialog->errorText().contains(QStringLiteral("\nDecimals follow a point")),
+             qPrintable(dialog->errorText()));
+    dialog->resize(dialog->minimumSizeHint());
+    QCoreApplication::processEvents();
+    for (const QLabel* label : dialog->findChildren<QLabel*>())
+        if (label->text() == dialog->errorText())
+            QVERIFY2(label->height() >= heightOf(label->text(), label->font(), label->width()),
+                     qPrintable(QString::number(label->height())));
+}
+
+void TestDialogs::scalesAsTheyArePrinted_data() {
+    QTest::addColumn<QLocale>("locale");
+    QTest::addColumn<QString>("typed");
+    QTest::addColumn<double>("scale"); // 0: refused
+    const QLocale english(QLocale::English, QLocale::UnitedStates);
+    const QLocale german(QLocale::German, QLocale::Germany);
+    QTest::newRow("grouped") << english << "32,768" << 32768.0;
+    QTest::newRow("with spaces") << english << " 1,048,576 " << 1048576.0;
+    QTest::newRow("with decimals") << english << "1,024.5" << 1024.5;
+    QTest::newRow("plain") << english << "32768" << 32768.0;
+    QTest::newRow("power") << english << "2^15" << 32768.0;
+    QTest::newRow("a decimal comma") << english << "0,001" << 0.0;
+    QTest::newRow("two digits") << english << "1,50" << 0.0;
+    QTest::newRow("four digits") << english << "3,2768" << 0.0;
+    QTest::newRow("four digits before") << english << "1024,576" << 0.0;
+    QTest::newRow("nothing between") << english << "1,,024" << 0.0;
+    QTest::newRow("not printed so") << QLocale::c() << "32,768" << 0.0;
+    QTest::newRow("a point that groups") << german << "1.024" << 1.024;
+}
+
+void TestDialogs::scalesAsTheyArePrinted() {
+    QFETCH(const QLocale, locale);
+    QFETCH(const QString, typed);
+    QFETCH(const double, scale);
+    const auto before = qScopeGuard([] { QLocale::setDefault(QLocale::c()); });
+    QLocale::setDefault(locale);
+    double parsed = 0;
+    try {
+        parsed = std::get<double>(parseScale(typed));
+    } catch (const InputError&) {
+        QVERIFY(allowedScale(typed).contains(QStringLiteral("\nDecimals follow a point")));
+    }
+    QCOMPARE(parsed, scale);
+    ConfigModel model;
+    const QModelIndex index = model.index(model.rowOf("scaler.init_scale", 1));
+    QCOMPARE(model.setData(index, typed), scale > 0); // likewise in a setting
 }
 
 /// Each place to which the window may lead is shown at the top, also the second time.

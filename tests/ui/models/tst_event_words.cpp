@@ -1,6 +1,10 @@
 // What the list of events says about single events.
+#include "engine/settings/fields.h"
+#include "tests/support/fed_run.h"
 #include "ui/models/event_model.h"
 
+#include <QAbstractItemModelTester>
+#include <QLocale>
 #include <QTest>
 
 #include <cmath>
@@ -29,6 +33,8 @@ private slots:
     void scalesThatCannotComeBack();
     void whyAnEpsilonOfZero();
     void aLostClassIsNoSample();
+    void briefSentencesHaveOneForm();
+    void scalesOfOneStepAreOneRow();
 };
 
 /// Neither halving nor doubling changes these scales: "stays" would sound as if all were well.
@@ -59,6 +65,47 @@ void TestEventWords::aLostClassIsNoSample() {
     event.text = {kLostClass, 1, Message::data("no sample of \"dog\" can be read")};
     QCOMPARE(EventModel::whatText(event), QStringLiteral("Class without samples"));
     QVERIFY(EventModel::whyText(event).contains("What to do: mend the files"));
+}
+
+void TestEventWords::briefSentencesHaveOneForm() {
+    QLocale::setDefault(QLocale::c());
+    Event event = eventOf(EventKind::Overflow, 34, "Step 34 skipped.");
+    event.scaleBefore = 16;
+    event.scaleAfter = 8;
+    QCOMPARE(EventModel::briefSentenceOf(event), QStringLiteral("Step 34: Overflow, scale halved"));
+    event = eventOf(EventKind::Edit, 1, "From step 1: Learning rate set to 0.001 (before: 0.01).");
+    QCOMPARE(EventModel::briefSentenceOf(event), QStringLiteral("Step 1: Learning rate 0.001"));
+    event = eventOf(EventKind::Edit, 2, "From step 2: the run ends after 60 steps (before: 9).");
+    QCOMPARE(EventModel::briefSentenceOf(event), QStringLiteral("Step 2: Ends after 60 steps"));
+}
+
+/// A scale that was set again before its step, or undone, is not told: no step had it.
+void TestEventWords::scalesOfOneStepAreOneRow() {
+    FedEvents model;
+    const QAbstractItemModelTester tester(&model);
+    const auto scale = [](int64_t step, const char* text, int lane = 1) {
+        Event event = eventOf(EventKind::Edit, step, text);
+        event.lane = lane;
+        event.tensor = kLiveScale;
+        return event;
+    };
+    const auto told = [&model] {
+        QStringList texts;
+        for (int row = 0; row < model.rowCount(); ++row)
+            texts << model.index(row, EventModel::TextColumn).data().toString();
+        return texts.join(u' ');
+    };
+    model.append(std::vector{scale(22, "before"), scale(23, "first"), scale(23, "second")});
+    QCOMPARE(told(), QStringLiteral("second before"));
+    model.append(std::vector{scale(23, "other", 2), eventOf(EventKind::Edit, 23, "edit")});
+    model.append(std::vector{scale(23, "third")});
+    QCOMPARE(told().count(u' '), 3);
+    QVERIFY2(told().contains(QStringLiteral("third")) && !told().contains(QStringLiteral("second")),
+             qPrintable(told()));
+    QCOMPARE(model.rowOf(1), model.rowOf(5)); // marks of the plots choose the row that is there
+    QCOMPARE(model.eventAt(model.rowOf(1)).text.english(), std::string("third"));
+    model.append(std::vector{scale(24, "next")});
+    QCOMPARE(told().count(u' '), 4);
 }
 
 } // namespace tst_event_words

@@ -77,6 +77,8 @@ private slots:
     void reasonsNameTheirEvent();
     void eventsJump();
     void chosenEventStaysInSight();
+    void scrolledEventsStay();
+    void eventsGoBackToTheNewest();
     void bannerComesAndGoes();
     void bannerOffersWhatToDo();
     void everyControlHasAName();
@@ -460,6 +462,81 @@ void TestPanels::chosenEventStaysInSight() {
     model.append(std::vector{early});
     QCOMPARE(panel.table()->currentIndex().row(), chosen);
     QVERIFY(!inSight());
+}
+
+/// New rows come above those that are seen; at the top of the list they are seen.
+void TestPanels::scrolledEventsStay() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    const auto append = [&model](int64_t first, size_t count) {
+        std::vector<Event> events(count);
+        for (Event& event : events)
+            event.step = first++;
+        model.append(events);
+    };
+    const auto stepAt = [&panel](int y) {
+        const QTableView& table = *panel.table();
+        return table.indexAt({4, y}).data(EventModel::StepRole).toInt();
+    };
+    append(1, 30);
+    QCOMPARE(stepAt(4), 30);
+    append(31, 2);
+    QCOMPARE(stepAt(4), 32); // nothing was scrolled
+    panel.table()->verticalScrollBar()->setValue(10);
+    QCOMPARE(stepAt(4), 22);
+    append(33, 3);
+    QCOMPARE(stepAt(4), 22);
+    append(36, 20);
+    QCOMPARE(stepAt(4), 22);
+    append(0, 1); // an earlier step's, below
+    QCOMPARE(stepAt(4), 22);
+    panel.table()->scrollToBottom();
+    const int last = stepAt(4);
+    append(56, 5);
+    QCOMPARE(stepAt(4), last);
+    // a row that was chosen at the top stays where it was clicked
+    panel.table()->scrollToTop();
+    const QPoint third = panel.table()->visualRect(model.index(2, 0)).center();
+    QTest::mouseClick(panel.table()->viewport(), Qt::LeftButton, {}, third);
+    const int chosen = stepAt(third.y());
+    append(61, 2);
+    QCOMPARE(stepAt(third.y()), chosen);
+}
+
+void TestPanels::eventsGoBackToTheNewest() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    std::vector<Event> events(40);
+    for (size_t i = 0; i < events.size(); ++i)
+        events[i].step = static_cast<int64_t>(i + 1);
+    model.append(events);
+    const auto* bar = panel.table()->verticalScrollBar();
+    const auto choose = [&] {
+        panel.choose(0);
+        panel.table()->scrollToBottom();
+        return bar->value() > 0;
+    };
+    QVERIFY(choose());
+    panel.letGoBut(1); // it is the one that the plots point at
+    QVERIFY(bar->value() > 0);
+    panel.trainingStarts(); // it is being read
+    QVERIFY(bar->value() > 0);
+    panel.letGoBut(20);
+    QVERIFY(!panel.table()->currentIndex().isValid());
+    QVERIFY(bar->value() > 0);
+    panel.trainingStarts();
+    QCOMPARE(bar->value(), 0);
+    QVERIFY(choose());
+    panel.letGoBut({});
+    QVERIFY(!panel.table()->currentIndex().isValid());
+    QCOMPARE(bar->value(), 0);
+    panel.table()->scrollToBottom();
+    panel.letGoBut({}); // without a selection, too
+    QCOMPARE(bar->value(), 0);
 }
 
 void TestPanels::bannerComesAndGoes() {

@@ -11,6 +11,7 @@
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAction>
 #include <QApplication>
@@ -47,6 +48,13 @@ private:
         const QWidget* focus = window().focusWidget();
         return focus && (focus == pane || pane->isAncestorOf(focus));
     }
+    /// Whether the keyboard is where it can be seen and a screen reader has something to say.
+    bool onControl() {
+        const QWidget* focus = window().focusWidget();
+        const auto* button = qobject_cast<const QAbstractButton*>(focus);
+        return focus && !qobject_cast<const QScrollArea*>(focus) &&
+               (!focus->accessibleName().isEmpty() || (button && !button->text().isEmpty()));
+    }
     void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) {
         QTest::keyClick(window().focusWidget() ? window().focusWidget() : &window(), key, with);
     }
@@ -76,12 +84,18 @@ void TestPaneKeys::partsInTurn() {
     QCOMPARE(window().focusWidget()->objectName(), QStringLiteral("play")); // so Space plays
     press(Qt::Key_F6);
     QVERIFY(has<SetupPanel>());
+    QVERIFY(onControl());
     press(Qt::Key_F6);
     QVERIFY(has<CompareView>());
     press(Qt::Key_F6);
     QVERIFY(has<PlotStack>());
     press(Qt::Key_F6);
     QVERIFY(has<ScalerPanel>());
+    QVERIFY(onControl());
+    const auto* cards = window().findChild<ScalerPanel*>();
+    const QWidget* control = window().focusWidget();
+    QVERIFY(cards->viewport()->rect().contains(
+        QRect(control->mapTo(cards->viewport(), QPoint()), control->size()).center()));
     press(Qt::Key_F6);
     QVERIFY(has<EventPanel>());
     press(Qt::Key_F6);

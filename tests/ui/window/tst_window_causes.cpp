@@ -5,6 +5,7 @@
 #include "tests/support/opened_window.h"
 #include "tests/support/served_events.h"
 #include "ui/panels/banner.h"
+#include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/plot_stack.h"
@@ -12,8 +13,11 @@
 
 #include <QDir>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
+#include <QTableView>
 #include <QToolButton>
 
 namespace tst_window_causes {
@@ -70,6 +74,8 @@ private slots:
     void continuesFromACheckpoint();
     void lostCheckpoint();
     void playShowsTheNewestStep();
+    void playShowsTheNewestEvents();
+    void runsBeginWithWhatIsShown();
 };
 
 /// There are three devices for two lanes.
@@ -355,6 +361,52 @@ void TestWindowCauses::playShowsTheNewestStep() {
     window.play();
     QTRY_VERIFY_WITH_TIMEOUT(!window.plots().crosshair(), kPatience);
     QVERIFY(window.plots().following());
+}
+
+/// Play, F and the button over the plots show the newest events, however far the list was scrolled.
+void TestWindowCauses::playShowsTheNewestEvents() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const int interval = window.config().rowOf("scaler.growth_interval", 1);
+    QVERIFY(window.config().setData(window.config().index(interval), QStringLiteral("1")));
+    QVERIFY(stepsTo(window, 30)); // each has an event
+    auto* bar = window.findChild<EventPanel*>()->table()->verticalScrollBar();
+    QTRY_VERIFY(bar->maximum() > 0);
+    bar->setValue(bar->maximum());
+    window.play();
+    QTRY_COMPARE_WITH_TIMEOUT(bar->value(), 0, kPatience);
+    window.pause();
+    QVERIFY(reaches(window, SessionState::Paused));
+    bar->setValue(bar->maximum());
+    window.plots().setFollow(true);
+    QCOMPARE(bar->value(), 0);
+}
+
+/// Nothing is left in the form that a run does not use.
+void TestWindowCauses::runsBeginWithWhatIsShown() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    FieldEditor* editor = window.setup().editor("optimizer.lr");
+    auto* line = qobject_cast<QLineEdit*>(editor->control());
+    const QString before = line->text();
+    const auto leave = [&] {
+        set(window, "optimizer.lr", before);
+        line->setText(QStringLiteral("1e30 rb"));
+        window.config().setData(window.config().index(window.config().rowOf("optimizer.lr")),
+                                line->text());
+        return !editor->errorText().isEmpty() && line->text() != before;
+    };
+    QVERIFY(leave());
+    window.play();
+    QCOMPARE(line->text(), before);
+    QCOMPARE(editor->errorText(), QString());
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 1, kPatience);
+    QVERIFY(leave());
+    window.restart();
+    QCOMPARE(line->text(), before);
+    QCOMPARE(editor->errorText(), QString());
 }
 
 } // namespace tst_window_causes

@@ -1,0 +1,160 @@
+// What the settings do with a value that is not allowed: it stays to be corrected, with what is
+// allowed below it, and goes with whatever replaces it.
+#include "tests/support/shown_window.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/setup_panel.h"
+
+#include <QLineEdit>
+#include <QLocale>
+#include <QSpinBox>
+#include <QTest>
+
+namespace tst_refused_values {
+
+using namespace halfscope;
+
+namespace {
+
+void type(QWidget* box, const QString& text) {
+    box->setFocus();
+    QTest::keyClick(box, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClicks(box, text);
+    QTest::keyClick(box, Qt::Key_Return);
+}
+
+} // namespace
+
+class TestRefusedValues : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void wholeNumbersStayAsTyped_data();
+    void wholeNumbersStayAsTyped();
+    void refusedNumbersGo();
+    void refusedTextsGo();
+};
+
+void TestRefusedValues::wholeNumbersStayAsTyped_data() {
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("typed");
+    QTest::addColumn<QString>("most");
+    QTest::newRow("seven digits") << "model.width"
+                                  << "1000000"
+                                  << "4096";
+    QTest::newRow("three digits") << "model.depth"
+                                  << "900" << QString();
+    QTest::newRow("too small") << "model.width"
+                               << "0"
+                               << "4096";
+    QTest::newRow("beyond any number") << "model.width"
+                                       << "99999999999999999999"
+                                       << "4096";
+    QTest::newRow("no whole number") << "model.width"
+                                     << "2.5"
+                                     << "4096";
+    QTest::newRow("a number with a special text") << "run.threads"
+                                                  << "99999999" << QString();
+}
+
+/// A number that left digits out would be quite another one.
+void TestRefusedValues::wholeNumbersStayAsTyped() {
+    QFETCH(const QString, key);
+    QFETCH(const QString, typed);
+    QFETCH(const QString, most);
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    QVERIFY(test::isActive(&panel));
+    const std::string before = configText(model.config());
+    FieldEditor* editor = panel.editor(key.toStdString());
+    auto* box = qobject_cast<QSpinBox*>(editor->control());
+    const QString shown = box->text();
+    for (const bool byEnter : {true, false}) {
+        box->setFocus();
+        box->selectAll();
+        QTest::keyClicks(box, typed);
+        if (byEnter)
+            QTest::keyClick(box, Qt::Key_Return);
+        else
+            panel.setFocus(); // the typing ends there, too
+        QVERIFY2(box->text().startsWith(typed), qPrintable(box->text()));
+        QVERIFY2(editor->errorText().startsWith(QStringLiteral("Allowed: ")) &&
+                     editor->errorText().contains(most),
+                 qPrintable(editor->errorText()));
+        QVERIFY(!box->styleSheet().isEmpty());
+        QCOMPARE(configText(model.config()), before);
+        box->setFocus();
+        QTest::keyClick(box, Qt::Key_Escape);
+        QCOMPARE(box->text(), shown);
+        QCOMPARE(editor->errorText(), QString());
+    }
+}
+
+/// The reason goes with the text, whatever replaces it.
+void TestRefusedValues::refusedNumbersGo() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    FieldEditor* editor = panel.editor("model.width");
+    auto* box = qobject_cast<QSpinBox*>(editor->control());
+    const QString shown = box->text();
+    const auto refuse = [&] {
+        type(box, QStringLiteral("70000"));
+        return !editor->errorText().isEmpty() && box->text().startsWith(QStringLiteral("70000"));
+    };
+    QVERIFY(refuse());
+    type(box, QString::number(model.config().model.width)); // the value in force
+    QCOMPARE(editor->errorText(), QString());
+    QCOMPARE(box->text(), shown);
+    QVERIFY(refuse());
+    type(box, QStringLiteral("48"));
+    QCOMPARE(editor->errorText(), QString());
+    QCOMPARE(model.config().model.width, int64_t{48});
+    QVERIFY(refuse());
+    box->setFocus();
+    QTest::keyClick(box, Qt::Key_Up);
+    QCOMPARE(editor->errorText(), QString());
+    QVERIFY(model.config().model.width > 48);
+    QVERIFY(refuse());
+    QVERIFY(model.setData(model.index(model.rowOf("model.width")), QStringLiteral("20")));
+    QCOMPARE(editor->errorText(), QString());
+    QVERIFY2(box->text().startsWith(QStringLiteral("20")), qPrintable(box->text()));
+    QVERIFY(refuse());
+    model.settle(); // a run begins
+    QCOMPARE(editor->errorText(), QString());
+    QVERIFY2(box->text().startsWith(QStringLiteral("20")), qPrintable(box->text()));
+    type(box, QStringLiteral("50"));
+    QCOMPARE(model.config().model.width, int64_t{50});
+}
+
+/// A form shows what a run begins with, also where something else was left in it.
+void TestRefusedValues::refusedTextsGo() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    FieldEditor* editor = panel.editor("optimizer.lr");
+    auto* line = qobject_cast<QLineEdit*>(editor->control());
+    type(line, QStringLiteral("0.25"));
+    type(line, QStringLiteral("1e30"));
+    QVERIFY(!editor->errorText().isEmpty());
+    line->undo(); // as Ctrl+Z does when no setting was edited
+    while (line->isUndoAvailable() && line->text() != QStringLiteral("0.25"))
+        line->undo();
+    QCOMPARE(line->text(), QStringLiteral("0.25"));
+    QCOMPARE(editor->errorText(), QString());
+    type(line, QStringLiteral("1e30"));
+    line->selectAll();
+    QTest::keyClicks(line, QStringLiteral("1e30 rb")); // unfinished
+    QCOMPARE(model.settle().optimizer.lr, 0.25);
+    QCOMPARE(line->text(), QStringLiteral("0.25"));
+    QCOMPARE(editor->errorText(), QString());
+    line->selectAll();
+    QTest::keyClicks(line, QStringLiteral("0.5"));
+    QCOMPARE(model.settle().optimizer.lr, 0.5); // what can be used is used
+    QCOMPARE(line->text(), QStringLiteral("0.5"));
+}
+
+} // namespace tst_refused_values
+
+QTEST_MAIN(tst_refused_values::TestRefusedValues)
+#include "tst_refused_values.moc"
