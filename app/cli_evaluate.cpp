@@ -147,9 +147,10 @@ void tellOtherData(const RunConfig& config, const Judged& lane) {
     const std::string& weights = config.model.weights;
     if (!predictsOtherwise(dataPrintIn(weights), lane.data)) return;
     const std::string data = shownPlaceOfData(config.task);
-    printNote(pathText(weights) + " was trained on other data than " + data +
-              " as it is now: either that changed, or the weights are of another experiment. "
-              "Classes, words, means and deviations are taken from " +
+    printNote("The weights in " + pathText(weights) + " were trained on other data than " + data +
+              ": either " + data +
+              " has changed since, or they are of another experiment. Classes, words, means and "
+              "deviations are those of " +
               data + " as it is now, so the results may be wrong.\n");
 }
 
@@ -199,12 +200,14 @@ void checkOutput(const EvaluateOptions& options, const RunConfig& config,
     CommandFiles files(options.experiment, config);
     files.addRead("--predict", options.predict);
     files.checkFolder(options.out, scoreFileNames(lanes));
+    checkScores(options.out);
 }
 
 } // namespace
 
 int evaluate(const EvaluateOptions& options) {
     RunConfig config = options.experiment.config();
+    refuseRecorded(config);
     const std::string folder =
         options.experiment.givesWeights() ? std::string() : options.experiment.runFolder();
     std::optional<RunWeights> own;

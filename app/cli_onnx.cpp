@@ -33,13 +33,10 @@ void checkOnnxTargets(const RunOptions& options, const Experiment& experiment,
     checkOnnx(experiment.config());
     for (const OnnxTarget& each : onnxTargets(options.onnx, experiment))
         files.checkFile("--onnx", each.file);
-    const auto plain = [](const std::filesystem::path& path) {
-        return (path / "").lexically_normal();
-    };
     std::filesystem::path folder = std::filesystem::path(options.onnx).parent_path();
     if (folder.empty()) folder = ".";
     std::error_code ignored;
-    const bool willBeMade = !options.out.empty() && plain(folder) == plain(options.out) &&
+    const bool willBeMade = !options.out.empty() && wholePath(folder) == wholePath(options.out) &&
                             !std::filesystem::exists(folder, ignored);
     if (willBeMade) return;
     const auto refuse = [](const std::string& file, const std::string& reason) {

@@ -4,8 +4,10 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/dataset.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
+#include "engine/settings/run_task.h"
 
 #include <algorithm>
 #include <charconv>
@@ -209,7 +211,8 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     for (const auto& [key, text] : named) {
         if (!text.empty()) setField(config, -1, key, parseValue(*findField(key), text));
     }
-    if (partial) setField(config, -1, "model.partial_weights", true);
+    // what was said of an experiment's own file holds for no other one
+    if (partial || !weights.empty()) setField(config, -1, "model.partial_weights", partial);
     for (const std::string& setting : presetsFirst(settings))
         applySetting(config, setting);
     if (partial && config.model.weights.empty())
@@ -281,6 +284,10 @@ std::vector<Assignment> ExperimentOptions::resumedSettings() const {
     for (const std::string& setting : presetsFirst(settings))
         given.push_back(parseAssignment(setting));
     return given;
+}
+
+void refuseRecorded(const RunConfig& config) {
+    if (config.task.kind == TaskKind::Recorded) (void)factsOf(taskOf(config));
 }
 
 } // namespace halfscope::cli

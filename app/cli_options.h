@@ -52,4 +52,8 @@ struct ExperimentOptions {
     std::vector<Assignment> resumedSettings() const;
 };
 
+/// Throws InputError for a training that was recorded in PyTorch, which has neither a network nor
+/// data.
+void refuseRecorded(const RunConfig&);
+
 } // namespace halfscope::cli

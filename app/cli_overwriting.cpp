@@ -28,14 +28,6 @@ void checkOption(const std::string& option, const Check& check) {
     }
 }
 
-/// Returns the whole path of a folder, which need not be there, in one form.
-std::filesystem::path wholePath(const std::filesystem::path& folder) {
-    std::error_code error;
-    const auto whole =
-        std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
-    return (whole / "").lexically_normal();
-}
-
 /// Returns the folder that a file lies in.
 std::string folderOf(const std::string& file) {
     const std::string folder = std::filesystem::path(file).parent_path().string();
@@ -50,6 +42,13 @@ bool isRunFile(const std::string& name) {
 }
 
 } // namespace
+
+std::filesystem::path wholePath(const std::filesystem::path& folder) {
+    std::error_code error;
+    const auto whole =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
+    return (whole / "").lexically_normal();
+}
 
 CommandFiles::CommandFiles(const ExperimentOptions& experiment, const RunConfig& config)
     : m_reads(readPathsOf(config)) {
@@ -119,7 +118,13 @@ CommandFiles filesOfRun(const RunOptions& options, const RunConfig& config,
     CommandFiles checked(options.experiment, reads);
     checked.addRead("--resume", checkpoint);
     checked.checkFolder(options.out, names);
-    checkOption("--out", [&] { keepForeign(options.out, kept); });
+    const std::string experiment =
+        (std::filesystem::path(options.out) / run_file::kExperiment).string();
+    if (isSameFile(options.experiment.file, experiment)) kept.push_back(run_file::kExperiment);
+    checkOption("--out", [&] {
+        keepRecorded(options.out);
+        if (!here) keepForeign(options.out, kept);
+    });
     files.addRead("--resume", checkpoint);
     return files;
 }

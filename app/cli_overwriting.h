@@ -6,6 +6,7 @@
 
 #include "engine/runs/overwriting.h"
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,10 +38,13 @@ private:
     std::vector<std::string> m_runs;
 };
 
+/// Returns the whole path of a folder, which need not be there, in one form.
+std::filesystem::path wholePath(const std::filesystem::path& folder);
+
 /// Returns the files of a run with these settings; `checkpoint` is the one that it goes on from, or
 /// empty. Throws InputError when the run cannot write into its folder without overwriting one of
-/// them, or a file that no run has written. A run that goes on in its folder replaces the
-/// checkpoint there, and one of a saved experiment the experiment.json.
+/// them, or a file that no run has written, or a training that was recorded in PyTorch. A run that
+/// goes on in its folder replaces what is there, and one of a saved experiment the experiment.json.
 CommandFiles filesOfRun(const RunOptions&, const RunConfig&, const std::string& checkpoint);
 /// Does the latter for a run that is exported into a folder.
 void checkExport(const std::string& out, const RunConfig&, std::span<const std::string> names);

@@ -173,6 +173,7 @@ private:
     /// Tells why a run that was to go on did nothing, and what lets it.
     std::string idleText(RunOutcome outcome) const {
         if (m_experiment.step() != m_begin || m_begin == 0) return {};
+        if (outcome == RunOutcome::Interrupted) return {};
         std::string text = "Nothing was trained: the checkpoint is after step " +
                            std::to_string(m_experiment.step()) + ", and ";
         if (outcome == RunOutcome::OutOfPatience)

@@ -56,6 +56,11 @@ bool comesBefore(std::string_view a, std::string_view b) {
     return a.size() < b.size();
 }
 
+/// Orders all of them: "run1" and "run01" have the same number.
+bool isBefore(const std::string& a, const std::string& b) {
+    return comesBefore(a, b) || (!comesBefore(b, a) && a < b);
+}
+
 /// Whether a folder has at least one of the files without which there is no saved run: what a run
 /// has lost must not hide it.
 bool holdsPart(const std::filesystem::path& folder) {
@@ -73,7 +78,7 @@ std::vector<std::string> runsIn(const std::string& folder) {
                                        " cannot be read: " + std::strerror(error)));
     const std::filesystem::path path(folder);
     std::erase_if(names, [&path](const std::string& name) { return !holdsPart(path / name); });
-    std::sort(names.begin(), names.end(), comesBefore);
+    std::sort(names.begin(), names.end(), isBefore);
     if (!names.empty()) return names;
     throw InputError(Message::data(
         holdsPart(path)
@@ -129,11 +134,18 @@ void listSavedRuns(const std::string& folder, const std::string& order) {
         try {
             const auto run = readRun((std::filesystem::path(folder) / name).string());
             runs.push_back(lineOf(name, run->now()));
+            for (const MissingPart& part : run->info().missing)
+                if (!part.reason.empty()) // what is listed ends there
+                    reasons.push_back(pathText(name) + " lacks " + part.text().english());
         } catch (const InputError& error) {
             reasons.push_back(pathText(name) + " cannot be read: " + error.what());
         }
     }
-    if (runs.empty()) throw InputError(Message::data("runs: " + reasons.front()));
+    if (runs.empty()) {
+        for (size_t i = 1; i < reasons.size(); ++i)
+            printNote(reasons[i] + "\n");
+        throw InputError(Message::data("runs: " + reasons.front()));
+    }
     if (order != "name") {
         const auto better = order == "loss" ? losesLess : validatesBetter;
         std::stable_sort(

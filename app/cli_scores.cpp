@@ -201,6 +201,18 @@ std::vector<std::string> scoreFileNames(std::span<const std::string> lanes) {
     return names;
 }
 
+void checkScores(const std::string& folder) {
+    for (const std::string& name : namesIn(folder, Entries::Files))
+        if (name.starts_with("predictions_") && name.ends_with(".npy")) return;
+    for (const char* name : {kSamplesFile, kScoresFile}) {
+        const std::filesystem::path file = std::filesystem::path(folder) / name;
+        if (std::filesystem::is_regular_file(std::filesystem::symlink_status(file)))
+            throw InputError(Message::data("--out: " + pathText(file.string()) +
+                                           " is not of an evaluation, which would replace or "
+                                           "remove it; move it away, or choose another folder"));
+    }
+}
+
 std::string scoresTable(std::span<const Judged> lanes) {
     size_t width = 4; // "lane"
     for (const Judged& each : lanes)

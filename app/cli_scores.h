@@ -32,6 +32,9 @@ struct Judged {
 /// Returns the names of the files that the functions below write or remove, for lanes of these
 /// names.
 std::vector<std::string> scoreFileNames(std::span<const std::string> lanes);
+/// Throws InputError when a folder has files called as the tables of scores, but no predictions, so
+/// that no evaluation has written them.
+void checkScores(const std::string& folder);
 /// Returns a line for each lane and, when there are few classes, how often each class was taken for
 /// which.
 std::string scoresTable(std::span<const Judged>);

@@ -69,6 +69,7 @@ size_t laneOf(const RunConfig& config, const std::string& wanted, std::span<cons
 
 SettingGrid gridOf(const SweepOptions& options, std::string* note) {
     const RunConfig config = options.experiment.config(note);
+    refuseRecorded(config);
     std::vector<Sweep> sweeps = options.experiment.parsed(options.sweeps, SweptBy::Trainings);
     if (sweeps.empty() || sweeps.size() > SettingGrid::kMostSettings)
         throw InputError(Message::data("--sweep: " + std::to_string(sweeps.size()) +

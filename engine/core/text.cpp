@@ -36,7 +36,7 @@ std::string sizeText(size_t bytes) {
     constexpr std::array<const char*, 4> kUnits{" B", " KiB", " MiB", " GiB"};
     auto amount = static_cast<double>(bytes);
     size_t unit = 0;
-    for (; amount >= 1024 && unit + 1 < kUnits.size(); ++unit)
+    for (; amount >= 1023.5 && unit + 1 < kUnits.size(); ++unit) // 1024, once it is rounded
         amount /= 1024;
     if (amount >= 99.95) return numberText(int64_t{std::llround(amount)}) + kUnits[unit];
     const double parts = amount < 9.995 ? 100 : 10;

@@ -211,7 +211,7 @@ private:
         while (m_file.next())
             if (!m_file.lacks(column)) throw error;
         throw InputError(phrase("Data", "%1: no line has a value in the column %2, which is to be "
-                                        "predicted; data.target names another column"),
+                                        "predicted; set data.target to another column"),
                          pathText(m_path), quotedText(nameOf(column)));
     }
     [[noreturn]] void refuseMissing(size_t i, Phrase allowed) {

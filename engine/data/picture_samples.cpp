@@ -131,12 +131,16 @@ std::vector<int64_t> PictureSamples::classCounts() const {
 }
 
 std::vector<Message> PictureSamples::lostClasses(const std::atomic<bool>& stop) const {
-    const std::vector<int64_t> counts = classCounts();
+    std::vector<int32_t> samples = m_splits.train; // each once for every reader
+    std::ranges::sort(samples);
+    samples.erase(std::unique(samples.begin(), samples.end()), samples.end());
+    std::vector<int64_t> counts(m_view.classes.size());
     std::vector<bool> known(counts.size());
-    for (const int32_t stored : m_splits.train) {
+    for (const int32_t stored : samples) {
         if (stop) return {};
         const auto sample = static_cast<size_t>(stored);
         const auto label = static_cast<size_t>(labelOf(sample));
+        ++counts[label];
         if (!known[label]) known[label] = canRead(sample);
     }
     std::vector<Message> lost;

@@ -23,25 +23,25 @@ Message lengthOf(const RunConfig& config) {
     return amountOf(field, field.get(config, -1));
 }
 
-/// Returns the length before an edit and, where the run now outlasts its schedule, what becomes of
-/// the learning rate: often it is too small by then for anything to be learnt.
-Message lengthBefore(const RunConfig& before, const RunConfig& after) {
+/// Returns what becomes of the run's length and, where the run now outlasts its schedule, of the
+/// learning rate: often it is too small by then for anything to be learnt.
+Message lengthWords(const RunConfig& before, const RunConfig& after) {
     const ScheduleConfig schedule = scheduleOf(after);
     const int64_t end = schedule.totalSteps * after.gradients.accumulate;
     const bool stays = schedule.kind != ScheduleKind::Constant &&
                        schedule.kind != ScheduleKind::Cosine &&
                        schedule.kind != ScheduleKind::Plateau;
-    if (!stays || stepsOf(after) <= end) return lengthOf(before);
+    if (!stays || stepsOf(after) <= end) return {kLengthChange, lengthOf(after), lengthOf(before)};
     const double rate = learningRate(schedule, after.optimizer.lr, schedule.totalSteps);
-    return {kScheduleEnds, lengthOf(before), end, static_cast<float>(rate)};
+    return {kLengthBeyondSchedule, lengthOf(after), lengthOf(before), end,
+            static_cast<float>(rate)};
 }
 
 } // namespace
 
 Message editWords(const Field& field, const FieldValue& value, const RunConfig& before,
                   const RunConfig& after, int lane) {
-    if (field.apply == FieldApply::Length)
-        return {kLengthChange, lengthOf(after), lengthBefore(before, after)};
+    if (field.apply == FieldApply::Length) return lengthWords(before, after);
     const Message name = field.label.empty() ? Message::data(field.key) : field.label;
     if (const bool* on = std::get_if<bool>(&value)) return {*on ? kSwitchedOn : kSwitchedOff, name};
     return {kSettingChange, name, amountOf(field, value), valueMessage(field.get(before, lane))};

@@ -13,10 +13,10 @@ inline constexpr Phrase kSwitchedOn = phrase("Events", "%1 switched on");
 inline constexpr Phrase kSwitchedOff = phrase("Events", "%1 switched off");
 /// %1: the new steps or epochs, %2: those before.
 inline constexpr Phrase kLengthChange = phrase("Events", "the run ends after %1 (before: %2)");
-/// %1: the steps or epochs before, %2: a step, %3: a learning rate.
-inline constexpr Phrase kScheduleEnds =
-    phrase("Events", "%1; the schedule ends with step %2, behind which the learning rate stays at "
-                     "%3");
+/// The same for a run that goes on after its schedule. %3: a step, %4: a learning rate.
+inline constexpr Phrase kLengthBeyondSchedule =
+    phrase("Events", "the run ends after %1 (before: %2); the schedule ends with step %3, and the "
+                     "learning rate then stays at %4");
 
 /// Returns the words for a live field that was set to a value, which need not be all that differs
 /// between the two configurations; fields of the run ignore `lane`. For the run's length they tell

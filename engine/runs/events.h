@@ -39,7 +39,7 @@ inline constexpr Phrase kForkOfScale =
                      "scale of %2, %4, is not used.");
 /// The sentence about a class none of whose samples can be read, an event of the kind Damaged.
 inline constexpr Phrase kLostClass =
-    phrase("Events", "Step %1: %2. So the network does not learn it.");
+    phrase("Events", "Step %1: %2. So the network cannot learn this class.");
 /// Whether a sentence has one of the two formats about forks.
 bool tellsFork(const Message& text);
 /// A learning rate that follows the validation: the step, how many validations have not improved,

@@ -53,6 +53,7 @@ void LaneTotals::continueFrom(const LaneTotals& parent, int64_t forkStep, int32_
 void LaneTotals::addValue(int64_t step, MetricId id, double value) {
     if (id == metric::ValidationLoss) {
         m_validationLoss = value;
+        m_validationStep = step;
         takeBetter(m_bestLoss, JudgedBy::Loss, {value, step});
     }
     if (id == metric::TrainingAccuracy) m_trainingAccuracy = value;
@@ -68,8 +69,8 @@ void LaneTotals::addValue(int64_t step, MetricId id, double value) {
     if (id == metric::TestError && m_test) m_test->error = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
-    const bool judged = !m_validationLoss || !std::isnan(*m_validationLoss); // of this step
-    if (judged) takeBetter(m_bestAccuracy, JudgedBy::Accuracy, {value, step});
+    const bool ofNan = step == m_validationStep && std::isnan(*m_validationLoss);
+    if (!ofNan) takeBetter(m_bestAccuracy, JudgedBy::Accuracy, {value, step});
 }
 
 double medianOf(std::vector<float> values) {

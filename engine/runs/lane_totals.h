@@ -74,6 +74,7 @@ private:
     SkipTally m_skips;
     StepRow m_last;
     std::optional<double> m_validationLoss, m_accuracy, m_trainingAccuracy;
+    int64_t m_validationStep = -1; ///< of the loss
     std::optional<Best> m_bestAccuracy, m_bestLoss;
     std::optional<double> m_validationError, m_perplexity;
     std::optional<Validation> m_test;

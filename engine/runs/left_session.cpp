@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 namespace halfscope {
@@ -358,11 +359,25 @@ private:
 
 /// Leaves out the copies of runs that earlier sessions have, and removes what has nothing else.
 std::vector<LeftSession> withoutCopies(std::vector<LeftSession> sessions, OtherSessions* others) {
+    struct Original {
+        size_t session; ///< in `kept`
+        LeftRun run;
+    };
     std::vector<LeftSession> kept;
-    std::unordered_map<std::string, int64_t> earlier;
+    std::unordered_map<std::string, Original> originals; // by nameOf()
+    const auto isCopy = [&](const LeftRun& run) {
+        const auto found = originals.find(run.origin);
+        return found != originals.end() && found->second.run.steps >= run.steps &&
+               kept[found->second.session].isWhole(found->second.run);
+    };
     for (LeftSession& session : sessions) {
-        session.leaveOutCopies(earlier);
+        for (const LeftRun& run : session.runs()) // copies may have been copied
+            if (const auto found = originals.find(run.origin); found != originals.end())
+                originals.emplace(session.nameOf(run), Original(found->second));
+        session.leaveOutCopies(isCopy);
         if (!session.runs().empty()) {
+            for (const LeftRun& run : session.runs())
+                originals.insert_or_assign(session.nameOf(run), Original{kept.size(), run});
             kept.push_back(std::move(session));
             continue;
         }
@@ -404,7 +419,6 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
     Statement row = database.prepare("SELECT id, name, experiment IS NOT NULL, " +
                                      std::string(hasOrigins(database) ? "origin" : "''") +
                                      " FROM runs ORDER BY id");
-    std::vector<std::string> damaged;
     while (row.next()) {
         if (row.whole(2) == 0) continue;
         LeftRun run{row.whole(0), row.text(1), 0, row.text(3), m_runs.size()};
@@ -422,10 +436,10 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
                 sound = false;
         }
         if (run.steps == 0 && sound) sound = !wasTrained(database, run.key);
-        if (!sound) damaged.push_back(run.name);
+        if (!sound) m_damaged.push_back(run.name);
         if (run.steps > 0) m_runs.push_back(std::move(run));
     }
-    if (!damaged.empty()) m_damage = damageOf(path, damaged, m_runs.empty());
+    if (!m_damaged.empty()) m_damage = damageOf(path, m_damaged, m_runs.empty());
     if (m_runs.empty() && !m_damage.empty()) throw RunError(m_damage);
     m_kept = isMarkedKept(database);
 }
@@ -434,7 +448,10 @@ std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& w
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::LeavesLog);
     Restoring restoring(database, run, nameOf(run), watch);
     std::shared_ptr<Run> read = restoring.read();
-    if (restoring.isDamaged()) m_damage = damageOf(database.path(), {run.name}, false);
+    if (restoring.isDamaged() && std::ranges::find(m_damaged, run.name) == m_damaged.end()) {
+        m_damaged.push_back(run.name);
+        m_damage = damageOf(database.path(), m_damaged, false);
+    }
     return read;
 }
 
@@ -444,15 +461,17 @@ std::optional<size_t> LeftSession::indexOf(size_t place) const {
     return std::nullopt;
 }
 
-void LeftSession::leaveOutCopies(std::unordered_map<std::string, int64_t>& earlier) {
-    std::vector<std::pair<std::string, int64_t>> own;
-    for (const LeftRun& run : m_runs)
-        own.emplace_back(nameOf(run), run.steps);
-    std::erase_if(m_runs, [&earlier](const LeftRun& run) {
-        const auto found = earlier.find(run.origin);
-        return found != earlier.end() && found->second >= run.steps;
-    });
-    earlier.insert(own.begin(), own.end());
+void LeftSession::leaveOutCopies(const std::function<bool(const LeftRun&)>& isCopy) {
+    std::erase_if(m_runs, isCopy);
+}
+
+bool LeftSession::isWhole(const LeftRun& run) const {
+    try {
+        read(run);
+        return std::ranges::find(m_damaged, run.name) == m_damaged.end();
+    } catch (const ReportedError&) {
+        return false;
+    }
 }
 
 void LeftSession::remove() {

@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace halfscope {
@@ -44,10 +43,11 @@ public:
     std::optional<size_t> indexOf(size_t place) const;
     /// Returns the name of a run among those of all sessions: "20261121-173455-1/2".
     std::string nameOf(const LeftRun& run) const { return m_name + "/" + std::to_string(run.key); }
-    /// Leaves out the runs that were read from one of `earlier`, runs by nameOf() with their steps,
-    /// and have no more steps than there. A window that is killed while it restores a session
-    /// leaves such copies in its own. Adds its runs to `earlier`.
-    void leaveOutCopies(std::unordered_map<std::string, int64_t>& earlier);
+    /// Leaves out the runs that `isCopy` tells are in an earlier session, too. A window that is
+    /// killed while it restores a session leaves such copies in its own.
+    void leaveOutCopies(const std::function<bool(const LeftRun&)>& isCopy);
+    /// Reads a run; returns whether nothing of it is damaged.
+    bool isWhole(const LeftRun&) const;
     /// Reads a run with everything that reached the disk; its events and curves end where its
     /// session last looked at it. Throws RunError, and InputError for a file that is damaged.
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
@@ -67,6 +67,7 @@ private:
     std::string m_name;
     std::vector<LeftRun> m_runs;
     bool m_kept = false;
+    mutable std::vector<std::string> m_damaged; ///< names of runs
     mutable Message m_damage;
 };
 

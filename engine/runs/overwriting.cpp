@@ -127,6 +127,18 @@ void keepRead(std::span<const ReadPath> all, const std::string& file) {
                              pathText(file), each.name);
 }
 
+void keepRecorded(const std::string& folder) {
+    const std::string settings = (fs::path(folder) / run_file::kExperiment).string();
+    try {
+        if (!isThere(settings) || readConfig(settings).task.kind != TaskKind::Recorded) return;
+    } catch (const InputError&) {
+        return; // it is another program's, or damaged
+    }
+    throw InputError(phrase("Files", "the training in %1 was recorded in PyTorch, and cannot be "
+                                     "trained again here; choose another folder"),
+                     pathText(folder));
+}
+
 void keepForeign(const std::string& folder, std::span<const std::string> but) {
     const std::vector<std::string> names = runFileNames();
     const auto found = std::ranges::find_if(names, [&](const std::string& name) {

@@ -28,6 +28,10 @@ void keepRead(std::span<const ReadPath>, const std::string& folder,
 /// .csv, as data in folders do not.
 void keepRead(std::span<const ReadPath>, const std::string& file);
 
+/// Throws InputError where a folder has a training that was recorded in PyTorch, see
+/// TaskKind::Recorded.
+void keepRecorded(const std::string& folder);
+
 /// Throws InputError when a folder has files with the names of a run's, but no run has written
 /// there: not even one of an earlier version, or one that was killed. Links do not count, because
 /// what they lead to stays. Files called as one of `but` are left out.

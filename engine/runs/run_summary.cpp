@@ -59,8 +59,10 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     if (const auto perplexity = totals.perplexity()) lane["perplexity"] = jsonNumber(*perplexity);
     if (const auto accuracy = totals.accuracy()) {
         lane["accuracy"] = jsonNumber(*accuracy);
-        lane["best_accuracy"] = jsonNumber(totals.bestAccuracy()->value);
-        lane["best_accuracy_step"] = totals.bestAccuracy()->step;
+        if (const auto& best = totals.bestAccuracy()) {
+            lane["best_accuracy"] = jsonNumber(best->value);
+            lane["best_accuracy_step"] = best->step;
+        }
     }
     if (const auto& test = totals.test()) {
         lane["test_loss"] = jsonNumber(test->loss);

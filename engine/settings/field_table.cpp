@@ -19,12 +19,13 @@ namespace {
 constexpr double kSeedMax = 9223372036854775807.0;
 
 Field kindField() {
-    Field field =
-        describing(dataSets(), oneOf(ofRun(
-                                         {"data.kind", phrase("Settings", "Task"), kNoUnit,
-                                          phrase("Settings", "What the network learns.")},
-                                         [](auto& c) -> auto& { return c.task.kind; }),
-                                     namesUpTo(static_cast<TaskKind>(dataSets().size() - 1))));
+    const auto offered = dataSets().first(static_cast<size_t>(TaskKind::Recorded)); // the last one
+    Field field = describing(offered, oneOf(ofRun(
+                                                {"data.kind", phrase("Settings", "Task"), kNoUnit,
+                                                 phrase("Settings", "What the network learns.")},
+                                                [](auto& c) -> auto& { return c.task.kind; }),
+                                            namesUpTo(static_cast<TaskKind>(offered.size() - 1))));
+    field.unoffered = nameOf(TaskKind::Recorded);
     // A loss that does not fit the targets would have to be changed next.
     field.set = [set = field.set](RunConfig& config, int lane, const FieldValue& value) {
         set(config, lane, value);

@@ -74,8 +74,9 @@ bool isAllowed(const Field& field, const FieldValue& value) {
         return (whole && inRange(field, static_cast<double>(*whole))) ||
                (real && inRange(field, *real));
     case FieldKind::Choice:
-        return text &&
-               std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end();
+        return text && (std::find(field.choices.begin(), field.choices.end(), *text) !=
+                            field.choices.end() ||
+                        (!text->empty() && *text == field.unoffered));
     case FieldKind::Path:
     case FieldKind::Text:
         if (!text || text->size() > kMostSettingBytes || !isPlainText(*text)) return false;

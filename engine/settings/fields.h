@@ -44,6 +44,7 @@ struct Field {
     bool exclusiveMaximum = false;          ///< the maximum itself is not allowed
     bool logarithmic = false;               ///< a slider moves by powers of two (or of ten)
     std::vector<std::string> choices;       ///< for FieldKind::Choice
+    std::string unoffered{}; ///< one more choice, which files may have but nobody can choose
     /// Checks a text of several lines that has rules of its own. Throws InputError, a whole
     /// sentence with the key.
     std::function<void(const std::string&)> check{};

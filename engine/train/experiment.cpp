@@ -5,7 +5,6 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/data_print.h"
-#include "engine/data/gallery.h"
 #include "engine/devices/device_list.h"
 #include "engine/runs/edit_events.h"
 #include "engine/runs/edit_words.h"
@@ -13,6 +12,8 @@
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/lane_formula.h"
+#include "engine/train/lane_gallery.h"
 #include "engine/train/lanes_fit.h"
 #include "engine/train/overflow.h"
 #include "engine/train/state_check.h"
@@ -30,6 +31,15 @@ using Clock = std::chrono::steady_clock;
 
 double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool isAllowed(const RunConfig& config) {
+    try {
+        checkConfig(config);
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
 }
 
 /// The most work in a device's queue, in seconds, when another lane joins it: a stop, which waits
@@ -54,7 +64,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop, std::share
     setFromData(m_config, m_task->dataset());
     m_scheduleSteps = scheduleOf(m_config).totalSteps;
     m_names = laneNames(m_config);
-    m_hasFormula = hasFormula();
+    m_hasFormula = hasFormula(m_config, *m_task);
     try {
         buildLanes(m_config.device, stop);
     } catch (const EngineError& error) {
@@ -91,6 +101,7 @@ void Experiment::resume(const ExperimentState& state) {
     for (const LaneState& lane : state.lanes)
         sinceBest.push_back(lane.sinceBest);
     m_patience.restore(std::move(sinceBest));
+    m_endedByPatience = isScheduled(state.step) && isOver(m_patience); // before new edits
     m_dataChange = changeSince(state.data, m_dataPrint, m_config.task);
     m_tellsChange = !m_dataChange.empty();
     m_dataPrint = state.data;
@@ -294,6 +305,7 @@ bool Experiment::judgeLanes() {
         if (!ends) row.test.reset();
     if (ends && !m_judge.test(m_lanes, m_pending, m_stop)) return false;
     m_patience = std::move(after);
+    m_endedByPatience = judged && isScheduled(step) && isOver(m_patience);
     return true;
 }
 
@@ -463,14 +475,15 @@ void Experiment::setBeforeStart(int lane, std::string_view key, const FieldValue
     const bool keepsSchedule = m_config.schedule.kind == ScheduleKind::Constant ||
                                scheduleOf(m_config).totalSteps == m_scheduleSteps;
     if (!begins || !keepsSchedule) return;
+    RunConfig start = m_start;
+    const LiveEdit edit = start.edits.back();
+    start.edits.pop_back();
+    setField(start, edit.lane, edit.key, edit.value);
+    for (size_t i = 0; i < start.lanes.size(); ++i) // as in setLive()
+        start.lanes[i].scaler.initScale = m_config.lanes[i].scaler.initScale;
+    if (!isAllowed(start)) return; // such as a floor above the first scale
     events.pop_back();
-    const LiveEdit edit = m_start.edits.back();
-    m_start.edits.pop_back();
-    for (RunConfig* from : {&m_start, &m_planned}) {
-        setField(*from, edit.lane, edit.key, edit.value);
-        for (size_t i = 0; i < from->lanes.size(); ++i) // as in setLive()
-            from->lanes[i].scaler.initScale = m_config.lanes[i].scaler.initScale;
-    }
+    m_start = m_planned = std::move(start);
     ++m_beginEdits;
 }
 
@@ -524,16 +537,6 @@ void Experiment::applyEdits() {
     m_edits.clear();
 }
 
-/// Returns whether the network is one Linear layer on the terms of a curve.
-bool Experiment::hasFormula() const {
-    if (view().terms.empty() || networksOf(m_config.model) > 1) return false;
-    const BatchShape shape = m_task->shape();
-    const ModelSpec model = modelOf(m_config.model, shape.inputs, shape.outputs);
-    const std::vector<LayerSpec>& layers = model.root.children;
-    const LayerSpec& only = layers.size() == 1 ? layers.front() : model.root;
-    return std::string_view(only.info->name) == "Linear";
-}
-
 const TaskView& Experiment::view() const { return m_task->view(); }
 
 Picture Experiment::target() const { return m_task->targetPicture(); }
@@ -556,7 +559,8 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
         }
         snapshot.outputs.push_back(
             m_task->picture(*prediction, std::max<int64_t>(1, snapshot.step)));
-        if (m_hasFormula) snapshot.outputs.back().caption = formula(*m_lanes[i]);
+        if (m_hasFormula)
+            snapshot.outputs.back().caption = laneFormula(view(), m_lanes[i]->weights());
     }
     m_judge.show(view(), snapshot);
     return snapshot;
@@ -565,36 +569,13 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
 void Experiment::addGalleries(Snapshot& snapshot) {
     const std::shared_ptr<const Gallery>& gallery = m_task->gallery();
     if (!gallery || snapshot.outputs.empty()) return;
-    std::vector<Picture> galleries;
-    std::vector<int32_t> first;   // what lane A has written
-    const bool leftOver = m_stop; // an earlier request to stop is not meant for the texts
     try {
-        for (const auto& lane : m_lanes) {
-            const auto scores = lane->probe(gallery->samples);
-            if (!scores) return snapshot.outputs.clear();
-            if (gallery->prompt.empty()) {
-                galleries.push_back(galleryWithMistakes(*gallery, *scores, view().classes));
-                continue;
-            }
-            if (m_stop && !leftOver) return snapshot.outputs.clear();
-            const auto written = lane->write(gallery->prompt, writtenCharacters(*gallery));
-            if (!written) return snapshot.outputs.clear();
-            if (galleries.empty()) first = *written;
-            galleries.push_back(
-                galleryWithText(*gallery, *scores, view().classes, *written, first));
-        }
+        auto pictures = lanesGallery(*gallery, view(), m_lanes, m_stop);
+        if (!pictures) return snapshot.outputs.clear();
+        snapshot.galleries = std::move(*pictures);
     } catch (const EngineError&) {
         return; // the device has no room for it beside the training: only the tables are shown
     }
-    galleries.push_back(galleryWithClasses(*gallery, view().classes));
-    snapshot.galleries = std::move(galleries);
-}
-
-std::string Experiment::formula(Trainer& lane) const {
-    std::vector<float> weights, bias;
-    for (const auto& [name, values] : lane.weights())
-        (name.ends_with("bias") ? bias : weights) = values;
-    return formulaOf(view(), weights, bias);
 }
 
 std::vector<GradientRange> Experiment::gradientRanges(bool errors) {

@@ -85,10 +85,13 @@ public:
     /// The number of steps that every lane has finished.
     int64_t step() const { return m_step; }
     /// Whether it has come to its last step, or run.patience ends it.
-    bool finished() const { return m_step >= m_config.steps || isOver(m_patience); }
+    bool finished() const { return m_step >= m_config.steps || outOfPatience() > 0; }
     /// Returns how many validations in a row have been no new best in any lane where run.patience
-    /// ends the run for that, and 0 otherwise. A larger run.patience lets the run go on.
-    int64_t outOfPatience() const { return isOver(m_patience) ? m_patience.waited() : 0; }
+    /// ends the run for that, and 0 otherwise. A larger run.patience lets the run go on; a smaller
+    /// one ends it with a later validation.
+    int64_t outOfPatience() const {
+        return m_endedByPatience && isOver(m_patience) ? m_patience.waited() : 0;
+    }
     /// Returns why no further step is allowed (a lane's scale reached its floor, scaler.at_floor
     /// stop); empty otherwise. The sentence calls the lanes by `names`, by default laneName().
     Message stopReason(std::span<const std::string> names = {}) const;
@@ -111,7 +114,7 @@ public:
     /// Does the same, but before the first step, of a run without forks and edits, the setting
     /// becomes one that the run begins with: recorded() has it in the place of an edit, and no
     /// event tells of it. That cannot be said of kLiveScale, nor of a length that the schedule
-    /// would follow if the run had begun with it.
+    /// would follow if the run had begun with it, nor of what no run can begin with.
     void setBeforeStart(int lane, std::string_view key, const FieldValue&,
                         std::vector<Event>& events);
     /// True when all lanes stand after the same step, so that fork() is possible.
@@ -174,8 +177,6 @@ private:
     void applyTo(int lane, FieldApply);
     int64_t nextFreeStep() const;
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
-    bool hasFormula() const;
-    std::string formula(Trainer& lane) const;
 
     RunConfig m_config;
     RunConfig m_start;   ///< as given, with the forks and edits so far
@@ -193,8 +194,9 @@ private:
     Message m_dataChange;
     bool m_tellsChange = false; ///< true until there is an event with it
     LaneJudge m_judge;
-    Patience m_patience;       ///< counts whether run.patience is set or not: an edit may set it
-    bool m_hasFormula = false; ///< true when lanes learn coefficients that a caption can give
+    Patience m_patience; ///< counts whether run.patience is set or not: an edit may set it
+    bool m_endedByPatience = false; ///< by the validation after the last step
+    bool m_hasFormula = false;      ///< true when lanes learn coefficients that a caption can give
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;
     Message m_cudaReason, m_weightsNote;

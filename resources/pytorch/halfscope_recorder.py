@@ -63,6 +63,8 @@ class Recorder:
 
     def __init__(self, folder, model, scaler=None, *, precision=None, title=None, every=10,
                  optimizer=None):
+        if not (scaler is None or hasattr(scaler, "is_enabled")):
+            raise TypeError(f"scaler: {type(scaler).__name__} is not allowed: a GradScaler")
         self._scaler = scaler if scaler is not None and scaler.is_enabled() else None
         self._lane = precision or ("amp-fp16" if self._scaler else None)
         if self._lane not in PRECISIONS:
@@ -79,6 +81,9 @@ class Recorder:
         if not trained:
             raise ValueError("model: it has no parameter that is trained")
         self._device = trained[0].device
+        if self._device.type == "mps":
+            raise ValueError("model: it is on the device mps, which has no float64; the recorder "
+                             "works on CPUs and on GPUs with CUDA or ROCm")
         self._seen = {}  # parameters in the order in which backward passes of this step met them
         self._pass = None  # the number of the backward pass
         self._measured, self._pending = None, []
@@ -107,10 +112,10 @@ class Recorder:
         if getattr(self._scaler, "_per_optimizer_states", None):
             raise RuntimeError("recorder.step() must come after scaler.update()")
         if learning_rate is not None:
-            self._measured["rate"] = learning_rate
+            self._measured["rate"] = kept(learning_rate, "learning_rate")
         now = time.perf_counter()
         after, tracker = self._scaler_state()
-        self._pending.append(dict(self._measured, loss=kept(loss), after=after, tracker=tracker,
+        self._pending.append(dict(self._measured, loss=kept(loss, "loss"), after=after, tracker=tracker,
                                   clock=self._now(), wall=now - self._start))
         self._measured = None
         self._seen.clear()
@@ -171,7 +176,7 @@ class Recorder:
             "names": [self._names[parameter] for parameter in seen], "norms": norms_of(gradients),
             "counts": exponents(gradients) if counted else [], "size": size,
             "scale": self._scaler_state()[0],
-            "rate": kept(self._optimizer.param_groups[0]["lr"]) if self._optimizer else math.nan}
+            "rate": kept(self._optimizer.param_groups[0]["lr"], "optimizer") if self._optimizer else math.nan}
 
     def _scaler_state(self):
         """Returns the scale and the growth tracker, still on the device if they are there."""
@@ -180,7 +185,7 @@ class Recorder:
         scale = getattr(self._scaler, "_scale", None)
         if scale is None:  # not used yet, or not PyTorch's own
             return self._scaler.get_scale(), self._scaler.state_dict()["_growth_tracker"]
-        return kept(scale), kept(self._scaler._growth_tracker)
+        return kept(scale, "scaler"), kept(self._scaler._growth_tracker, "scaler")
 
     def _now(self):
         if self._device.type != "cuda":
@@ -302,12 +307,16 @@ def shares(counts, size):
     return [text(count / size) for count in (size - nonzero, *buckets, fields[255])]
 
 
-def kept(value):
+def kept(value, name):
     """Returns a number, or a copy of a tensor of one that nothing changes later."""
     if not torch.is_tensor(value):
-        return float(value)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name}: {value!r} is not allowed: one number") from None
     if value.numel() != 1:
-        raise ValueError(f"a tensor of shape {list(value.shape)} is not allowed: one number")
+        raise ValueError(f"{name}: a tensor of shape {list(value.shape)} is not allowed: one "
+                         "number")
     return value.detach().clone()
 
 
@@ -416,9 +425,21 @@ def write_summary(folder, outcome, steps, device, lanes):
                                         "device": device, "lanes": lanes})
 
 
-def read_json(folder, name):
+def read(folder, name):
     with open(os.path.join(folder, name), encoding="utf-8") as file:
-        return json.load(file)
+        return file.read()
+
+
+def lanes_of(folder):
+    """Returns the lanes of a run that a recorder has written."""
+    try:
+        lanes = json.loads(read(folder, "experiment.json"))["lanes"]
+        if all("precision" in lane for lane in lanes):
+            return lanes
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise ValueError(f"{os.path.join(folder, 'experiment.json')} is not of a run that a recorder "
+                     "has written")
 
 
 def read_table(folder, name):
@@ -432,7 +453,7 @@ def read_table(folder, name):
 
 def merge(runs, folder):
     """Lays runs of one lane each side by side, as far as the shortest one goes."""
-    lanes = [lane for run in runs for lane in read_json(run, "experiment.json")["lanes"]]
+    lanes = [lane for run in runs for lane in lanes_of(run)]
     if len(lanes) != len(runs) or not 2 <= len(runs) <= 6:
         raise ValueError("2 to 6 runs can be merged, of one lane each")
     kinds = [lane["precision"] for lane in lanes]
@@ -454,7 +475,7 @@ def merge(runs, folder):
                 write_rows(file, ([row.get(each, "") for each in columns] for row in rows))
     write_settings(folder, title_of(None, folder), steps, lanes)
     if all(os.path.exists(os.path.join(run, "summary.json")) for run in runs):
-        found = [read_json(run, "summary.json") for run in runs]
+        found = [json.loads(read(run, "summary.json")) for run in runs]
         write_summary(folder, "finished", steps, found[0]["device"], [
             {"name": name, "precision": kind, "peak_bytes": each["lanes"][0]["peak_bytes"]}
             for name, kind, each in zip(names, kinds, found)])
@@ -469,7 +490,10 @@ def main():
     options = parser.parse_args()
     try:
         merge(options.runs, options.folder)
-    except (OSError, ValueError, KeyError) as error:
+    except OSError as error:
+        sys.exit("halfscope_recorder: " + (f"{error.filename}: {error.strerror}" if error.filename
+                                           else str(error)))
+    except (ValueError, KeyError) as error:
         sys.exit(f"halfscope_recorder: {error}")
 
 

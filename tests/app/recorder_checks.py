@@ -307,6 +307,7 @@ def refused(folder):
          optimizer=lbfgs)
     says("every: -1 is not allowed", Recorder, inner, model, precision="fp32", every=-1)
     says("no parameter that is trained", Recorder, inner, nn.Tanh(), precision="fp32")
+    says("scaler: LBFGS is not allowed: a GradScaler", Recorder, inner, model, lbfgs)
     assert not os.path.exists(inner), "a refusal leaves no folder"
 
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -320,7 +321,9 @@ def refused(folder):
     scaler.step(optimizer)
     says("must come after scaler.update()", recorder.step, loss)
     scaler.update()
-    says("shape [2] is not allowed", recorder.step, torch.ones(2))
+    says("loss: a tensor of shape [2] is not allowed: one number", recorder.step, torch.ones(2))
+    says("loss: None is not allowed: one number", recorder.step, None)
+    says("learning_rate: [0.1, 0.2] is not allowed", recorder.step, loss, [0.1, 0.2])
     recorder.step(loss)
     says("since step 1, no backward pass", recorder.step, loss)
     recorder.close()
@@ -385,7 +388,15 @@ def merged(folder):
     assert "already holds a run" in call(*paths, both).stderr
     assert call(both, paths[0], both + "2").stderr.startswith(
         "halfscope_recorder: 2 to 6 runs can be merged, of one lane each")
-    assert call(paths[0], folder + "/none", both + "2").returncode == 1
+    assert call(paths[0], folder + "/none", both + "2").stderr == (
+        f"halfscope_recorder: {folder}/none/experiment.json: No such file or directory\n")
+    os.mkdir(folder + "/other")
+    for text in ("{}", "[]", '{"lanes": [1]}', "mine"):
+        with open(os.path.join(folder, "other", "experiment.json"), "w") as file:
+            file.write(text)
+        assert call(paths[0], folder + "/other", both + "2").stderr == (
+            f"halfscope_recorder: {folder}/other/experiment.json is not of a run that a recorder "
+            "has written\n")
     assert not os.path.exists(both + "2")
 
 

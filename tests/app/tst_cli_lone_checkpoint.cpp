@@ -33,6 +33,7 @@ private slots:
     void initTestCase();
     void goesOnInItsFolder_data();
     void goesOnInItsFolder();
+    void goesOnBesideOthers();
     void goesOnFromNoRows();
     void rowsOfWhom();
     void lostRows();
@@ -90,6 +91,16 @@ void TestCliLoneCheckpoint::goesOnInItsFolder() {
 }
 
 /// Nothing was trained at first.
+/// What else is there of a run is replaced by the one that goes on.
+void TestCliLoneCheckpoint::goesOnBesideOthers() {
+    for (const char* other : {"experiment.json", "weights_fp32.safetensors"}) {
+        const QString folder = copied(other, {kNewest, other});
+        const Outcome outcome = goOn(folder, folder, {"--steps", "20"});
+        QVERIFY2(outcome.code == 0, outcome.error);
+        QCOMPARE(checkpointStep(folder), int64_t{20});
+    }
+}
+
 void TestCliLoneCheckpoint::goesOnFromNoRows() {
     const QString folder = copied("idle", {kNewest});
     QCOMPARE(goOn(folder, folder).code, 0);

@@ -24,6 +24,7 @@ private slots:
     void filesOfNoRun();
     void replacesRuns_data();
     void replacesRuns();
+    void anExperimentOfTheReader();
     void dataInFolders();
 
 private:
@@ -58,6 +59,11 @@ void TestCliOverwriting::initTestCase() {
     copyInto("o", "d.csv", "samples.csv");
     file("summary.json", contentOf(path("o/experiment.json")).toStdString());
     copyInto("k", "o/checkpoint.safetensors", "weights_fp32.safetensors");
+    QVERIFY(QDir().mkpath(path("recorded")));
+    file("recorded/experiment.json", R"({"version": 1, "title": "mine",
+        "data": {"kind": "recorded"}, "lanes": [{"precision": "fp32"}]})");
+    file("recorded/steps.csv", "step,lane\n");
+    file("scores.json", "mine");
     QVERIFY(QFile::link(path("o/checkpoint.safetensors"), path("ck.safetensors")));
     QVERIFY(QFile::link(path(""), path("here")));
 }
@@ -106,6 +112,20 @@ void TestCliOverwriting::refuses_data() {
         own("new/.halfscope.lock", "new"));
     row("a model of a lane", "run d.csv --lanes fp32,fp16 --onnx new/output.png --out new",
         own("new/output_fp32.png", "new"));
+    row("a training of PyTorch", "run d.csv --out recorded",
+        "--out: the training in recorded was recorded in PyTorch, and cannot be trained again "
+        "here; choose another folder\n");
+    row("scores of another program", "evaluate o --predict d.csv --out .",
+        "--out: ./samples.csv is not of an evaluation, which would replace or remove it; move it "
+        "away, or choose another folder\n");
+    const QByteArray recorded =
+        "data.kind: recorded is not allowed here: the training was recorded "
+        "in PyTorch, whose network and data this program does not have. It "
+        "can be looked at but not trained\n";
+    for (const char* command : {"run", "evaluate"})
+        row((QByteArray("a recorded training, ") + command).constData(),
+            (QByteArray(command) + " recorded").constData(), recorded);
+    row("a recorded training, sweep", "sweep recorded --sweep optimizer.lr=0.1,0.2", recorded);
     row("a model in the run", "run o --lanes fp32 --onnx o/timing.csv", own("o/timing.csv", "o"));
 }
 
@@ -177,6 +197,16 @@ void TestCliOverwriting::replacesRuns() {
     QVERIFY2(outcome.code == 0, outcome.error);
     QCOMPARE(readRun(folder.toStdString())->step(), int64_t{5});
     QCOMPARE(QFileInfo::exists(folder + "/mine.txt"), add == "mine.txt");
+}
+
+/// The experiment that was named is one of the run's own files, also where there is no run yet.
+void TestCliOverwriting::anExperimentOfTheReader() {
+    QCOMPARE(callThere(smallRun("model")).code, 0);
+    copyInto("named", "model/experiment.json", "experiment.json");
+    const Outcome outcome =
+        callThere({"run", "named/experiment.json", "--steps", "5", "--out", "named"});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QCOMPARE(readRun(path("named").toStdString())->step(), int64_t{5});
 }
 
 /// A picture of a class is data, too, when the data are the folder above it.

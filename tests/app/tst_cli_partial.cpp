@@ -86,6 +86,9 @@ void TestCliPartial::takesWhatFits() {
     const Outcome outcome = call({"run", second(), "--out", again});
     QVERIFY2(outcome.code == 0, told(outcome));
     QCOMPARE(contentOf(again + "/steps.csv"), contentOf(second() + "/steps.csv"));
+    // but what was said of that file holds for no other one
+    const Outcome other = call({"run", second(), "--weights", part(), "--quiet"});
+    QVERIFY2(other.code == 2 && other.error.contains("missing: 3.bias, 3.weight"), told(other));
 }
 
 /// The checkpoint knows that the file need not have all weights.

@@ -138,7 +138,8 @@ void TestCliPredict::testsAtTheEnd() {
 void TestCliPredict::predictsTables() {
     const QString table = file("new.csv", "size,name,colour\n3.5,a,red\n4,b,blue\n9.25,c,red\n");
     QVERIFY(QDir().mkpath(path("predicted")));
-    file("predicted/scores.json", "{}"); // of earlier samples
+    for (const char* name : {"predicted/scores.json", "predicted/predictions_fp32.npy"})
+        file(name, "{}"); // of earlier samples
     const Outcome outcome =
         call({"evaluate", path("out"), "--predict", table, "--out", path("predicted")});
     QVERIFY2(outcome.code == 0, outcome.error);
@@ -491,10 +492,10 @@ void TestCliPredict::learnsPrices() {
     const QString weights = path("houses/weights_fp32.safetensors");
     const Outcome named = call({"evaluate", path("houses"), "--weights", weights});
     QVERIFY2(named.code == 0 && !named.error.contains("changed after the training") &&
-                 named.error.contains(weights.toUtf8() + " was trained on other data than " +
-                                      path("houses.csv").toUtf8() +
-                                      " as it is now: either that changed, or the weights are of "
-                                      "another experiment. "),
+                 named.error.contains(
+                     "The weights in " + weights.toUtf8() + " were trained on other data than " +
+                     path("houses.csv").toUtf8() + ": either " + path("houses.csv").toUtf8() +
+                     " has changed since, or they are of another experiment. "),
              named.error);
     file("houses.csv", text);
     const Outcome fits = call({"evaluate", path("houses"), "--weights", weights});

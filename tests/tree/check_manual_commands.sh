@@ -23,7 +23,7 @@ for option in $(optionsOf run); do
 done
 
 # every command line in a block of code or in code font, without what a shell does to it
-grep -hoE '^(  )?halfscope-cli [^|>]+|`halfscope-cli [^`]+`' "${pages[@]}" | sed 's/`//g; s/^ *halfscope-cli //' |
+grep -hoE '^(  )?halfscope-cli [^|>]+|`halfscope-cli [^`]+`' "${pages[@]}" | sed 's/`//g; s/^ *halfscope-cli //; s/ >.*//' |
     grep -v '^COMMAND' | sort -u >lines
 [ "$(wc -l <lines)" -gt 20 ] || complain "few commands were found in the manual"
 while IFS= read -r line; do

@@ -51,7 +51,8 @@ QString largestHalf() { return QLocale().toString(qlonglong{65504}); }
 QString briefEdit(const Message& change) {
     const Phrase format = change.format();
     const std::vector<Message> parts = change.arguments();
-    if (format == kLengthChange) return EventModel::tr("Ends after %1").arg(translated(parts[0]));
+    if (format == kLengthChange || format == kLengthBeyondSchedule)
+        return EventModel::tr("Ends after %1").arg(translated(parts[0]));
     if (format == kScaleSet) return EventModel::tr("Loss scale: %1").arg(translated(parts[0]));
     if (format == kSwitchedOn) return EventModel::tr("%1: on").arg(translated(parts[0]));
     if (format == kSwitchedOff) return EventModel::tr("%1: off").arg(translated(parts[0]));
@@ -333,11 +334,10 @@ QString EventModel::whyText(const Event& event) {
             "Why: its file could not be read as a picture, and the setting Damaged pictures is "
             "skip. The next sample took its place.");
     case EventKind::Underflow:
-        return tr("Why: fp16 rounds what is below 2^-25, about 3e-8, to zero. Every gradient of "
-                  "this "
-                  "step was smaller, even multiplied by the loss scale, and became zero "
-                  "(underflow). The "
-                  "same step was run again at a larger loss scale, where they are not zero.") +
+        return tr("Why: fp16 rounds 2^-25, about 3e-8, and what is smaller to zero. Every gradient "
+                  "of this step was as small, even multiplied by the loss scale, and became zero "
+                  "(underflow). The same step was run again at a larger loss scale, where they are "
+                  "not zero.") +
                u'\n' +
                tr("What to do: set a larger loss scale. A scaler that may grow also raises it by "
                   "itself, but only after enough clean steps. Where the loss is not scaled, "

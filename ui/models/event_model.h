@@ -33,8 +33,7 @@ public:
     /// Returns the index, among the run's events, of the event in `row`.
     size_t indexAt(int row) const { return m_rows[m_rows.size() - 1 - static_cast<size_t>(row)]; }
     /// Returns the row of an event of the run, or of the one that tells of it too; -1 when there is
-    /// none. Rows are in the order in which
-    /// events are told, see isToldBefore().
+    /// none. Rows are in the order in which events are told, see isToldBefore().
     int rowOf(size_t index) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;

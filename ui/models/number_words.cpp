@@ -116,6 +116,10 @@ public:
 
     static QString conclusion(double x, double weight) {
         if (x == 0) return tr("An update of 0 changes no weight.");
+        const double sum =
+            static_cast<double>(halfscope::stored(NumberFormat::Float32, weight).value) + x;
+        if (!std::isfinite(halfscope::stored(NumberFormat::Float32, sum).value))
+            return tr("Even float32 overflows here: its largest number is about 3.4e38.");
         if (!keeps(NumberFormat::Float32, x, weight))
             return tr("Not even float32 keeps this update. It keeps much smaller ones than float16 "
                       "and bfloat16: that is why AMP keeps the weights in float32.");

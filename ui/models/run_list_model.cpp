@@ -205,7 +205,10 @@ QString RunListModel::detailsOf(int at) const {
 QString RunListModel::resultOf(const Row& row) const {
     if (!m_validations) return row.losses.join(u'\n');
     if (row.validations.isEmpty()) return tr("No validation");
-    return tr("Validation: %1").arg(row.validations.join(u'\n'));
+    QStringList lines;
+    for (const QString& lane : row.validations)
+        lines << tr("Validation: %1").arg(lane);
+    return lines.join(u'\n');
 }
 
 QString RunListModel::spokenOf(const Row& row) const {

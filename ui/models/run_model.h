@@ -130,9 +130,11 @@ public:
     double secondsPerStep() const;
     /// Whether a pace of so many steps a second makes the lanes wait between steps; 0: no limit.
     bool waitsAt(double pace) const { return pace > 0 && pace * secondsPerStep() < 1; }
+    /// Sets the pace at which the run is trained here; 0: no limit, or it is not trained here.
+    void setPace(double pace) { m_pace = pace; }
     /// Whether the speeds of lanes may be compared at that pace: a step after a wait finds cold
     /// caches, those of fast lanes above all. Whoever shows speeds asks this.
-    bool comparesAt(double pace) const { return lanes() < 2 || !waitsAt(pace); }
+    bool comparesSpeeds() const { return lanes() < 2 || !waitsAt(m_pace); }
     /// Returns the speed of lane `of` relative to lane `over`; 0 when unknown.
     double speedRatio(int of = 1, int over = 0) const;
 
@@ -160,6 +162,7 @@ private:
     uint64_t m_seen = 0; ///< the run's version + 1 at the last look; 0: none
     size_t m_told = 0;   ///< how many of its events were taken
     std::vector<Lane> m_lanes;
+    double m_pace = 0; ///< see setPace()
 };
 
 } // namespace halfscope

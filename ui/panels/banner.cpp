@@ -30,6 +30,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_offer = make<QPushButton>(this);
     m_offer->setObjectName(QStringLiteral("offer"));
+    m_offer->setFocusPolicy(Qt::NoFocus); // it has no name yet
     m_offer->hide();
     m_close = make<QToolButton>(this);
     m_close->setAutoRaise(true);
@@ -68,6 +69,7 @@ void Banner::showProblem(const QString& text, std::function<QString()> now) {
 void Banner::offer(const QString& button, const QString& toolTip, std::function<void()> act) {
     m_act = std::move(act);
     m_offer->setText(button);
+    m_offer->setFocusPolicy(Qt::StrongFocus);
     m_offer->setToolTip(toolTip);
     m_offer->show();
     fitText();

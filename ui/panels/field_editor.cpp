@@ -125,8 +125,7 @@ void FieldEditor::buildControl(const Field& field) {
             commit(QString::number(value));
         });
         m_spin->keepRefused();
-        connect(m_spin, &CountBox::refused, this,
-                [this](QString typed) { commit(typed.remove(m_spin->locale().groupSeparator())); });
+        connect(m_spin, &CountBox::refused, this, [this](const QString& typed) { commit(typed); });
         connect(m_spin, &CountBox::givenUp, this, &FieldEditor::giveUp);
         connect(m_spin, &CountBox::editingFinished, this, [this] {
             if (!m_spin->refuses()) giveUp(); // an earlier text: this number is fine
@@ -525,6 +524,7 @@ void FieldEditor::describe(const QString& problem) {
 void FieldEditor::showValue(const QString& text) {
     const QSignalBlocker quiet(m_control);
     if (m_check) m_check->setChecked(text == QLatin1String("true"));
+    if (m_combo && m_combo->findText(text) < 0) m_combo->addItem(text); // one that is not offered
     if (m_combo) m_combo->setCurrentText(text);
     if (m_spin) m_spin->showNumber();
     if (m_spin) m_spin->setValue(text.toInt());

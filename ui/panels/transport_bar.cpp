@@ -259,7 +259,7 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
                         : playWaits
                             ? tr("Do not start training when the networks are built (Space)")
                         : running  ? tr("Pause: after this step or, where steps are slow, "
-                                          "in the middle of it (Space)")
+                                         "in the middle of it (Space)")
                         : building ? tr("Start training as soon as the networks are built (Space)")
                         : start == Start::Failed
                             ? tr("Try once more to start with the settings on the left (Space)")
@@ -286,6 +286,8 @@ void TransportBar::setStopStep(qint64 steps, const QString& unknown) {
     const QSignalBlocker quiet(m_stopAt);
     m_stopAt->setValue(static_cast<int>(std::min<qint64>(steps, m_stopAt->maximum())));
 }
+
+void TransportBar::settle() { m_stopAt->finish(); }
 
 void TransportBar::setFigures(const RunModel& run) {
     const QLocale locale;
@@ -314,7 +316,7 @@ void TransportBar::writeSpeeds(const RunModel& run) {
         full << letter + tr("%1 steps/s").arg(figure);
         brief << letter + tr("%1/s").arg(withPrefix(speed));
     }
-    const bool comparable = run.comparesAt(m_pace->pace());
+    const bool comparable = run.comparesSpeeds();
     const QString tip = speedsTip(run, comparable);
     if (tip != m_speeds->toolTip()) m_speeds->setToolTip(tip);
     keepRoomForSpeeds(widest.join(kLineBreak));
@@ -347,8 +349,9 @@ QString TransportBar::speedsTip(const RunModel& run, bool comparable) const {
             .arg(laneLetter(other), laneLetter(base))};
     if (run.lanes() > 2) all << tr("Click to choose the two lanes that are compared.");
     if (!comparable)
-        all << tr("The pace makes the lanes wait now. Each step then finds cold caches, so their "
-                  "speeds cannot be compared.");
+        all << tr(
+            "At this pace the lanes wait between steps. Each step then finds cold caches, so their "
+            "speeds cannot be compared.");
     for (int i = 0; i < run.lanes() && comparable; ++i)
         if (const double speed = run.lane(i).stepsPerSecond; speed > 0)
             all << tr("%1: %2 steps/s")

@@ -41,6 +41,8 @@ public:
     /// `unknown` holds words that are shown instead of a number that is not known yet, else it is
     /// empty; the number is kept.
     void setStopStep(qint64 steps, const QString& unknown = {});
+    /// Takes over what is being typed.
+    void settle();
     PaceSlider* pace() const { return m_pace; }
     /// Sets the step after which a run without earlier rows begins, as one from a checkpoint does.
     void setBegin(qint64 step) { m_begin = step; }

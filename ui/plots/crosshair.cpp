@@ -103,10 +103,13 @@ void Crosshair::place() {
         line.pinned->setPen(m_pen);
         line.item->setPen(away ? dashed : m_pen);
     }
-    m_pinnedTag->setVisible(away);
+    const auto inSight = [this](double step) { // tags are not clipped
+        return m_tag->position->keyAxis()->range().contains(step);
+    };
+    m_pinnedTag->setVisible(away && inSight(pinned));
     m_pinnedTag->setText(QLocale().toString(m_pinned.value_or(0)));
     m_pinnedTag->position->setCoords(pinned, 1.03);
-    m_tag->setVisible(m_step.has_value());
+    m_tag->setVisible(m_step && inSight(at));
     m_tag->setText(QLocale().toString(m_step.value_or(0)));
     m_tag->position->setCoords(at, 1.03);
 }

@@ -60,10 +60,10 @@ double PlotPanel::stretch() const {
 QString PlotPanel::explanation() const {
     const QString text = explanationOf(m_metric);
     return holdsBack()
-               ? QCoreApplication::translate("PlotPanel",
-                                             "%1 The pace makes the lanes wait now. Each step then "
-                                             "finds cold caches, so the speeds of lanes cannot be "
-                                             "compared.")
+               ? QCoreApplication::translate(
+                     "PlotPanel", "%1 At this pace the lanes wait between steps. Each step then "
+                                  "finds cold caches, so the speeds of lanes cannot be "
+                                  "compared.")
                      .arg(text)
                : text;
 }

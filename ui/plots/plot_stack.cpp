@@ -42,6 +42,7 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     setAccessibleName(tr("Plots of loss, loss scale, throughput and skipped steps"));
     auto* box = make<QVBoxLayout>(this);
     box->setContentsMargins(kFocusBorder, kFocusBorder, kFocusBorder, kFocusBorder);
+    box->setSpacing(0);
     box->addWidget(m_plot.get());
     m_runLegend = make<RunLegend>(this);
     box->addWidget(m_runLegend);

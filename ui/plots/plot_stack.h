@@ -74,7 +74,7 @@ public:
         m_dirty = m_dirty || resting != m_resting;
         m_resting = resting;
     }
-    /// Tells whether the speeds of lanes may be compared now: RunModel::comparesAt() decides.
+    /// Tells whether the speeds of lanes may be compared now: RunModel::comparesSpeeds() decides.
     void setComparable(bool);
     /// Pins the crosshair to the step; centres it (keeping the zoom) when it is not in view. Ends
     /// following.

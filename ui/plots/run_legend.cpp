@@ -11,7 +11,11 @@ constexpr int kBetween = 4; // spaces
 } // namespace
 
 QString legendTextOf(const Overlay& run) {
-    const QString text = QCoreApplication::translate("PlotStack", "run %1").arg(run.tag.trimmed());
+    const QString tag = run.tag.trimmed();
+    bool listed = false; // else it is the run that key B brings back
+    tag.toInt(&listed);
+    const QString text = listed ? QCoreApplication::translate("PlotStack", "run %1").arg(tag)
+                                : QCoreApplication::translate("PlotStack", "previous run");
     return run.name.isEmpty()
                ? text
                : QCoreApplication::translate("PlotStack", "%1: %2").arg(text, run.name);

@@ -10,8 +10,8 @@ public:
     /// most steps a second; 0 means no limit.
     double wait(double pace, double now) const;
     /// Records that a step begins. A delay shorter than one interval is made up for by the next
-    /// step; a longer one is not. Returns the seconds since the step before that the pace had the
-    /// training wait, which belong to its time: those of a rest do not.
+    /// step; a longer one is not. Returns how long the pace has made the training wait since the
+    /// last step. That belongs to its time; a rest does not.
     double begins(double pace, double now);
     /// Records that a step has ended.
     void ends(double now) { m_ended = now; }

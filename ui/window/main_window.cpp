@@ -252,6 +252,7 @@ void MainWindow::connectParts() {
     if (m_keeper) connect(m_keeper.get(), &SessionKeeper::told, this, &MainWindow::tell);
     connect(m_frames.get(), &FrameLoop::settled, this, &MainWindow::settled);
     connect(&m_models.config, &ConfigModel::edited, this, &MainWindow::keepData);
+    connect(&m_models.config, &ConfigModel::settling, parts.transport, &TransportBar::settle);
     connect(&m_facts, &FactsReader::changed, this, [this] {
         m_figures->changed();
         m_models.config.dataArrived(); // what it says about a start is newer than those figures
@@ -304,9 +305,10 @@ void MainWindow::tellFailure() {
 
 FrameLoop::Done MainWindow::draw() {
     const bool arrived = m_shown->frame() || m_shown->reads();
-    m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
     const double pace = m_parts.transport->pace()->pace();
-    m_parts.plots->setComparable(m_models.run.comparesAt(pace));
+    m_models.run.setPace(m_shown->showsSaved() ? 0 : pace);
+    m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
+    m_parts.plots->setComparable(m_models.run.comparesSpeeds());
     const bool drawn = m_parts.plots->refresh();
     const SessionState state = m_controller->state();
     m_parts.strip->showState(RunWords::briefState(state, pace, m_models.run.waitsAt(pace)));

@@ -31,8 +31,8 @@ QString OpenedWeights::told(const OpenedFile& opened) {
     const QString path = safeText(opened.path.toStdString());
     const StateDictFit& fit = opened.fit;
     if (fit.missing.empty()) return tr("All lanes start from the weights in %1").arg(path);
-    return tr("All lanes start from the weights in %1: %2 of %3 tensors; the rest keeps its "
-              "initial values")
+    return tr("All lanes start from the weights in %1: %2 of %3 tensors; the others "
+              "keep their initial values")
         .arg(path, count(fit.taken), count(fit.wanted));
 }
 
@@ -41,7 +41,7 @@ QString OpenedWeights::offer(const StateDictFit& fit) {
     if (fit.missing.empty())
         return tr("%1. All %2 tensors of the network are there; the others would be ignored.")
             .arg(problem, count(fit.wanted));
-    return tr("%1. %2 of %3 tensors fit; the rest would keep its initial values.")
+    return tr("%1. %2 of %3 tensors fit; the others would keep their initial values.")
         .arg(problem, count(fit.taken), count(fit.wanted));
 }
 

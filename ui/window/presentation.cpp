@@ -138,6 +138,10 @@ void Presentation::placeHeading() {
     const QWidget* below = m_on ? m_parts.columns : m_parts.centre;
     auto& layout = static_cast<QBoxLayout&>(*column->layout());
     layout.insertWidget(layout.indexOf(below), m_parts.heading);
+    // Lines that break make the page ask for all the height that its parts would like to have.
+    QSizePolicy policy = m_parts.columns->sizePolicy();
+    policy.setVerticalPolicy(m_on ? QSizePolicy::Ignored : QSizePolicy::Preferred);
+    m_parts.columns->setSizePolicy(policy);
     m_parts.heading->show(); // at once: Qt would do it with a later event
     m_parts.heading->setContentsMargins(m_on ? kAroundHeading : QMargins());
 }

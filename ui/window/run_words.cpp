@@ -1,6 +1,7 @@
 // Whole sentences, so that each language can order its words.
 #include "ui/window/run_words.h"
 
+#include "engine/core/error.h"
 #include "engine/data/known_facts.h"
 #include "engine/settings/run_length.h"
 #include "ui/models/safe_text.h"
@@ -225,6 +226,8 @@ QString RunWords::data(const RunConfig& config) {
 }
 
 QString RunWords::noGradients(const State& state, bool midway, int64_t next) {
+    if (!state.built && state.recorded)
+        return tr("Where gradients were recorded, the plot Gradients shows them by step.");
     if (!state.built) return tr("The gradients are counted once the networks are built.");
     switch (state.session) {
     case SessionState::Running: return tr("The gradients are counted after this step.");
@@ -249,6 +252,10 @@ QString RunWords::copiedProgram(const RunConfig& config) {
                ? tr("%1 It needs the file gpl-3.0.txt, too.").arg(copied)
                : tr("%1 It needs the files of MNIST, too; torchvision can download them.")
                      .arg(copied);
+}
+
+void RunWords::refuseRecorded(const RunConfig& config) {
+    if (isRecorded(config)) throw InputError(Message::data(recorded().toStdString()));
 }
 
 QString RunWords::recorded() {

@@ -72,6 +72,8 @@ public:
     static QString failedStart(bool showsOther);
     /// Whether a run was recorded in PyTorch, see TaskKind::Recorded.
     static bool isRecorded(const RunConfig&);
+    /// Throws InputError for such a run, which cannot be trained.
+    static void refuseRecorded(const RunConfig&);
     /// Says that such a run cannot be trained.
     static QString recorded();
 };

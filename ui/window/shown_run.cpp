@@ -179,17 +179,16 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config,
     m_savedJob->start();
 }
 
-void ShownRun::setStopStep(qint64 steps) {
-    m_models.config.setData(m_models.config.index(m_models.config.rowOf(kStopKey)),
-                            QString::number(steps));
+void ShownRun::set(std::string_view key, const QString& text) {
+    m_models.config.setData(m_models.config.index(m_models.config.rowOf(key)), text);
 }
 
-void ShownRun::setPace(double stepsPerSecond) {
-    m_models.config.setData(m_models.config.index(m_models.config.rowOf(kPaceKey)),
-                            QString::number(stepsPerSecond));
-}
+void ShownRun::setStopStep(qint64 steps) { set(kStopKey, QString::number(steps)); }
+
+void ShownRun::setPace(double stepsPerSecond) { set(kPaceKey, QString::number(stepsPerSecond)); }
 
 void ShownRun::play() {
+    m_models.config.settle(); // before the number of steps is raised
     m_raisedStop.raise(m_models, m_controller, nextStop());
     if (takeUpEdits()) m_controller.play();
 }
@@ -388,6 +387,7 @@ void ShownRun::repeat(RunId id) {
     const Shown& from = shown ? m_shown : found->second;
     guarded(*m_parts.banner, [&] {
         const RunConfig config = from.run->info().recorded;
+        RunWords::refuseRecorded(config);
         checkConfig(config);
         load(config, QString(from.preset), QString(from.title), QString(from.about));
         m_controller.play();

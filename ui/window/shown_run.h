@@ -60,6 +60,8 @@ public:
     void stepOnce() {
         if (takeUpEdits()) m_controller.stepOnce();
     }
+    /// Whether the settings are of a training that may be possible here, unlike a recorded one.
+    bool canStart() const { return start() != TransportBar::Start::Never; }
     /// Builds the networks of the settings again. Returns false where they cannot be used.
     bool restart();
     /// Lets a lane that is in the settings but does not run yet continue from a lane of the run.
@@ -191,6 +193,7 @@ private:
     void connectSession();
     void prepare(const RunConfig&, const QString& preset, const QString& title,
                  const QString& about);
+    void set(std::string_view key, const QString& text);
     void callAfterData(const TaskConfig&);
     void showBuilt();
     void applyEdits();
@@ -198,6 +201,7 @@ private:
     /// present settings. Returns whether they can be used.
     bool takeUpEdits() {
         m_models.config.settle();
+        if (!canStart()) return false;
         if (m_controller.state() == SessionState::Failed) return tryAgain();
         return !m_controller.untrained() || !m_models.config.restartNeeded() || restart();
     }
@@ -219,7 +223,7 @@ private:
     }
     TransportBar::Start start() const {
         using Start = TransportBar::Start;
-        if (isRecorded()) return Start::Never;
+        if (isUnbuilt() && isRecorded()) return Start::Never;
         return cannotStart() ? Start::Failed : Start::Possible;
     }
     /// With the settings that failed, it is the same start once more: files may have been mended.

@@ -177,13 +177,13 @@ void WindowFiles::showPicture(const QString& path) {
 
 void WindowFiles::startFrom(const OpenedFile& weights, WeightsTaken taken) {
     OpenedWeights::set(m_models.config, weights, taken);
-    m_shown.restart();
-    emit told(OpenedWeights::told(weights));
+    if (m_shown.restart()) emit told(OpenedWeights::told(weights));
 }
 
 void WindowFiles::offerPart(const OpenedFile& weights) {
     m_parts.banner->showText(OpenedWeights::offer(weights.fit));
-    const auto take = [this, weights] {
+    const auto take = [this, weights, config = m_models.config.config()] {
+        if (!m_models.config.isStill(config)) return open(weights.path); // others may fit now
         guarded(*m_parts.banner, [&] { startFrom(weights, WeightsTaken::WhatFits); });
     };
     m_parts.banner->offer(tr("Take what fits"),

@@ -71,7 +71,7 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     fillHelp(*bar.addMenu(tr("&Help")));
     addShortcut(Qt::Key_Space, [this] { m_shown.pressSpace(); });
     addShortcut(Qt::Key_Period, [this] { m_shown.stepOnce(); });
-    addShortcut(Qt::Key_R, [this] { m_shown.restart(); });
+    addShortcut(Qt::Key_R, [this] { m_shown.canStart() && m_shown.restart(); });
     addShortcut(Qt::Key_Minus, [this] { m_parts.transport->pace()->moveBy(-1); });
     for (const Qt::Key faster : {Qt::Key_Plus, Qt::Key_Equal})
         addShortcut(faster, [this] { m_parts.transport->pace()->moveBy(1); });

@@ -133,6 +133,7 @@ void TestCore::sizes_data() {
     row(0, "0 B");
     row(1023, "1023 B");
     row(1536, "1.5 KiB");
+    row(1048400, "1 MiB");
     row(10229, "9.99 KiB");
     row(102350, "100 KiB"); // 99.95
     row(quint64{23} << 20, "23 MiB");

@@ -42,7 +42,7 @@ private slots:
             for (int i = 0; i < 4; ++i)
                 shard += tarFile(std::to_string(i) + ".png",
                                  pngBytes(plain(0, float(i) / 4, float(i) / 4))) +
-                         tarFile(std::to_string(i) + ".cls", std::to_string(i == 3 ? label : 0));
+                         tarFile(std::to_string(i) + ".cls", std::to_string(i < 3 ? i % 2 : label));
             writeBytes(path("a.tar").toStdString(), shard + tarEnd());
         };
         write(0);

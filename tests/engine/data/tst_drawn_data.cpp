@@ -87,6 +87,10 @@ void TestDrawnData::rowsNameTheirViews() {
         if (task.kind == TaskKind::Pictures || task.kind == TaskKind::Shards ||
             task.kind == TaskKind::TextClasses || task.kind == TaskKind::Cifar)
             continue; // tst_pictures, tst_shards, tst_text_classes and tst_cifar test these
+        if (task.kind == TaskKind::Recorded) {
+            QVERIFY_THROWS_EXCEPTION(InputError, makeDataset(task, 1));
+            continue;
+        }
         if (infoOf(task.kind).targets == Targets::Classes) task.loss.kind = LossKind::CrossEntropy;
         QCOMPARE(makeDataset(task, 1)->view().kind, viewKindOf(task));
         seen.insert(viewKindOf(task));

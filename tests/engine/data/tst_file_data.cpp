@@ -480,7 +480,7 @@ void TestFileData::noTargetAtAll() {
         const TaskConfig none = csv("a,b\n1,\n2,NA\n3,\n", classes);
         QCOMPARE(thrownBy<InputError>([&] { makeDataset(none, 0); }),
                  none.path + ": no line has a value in the column \"b\", which is to be predicted; "
-                             "data.target names another column");
+                             "set data.target to another column");
         for (const char* text : {"a,b\n1,\n2,5\n", "a,b\n1,5\n2,\n"}) {
             const TaskConfig some = csv(text, classes);
             const std::string error = thrownBy<InputError>([&] { makeDataset(some, 0); });

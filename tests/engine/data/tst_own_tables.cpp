@@ -275,9 +275,13 @@ void TestOwnTables::refusesValues_data() {
     row("class", "a,colour,dry,kind\n1,red,no,low\n1,red,no,hihg\n",
         ", line 3: the class \"hihg\" in the column \"kind\" is not among those to train on, in "
         "<train>; the nearest one is high");
-    row("no class", "a,colour,dry,kind\n1,red,no,\n",
-        ", line 2: the column \"kind\" is empty; it must name a class; data.missing drop would "
+    row("no class", "a,colour,dry,kind\n1,red,no,low\n1,red,no,\n",
+        ", line 3: the column \"kind\" is empty; it must name a class; data.missing drop would "
         "leave such lines out");
+    row("no classes", "a,colour,dry,kind\n1,red,no,\n",
+        ": no line has a value in the column \"kind\", which is to be predicted; set data.target "
+        "to "
+        "another column");
     row("word", "a,colour,dry,kind\nbig,red,no,low\n",
         ", line 2: \"big\" in the column \"a\" is not allowed: a finite number");
     row("truth", "a,colour,dry,kind\n1,red,no,low\n1,red,damp,low\n",

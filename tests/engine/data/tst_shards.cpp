@@ -51,6 +51,7 @@ private slots:
     void sameBatchesWithWorkers();
     void readersThatDoNotShare_data();
     void readersThatDoNotShare();
+    void samplesOfALostClassCountOnce();
     void opened();
     void refuses_data();
     void refuses();
@@ -154,6 +155,24 @@ void TestShards::sameBatchesWithWorkers() {
         QCOMPARE(seen.count(i), size_t{2});
 }
 
+void TestShards::samplesOfALostClassCountOnce() {
+    std::string shard;
+    for (int i = 0; i < 8; ++i) {
+        const std::string name = std::to_string(i);
+        shard += i < 6 ? sampleFiles(name, 0.1f * float(i), i % 2)
+                       : tarFile(name + ".png", "") + tarFile(name + ".cls", "2");
+    }
+    writeBytes(path("shard-0.tar"), shard + tarEnd());
+    TaskConfig config = shards();
+    config.damaged = Damaged::Skip;
+    config.shardReaders = 3;
+    const std::atomic<bool> stop{false};
+    const std::vector<Message> lost = makeDataset(config, 0)->lostClasses(stop);
+    QCOMPARE(lost.size(), size_t{1});
+    QCOMPARE(lost[0].english(),
+             std::string("no sample to train on of the class \"2\" can be read (it has 2)"));
+}
+
 void TestShards::readersThatDoNotShare_data() {
     QTest::addColumn<int>("readers");
     QTest::newRow("one") << 1;
@@ -181,10 +200,11 @@ void TestShards::readersThatDoNotShare() {
     QCOMPARE(seen.size(), size_t{8});
     for (const auto& [sample, count] : seen)
         QCOMPARE(count, readers);
-    const auto notes = factsOf(config.task).notes;
-    QCOMPARE(notes.size(), size_t(readers > 1));
-    if (readers > 1)
-        QCOMPARE(notes[0].english(),
+    const auto notes = factsOf(config.task).notes; // the first ones are about the classes
+    const bool told = notes.back().english().find("every shard") != std::string::npos;
+    QCOMPARE(told, readers > 1);
+    if (told)
+        QCOMPARE(notes.back().english(),
                  std::string("3 readers each read every shard, so an epoch has 24 "
                              "samples: each of the 8 samples 3 times."));
 }

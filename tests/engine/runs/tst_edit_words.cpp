@@ -79,8 +79,8 @@ private slots:
         after.schedule.totalSteps = 150;
         after.gradients.accumulate = 2;
         QCOMPARE(words("run.steps", before, after),
-                 std::string("the run ends after 600 steps (before: 300 steps; the schedule ends "
-                             "with step 300, behind which the learning rate stays at 0.125)"));
+                 std::string("the run ends after 600 steps (before: 300 steps); the schedule ends "
+                             "with step 300, and the learning rate then stays at 0.125"));
         after.steps = 300;
         QCOMPARE(words("run.steps", before, after),
                  std::string("the run ends after 300 steps (before: 300 steps)"));

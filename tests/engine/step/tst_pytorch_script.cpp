@@ -75,6 +75,10 @@ void TestPyTorchScript::everyDataSet() {
         TaskConfig task;
         task.x = task.y = "some.npy";
         if (info.has("data.header")) task.path = table; // its columns are looked up
+        if (&info == &infoOf(TaskKind::Recorded)) {
+            QVERIFY_THROWS_EXCEPTION(InputError, info.python(task, 1));
+            continue;
+        }
         const PythonData python = info.python(task, 1);
         QVERIFY2(python.code.find("\ndef samples():\n") != std::string::npos, info.name);
         QVERIFY2(python.code.find("\n    return ") != std::string::npos, info.name);

@@ -239,7 +239,7 @@ void TestLeftOut::aLostClassIsNamed() {
     QCOMPARE(told.size(), 1);
     QVERIFY2(
         told[0].endsWith(": no sample to train on of the class \"1\" can be read (it has 4). So "
-                         "the network does not learn it."),
+                         "the network cannot learn this class."),
         qPrintable(told[0]));
     Experiment rest(config);
     rest.resume(begun.state());

@@ -202,9 +202,13 @@ void TestPatience::editsLetItGoOn() {
     train(experiment);
     QCOMPARE(experiment.step(), int64_t{100});
     QCOMPARE(experiment.outOfPatience(), int64_t{0});
-    // the count goes on while the setting is off
+    // the count goes on while the setting is off, and the next validation decides
     experiment.setLive(-1, "run.patience", FieldValue{int64_t{1}}, made.events);
-    QCOMPARE(experiment.outOfPatience(), int64_t{9});
+    experiment.setLive(-1, "run.steps", FieldValue{int64_t{200}}, made.events);
+    QVERIFY(!experiment.finished());
+    train(experiment);
+    QCOMPARE(experiment.step(), int64_t{110});
+    QCOMPARE(experiment.outOfPatience(), int64_t{10});
     RunConfig before, after;
     const FieldValue one{int64_t{1}};
     QCOMPARE(editWords(*findField("run.patience"), one, before, after, -1).english(),
@@ -218,6 +222,21 @@ void TestPatience::testsAtThatEnd() {
     const Trained made = train(experiment);
     for (const StepRecord& each : made.records)
         QCOMPARE(each.test.has_value(), each.step == 30);
+    // less patience between two validations ends the run with the next one, and not untested
+    config.patience = 9;
+    Experiment other(config);
+    Trained rows = train(other, 35);
+    other.setLive(-1, "run.patience", FieldValue{int64_t{1}}, rows.events);
+    QVERIFY(!other.finished());
+    const ExperimentState kept = other.state();
+    const Trained rest = train(other);
+    QCOMPARE(other.step(), int64_t{40});
+    QVERIFY(rest.records.back().test.has_value());
+    Experiment resumed(kept.recorded);
+    resumed.resume(kept);
+    QVERIFY(!resumed.finished());
+    train(resumed);
+    QCOMPARE(resumed.step(), int64_t{40});
 }
 
 /// A cell that ended early is ranked with those that came to their last step.

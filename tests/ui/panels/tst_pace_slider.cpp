@@ -90,7 +90,9 @@ void TestPaceSlider::stepsKeepThePace() {
     window.shown().setPace(0); // while it runs
     QVERIFY(reaches(window, SessionState::Finished));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), kSteps, kPatience);
-    QCOMPARE(window.events().rowCount(), 0); // no edit: no number depends on the pace
+    for (int row = 0; row < window.events().rowCount(); ++row) // no number depends on the pace
+        QVERIFY2(window.events().eventAt(row).kind != EventKind::Edit,
+                 window.events().eventAt(row).text.english().c_str());
 }
 
 void TestPaceSlider::presetsOpenAtTheirPace() {

@@ -52,6 +52,8 @@ void TestRefusedValues::wholeNumbersStayAsTyped_data() {
     QTest::newRow("no whole number") << "model.width"
                                      << "2.5"
                                      << "4096";
+    QTest::newRow("no thousands") << "model.depth"
+                                  << "1,5" << QString(); // 15 would be allowed
     QTest::newRow("a number with a special text") << "run.threads"
                                                   << "99999999" << QString();
 }

@@ -147,7 +147,7 @@ void TestPlotMeasures::comeAndGo() {
         const bool noisy = std::count(extra.begin(), extra.end(), Measure::GradientNorm) > 0;
         // of two lanes; noise has a line through its middle, too
         QCOMPARE(plot.graphCount(), graphs + 2 * (more + (noisy ? 1 : 0)));
-        QCOMPARE(plot.itemCount(), items + 2 * more); // a header and the crosshair's line
+        QCOMPARE(plot.itemCount(), items + 3 * more); // a header and the crosshair's two lines
         const QCPGraph* trend = graphNamed(stack, QStringLiteral("Loss/A fp32/trend"));
         QVERIFY(trend && trend->dataCount() == 2); // the smoothing is kept
         for (int i = 0; i + 1 < plot.axisRectCount(); ++i)

@@ -68,7 +68,10 @@ void TestStepPace::tellsTheWaits() {
     }
     QVERIFY2(qAbs(waited - (kSteps - 1) * 0.999) < 1e-6, qPrintable(QString::number(waited)));
     // a picture that takes longer than the wait is no time of the training
-    QVERIFY(qAbs(pace.begins(1, now + 7) - 1) < 1e-9);
+    QVERIFY(qAbs(pace.begins(1, now + 7) - 0.999) < 1e-9);
+    // nor is one after a step that was too slow to wait
+    pace.ends(now += 9);
+    QCOMPARE(pace.begins(1, now += 0.5), 0.0);
     // without a pace there are no waits
     pace.ends(now += 8);
     QCOMPARE(pace.begins(0, now + 0.5), 0.0);

@@ -204,7 +204,9 @@ void TestPresentation::noCornerIsEmpty() {
     auto* pictures = window.findChild<CompareView*>();
     const auto at = [pictures](int pane) { return pictures->view(pane).geometry(); };
     QTRY_VERIFY(at(0).top() == at(1).top() && at(2).top() > at(1).bottom());
-    QCOMPARE(at(2).size(), at(0).size());
+    QCOMPARE(at(2).width(), at(0).width());
+    QVERIFY2(std::abs(at(2).height() - at(0).height()) <= 1, // of two rows
+             qPrintable(QString::number(at(2).height())));
     const int middle = (at(0).left() + at(1).right()) / 2;
     QVERIFY2(std::abs(at(2).center().x() - middle) <= 2,
              qPrintable(QStringLiteral("%1 %2").arg(at(2).center().x()).arg(middle)));

@@ -448,7 +448,7 @@ void TestWindowResume::aPartOfWeightsIsOffered() {
     QCOMPARE(window.bannerText(), labelInWindow(*findField("model.weights")) + ": " + file +
                                       ": its arrays are not those of the network: missing: " +
                                       missing + "; unexpected: fc.weight. " + counts +
-                                      " fit; the rest would keep its initial values.");
+                                      " fit; the others would keep their initial values.");
     QVERIFY(model.weights.empty() && !model.partialWeights);
     QPushButton& offer = offerIn(window);
     QVERIFY(!offer.isHidden());
@@ -459,7 +459,7 @@ void TestWindowResume::aPartOfWeightsIsOffered() {
     QVERIFY(model.partialWeights);
     QCOMPARE(window.statusBar()->currentMessage(), "All lanes start from the weights in " + file +
                                                        ": " + counts +
-                                                       "; the rest keeps its initial values");
+                                                       "; the others keep their initial values");
     QVERIFY(trainsTo(window, 1));
     QCOMPARE(window.shown().run()->now().row(0, 1).loss(), records[0].loss);
     window.saveExperiment(path("part.json"));

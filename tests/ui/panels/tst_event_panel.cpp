@@ -1,0 +1,265 @@
+// The list of events: which rows are seen, what is explained below them, and where a click leads.
+#include "tests/support/fed_run.h"
+#include "tests/support/plot_parts.h"
+#include "ui/look/text_fit.h"
+#include "ui/panels/event_panel.h"
+
+#include <QLabel>
+#include <QLocale>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+
+namespace tst_event_panel {
+
+using namespace halfscope;
+
+class TestEventPanel : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void eventsShowWholeRows();
+    void explanationsScroll();
+    void reasonsNameTheirEvent();
+    void eventsJump();
+    void chosenEventStaysInSight();
+    void scrolledEventsStay();
+    void eventsGoBackToTheNewest();
+};
+
+void TestEventPanel::eventsShowWholeRows() {
+    FedEvents model;
+    EventPanel panel(model);
+    std::vector<Event> events(100);
+    for (size_t i = 0; i < events.size(); ++i) {
+        events[i].step = static_cast<int64_t>(i + 1);
+        events[i].text =
+            Message::data("A sentence that is long enough to need several lines in a panel that is "
+                          "no wider than a few words, which it is in this test.");
+    }
+    model.append(events);
+    panel.show();
+    for (int height = 170; height <= 500; height += 3) {
+        panel.resize(280, height);
+        QTRY_COMPARE(panel.height(), height);
+        panel.choose(99);
+        QCoreApplication::processEvents();
+        const int row = panel.table()->rowHeight(0);
+        QCOMPARE(panel.table()->viewport()->height() % row, 0);
+        QVERIFY(panel.rect().contains(panel.table()->geometry()));
+        QVERIFY2(panel.minimumSizeHint().height() <= height, // or it would grow without end
+                 qPrintable(QString::number(panel.minimumSizeHint().height())));
+    }
+}
+
+/// However long the explanation is, five events can be read beside it, and three beside that of a
+/// chosen event, which has some lines then.
+void TestEventPanel::explanationsScroll() {
+    FedEvents model;
+    EventPanel panel(model);
+    std::vector<Event> events(9);
+    std::string words;
+    for (int i = 0; i < 60; ++i)
+        words += "many words, ";
+    for (Event& event : events)
+        event.text = Message::data(words + "the end");
+    constexpr int kLow = 200, kHigh = 900; // pixels
+    panel.resize(280, kLow);
+    panel.show();
+    const auto& scroll = *panel.findChild<QScrollArea*>();
+    const auto& label = *qobject_cast<QLabel*>(scroll.widget());
+    QVERIFY(!scroll.verticalScrollBar()->isVisible()); // nothing happened: the hints are whole
+    model.append(events);
+    QCoreApplication::processEvents();
+    const QTableView& table = *panel.table();
+    QVERIFY(table.viewport()->height() >= 5 * table.rowHeight(0));
+    panel.choose(3);
+    QCoreApplication::processEvents();
+    QVERIFY(table.viewport()->height() >= 3 * table.rowHeight(0));
+    QVERIFY2(scroll.height() >= 3 * panel.fontMetrics().lineSpacing(),
+             qPrintable(QString::number(scroll.height())));
+    QVERIFY(label.text().endsWith(QStringLiteral("the end")));
+    QCOMPARE(label.height(), heightOf(label.text(), label.font(), label.width()));
+    QVERIFY(scroll.verticalScrollBar()->isVisible());
+    QCOMPARE(label.height() - scroll.height(), scroll.verticalScrollBar()->maximum());
+    QCOMPARE(scroll.focusPolicy(), Qt::TabFocus); // the arrow keys scroll, too
+    scroll.verticalScrollBar()->setValue(10);
+    events[3].text = Message::data("Another.");
+    model.append(events);
+    panel.choose(12);
+    QCOMPARE(scroll.verticalScrollBar()->value(), 0);
+    panel.resize(280, kHigh);
+    QCoreApplication::processEvents();
+    QVERIFY(!scroll.verticalScrollBar()->isVisible());
+    QCOMPARE(scroll.focusPolicy(), Qt::NoFocus);
+}
+
+/// Without a chosen event the gravest one is explained, which need not be the newest.
+void TestEventPanel::reasonsNameTheirEvent() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(480, 700);
+    panel.show();
+    const auto says = [&panel](const char* words) {
+        for (const QLabel* label : panel.findChildren<QLabel*>())
+            if (label->text().contains(QLatin1String(words))) return true;
+        return false;
+    };
+    std::vector<Event> events{eventOf(EventKind::Overflow, 7, 1, "Step 7 skipped.")};
+    model.append(events);
+    QVERIFY(says("65504") && !says("Step 7 skipped."));
+    events[0] = eventOf(EventKind::Growth, 8, 1, "Step 8 grew.");
+    model.append(events);
+    QVERIFY(says("65504") && says("Step 7 skipped.") && !says("Step 8 grew."));
+}
+
+void TestEventPanel::eventsJump() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    QSignalSpy chosen(&panel, &EventPanel::stepChosen);
+    std::vector<Event> events(3);
+    for (size_t i = 0; i < events.size(); ++i)
+        events[i].step = static_cast<int64_t>(10 * (i + 1));
+    model.append(events);
+    const QRect rect = panel.table()->visualRect(model.index(0, 0));
+    QTest::mouseClick(panel.table()->viewport(), Qt::LeftButton, {}, rect.center());
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen.front().front().toLongLong(), 30);
+    QTest::keyClick(panel.table(), Qt::Key_Down);
+    QCOMPARE(chosen.count(), 2); // the plots follow the keys as well
+    QCOMPARE(chosen.back().front().toLongLong(), 20);
+    QTest::keyClick(panel.table(), Qt::Key_Return);
+    QCOMPARE(chosen.count(), 3);
+    panel.choose(0); // the first event is in the last row
+    QCOMPARE(panel.table()->currentIndex().row(), 2);
+    panel.choose(99);
+    QCOMPARE(panel.table()->currentIndex().row(), 2);
+}
+
+/// An event that is being read stays in sight while newer ones come above it. One that was scrolled
+/// away stays away.
+void TestEventPanel::chosenEventStaysInSight() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    int64_t step = 0;
+    const auto append = [&](size_t count) {
+        std::vector<Event> events(count);
+        for (Event& event : events)
+            event.step = ++step;
+        model.append(events);
+    };
+    const auto inSight = [&] {
+        QTableView& table = *panel.table();
+        return table.viewport()->rect().intersects(table.visualRect(table.currentIndex()));
+    };
+    append(30);
+    const QRect rect = panel.table()->visualRect(model.index(1, 0));
+    QTest::mouseClick(panel.table()->viewport(), Qt::LeftButton, {}, rect.center());
+    for (int i = 0; i < 20; ++i) {
+        append(1);
+        QVERIFY(inSight());
+    }
+    append(30);
+    QCOMPARE(panel.table()->currentIndex().row(), 51);
+    QVERIFY(inSight());
+    panel.table()->scrollToTop();
+    QVERIFY(!inSight());
+    append(1);
+    QVERIFY(!inSight());
+    // an earlier step's event comes in below the chosen row, which stays as far out of sight as it
+    // is
+    const int chosen = panel.table()->currentIndex().row();
+    panel.table()->scrollTo(model.index(chosen - 1, 0), QAbstractItemView::PositionAtBottom);
+    QVERIFY(!inSight());
+    Event early;
+    early.step = 0;
+    model.append(std::vector{early});
+    QCOMPARE(panel.table()->currentIndex().row(), chosen);
+    QVERIFY(!inSight());
+}
+
+/// New rows come above those that are seen; at the top of the list they are seen.
+void TestEventPanel::scrolledEventsStay() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    const auto append = [&model](int64_t first, size_t count) {
+        std::vector<Event> events(count);
+        for (Event& event : events)
+            event.step = first++;
+        model.append(events);
+    };
+    const auto stepAt = [&panel](int y) {
+        const QTableView& table = *panel.table();
+        return table.indexAt({4, y}).data(EventModel::StepRole).toInt();
+    };
+    append(1, 30);
+    QCOMPARE(stepAt(4), 30);
+    append(31, 2);
+    QCOMPARE(stepAt(4), 32); // nothing was scrolled
+    panel.table()->verticalScrollBar()->setValue(10);
+    QCOMPARE(stepAt(4), 22);
+    append(33, 3);
+    QCOMPARE(stepAt(4), 22);
+    append(36, 20);
+    QCOMPARE(stepAt(4), 22);
+    append(0, 1); // an earlier step's, below
+    QCOMPARE(stepAt(4), 22);
+    panel.table()->scrollToBottom();
+    const int last = stepAt(4);
+    append(56, 5);
+    QCOMPARE(stepAt(4), last);
+    // a row that was chosen at the top stays where it was clicked
+    panel.table()->scrollToTop();
+    const QPoint third = panel.table()->visualRect(model.index(2, 0)).center();
+    QTest::mouseClick(panel.table()->viewport(), Qt::LeftButton, {}, third);
+    const int chosen = stepAt(third.y());
+    append(61, 2);
+    QCOMPARE(stepAt(third.y()), chosen);
+}
+
+void TestEventPanel::eventsGoBackToTheNewest() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    std::vector<Event> events(40);
+    for (size_t i = 0; i < events.size(); ++i)
+        events[i].step = static_cast<int64_t>(i + 1);
+    model.append(events);
+    const auto* bar = panel.table()->verticalScrollBar();
+    const auto choose = [&] {
+        panel.choose(0);
+        panel.table()->scrollToBottom();
+        return bar->value() > 0;
+    };
+    QVERIFY(choose());
+    panel.letGoBut(1); // it is the one that the plots point at
+    QVERIFY(bar->value() > 0);
+    panel.trainingStarts(); // it is being read
+    QVERIFY(bar->value() > 0);
+    panel.letGoBut(20);
+    QVERIFY(!panel.table()->currentIndex().isValid());
+    QVERIFY(bar->value() > 0);
+    panel.trainingStarts();
+    QCOMPARE(bar->value(), 0);
+    QVERIFY(choose());
+    panel.letGoBut({});
+    QVERIFY(!panel.table()->currentIndex().isValid());
+    QCOMPARE(bar->value(), 0);
+    panel.table()->scrollToBottom();
+    panel.letGoBut({}); // without a selection, too
+    QCOMPARE(bar->value(), 0);
+}
+
+} // namespace tst_event_panel
+
+QTEST_MAIN(tst_event_panel::TestEventPanel)
+#include "tst_event_panel.moc"
