@@ -34,12 +34,15 @@ struct TrainedOn {
     std::string program, compiler;     ///< versions
 };
 
+/// Where a saved run has its number of steps, %1.
+inline constexpr Phrase kCountedInTable = phrase("Files", "%1, as in steps.csv");
+
 /// Reads the summary of a run of `steps` steps whose lanes have these names, see laneNames().
 /// `path` names the file in errors: InputError "PATH: device.kind: "tpu" is not allowed: cpu or
 /// cuda" is thrown for whatever no run writes, and for the summary of another run. `counted` says
 /// where the number of steps, its %1, comes from.
 TrainedOn trainedOnOf(std::string_view text, const std::string& path,
                       std::span<const std::string> lanes, int64_t steps,
-                      Phrase counted = phrase("Files", "%1, as in steps.csv"));
+                      Phrase counted = kCountedInTable);
 
 } // namespace halfscope
