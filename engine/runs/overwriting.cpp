@@ -127,13 +127,17 @@ void keepRead(std::span<const ReadPath> all, const std::string& file) {
                              pathText(file), each.name);
 }
 
-void keepRecorded(const std::string& folder) {
+bool isRecorded(const std::string& folder) {
     const std::string settings = (fs::path(folder) / run_file::kExperiment).string();
     try {
-        if (!isThere(settings) || readConfig(settings).task.kind != TaskKind::Recorded) return;
+        return isThere(settings) && readConfig(settings).task.kind == TaskKind::Recorded;
     } catch (const InputError&) {
-        return; // it is another program's, or damaged
+        return false; // it is another program's, or damaged
     }
+}
+
+void keepRecorded(const std::string& folder) {
+    if (!isRecorded(folder)) return;
     throw InputError(phrase("Files", "the training in %1 was recorded in PyTorch, and cannot be "
                                      "trained again here; choose another folder"),
                      pathText(folder));

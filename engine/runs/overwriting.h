@@ -28,8 +28,9 @@ void keepRead(std::span<const ReadPath>, const std::string& folder,
 /// .csv, as data in folders do not.
 void keepRead(std::span<const ReadPath>, const std::string& file);
 
-/// Throws InputError where a folder has a training that was recorded in PyTorch, see
-/// TaskKind::Recorded.
+/// Whether a folder has a training that was recorded in PyTorch, see TaskKind::Recorded.
+bool isRecorded(const std::string& folder);
+/// Throws InputError where it has.
 void keepRecorded(const std::string& folder);
 
 /// Throws InputError when a folder has files with the names of a run's, but no run has written

@@ -8,6 +8,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
 #include "engine/io/json_text.h"
+#include "engine/runs/overwriting.h"
 #include "engine/runs/run_folder.h"
 #include "engine/settings/fields.h"
 #include "engine/train/typed_arrays.h"
@@ -391,11 +392,15 @@ std::string checkpointAt(const std::string& path) {
         return std::filesystem::symlink_status(each, ignored).type() ==
                std::filesystem::file_type::not_found;
     };
-    if (lacks(file) && lacks(std::filesystem::path(path) / run_file::kEarlierCheckpoint))
-        throw InputError(phrase("Files", "%1: there is no checkpoint in the folder; halfscope-cli "
+    if (!lacks(file) || !lacks(std::filesystem::path(path) / run_file::kEarlierCheckpoint))
+        return file.string();
+    if (isRecorded(path))
+        throw InputError(phrase("Files", "%1: this training was recorded in PyTorch: it cannot go "
+                                         "on here"),
+                         pathText(path));
+    throw InputError(phrase("Files", "%1: there is no checkpoint in the folder; halfscope-cli "
                                          "run writes one with --checkpoint-every"),
                          pathText(path));
-    return file.string();
 }
 
 ExperimentState readCheckpoint(const std::string& path) {

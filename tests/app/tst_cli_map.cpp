@@ -173,6 +173,9 @@ private slots:
     void aFolderThatCannotBeWritten() {
         const OrdinaryUser user;
         if (!user.holds()) QSKIP("cannot become an ordinary user");
+        // root's home, for example, where root may have built it
+        if (!QFileInfo(program()).isExecutable())
+            QSKIP("an ordinary user cannot reach the program in this folder");
         const Outcome outcome = call(overflowMap(kTwo + QStringList{"--csv", "/usr/map.csv"}));
         QCOMPARE(outcome.code, 2);
         QVERIFY2(outcome.error.contains("no file can be written into \"/usr\""), outcome.error);

@@ -115,6 +115,8 @@ void TestCliOverwriting::refuses_data() {
     row("a training of PyTorch", "run d.csv --out recorded",
         "--out: the training in recorded was recorded in PyTorch, and cannot be trained again "
         "here; choose another folder\n");
+    row("a training of PyTorch that is to go on", "run --resume recorded",
+        "recorded: this training was recorded in PyTorch: it cannot go on here\n");
     row("scores of another program", "evaluate o --predict d.csv --out .",
         "--out: ./samples.csv is not of an evaluation, which would replace or remove it; move it "
         "away, or choose another folder\n");
