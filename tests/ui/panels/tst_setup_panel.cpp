@@ -373,7 +373,8 @@ void TestSetupPanel::setupUnitsFollowTheNumber() {
     steps->setValue(1);
     QCOMPARE(steps->text(), QStringLiteral("1 step"));
     model.resetToPreset(model.rowOf("scaler.growth_interval", 1));
-    QCOMPARE(steps->text(), QStringLiteral("2000 steps"));
+    // from Qt 6.8 on, the C locale groups digits, too
+    QCOMPARE(steps->text().remove(u','), QStringLiteral("2000 steps"));
     QCOMPARE(controlOf<QSpinBox>(panel, "run.threads")->text(), QStringLiteral("all"));
 }
 
