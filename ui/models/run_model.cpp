@@ -334,11 +334,23 @@ QString RunModel::underflowText() const {
                               "its loss."))
                         .arg(QLocale().toString(step), laneTag(i));
         else if (losesGradients(i))
-            text += (laneScales(m_run->info().config, i)
-                         ? tr(" %1 of the gradients of %2 are zero: its loss scale is too small.")
-                         : tr(" %1 of the gradients of %2 are zero: it does not scale its loss."))
-                        .arg(unbroken(percentText(lane(i).zeros->share)), laneTag(i));
+            text += lossOfGradients(i);
     return text;
+}
+
+/// Returns the sentence after a space.
+QString RunModel::lossOfGradients(int i) const {
+    return (laneScales(m_run->info().config, i)
+                ? tr(" %1 of the gradients of %2 are zero: its loss scale is too small.")
+                : tr(" %1 of the gradients of %2 are zero: it does not scale its loss."))
+        .arg(unbroken(percentText(lane(i).zeros->share)), laneTag(i));
+}
+
+QString RunModel::lostGradients() const {
+    QString text;
+    for (int i = 0; i < lanes(); ++i)
+        if (losesGradients(i)) text += lossOfGradients(i);
+    return text.mid(1);
 }
 
 QString RunModel::summaryIn(Words words) const {

@@ -123,6 +123,9 @@ public:
     /// Returns the summary in ever fewer words: in full; lanes by letter and no medians; the losses
     /// alone, or what went wrong.
     QStringList summaries() const;
+    /// Returns a sentence for each lane whose gradients nearly all rounded to zero when they were
+    /// last counted; empty when there is none.
+    QString lostGradients() const;
     /// Returns the run's epoch and batch, see run_facts.h.
     QString epochText() const;
     QString longestEpochText() const;
@@ -149,6 +152,7 @@ private:
     QString lossText(int lane, Words) const;
     QString skipText() const;
     bool losesGradients(int lane) const;
+    QString lossOfGradients(int lane) const;
     QString underflowText() const;
     struct Lane {
         LaneStatus status;

@@ -18,6 +18,7 @@ namespace halfscope {
 namespace {
 
 constexpr int kFiguresMs = 200;
+constexpr int kNewsMs = 5000; ///< so long an event is news: enough to read its sentence twice
 // The sentence that invites the user to start is larger than those that say what happens.
 constexpr double kTitleSize = 1.35;
 
@@ -73,6 +74,7 @@ void Figures::tell(const GrowingList<Event>::View& events, size_t first) {
     for (size_t i = events.size(); i-- > first;) {
         if (movesTheStop(events[i]) || isEcho(events, i)) continue;
         m_news = newsOf(events[i], m_models.run);
+        m_newsAt = m_clock.elapsed();
         m_new = true; // the model may have been read before the event came
         return;
     }
@@ -132,6 +134,9 @@ void Figures::show(bool running, const QString& lead, const QString& warning) {
                    << tr("No step has been skipped so far.");
     }
     QStringList texts = m_news;
+    // no event tells of a lane that has few gradients left and learns next to nothing
+    if (const QString lost = run.lostGradients(); now - m_newsAt > kNewsMs && !lost.isEmpty())
+        texts = QStringList{lost};
     if (!lead.isEmpty()) {
         texts = run.summaries();
         const QStringList led{tr("%1 %2").arg(lead, texts[0]), tr("%1 %2").arg(lead, texts[1])};

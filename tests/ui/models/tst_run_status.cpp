@@ -130,6 +130,10 @@ void TestRunStatus::nearlyAllZero() {
         QCOMPARE(model.summary().endsWith(
                      QLatin1String("of the gradients of B are zero: its loss scale is too small.")),
                  zeros == 100);
+        QCOMPARE(model.lostGradients(),
+                 zeros == 100 ? QStringLiteral("100\u00a0% of the gradients of B are zero: its loss "
+                                               "scale is too small.")
+                              : QString());
     }
 }
 

@@ -46,6 +46,7 @@ private slots:
     }
     void presetsInvite();
     void eventsAreTold();
+    void lostGradientsAreTold();
     void skipsAreToldOfLanesThatScale();
     void runsAreSummedUp();
 };
@@ -94,6 +95,22 @@ void TestHeadline::eventsAreTold() {
     const QString oneLine = QStringLiteral("B\u00a0amp-\u2060fp16");
     QTRY_VERIFY2(headline->text().startsWith(oneLine), qPrintable(headline->text()));
     QCOMPARE(headline->text().replace(oneLine, QStringLiteral("B amp-fp16")), whole);
+}
+
+/// An old event gives way to a lane that learns next to nothing, of which no event tells.
+void TestHeadline::lostGradientsAreTold() {
+    RunConfig config = tinyConfig(100000);
+    config.lanes[1].scaler.initScale = 0x1p-24F;
+    config.run.pace = 30;
+    Opened opened(config);
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    opened.window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.run().lane(1).last.step > 0, kPatience);
+    QTest::keyClick(&opened.window, Qt::Key_G);
+    QTRY_VERIFY_WITH_TIMEOUT(headlineOf(opened.window)
+                                 ->toolTip()
+                                 .contains(QStringLiteral("of the gradients of B are zero")),
+                             kPatience);
 }
 
 /// Lanes that do not scale their loss cannot skip a step, and nothing is said about it.
