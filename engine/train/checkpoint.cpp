@@ -399,8 +399,8 @@ std::string checkpointAt(const std::string& path) {
                                          "on here"),
                          pathText(path));
     throw InputError(phrase("Files", "%1: there is no checkpoint in the folder; halfscope-cli "
-                                         "run writes one with --checkpoint-every"),
-                         pathText(path));
+                                     "run writes one with --checkpoint-every"),
+                     pathText(path));
 }
 
 ExperimentState readCheckpoint(const std::string& path) {

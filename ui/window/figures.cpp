@@ -65,6 +65,7 @@ void Figures::forget(int64_t begin) {
     m_new = false;
     m_shown.reset();
     m_news.clear();
+    m_newsStep = 0;
     m_chosen.reset();
     m_told.reset();
     showStrip();
@@ -72,8 +73,10 @@ void Figures::forget(int64_t begin) {
 
 void Figures::tell(const GrowingList<Event>::View& events, size_t first) {
     for (size_t i = events.size(); i-- > first;) {
-        if (movesTheStop(events[i]) || isEcho(events, i)) continue;
+        // an edit may come before what the step that it waits for has done
+        if (movesTheStop(events[i]) || isEcho(events, i) || events[i].step < m_newsStep) continue;
         m_news = newsOf(events[i], m_models.run);
+        m_newsStep = events[i].step;
         m_newsAt = m_clock.elapsed();
         m_new = true; // the model may have been read before the event came
         return;

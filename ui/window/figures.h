@@ -55,6 +55,7 @@ private:
     std::optional<qint64> m_shown;  ///< when figures were last shown, in ms of m_clock; nothing
                                     ///< before this run's first
     QStringList m_news;             ///< the last event in ever fewer words
+    int64_t m_newsStep = 0;         ///< the event's
     qint64 m_newsAt = 0;            ///< when it was told, in ms of m_clock
     std::optional<size_t> m_chosen; ///< the event that the user chose
     std::optional<size_t> m_told;   ///< the event of the step that the plots point at

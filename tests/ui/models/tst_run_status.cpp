@@ -131,9 +131,10 @@ void TestRunStatus::nearlyAllZero() {
                      QLatin1String("of the gradients of B are zero: its loss scale is too small.")),
                  zeros == 100);
         QCOMPARE(model.lostGradients(),
-                 zeros == 100 ? QStringLiteral("100\u00a0% of the gradients of B are zero: its loss "
-                                               "scale is too small.")
-                              : QString());
+                 zeros == 100
+                     ? QStringLiteral("100\u00a0% of the gradients of B are zero: its loss "
+                                      "scale is too small.")
+                     : QString());
     }
 }
 
