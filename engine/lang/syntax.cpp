@@ -39,9 +39,11 @@ public:
         }
         requirePlainLines();
         skipSpace();
+        skipImports();
         skipAssignment();
         Value value = readValue();
         skipSpace();
+        if (value.kind == Kind::Call) skipMethods();
         if (!atEnd()) refuseRest(value);
         return value;
     }
@@ -126,8 +128,8 @@ private:
         refuseAt(m_place, {phrase("Model", "found %1, where %2 is allowed"), found(), allowed});
     }
 
-    /// Refuses the text after a whole value: often a program was pasted, or ".to(device)". What
-    /// begins with no call, such as "import" or "hidden = 64", is a program.
+    /// Refuses the text after a whole value: often a program was pasted. What begins with no
+    /// call, such as "hidden = 64", is a program.
     [[noreturn]] void refuseRest(const Value& value) const {
         const bool program = value.kind != Kind::Call;
         if (program && m_text.find("nn.Module)") != m_text.npos)
@@ -140,9 +142,87 @@ private:
             refuseAt(value.place,
                      phrase("Model", "this is a program; what is allowed here is one model by "
                                      "itself, such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
-                                     "nn.Linear(16, 1)), without imports, variables or classes"));
+                                     "nn.Linear(16, 1)), without variables or classes"));
         refuseAt(m_place,
                  {phrase("Model", "found %1 after the model, where the text must end"), found()});
+    }
+
+    /// Skips one byte or line end, of any kind.
+    void stepOver() {
+        if (!skipLineSeparator()) step();
+    }
+
+    bool atLineEnd() const {
+        return here() == '\n' || m_text.substr(m_at).starts_with(kLineSeparator);
+    }
+
+    /// Skips lines such as "import torch" and "from torch import nn" before the value; names in
+    /// brackets may stand on several lines.
+    void skipImports() {
+        const auto begins = [this](std::string_view word) {
+            return m_text.substr(m_at).starts_with(word);
+        };
+        while (begins("import ") || begins("from ")) {
+            int depth = 0;
+            while (!atEnd() && here() != ';' && (depth > 0 || !atLineEnd())) {
+                if (here() == '#') {
+                    if (depth <= 0) break;
+                    skipSpace();
+                    continue;
+                }
+                depth += here() == '(' ? 1 : here() == ')' ? -1 : 0;
+                stepOver();
+            }
+            if (here() == ';') step();
+            skipSpace();
+        }
+    }
+
+    /// Skips ".to(device)" and the like behind the value, which change nothing here: the settings
+    /// choose the device, and training and evaluation their mode.
+    void skipMethods() {
+        constexpr std::array<std::string_view, 6> kIgnored{"to",    "cuda", "cpu",
+                                                           "train", "eval", "float"};
+        constexpr size_t kShown = 40; // bytes of a call in a message
+        constexpr std::array<std::string_view, 3> kTypes{"half", "bfloat16", "double"};
+        while (here() == '.') {
+            size_t end = m_at + 1;
+            while (end < m_text.size() && isNamePart(m_text[end]))
+                ++end;
+            const std::string_view name = m_text.substr(m_at + 1, end - m_at - 1);
+            const size_t close = end < m_text.size() ? closingBracket(end) : m_text.npos;
+            if (close == m_text.npos) return;
+            const std::string_view call = m_text.substr(m_at, close + 1 - m_at);
+            const bool type = std::ranges::find(kTypes, name) != kTypes.end() ||
+                              (name == "to" && namesType(call));
+            if (type)
+                refuseAt(m_place, {phrase("Model", "%1 is not supported here: the precision of "
+                                                   "each lane chooses its types; leave it out"),
+                                   quotedText(call.substr(0, kShown))});
+            if (std::ranges::find(kIgnored, name) == kIgnored.end()) return;
+            while (m_at <= close)
+                stepOver();
+            skipSpace();
+        }
+    }
+
+    /// Returns where the bracket ends that opens here; npos when none opens or it stays open.
+    size_t closingBracket(size_t at) const {
+        int depth = 0;
+        for (; at < m_text.size(); ++at) {
+            depth += m_text[at] == '(' ? 1 : m_text[at] == ')' ? -1 : 0;
+            if (depth == 0) return m_text[at] == ')' ? at : m_text.npos;
+        }
+        return m_text.npos;
+    }
+
+    /// Whether a call has the name of a number type that is not PyTorch's default; that of bfloat16
+    /// ends as float16 does.
+    static bool namesType(std::string_view call) {
+        constexpr std::array<std::string_view, 4> kTypes{"float16", "float64", "torch.half",
+                                                         "torch.double"};
+        return std::ranges::any_of(
+            kTypes, [&](std::string_view type) { return call.find(type) != call.npos; });
     }
 
     /// Skips "model = " before the value, as it stands in a program.

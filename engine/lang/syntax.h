@@ -56,9 +56,10 @@ inline constexpr size_t kMaxTextBytes = 64 * 1024;
 inline constexpr int kMaxDepth = 64;
 inline constexpr size_t kMaxValues = 20'000;
 
-/// Reads one value, with or without "name =" before it: numbers, products of whole numbers, True,
-/// False, None, strings, names with dots, lists, tuples and calls, with comments and trailing
-/// commas. Takes time in proportion to the text. Throws InputError, a sentence that begins with
+/// Reads one value: numbers, products of whole numbers, True, False, None, strings, names with
+/// dots, lists, tuples and calls, with comments and trailing commas. Before it may stand imports
+/// and "name =", and behind a call methods that only move a model, such as ".to(device)" and
+/// ".eval()". Takes time in proportion to the text. Throws InputError, a sentence that begins with
 /// "line 2, column 7: " and says what was found there and what is allowed; also when the text, a
 /// depth or the number of values exceeds the limits, and for text that is not plain UTF-8.
 Value parse(std::string_view text);

@@ -166,6 +166,9 @@ struct LayerInfo {
     /// Returns a hint for an argument that the layer does not have, appended to the error. When it
     /// is null or the hint is empty, the error gives only the nearest name.
     Message (*hint)(std::string_view argument) = nullptr;
+    /// Returns what to write in place of the parts that PyTorch prints of the layer, which do not
+    /// show its arguments; null for layers that are printed with them.
+    Message (*inPlaceOfParts)(const LayerSpec&, std::span<const lang::Argument* const>) = nullptr;
     bool computes = true;      ///< false when it only moves values, so that no precision can change
                                ///< it
     bool takesIndices = false; ///< true when its input is I32; otherwise layers that compute want

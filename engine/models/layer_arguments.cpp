@@ -256,6 +256,9 @@ bool leavesPlace(const lang::Argument& given) {
 
 void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& given) {
     const LayerInfo& info = *layer.info;
+    const auto isPart = [](const lang::Argument* argument) { return argument->printed; };
+    if (info.inPlaceOfParts && std::ranges::any_of(given, isPart))
+        refuseAt(layer.place, info.inPlaceOfParts(layer, given));
     layer.args.assign(info.args.size(), {});
     std::vector<bool> seen(info.args.size());
     bool named = false;

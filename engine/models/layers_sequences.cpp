@@ -149,6 +149,36 @@ Message maskHint(std::string_view argument) {
     return {phrase("Model", "; %1(...) is the layer with a causal mask"), kCausalEncoder};
 }
 
+/// Returns an argument of one of the printed parts, such as in_features of linear1, as text;
+/// `otherwise` where there is none.
+std::string printedIn(std::span<const lang::Argument* const> parts, std::string_view part,
+                      std::string_view argument, const char* otherwise) {
+    for (const lang::Argument* each : parts) {
+        if (each->name != part) continue;
+        for (const lang::Argument& inner : each->value.arguments)
+            if (inner.name == argument) return lang::textOf(inner.value, 20);
+    }
+    return otherwise;
+}
+
+/// PyTorch prints the parts of an encoder, from which its number of heads cannot be told.
+Message encoderInPlaceOfParts(const LayerSpec& layer,
+                              std::span<const lang::Argument* const> parts) {
+    const std::string width = printedIn(parts, "linear1", "in_features", "d_model");
+    const std::string inner = printedIn(parts, "linear1", "out_features", "2048");
+    const std::string dropout = printedIn(parts, "dropout", "p", "0.1");
+    const std::string prefix = layer.info->python.empty() ? "nn." : "";
+    return {phrase("Model", "PyTorch's print of %1 does not show all arguments, such as nhead: "
+                            "write %2(%3, nhead, dim_feedforward=%4, dropout=%5, "
+                            "batch_first=True), with the nhead of your program and what else it "
+                            "gives there"),
+            layer.info->name,
+            prefix + std::string(layer.info->name),
+            width,
+            inner,
+            dropout};
+}
+
 /// Requires that heads divide the features evenly and that the first axis counts samples. With
 /// PyTorch's default (batch_first=False), samples would silently attend to each other.
 void completeEncoder(LayerSpec& layer) {
@@ -358,6 +388,7 @@ constexpr LayerInfo kRows[] = {
      .parameters = encoderParameters,
      .complete = completeEncoder,
      .hint = maskHint,
+     .inPlaceOfParts = encoderInPlaceOfParts,
      .padding = Padding::Takes,
      .parts = kEncoderParts},
     {.name = kCausalEncoder,
@@ -368,6 +399,7 @@ constexpr LayerInfo kRows[] = {
      .parameters = encoderParameters,
      .complete = completeEncoder,
      .hint = maskHint,
+     .inPlaceOfParts = encoderInPlaceOfParts,
      .python = kCausalClass,
      .parts = kEncoderParts},
     {.name = "MaskedMean",

@@ -8,6 +8,7 @@
 #include "engine/models/layer_arguments.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace halfscope {
@@ -130,6 +131,11 @@ private:
     static Message unknownHint(const Value& value) {
         const std::string_view name = lastWord(value.text);
         const auto& parts = value.arguments;
+        constexpr std::array<std::string_view, 4> kWrappers{"OptimizedModule", "DataParallel",
+                                                            "DistributedDataParallel",
+                                                            "FullyShardedDataParallel"};
+        if (std::ranges::find(kWrappers, name) != kWrappers.end())
+            return phrase("Model", "; it is a wrapper: paste the network that stands inside it");
         if (std::any_of(parts.begin(), parts.end(), [](const Argument& a) { return a.printed; }))
             return phrase("Model", "; PyTorch prints the layers of a class in the order of their "
                                    "names in it: if its forward() uses them in this order, write "

@@ -18,6 +18,7 @@
 #include "engine/data/text_table.h"
 #include "engine/data/window_overlap.h"
 #include "engine/io/input_file.h"
+#include "engine/io/safetensors.h"
 #include "engine/settings/run_length.h"
 
 #include <algorithm>
@@ -299,6 +300,15 @@ constexpr std::array kOtherFiles{
     OtherFile{".pkl", kOtherTable},     OtherFile{".dat", kUnnamedTable},
     OtherFile{".arff", kUnnamedTable}};
 
+/// Whether arrays have the names of a state dict, such as "0.weight".
+bool looksLikeWeights(const std::string& path) {
+    const SafetensorsInfo file = safetensorsInfo(path);
+    return std::ranges::any_of(file.arrays, [](const ArrayInfo& array) {
+        return array.name == "weight" || array.name.ends_with(".weight") ||
+               array.name.ends_with(".bias");
+    });
+}
+
 } // namespace
 
 std::string encoderLayers(const DataFacts& facts) {
@@ -402,6 +412,11 @@ void checkCanBeExperiment(const std::string& path) {
         throw InputError(phrase("Files", "%1: there are no arrays x and y (or X and Y, or x_train "
                                          "and y_train) in it to train on; it has %2; "
                                          "numpy.savez('data.npz', x=x, y=y) names them"),
+                         pathText(path), listedArrays(path));
+    if (ending == ".safetensors" && looksLikeWeights(path))
+        throw InputError(phrase("Files", "%1: these are weights of a network, not data to train "
+                                         "on; it has %2; halfscope-cli run DATA --weights FILE "
+                                         "starts every lane from them"),
                          pathText(path), listedArrays(path));
     if (ending == ".safetensors")
         throw InputError(phrase("Files", "%1: there are no arrays x and y (or X and Y, or x_train "

@@ -10,7 +10,8 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
+#include <limits>
+#include <optional>
 #include <string_view>
 
 namespace halfscope {
@@ -47,23 +48,39 @@ const LayerSpec* lastLayer(const LayerSpec& layer) {
     return nullptr;
 }
 
-bool isOneOf(const LayerSpec& layer, std::span<const std::string_view> names) {
-    return std::find(names.begin(), names.end(), layer.info->name) != names.end();
-}
+constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
-/// Whether its results are bounded, or all of one sign.
-bool limits(const LayerSpec& layer) {
-    constexpr std::array<std::string_view, 9> kLimiting{"Sigmoid",     "Tanh",     "ReLU",
-                                                        "Hardtanh",    "Softplus", "ReLU6",
-                                                        "Hardsigmoid", "Softsign", "LogSigmoid"};
-    return isOneOf(layer, kLimiting);
+/// Between which numbers a layer's results lie.
+struct Range {
+    double low = -kNoEnd, high = kNoEnd;
+    /// Whether standardised numbers, of mean 0 and variance 1, cannot all lie in it: those between
+    /// a <= 0 and b >= 0 have a variance of -a * b at most.
+    bool isTooNarrow() const { return low >= 0 || high <= 0 || -low * high <= 1; }
+};
+
+/// Returns the range of a layer whose results are bounded, or all of one sign.
+std::optional<Range> limitsOf(const LayerSpec& layer) {
+    struct Row {
+        std::string_view name;
+        Range range;
+    };
+    constexpr std::array kRows{
+        Row{"Sigmoid", {0, 1}},   Row{"Tanh", {-1, 1}},
+        Row{"ReLU", {0, kNoEnd}}, Row{"Softplus", {0, kNoEnd}},
+        Row{"ReLU6", {0, 6}},     Row{"Hardsigmoid", {0, 1}},
+        Row{"Softsign", {-1, 1}}, Row{"LogSigmoid", {-kNoEnd, 0}},
+    };
+    const std::string_view name = layer.info->name;
+    if (name == "Hardtanh") return Range{layer.real("min_val"), layer.real("max_val")};
+    const auto row = std::ranges::find(kRows, name, &Row::name);
+    return row == kRows.end() ? std::nullopt : std::optional(row->range);
 }
 
 /// Whether its results are shares of 1. The logarithms that LogSoftmax makes are no mistake before
 /// cross entropy, whose own log-softmax leaves them as they are.
 bool makesShares(const LayerSpec& layer) {
     constexpr std::array<std::string_view, 3> kSharing{"Softmax", "Softmin", "Softmax2d"};
-    return isOneOf(layer, kSharing);
+    return std::ranges::find(kSharing, layer.info->name) != kSharing.end();
 }
 
 /// Says what is wrong with the last layer in front of a loss that takes scores; empty for nothing.
@@ -75,10 +92,34 @@ Message warningOfScores(const LayerSpec& last, LossKind loss) {
                                 "out."),
                 last.label, nameOf(loss)};
     const bool logarithms = last.info->name == "LogSoftmax" && !softmaxLoss;
-    if (!shares && !logarithms && !limits(last)) return {};
+    if (!shares && !logarithms && !limitsOf(last)) return {};
     return {phrase("Model", "%1 limits what the network returns, but the loss %2 expects "
                             "scores of any size: leave this last layer out."),
             last.label, nameOf(loss)};
+}
+
+/// Says that standardised targets lie beyond what the last layer can return; empty where they need
+/// not.
+Message warningOfRange(const LayerSpec& last) {
+    std::optional<Range> range = limitsOf(last);
+    if (makesShares(last)) range = Range{0, 1};
+    if (last.info->name == "LogSoftmax") range = Range{.high = 0};
+    if (!range || !range->isTooNarrow()) return {};
+    if (range->high == kNoEnd)
+        return {phrase("Model", "%1 returns nothing below %2, but the standardised targets go "
+                                "below 0: leave this last layer out."),
+                last.label, range->low};
+    if (range->low == -kNoEnd)
+        return {phrase("Model", "%1 returns nothing above %2, but the standardised targets go "
+                                "above 0: leave this last layer out."),
+                last.label, range->high};
+    if (range->low >= 0)
+        return {phrase("Model", "%1 returns only %2 to %3, but the standardised targets go below "
+                                "0: leave this last layer out."),
+                last.label, range->low, range->high};
+    return {phrase("Model", "%1 returns only %2 to %3, but the standardised targets go beyond "
+                            "that: leave this last layer out."),
+            last.label, range->low, range->high};
 }
 
 /// Whether the loss has a softmax or a sigmoid of its own.
@@ -115,6 +156,8 @@ Message modelWarning(const RunConfig& config) {
     if (last && takesScores(config))
         if (Message warning = warningOfScores(*last, config.task.loss.kind); !warning.empty())
             return warning;
+    if (last && standardisesTarget(config.task) && !isAdversarial(config.model))
+        if (Message warning = warningOfRange(*last); !warning.empty()) return warning;
     const LayerSpec* layer = predictsEvery(config.task) ? looksAhead(model.root) : nullptr;
     if (!layer) return {};
     return {phrase("Model", "%1 sees the characters that it is to predict, so a low loss means "

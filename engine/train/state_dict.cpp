@@ -96,6 +96,22 @@ std::string wrapperOf(const SafetensorsInfo& file, const std::map<std::string, S
     return {};
 }
 
+/// Whether the file has none of the names, but as many arrays of each shape as the network: it was
+/// saved from the same layers under the names of a class. The file keeps no order to compare, for
+/// safetensors sorts its arrays.
+bool hasOtherNames(const StateDictFit& fit, const SafetensorsInfo& file,
+                   const std::map<std::string, Shape>& wanted) {
+    if (fit.taken > 0 || wanted.empty()) return false;
+    std::vector<std::string> here, there;
+    for (const auto& each : wanted)
+        here.push_back(tupleText(each.second));
+    for (const ArrayInfo& array : file.arrays)
+        if (!array.name.ends_with(kTracked)) there.push_back(array.shapeText());
+    std::ranges::sort(here);
+    std::ranges::sort(there);
+    return here == there;
+}
+
 /// Returns what differs about names, in the words of load_state_dict().
 std::vector<Message> differentNames(const StateDictFit& fit, const std::string& wrapper) {
     std::vector<Message> found;
@@ -134,7 +150,14 @@ StateDictFit fitOf(const std::string& path, const SafetensorsInfo& file,
         return Message(phrase("Files", "%1: %2"), pathText(path), what);
     };
     constexpr Phrase kOthers = phrase("Files", "its arrays are not those of the network: %1");
-    std::vector<Message> names = differentNames(fit, wrapperOf(file, wanted));
+    const std::string wrapper = wrapperOf(file, wanted);
+    std::vector<Message> names = differentNames(fit, wrapper);
+    if (wrapper.empty() && hasOtherNames(fit, file, wanted))
+        names.emplace_back(
+            phrase("Files", "the shapes are the network's, so only the names differ: paste "
+                            "print(model) as the network (model.layers), with Sequential in place "
+                            "of the class's name and with what its forward() adds, such as "
+                            "(act): ReLU(), and the names match"));
     fit.partialProblem = fit.taken == 0
                              ? told(phrase("Files", "nothing in it fits the network: %1"), names)
                              : told(kOthers, problems);
@@ -175,7 +198,10 @@ Message noteOn(const std::string& path, const StateDictFit& fit) {
                         "is not opened. To convert it, run: python3 -c \"import sys, torch, "
                         "safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v "
                         "in torch.load(sys.argv[1], map_location='cpu').items()}, sys.argv[2])\" "
-                        "FILE.pt FILE.safetensors"));
+                        "FILE.pt FILE.safetensors; of a whole model, save model.state_dict() "
+                        "first; of a training checkpoint, write ['model'], or the name of the "
+                        "entry that holds the state_dict, between map_location='cpu') and "
+                        ".items()"));
 }
 
 /// Recognizes PyTorch's .pt and .pth files, old or new, by their first bytes.

@@ -31,7 +31,8 @@ void checkStateDict(const std::string& path, const RunConfig&);
 /// A lane that stores another dtype rounds once more. Batch norms' num_batches_tracked may be
 /// missing. Throws InputError "model.weights: PATH: ...", which lists what is missing, unexpected
 /// or of another shape, as load_state_dict() does; for a pickle it gives the line of Python that
-/// converts the file, for a checkpoint it says what takes it.
+/// converts the file, for the same shapes under other names how the network gets them, for a
+/// checkpoint it says what takes it.
 Weights readStateDict(const std::string& path, const Graph& step);
 
 /// What a training begins with.

@@ -78,6 +78,24 @@ private slots:
         QCOMPARE(refusalOf("A(" + wide + "?)").left(16), QString("line 1, column 4"));
     }
 
+    /// Whole statements of a program that make a model, with what only moves it.
+    void readsImportsAndMethods_data() {
+        QTest::addColumn<QByteArray>("text");
+        for (const char* text :
+             {"import torch\nfrom torch import nn\n\nmodel = B(1)", "import torch; B(1)",
+              "from torch.nn import (Linear,  # one)\n  ReLU)  # (both\nnet = B(1)\n",
+              "import torch\xE2\x80\xA8model = B(1)", "B(1).to('cuda')",
+              "B(1).to(device)\n    .train()  # end\n", "B(1).cuda(0).eval().float()", "B(1).cpu()",
+              "B(1).to(torch.float32)",
+              "B(1).to(torch.device('cuda' if torch.cuda.is_available() else 'cpu'))",
+              "B(1).to(memory_format=torch.channels_last)"})
+            QTest::newRow(text) << QByteArray(text);
+    }
+    void readsImportsAndMethods() {
+        QFETCH(QByteArray, text);
+        QCOMPARE(lang::textOf(lang::parse(text.toStdString())), std::string("B(1)"));
+    }
+
     void readsWhatPyTorchPrints() {
         const Value v = lang::parse(kPrinted);
         QCOMPARE(v.arguments.size(), size_t(2));
@@ -119,19 +137,32 @@ private slots:
             "line 1, column 6: found \")\", where a comma or \"]\" is allowed");
         row("second value", "A() B()",
             "line 1, column 5: found \"B\" after the model, where the text must end");
-        row("method", "A(1).to(device)",
-            "line 1, column 5: found \".to\" after the model, where the text must end");
-        row("program", "\nimport torch\nmodel = A()",
-            "line 2, column 1: this is a program; what is allowed here is one model by itself, "
+        row("method", "A(1).to(device).apply(start)",
+            "line 1, column 16: found \".apply\" after the model, where the text must end");
+        row("method of a number", "1 .to(device)",
+            "line 1, column 1: this is a program; what is allowed here is one model by itself, "
             "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "
-            "imports, variables or classes");
+            "variables or classes");
+        row("open method", "A(1).to(f(device)",
+            "line 1, column 5: found \".to\" after the model, where the text must end");
+        for (const char* type : {".half()", ".bfloat16()", ".double()", ".to(torch.float16)",
+                                 ".to('cuda', dtype=torch.bfloat16)", ".to(dtype=float64)"})
+            row(type, (std::string("A(1)") + type).c_str(),
+                ("line 1, column 5: \"" + std::string(type) +
+                 "\" is not supported here: the precision of each lane chooses its types; leave it "
+                 "out")
+                    .c_str());
+        row("imports alone", "import torch",
+            wants("line 1, column 13", "the end of the text").c_str());
         const std::string program =
             ": this is a program; what is allowed here is one model by itself, "
             "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "
-            "imports, variables or classes";
+            "variables or classes";
         row("variable", "hidden = 64\nmodel = A(hidden)", ("line 1, column 10" + program).c_str());
         row("function", "return A(1)", ("line 1, column 1" + program).c_str());
         row("with a type", "model: nn.Module = A(1)", ("line 1, column 1" + program).c_str());
+        row("variable behind imports", "import torch\nhidden = 64\nmodel = A(hidden)",
+            ("line 2, column 10" + program).c_str());
         row("class", "class Net(nn.Module):\n    def __init__(self):\n        pass",
             "line 1, column 1: a class is a program, and only a model by itself is read, such as "
             "nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)): list the layers of the "

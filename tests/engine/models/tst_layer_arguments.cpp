@@ -171,6 +171,11 @@ void TestLayerArguments::otherContainers() {
              "line 1, column 1: \"Net\"" + none +
                  "PyTorch prints the layers of a class in the order of their names in it: if its "
                  "forward() uses them in this order, write Sequential in place of its name");
+    for (const std::string wrapper : {"OptimizedModule", "DataParallel", "nn.DataParallel",
+                                      "DistributedDataParallel", "FullyShardedDataParallel"})
+        QCOMPARE(refusalOf((wrapper + "(\n  (module): Linear(8, 3)\n)").c_str(), {2, 8}),
+                 "line 1, column 1: \"" + wrapper + "\"" + none +
+                     "it is a wrapper: paste the network that stands inside it");
     QCOMPARE(refusalOf("TransformerEncoder(TransformerEncoderLayer(8, 2), 2)", {2, 8}),
              "line 1, column 1: \"TransformerEncoder\"" + none +
                  "write its TransformerEncoderLayer(...) once for each of its num_layers");

@@ -185,6 +185,23 @@ private slots:
         QCOMPARE(refusalOf("TransformerEncoderLayer(8, 2, batchfirst=True)", vectors),
                  QString("line 1, column 31: TransformerEncoderLayer has no argument "
                          "\"batchfirst\"; the nearest one is batch_first"));
+        const QString printed =
+            "(\n  (self_attn): MultiheadAttention(\n    (out_proj): "
+            "NonDynamicallyQuantizableLinear(in_features=8, out_features=8, bias=True)\n  )\n"
+            "  (linear1): Linear(in_features=8, out_features=64, bias=True)\n"
+            "  (dropout): Dropout(p=0.2, inplace=False)\n)";
+        const QString write =
+            "line 1, column 1: PyTorch's print of %1 does not show all arguments, "
+            "such as nhead: write %2(%3, batch_first=True), with the nhead of "
+            "your program and what else it gives there";
+        const QString seen = "8, nhead, dim_feedforward=64, dropout=0.2";
+        QCOMPARE(refusalOf(qPrintable("TransformerEncoderLayer" + printed), vectors),
+                 write.arg("TransformerEncoderLayer", "nn.TransformerEncoderLayer", seen));
+        QCOMPARE(refusalOf(qPrintable("CausalTransformerEncoderLayer" + printed), vectors),
+                 write.arg("CausalTransformerEncoderLayer", "CausalTransformerEncoderLayer", seen));
+        QCOMPARE(refusalOf("TransformerEncoderLayer((norm): Tanh())", vectors),
+                 write.arg("TransformerEncoderLayer", "nn.TransformerEncoderLayer",
+                           "d_model, nhead, dim_feedforward=2048, dropout=0.1"));
         QCOMPARE(refusalOf("CausalTransformerEncoderLayer(8, 2)", vectors),
                  QString("line 1, column 1: CausalTransformerEncoderLayer(8, 2): batch_first=True "
                          "is missing: samples come first here"));

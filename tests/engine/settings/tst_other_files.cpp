@@ -18,6 +18,7 @@ class TestOtherFiles : public QObject {
 private slots:
     void otherFiles_data();
     void otherFiles();
+    void weightsOfANetwork();
     void otherArrays();
     void foldersNameTheirFiles();
     void picturesOfAnotherForm();
@@ -72,6 +73,19 @@ void TestOtherFiles::otherFiles() {
         QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(tensors); }),
                  tensors + ": there are no arrays x and y (or X and Y, or x_train and y_train) in "
                            "it to train on; it has X");
+    }
+}
+
+/// Whoever trains on weights by mistake is told where they go.
+void TestOtherFiles::weightsOfANetwork() {
+    const std::string file = path("weights.safetensors");
+    for (const std::string name : {"0.weight", "fc1.bias", "weight"}) {
+        const std::string header =
+            "{\"" + name + R"(":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+        writeBytes(file, safetensorsBytes(header, std::string(1, '\1')));
+        QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(file); }),
+                 file + ": these are weights of a network, not data to train on; it has " + name +
+                     "; halfscope-cli run DATA --weights FILE starts every lane from them");
     }
 }
 

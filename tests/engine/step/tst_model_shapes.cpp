@@ -22,6 +22,8 @@ private slots:
     void layersThatAreTooLarge();
     void limitedScores_data();
     void limitedScores();
+    void limitedNumbers_data();
+    void limitedNumbers();
 
 private:
     /// A batch of samples that are series: 7 positions with 4 values each, in 5 classes.
@@ -144,6 +146,53 @@ void TestModelShapes::limitedScores() {
     config.model.layers = layers.toStdString();
     config.task.loss.kind = static_cast<LossKind>(loss);
     QCOMPARE(QString::fromStdString(modelWarning(config).english()), warning);
+    config.model.adversary = Adversary::Gan; // a critic in place of the loss
+    QVERIFY(modelWarning(config).empty());
+}
+
+void TestModelShapes::limitedNumbers_data() {
+    QTest::addColumn<QString>("last");
+    QTest::addColumn<QString>("warning");
+    const auto row = [](const char* last, const QString& warning) {
+        QTest::newRow(last) << last
+                            << (warning.isEmpty() ? warning
+                                                  : warning + ": leave this last layer out.");
+    };
+    row("Sigmoid()", "Sigmoid 1 returns only 0 to 1, but the standardised targets go below 0");
+    row("Softmax(dim=1)", "Softmax 1 returns only 0 to 1, but the standardised targets go below 0");
+    row("ReLU6()", "ReLU6 1 returns only 0 to 6, but the standardised targets go below 0");
+    row("ReLU()", "ReLU 1 returns nothing below 0, but the standardised targets go below 0");
+    row("LogSigmoid()",
+        "LogSigmoid 1 returns nothing above 0, but the standardised targets go above 0");
+    row("LogSoftmax(dim=1)",
+        "LogSoftmax 1 returns nothing above 0, but the standardised targets go above 0");
+    row("Tanh()", "Tanh 1 returns only -1 to 1, but the standardised targets go beyond that");
+    row("Hardtanh(-0.5, 1.5)",
+        "Hardtanh 1 returns only -0.5 to 1.5, but the standardised targets go beyond that");
+    row("Hardtanh(-0.5, 2.5)", ""); // one large number and many small ones below 0 fit
+    row("LeakyReLU()", "");
+    row("Linear(5, 1)", "");
+}
+
+/// Standardised targets have the mean 0 and the deviation 1, so they lie on both sides of 0 and
+/// reach 1 or -1. Of others nothing is known: pictures end in a Sigmoid with good reason.
+void TestModelShapes::limitedNumbers() {
+    QFETCH(QString, last);
+    QFETCH(QString, warning);
+    RunConfig config;
+    config.model.layers = "Sequential(Linear(4, 5), " + last.toStdString() + ")";
+    config.task.kind = TaskKind::Csv;
+    for (const LossKind loss : {LossKind::Mse, LossKind::L1, LossKind::Huber}) {
+        config.task.loss.kind = loss;
+        config.task.standardiseTarget = false;
+        QVERIFY(modelWarning(config).empty());
+        config.task.standardiseTarget = true;
+        QCOMPARE(QString::fromStdString(modelWarning(config).english()), warning);
+    }
+    config.task.kind = TaskKind::Image; // has no such setting
+    QVERIFY(modelWarning(config).empty());
+    config.task.kind = TaskKind::Arrays;
+    QCOMPARE(modelWarning(config).empty(), warning.isEmpty());
     config.model.adversary = Adversary::Gan; // a critic in place of the loss
     QVERIFY(modelWarning(config).empty());
 }

@@ -15,6 +15,7 @@
 #include "tests/support/python.h"
 #include "tests/support/thrown.h"
 
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -86,6 +87,7 @@ private slots:
     void valuesAreRoundedOnce();
     void refuses_data();
     void refuses();
+    void namesOfAClass();
     void picklesAreRefused_data();
     void picklesAreRefused();
     void isASettingThatRepeats();
@@ -318,6 +320,36 @@ void TestStateDict::refuses() {
              "model.weights: " + file + ": " + text);
 }
 
+/// Weights under the names that a class gave its layers: the message says what makes them fit, and
+/// that works. Not where shapes differ, too.
+void TestStateDict::namesOfAClass() {
+    const ElementType f32 = ElementType::F32;
+    std::vector<Named> arrays{
+        {"bn.bias", f32, {7}},         {"bn.num_batches_tracked", ElementType::I64, {}},
+        {"bn.running_mean", f32, {7}}, {"bn.running_var", f32, {7}},
+        {"bn.weight", f32, {7}},       {"fc1.bias", f32, {7}},
+        {"fc1.weight", f32, {7, 10}},  {"fc2.bias", f32, {1}},
+        {"fc2.weight", f32, {1, 7}}};
+    RunConfig from = config("fp32");
+    from.model.layers = "Sequential(Linear(10, 7), BatchNorm1d(7), ReLU(), Linear(7, 1))";
+    const std::string file = zeros(path("class.safetensors"), arrays);
+    const std::string advice = "; the shapes are the network's, so only the names differ: paste "
+                               "print(model) as the network (model.layers), with Sequential in "
+                               "place of the class's name and with what its forward() adds, such "
+                               "as (act): ReLU(), and the names match";
+    const StateDictFit fit = stateDictFit(file, from);
+    QCOMPARE(fit.taken, size_t{0});
+    for (const Message& problem : {fit.problem, fit.partialProblem})
+        QVERIFY2(problem.english().ends_with(advice), problem.english().c_str());
+    from.model.layers = "Sequential(\n  (fc1): Linear(in_features=10, out_features=7, bias=True)\n"
+                        "  (bn): BatchNorm1d(7)\n  (act): ReLU()\n"
+                        "  (fc2): Linear(in_features=7, out_features=1, bias=True)\n)";
+    checkStateDict(file, from); // throws
+    from.model.layers = "Sequential(Linear(10, 8), BatchNorm1d(8), ReLU(), Linear(8, 1))";
+    const std::string other = stateDictFit(file, from).problem.english();
+    QVERIFY2(other.find("only the names differ") == other.npos, other.c_str());
+}
+
 void TestStateDict::picklesAreRefused_data() {
     QTest::addColumn<QByteArray>("start");
     QTest::newRow("torch.save") << QByteArray("PK\x03\x04 archive/data.pkl");
@@ -523,6 +555,16 @@ void TestStateDict::theLineForPicklesWorks() {
     RunConfig from = config();
     from.model.weights = made.toStdString();
     Experiment experiment(from);
+    const QString saveMore = QStringLiteral(
+        "import sys, torch; from torch import nn; "
+        "torch.save({'model': eval(sys.argv[1]).state_dict(), 'epoch': 3}, sys.argv[2])");
+    QCOMPARE(python(saveMore, {kModel, pickle}), QString());
+    const QString entry = text.section("of a training checkpoint, write ", 1).section(',', 0, 0);
+    const QString before = text.section(", between ", 1).section(" and ", 0, 0);
+    QVERIFY(line.contains(before + ".items()"));
+    QVERIFY(QFile::remove(made));
+    QCOMPARE(python(QString(line).replace(before, before + entry), {pickle, made}), QString());
+    checkStateDict(made.toStdString(), config()); // throws
 }
 
 } // namespace tst_state_dict
