@@ -104,7 +104,9 @@ std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> la
         const LaneTotals& totals = lanes[i].totals;
         const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
         const std::string name = experiment.laneName(static_cast<int>(i));
-        if (const Message& lost = totals.lastUnderflow(); !lost.empty())
+        // where inf or nan in the data brought the loss scale down, its size is not the reason
+        const bool ofData = totals.skips().dataFault().step > 0;
+        if (const Message& lost = totals.lastUnderflow(); !lost.empty() && !ofData)
             text += name + ": " + lost.english() + "\n";
         const std::string sentence = totals.skips().sentence(dynamic).english();
         if (sentence.empty()) continue;

@@ -71,6 +71,7 @@ FactsKey factsKeyOf(const TaskConfig& task) {
             task.deviation,
             numberText(task.crop),
             nameOf(task.held),
+            nameOf(task.damaged),
             numberText(task.gap)};
 }
 

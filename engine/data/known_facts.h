@@ -15,7 +15,7 @@
 namespace halfscope {
 
 /// Equal for two settings whose facts are the same.
-using FactsKey = std::array<std::string, 38>;
+using FactsKey = std::array<std::string, 39>;
 FactsKey factsKeyOf(const TaskConfig&);
 
 /// Facts, or why there are none.

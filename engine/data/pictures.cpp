@@ -7,6 +7,7 @@
 #include "engine/data/picture_samples.h"
 #include "engine/data/targets.h"
 #include "engine/data/test_split.h"
+#include "engine/data/undecoded.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
@@ -213,6 +214,26 @@ std::optional<Message> testNote(const PictureFolder& found, const TaskConfig& ta
                    pathText(found.test), found.tested.size());
 }
 
+/// Tells of the pictures that cannot be decoded.
+std::optional<Message> undecodedIn(const PictureFolder& found, int side) {
+    const auto pathAt = [&](size_t at) -> const std::string& {
+        const std::vector<PictureFile>* part = &found.trained;
+        for (const auto* next : {&found.judged, &found.tested}) {
+            if (at < part->size()) break;
+            at -= part->size();
+            part = next;
+        }
+        return (*part)[at].path;
+    };
+    return undecodedNote({found.trained.size() + found.judged.size() + found.tested.size(),
+                          [&](size_t at) {
+                              std::error_code error;
+                              const auto bytes = fs::file_size(pathAt(at), error);
+                              return error ? size_t{0} : static_cast<size_t>(bytes);
+                          },
+                          [&](size_t at) { (void)readSquare(pathAt(at), side); }});
+}
+
 std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
                              const HeldBack& splits) {
     std::vector<Message> notes;
@@ -224,6 +245,9 @@ std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
         notes.push_back({phrase("Data", "Pictures that are left out, because only .png and .jpg "
                                         "files are read: %1, such as %2."),
                          found.others.size(), pathText(found.others.front())});
+    if (task.damaged == Damaged::Skip && task.predictFile.empty())
+        if (auto note = undecodedIn(found, static_cast<int>(task.pictureSide)))
+            notes.push_back(*std::move(note));
     return notes;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/core/text.h"
 #include "engine/data/class_sides.h"
 #include "engine/data/picture_samples.h"
+#include "engine/data/undecoded.h"
 #include "engine/io/tar.h"
 #include "engine/lang/python.h"
 
@@ -191,6 +192,13 @@ std::vector<int32_t> labelsOf(const ShardIndex& index) {
     return labels;
 }
 
+Picture squareIn(const ShardIndex& index, size_t stored, int side) {
+    const ShardSample& sample = index.samples[stored];
+    const std::string& shard = index.shards[sample.shard];
+    return readSquare(shard + ": " + sample.picture.name, readTarEntry(shard, sample.picture),
+                      side);
+}
+
 /// `splits` has each sample once.
 std::vector<Message> notesOn(const TaskConfig& task, const ShardIndex& index,
                              const HeldBack& splits) {
@@ -203,6 +211,14 @@ std::vector<Message> notesOn(const TaskConfig& task, const ShardIndex& index,
         notes.push_back({phrase("Data", "%1 readers each read every shard, so an epoch has %2 "
                                         "samples: each of the %3 samples %1 times."),
                          task.shardReaders, once * task.shardReaders, once});
+    if (task.damaged == Damaged::Skip && task.predictFile.empty())
+        if (auto note = undecodedNote(
+                {index.samples.size(),
+                 [&](size_t at) { return static_cast<size_t>(index.samples[at].picture.bytes); },
+                 [&](size_t at) {
+                     (void)squareIn(index, at, static_cast<int>(task.pictureSide));
+                 }}))
+            notes.push_back(*std::move(note));
     return notes;
 }
 
@@ -226,10 +242,7 @@ public:
 
 private:
     Picture squareOf(size_t stored, int side) const override {
-        const ShardSample& sample = m_index->samples[stored];
-        const std::string& shard = m_index->shards[sample.shard];
-        return readSquare(shard + ": " + sample.picture.name, readTarEntry(shard, sample.picture),
-                          side);
+        return squareIn(*m_index, stored, side);
     }
     int32_t labelOf(size_t stored) const override { return m_index->samples[stored].label; }
 

@@ -49,6 +49,12 @@ public:
 
     /// The step since which the loss is not finite; 0 when it is finite.
     int64_t lossLostAt() const { return m_lossLostAt; }
+    /// The first input or target with inf or nan, as Event::tensor names it, and its step.
+    struct DataFault {
+        int64_t step = 0; ///< 0: none is known
+        std::string tensor{};
+    };
+    DataFault dataFault() const { return {m_data.step, m_data.what}; }
     /// Whether this is a fork that has skipped nothing by itself, but its parent has.
     bool areOfParent() const { return m_isFork && skipped() > 0 && isAllBefore(); }
 

@@ -16,6 +16,7 @@
 #include "engine/data/pictures.h"
 #include "engine/data/targets.h"
 #include "engine/data/text_table.h"
+#include "engine/data/undecoded.h"
 #include "engine/data/window_overlap.h"
 #include "engine/io/input_file.h"
 #include "engine/io/safetensors.h"
@@ -210,6 +211,15 @@ private:
     TaskConfig m_task; ///< as it was
 };
 
+/// Pictures that cannot be decoded are left out where there are some; DataFacts::notes counts them.
+/// Of many pictures only the first ones are looked at.
+Damaged damagedFor(TaskConfig task) {
+    if (!infoOf(task.kind).has("data.damaged")) return task.damaged;
+    task.damaged = Damaged::Skip;
+    const DataFacts facts = factsOf(task);
+    return std::ranges::any_of(facts.notes, tellsUndecoded) ? Damaged::Skip : Damaged::Refuse;
+}
+
 /// Targets of very large or small numbers are standardised, because a network does not reach them
 /// in a thousand steps; DataFacts::notes tells how to undo it.
 bool standardisesFor(TaskConfig task) {
@@ -379,6 +389,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
                          !isGiven("data.held_back") && !isGiven("data.gap");
     if (chooses) splitByTime(config.task);
     if (!isGiven("data.stratify")) config.task.stratify = stratifiesFor(config.task);
+    if (!isGiven("data.damaged")) config.task.damaged = damagedFor(config.task);
     const DataFacts facts = factsOf(config.task);
     if (!isGiven("task.batch")) config.task.batch = std::min(kBatch, facts.train);
     config.model = modelFor(facts);

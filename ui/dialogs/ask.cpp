@@ -1,6 +1,8 @@
 // A message box of plain text, and dialogs for files and folders, which may not be there yet.
 #include "ui/dialogs/ask.h"
 
+#include "ui/dialogs/kept_files.h"
+
 #include <QCoreApplication>
 #include <QDialogButtonBox>
 #include <QDir>
@@ -108,7 +110,7 @@ QString chooseSourceFolder(QWidget* parent, FilesOf kind, const QString& title,
 }
 
 QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
-                     const QString& filter) {
+                     const QString& filter, std::span<const ReadPath> reads) {
     QFileDialog dialog(parent, title, folderOf(FilesOf::Runs), filter);
     dialog.setAcceptMode(QFileDialog::AcceptSave);
     dialog.setDefaultSuffix(QFileInfo(name).suffix());
@@ -118,7 +120,8 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
         dialog.setDefaultSuffix(endingOf(type));
         dialog.selectFile(named.completeBaseName() + u'.' + endingOf(type));
     });
-    return chosenIn(dialog, dialog.exec());
+    const QString path = chosenIn(dialog, dialog.exec());
+    return path.isEmpty() || KeptFiles::allow(parent, path, reads) ? path : QString();
 }
 
 QString folderNameFor(const QString& title) {

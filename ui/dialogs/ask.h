@@ -3,7 +3,11 @@
 // file of the same kind was chosen, typed or dropped; Qt's own forget it when a path was typed.
 #pragma once
 
+#include "engine/runs/overwriting.h"
+
 #include <QString>
+
+#include <span>
 
 class QWidget;
 
@@ -29,9 +33,10 @@ QString chooseSourceFolder(QWidget* parent, FilesOf, const QString& title, const
 
 /// Asks where to save what is made of runs. A name typed without an ending gets that of `name` or
 /// of the type of file that was chosen since, before the dialog asks about overwriting. Returns an
-/// empty text when the user thought better of it.
+/// empty text when the user thought better of it, or when KeptFiles does not allow the file: it has
+/// told why. `reads` is what else must not be overwritten.
 QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
-                     const QString& filter);
+                     const QString& filter, std::span<const ReadPath> reads = {});
 
 /// Returns the name of a folder for the results of a run with this title.
 QString folderNameFor(const QString& title);

@@ -7,6 +7,7 @@
 #include "ui/models/event_model.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
+#include "ui/models/translated.h"
 
 #include <QLocale>
 
@@ -212,7 +213,22 @@ void RunModel::update(int index, Lane& lane) {
             lane.rate.add(wall.at(step).value_or(0), seconds);
         });
     lane.timed = status.last.step;
-    status.stepsPerSecond = lane.rate.perSecond();
+    measureSpeed(index, lane);
+}
+
+void RunModel::measureSpeed(int index, Lane& lane) const {
+    const double whole =
+        m_over ? wholeRateOf(m_run->now().column(index, metric::DeviceSeconds)) : 0;
+    lane.status.stepsPerSecond = whole > 0 ? whole : lane.rate.perSecond();
+}
+
+bool RunModel::setOver(bool over) {
+    if (std::exchange(m_over, over) == over) return false;
+    for (int i = 0; i < lanes(); ++i)
+        measureSpeed(i, m_lanes[static_cast<size_t>(i)]);
+    if (m_lanes.empty()) return false;
+    emit dataChanged(index(0, SpeedColumn), index(lanes() - 1, SpeedColumn));
+    return true;
 }
 
 void RunModel::remember(LaneStatus& status, const Event& event) {
@@ -280,6 +296,20 @@ QString RunModel::lossText(int i, Words words) const {
     return text + QStringLiteral(" (%1)").arg(notes.join(QStringLiteral(", ")));
 }
 
+/// Returns a sentence, after a space, about the first sample with inf or nan. What such samples do
+/// to a lane looks like the lane's own fault.
+QString RunModel::dataText() const {
+    SkipTally::DataFault first;
+    for (int i = 0; i < lanes(); ++i)
+        if (SkipTally::DataFault fault = lane(i).skips.dataFault();
+            fault.step > 0 && (first.step == 0 || fault.step < first.step))
+            first = std::move(fault);
+    if (first.step == 0) return {};
+    return tr(" The data hold inf or nan: %1 in step %2.")
+        .arg(translated(dataMessage(first.tensor)),
+             QLocale().toString(static_cast<qlonglong>(first.step)));
+}
+
 /// Returns sentences about lanes that skipped more than they should, each after a space.
 QString RunModel::skipText() const {
     QStringList idle, often;
@@ -322,11 +352,13 @@ bool RunModel::losesGradients(int i) const {
 }
 
 /// Returns a sentence, after a space, for each lane whose gradients have all or nearly all rounded
-/// to zero.
+/// to zero. Where inf or nan in the data brought the loss scale down, its size is not the reason.
 QString RunModel::underflowText() const {
     QString text;
     for (int i = 0; i < lanes(); ++i)
-        if (const auto step = static_cast<qlonglong>(lane(i).underflowStep); step > 0)
+        if (lane(i).skips.dataFault().step > 0)
+            continue;
+        else if (const auto step = static_cast<qlonglong>(lane(i).underflowStep); step > 0)
             text += (laneScales(m_run->info().config, i)
                          ? tr(" At step %1 all gradients of %2 rounded to zero: its loss scale was "
                               "too small.")
@@ -349,7 +381,7 @@ QString RunModel::lossOfGradients(int i) const {
 QString RunModel::lostGradients() const {
     QString text;
     for (int i = 0; i < lanes(); ++i)
-        if (losesGradients(i)) text += lossOfGradients(i);
+        if (lane(i).skips.dataFault().step == 0 && losesGradients(i)) text += lossOfGradients(i);
     return text.mid(1);
 }
 
@@ -364,7 +396,7 @@ QString RunModel::summaryIn(Words words) const {
     }
     const QString step = QLocale().toString(static_cast<qlonglong>(RunModel::step()));
     const QString all = losses.join(QStringLiteral(", "));
-    const QString skipped = skipText(), lost = underflowText();
+    const QString skipped = dataText() + skipText(), lost = underflowText();
     if (words == Words::Fewest)
         return skipped.isEmpty() && lost.isEmpty() ? tr("Loss after step %1: %2.").arg(step, all)
                                                    : (skipped + lost).mid(1);

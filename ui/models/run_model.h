@@ -1,5 +1,5 @@
 // The state of the lanes of a run: one row for each lane with its newest values, and the speeds of
-// the last seconds. All of it follows from the run.
+// the last seconds or of the whole run. All of it follows from the run.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -46,7 +46,7 @@ struct LaneStatus {
     QString title;              ///< "amp-fp16, First scale 2^24", on screen
     StepRow last;               ///< step 0: there is none yet
     int64_t growthInterval = 0; ///< 0 when the lane has no dynamic scaler
-    double stepsPerSecond = 0;  ///< see StepRate
+    double stepsPerSecond = 0;  ///< see StepRate; of a run that is over, see wholeRateOf()
     float scaleAfter = 1;       ///< the loss scale that the next step uses
     QString lastEvent;          ///< as a sentence
     QString lastBrief;          ///< briefly: "Step 9: Overflow, scale halved"
@@ -135,6 +135,10 @@ public:
     bool waitsAt(double pace) const { return pace > 0 && pace * secondsPerStep() < 1; }
     /// Sets the pace at which the run is trained here; 0: no limit, or it is not trained here.
     void setPace(double pace) { m_pace = pace; }
+    /// Sets whether the run is over or a saved one: its last seconds are then no better than the
+    /// others, and its speeds are those of all steps. Returns whether that changes a speed.
+    bool setOver(bool over);
+    bool isOver() const { return m_over; }
     /// Whether the speeds of lanes may be compared at that pace: a step after a wait finds cold
     /// caches, those of fast lanes above all. Whoever shows speeds asks this.
     bool comparesSpeeds() const { return lanes() < 2 || !waitsAt(m_pace); }
@@ -150,6 +154,7 @@ private:
     enum class Words { All, Few, Fewest };
     QString summaryIn(Words) const;
     QString lossText(int lane, Words) const;
+    QString dataText() const;
     QString skipText() const;
     bool losesGradients(int lane) const;
     QString lossOfGradients(int lane) const;
@@ -160,13 +165,15 @@ private:
         int64_t timed = 0; ///< the last step that the rate has taken
     };
     void update(int index, Lane&);
+    void measureSpeed(int index, Lane&) const;
     static void remember(LaneStatus&, const Event&);
 
     std::shared_ptr<const Run> m_run;
     uint64_t m_seen = 0; ///< the run's version + 1 at the last look; 0: none
     size_t m_told = 0;   ///< how many of its events were taken
     std::vector<Lane> m_lanes;
-    double m_pace = 0; ///< see setPace()
+    double m_pace = 0;   ///< see setPace()
+    bool m_over = false; ///< see setOver()
 };
 
 } // namespace halfscope

@@ -5,6 +5,8 @@
 
 namespace halfscope {
 
+class Column;
+
 /// Steps per second, from the median of the device's times of the last five seconds. Not the mean:
 /// one step that the system delayed for a hundred times its length would make a lane look slow, and
 /// for good when the run ends with it. Not of one second: that is a dozen steps of a slow training,
@@ -23,5 +25,9 @@ private:
     };
     std::deque<StepTime> m_times; ///< of the newest steps
 };
+
+/// Returns the steps per second of a whole run, from the median of its device times; 0 when there
+/// are none. Of a long run it takes stretches that are spread evenly, in some milliseconds.
+double wholeRateOf(const Column& deviceSeconds);
 
 } // namespace halfscope

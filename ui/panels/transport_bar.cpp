@@ -344,8 +344,11 @@ QString TransportBar::speedsTip(const RunModel& run, bool comparable) const {
     const QLocale locale;
     const auto [base, other] = comparedIn(run.lanes());
     QStringList all{
-        tr("Throughput of each lane (the median over the last five seconds), then how much "
-           "faster lane %1 is than lane %2, unless the pace makes them wait")
+        (run.isOver()
+             ? tr("Throughput of each lane (the median over all steps), then how much faster lane "
+                  "%1 is than lane %2, unless the pace makes them wait")
+             : tr("Throughput of each lane (the median over the last five seconds), then how much "
+                  "faster lane %1 is than lane %2, unless the pace makes them wait"))
             .arg(laneLetter(other), laneLetter(base))};
     if (run.lanes() > 2) all << tr("Click to choose the two lanes that are compared.");
     if (!comparable)

@@ -5,6 +5,7 @@
 #include "engine/settings/run_task.h"
 #include "ui/dialogs/ask.h"
 #include "ui/dialogs/figure_menu.h"
+#include "ui/dialogs/kept_files.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
@@ -54,6 +55,16 @@ constexpr int kLayoutVersion = 1;
 constexpr size_t kWindowReserve = size_t{1} << 20;
 constexpr int kBetweenLooks = 20;                      // ms, at a training that is to rest
 constexpr std::chrono::milliseconds kForSettings{300}; // how long closing waits for the settings
+
+/// Returns what the settings, the run that is shown and the one that trains read.
+std::vector<ReadPath> readBy(const RunConfig& settings, const ShownRun& shown) {
+    std::vector<ReadPath> all = readPathsOf(settings);
+    for (const RunPtr& run : {shown.run(), shown.trained()})
+        if (run)
+            for (ReadPath& each : readPathsOf(run->info().recorded))
+                all.push_back(std::move(each));
+    return all;
+}
 } // namespace
 
 MainWindow::MainWindow(WindowOptions options)
@@ -83,6 +94,8 @@ MainWindow::MainWindow(WindowOptions options)
                                              *this, m_options.askAfterSeconds);
     m_keys = std::make_unique<KeyRouter>(*this);
     make<PaneKeys>(m_parts, *this);
+    make<KeptFiles>([this] { return readBy(m_models.config.config(), *m_shown); },
+                    [this](const QString& text) { m_parts.banner->showText(text); }, *this);
     connectParts();
     if (m_options.remember) restoreLayout();
     chooseTheme(m_options.theme);
@@ -307,10 +320,12 @@ FrameLoop::Done MainWindow::draw() {
     const bool arrived = m_shown->frame() || m_shown->reads();
     const double pace = m_parts.transport->pace()->pace();
     m_models.run.setPace(m_shown->showsSaved() ? 0 : pace);
+    const SessionState state = m_controller->state();
+    const bool over = state == SessionState::Finished || state == SessionState::Failed;
+    if (m_models.run.setOver(over || m_shown->showsSaved())) m_figures->changed();
     m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
     m_parts.plots->setComparable(m_models.run.comparesSpeeds());
     const bool drawn = m_parts.plots->refresh();
-    const SessionState state = m_controller->state();
     m_parts.strip->showState(RunWords::briefState(state, pace, m_models.run.waitsAt(pace)));
     const bool busy = state == SessionState::Building || state == SessionState::Running;
     return {busy || drawn || arrived, competes()};

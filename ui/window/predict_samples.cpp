@@ -52,9 +52,12 @@ LanePaths askWhatToPredict(TaskKind kind, SamplesIn in, QWidget& window) {
         QStringLiteral("%1_predicted.%2")
             .arg(in == SamplesIn::Folder ? from.fileName() : from.completeBaseName(),
                  kinds.ending.isEmpty() ? from.suffix() : kinds.ending);
+    const ReadPath read{
+        text(QT_TRANSLATE_NOOP("PredictSamples", "the samples to predict")).toStdString(),
+        samples.toStdString()};
     const QString to =
         chooseTarget(&window, text(QT_TRANSLATE_NOOP("PredictSamples", "Save the predictions")),
-                     name, kinds.predicted);
+                     name, kinds.predicted, std::span(&read, 1));
     return to.isEmpty() ? LanePaths() : LanePaths{samples, to};
 }
 

@@ -217,9 +217,10 @@ private:
     }
     /// Whether the settings are those of a training of PyTorch, which nobody can build here.
     bool isRecorded() const { return RunWords::isRecorded(m_models.config.config()); }
-    /// Whether it has failed with the settings as they are.
+    /// Whether it has failed with the settings as they are; no change of the others makes a
+    /// recorded training one of this program.
     bool cannotStart() const {
-        return isUnbuilt() && (!m_blamed || m_models.config.isStill(*m_blamed));
+        return isUnbuilt() && (!m_blamed || isRecorded() || m_models.config.isStill(*m_blamed));
     }
     TransportBar::Start start() const {
         using Start = TransportBar::Start;

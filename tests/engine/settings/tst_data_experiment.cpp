@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
+#include "engine/data/undecoded.h"
 #include "engine/io/picture.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
@@ -30,6 +31,7 @@ private slots:
     void arrays();
     void digits();
     void pictures();
+    void damagedPictures();
     void cifar();
     void closedFolder_data();
     void closedFolder();
@@ -181,6 +183,41 @@ void TestDataExperiment::pictures() {
     QVERIFY(config->model.layers.find("nn.Conv2d(3, 16, 3, padding=1)") != std::string::npos);
     QVERIFY(config->model.layers.find("nn.Linear(64, 3)") != std::string::npos);
     checkConfig(*config);
+}
+
+/// They are left out and counted; where all are good, one that gets lost later ends the run. What
+/// the user has said stays.
+void TestDataExperiment::damagedPictures() {
+    const Picture grey{8, 8, 1, std::vector<float>(64, 0.5f)};
+    for (const char* name : {"worn/a", "worn/b"}) {
+        QDir().mkpath(m_folder.filePath(name));
+        for (const char* file : {"/1.png", "/2.png"})
+            writePng(grey, path(QString(name) + file));
+    }
+    const auto told = [](const TaskConfig& task) {
+        std::string text;
+        for (const Message& note : factsOf(task).notes)
+            if (tellsUndecoded(note)) text += note.english();
+        return text;
+    };
+    QCOMPARE(experimentOn(path("worn"))->task.damaged, Damaged::Refuse);
+    QDir().mkpath(m_folder.filePath("torn"));
+    for (const char* name : {"a", "b"}) {
+        QDir().mkpath(m_folder.filePath("torn/") + name);
+        writePng(grey, path(QString("torn/") + name + "/1.png"));
+        writeBytes(path(QString("torn/") + name + "/2.png"), "no picture");
+    }
+    const TaskConfig task = experimentOn(path("torn"))->task;
+    QCOMPARE(task.damaged, Damaged::Skip);
+    const std::string first = path("torn/a/2.png");
+    QVERIFY2(told(task).starts_with("Pictures that cannot be decoded and are left out: 2 of 4. The "
+                                    "first is " +
+                                    first + ": "),
+             told(task).c_str());
+    const Assignment refuses = parseAssignment("data.damaged=refuse");
+    const TaskConfig refusing = experimentOn(path("torn"), {&refuses, 1})->task;
+    QCOMPARE(refusing.damaged, Damaged::Refuse);
+    QCOMPARE(told(refusing), std::string());
 }
 
 /// The folder is known by its files; only their sizes are looked at. Convolutions learn it, however

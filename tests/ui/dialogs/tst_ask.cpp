@@ -1,6 +1,8 @@
 // Dialogs for files begin where the last file of their kind was chosen, whether it was typed or
 // clicked.
 #include "ui/dialogs/ask.h"
+#include "ui/dialogs/kept_files.h"
+#include "ui/look/owned.h"
 #include "ui/models/config_model.h"
 #include "ui/panels/field_editor.h"
 
@@ -9,6 +11,9 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QLineEdit>
+#include <QMainWindow>
+#include <QMessageBox>
+#include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
@@ -28,6 +33,7 @@ private slots:
     void cancellingForgetsNothing();
     void pathsThatWereTypedCount();
     void browsingFindsFilesOfItsKind();
+    void whatIsReadIsKept();
 
 private:
     QString in(const char* name) const { return m_place.filePath(QString::fromLatin1(name)); }
@@ -119,6 +125,35 @@ void TestAsk::browsingFindsFilesOfItsKind() {
     editor.findChild<QToolButton*>(QStringLiteral("browse"))->click();
     QCOMPARE(title, QStringLiteral("Choose a file with weights"));
     QCOMPARE(filters.value(0), QStringLiteral("Weights (*.safetensors)"));
+}
+
+/// The main window is told of what was chosen in it; over another window there is a box.
+void TestAsk::whatIsReadIsKept() {
+    QMainWindow window;
+    QDialog dialog(&window);
+    const QString mine = in("mine.csv"), other = in("other.csv"), free = in("free.csv");
+    for (const QString& name : {mine, other, free})
+        QVERIFY(QFile(name).open(QIODevice::WriteOnly));
+    QVERIFY(KeptFiles::allow(&window, mine)); // nobody reads it yet
+    QString told;
+    make<KeptFiles>(
+        [&] {
+            return std::vector{ReadPath{"task.image", mine.toStdString()}};
+        },
+        [&told](const QString& text) { told = text; }, window);
+    QVERIFY(KeptFiles::allow(&window, free));
+    QVERIFY(KeptFiles::allow(&dialog, other));
+    QCOMPARE(told, QString());
+    QVERIFY(!KeptFiles::allow(window.statusBar(), mine));
+    QVERIFY2(told.contains(QStringLiteral("would be overwritten")), qPrintable(told));
+    told.clear();
+    const ReadPath samples{"the samples", other.toStdString()};
+    QVERIFY(!KeptFiles::allow(&dialog, other, {&samples, 1}));
+    QCOMPARE(told, QString());
+    const auto* box = dialog.findChild<QMessageBox*>();
+    QVERIFY(box);
+    QVERIFY2(box->text().contains(QStringLiteral("is the file of the samples and would be ")),
+             qPrintable(box->text()));
 }
 
 } // namespace tst_ask

@@ -46,6 +46,8 @@ private slots:
     void skipsOfUpdates();
     void skipsOfAParent();
     void aLossThatIsLost();
+    void dataThatAreNotFinite();
+    void theSpeedOfARunThatIsOver();
 };
 
 /// What a lane skipped before a fork is not the fork's fault; two lanes are joined by "and".
@@ -112,6 +114,76 @@ void TestRunStatus::aLossThatIsLost() {
     const QString text = model.summary().replace(QChar::Nbsp, u' ');
     QVERIFY2(text.contains(QLatin1String("not a number (since step 4).")), qPrintable(text));
     QVERIFY2(text.contains(QLatin1String("(median 0.25)")), qPrintable(text));
+}
+
+/// The reason comes first, and the loss scale that it brought down is none.
+void TestRunStatus::dataThatAreNotFinite() {
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    const auto summary = [&] {
+        model.refresh();
+        return model.summary().replace(QChar::Nbsp, u' ');
+    };
+    RunBatch lost;
+    lost.events.push_back({EventKind::Underflow, 56, 1, 1, 1, {}, {}});
+    for (int64_t step = 1; step <= 60; ++step)
+        lost.rows.push_back(rowAt(step, 1, 1)
+                                .set(metric::SkippedSoFar, step)
+                                .set(metric::Loss, NAN)
+                                .setFlags(kSkipped | kLossNotFinite));
+    run->append(std::move(lost));
+    QVERIFY2(summary().endsWith(QLatin1String("rounded to zero: its loss scale was too small.")),
+             qPrintable(summary()));
+    RunBatch found;
+    found.events.push_back({EventKind::Overflow, 61, 1, 1, 1, {}, {}});
+    found.events.back().tensor = Message(kInputOf, int64_t{362}).english();
+    found.rows.push_back(rowAt(61, 1, 1)
+                             .set(metric::SkippedSoFar, int64_t{61})
+                             .set(metric::Loss, NAN)
+                             .setFlags(kSkipped | kLossNotFinite));
+    run->append(std::move(found));
+    const QString reason = QStringLiteral(
+        "The data hold inf or nan: the input of sample 362 in step 61. Every step of B was "
+        "skipped, so its weights never changed.");
+    QVERIFY2(summary().endsWith(u' ' + reason), qPrintable(summary()));
+    QCOMPARE(model.summaries().last(), reason);
+    QCOMPARE(model.lane(1).lastBrief, QStringLiteral("Step 61: Data not finite, scale stays"));
+}
+
+/// What happened in its last seconds is not its speed.
+void TestRunStatus::theSpeedOfARunThatIsOver() {
+    constexpr int64_t kSteps = 100'000; // more than the steps that are looked at
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    RunBatch steps;
+    double wall = 0;
+    for (int64_t step = 1; step <= kSteps; ++step) {
+        const bool disturbed = step > kSteps / 100 * 60;
+        wall += 0.01;
+        for (const int lane : {0, 1})
+            steps.rows.push_back(rowAt(step, lane, 1)
+                                     .set(metric::WallSeconds, wall)
+                                     .set(metric::DeviceSeconds, disturbed   ? 0.5
+                                                                 : lane == 0 ? 0.001
+                                                                             : 0.008));
+    }
+    run->append(std::move(steps));
+    model.refresh();
+    QVERIFY2(std::abs(model.lane(0).stepsPerSecond - 2) < 1e-3,
+             qPrintable(QString::number(model.lane(0).stepsPerSecond)));
+    QVERIFY(!model.setOver(false) && model.setOver(true) && !model.setOver(true));
+    QVERIFY2(std::abs(model.lane(0).stepsPerSecond - 1000) < 1,
+             qPrintable(QString::number(model.lane(0).stepsPerSecond)));
+    QVERIFY2(std::abs(model.speedRatio() - 0.125) < 1e-3,
+             qPrintable(QString::number(model.speedRatio())));
+    model.setRun(run); // another one that is over, too
+    QVERIFY(std::abs(model.speedRatio() - 0.125) < 1e-3);
+    QVERIFY(model.setOver(false)); // it goes on
+    QVERIFY(std::abs(model.speedRatio() - 1) < 1e-3);
 }
 
 /// Such a lane has no event, because some of its gradients are left.

@@ -7,6 +7,8 @@
 #include "ui/panels/banner.h"
 #include "ui/session/training_run.h"
 
+#include <QAbstractButton>
+#include <QMessageBox>
 #include <QSignalSpy>
 
 #include <atomic>
@@ -22,6 +24,7 @@ class TestPredictSamples : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void aTableGetsAColumn();
+    void whatIsReadStays();
     void aCommandComesFirst();
     void paintedPicturesHaveNone();
     void aFolderOfPictures();
@@ -99,6 +102,36 @@ void TestPredictSamples::aTableGetsAColumn() {
     auto* banner = window.findChild<Banner*>();
     QVERIFY(banner->grab().toImage().pixelColor(1, banner->height() / 2) !=
             colorsFor(QGuiApplication::palette()).error);
+}
+
+/// Neither the table to train on nor the one to predict is replaced, although the dialog has asked.
+void TestPredictSamples::whatIsReadStays() {
+    Opened opened(tinyConfig(5));
+    trainOnKinds(opened);
+    MainWindow& window = opened.window;
+    const QString samples =
+        write(opened.folder, QStringLiteral("new.csv"), "colour,size\nred,3\nblue,97\n");
+    const QString data = opened.folder.filePath(QStringLiteral("kinds.csv"));
+    const QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
+    QTimer confirming; // a timer does not fire again within the box that it has opened
+    connect(&confirming, &QTimer::timeout, qApp, [] {
+        if (auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget()))
+            if (QAbstractButton* yes = box->button(QMessageBox::Yes)) yes->click();
+    });
+    confirming.start(10);
+    for (const QString& to : {data, samples}) {
+        const std::string before = readFile(to.toStdString());
+        choose(entries(window)[1], samples, to);
+        const QString told = window.bannerText().remove(u'\u200b');
+        QVERIFY2(told.startsWith(to + QStringLiteral(" is the file of ")) &&
+                     told.endsWith(QStringLiteral(
+                         " and would be overwritten; choose another folder or name")),
+                 qPrintable(told));
+        QCOMPARE(told.contains(QStringLiteral("the samples to predict")), to == samples);
+        QTest::qWait(100); // for what must not come
+        QVERIFY(readFile(to.toStdString()) == before);
+    }
+    QCOMPARE(saved.count(), 0);
 }
 
 void TestPredictSamples::saveWithWeights(Opened& opened, const QString& folder) {

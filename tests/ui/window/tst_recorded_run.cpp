@@ -8,6 +8,7 @@
 #include <QComboBox>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLabel>
 #include <QLocale>
 #include <QPushButton>
 
@@ -101,8 +102,17 @@ void TestRecordedRun::cannotBeTrained() {
         QCOMPARE(window.controller().state(), SessionState::Failed);
     }
     QCOMPARE(window.run().step(), int64_t{kTrained});
-    // other settings can be trained, and this run is still there
+    // a lane's settings cannot change that
     ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("scaler.growth_interval", 1)), "20"));
+    QCoreApplication::processEvents();
+    const auto* state = window.findChild<QLabel*>(QStringLiteral("state"));
+    const QString said = state->accessibleName() + state->text() + state->toolTip();
+    QVERIFY2(said.contains(QStringLiteral("it can be looked at, not trained")) &&
+                 !said.contains(QStringLiteral("Press Play")),
+             qPrintable(said));
+    QVERIFY(!window.findChild<QPushButton*>(QStringLiteral("play"))->isEnabled());
+    // other data can be trained on, and this run is still there
     QVERIFY(model.setData(model.index(model.rowOf("data.kind")), QStringLiteral("checkerboard")));
     QTRY_VERIFY(window.findChild<QPushButton*>(QStringLiteral("play"))->isEnabled());
 }
