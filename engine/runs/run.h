@@ -59,6 +59,7 @@ struct RunInfo {
 
     // For a saved run only.
     std::string folder; ///< the folder it was read from; empty for a run that was trained here
+    std::string id;     ///< there, see run_manifest.h; empty when no manifest tells it
     std::vector<MissingPart> missing; ///< what the folder lacks
     std::string summary; ///< the whole text of summary.json, to be saved again as it was
 };

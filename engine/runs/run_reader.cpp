@@ -127,7 +127,7 @@ public:
                                     m_planned.begin() +
                                         static_cast<std::ptrdiff_t>(config.lanes.size()));
         m_ends.resize(lanes.size());
-        readManifest();
+        readManifest(info);
         Picture target;
         if (exists(run_file::kTarget)) target = pictureOf(run_file::kTarget);
         m_run = std::make_shared<Run>(std::move(info), std::move(lanes), std::move(target));
@@ -203,7 +203,7 @@ private:
     }
 
     /// Reads what the run said of itself when it wrote its last file.
-    void readManifest() {
+    void readManifest(RunInfo& info) {
         if (!exists(run_file::kManifest)) return; // written by an earlier version
         RunManifest manifest;
         try {
@@ -212,6 +212,7 @@ private:
             lacks(run_file::kManifest);
             return;
         }
+        info.id = manifest.run;
         if (!manifest.whole) lacks({MissingPart::Kind::RunEnd});
         m_after = manifest.after;
         if (m_after > 0) std::fill(m_ends.begin(), m_ends.end(), LaneEnd{m_after, std::nullopt});

@@ -115,6 +115,7 @@ public:
 
     SavedFiles all(std::span<const MadeFile> made, const std::string& id) {
         SavedFiles saved;
+        saved.id = id;
         saved.settingsError = addSettings();
         addTables();
         addSummary();

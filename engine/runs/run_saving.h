@@ -14,6 +14,7 @@ namespace halfscope {
 
 struct SavedFiles {
     std::vector<std::string> names; ///< the files that were written, in the folder
+    std::string id;                 ///< of the run in the folder, see run_manifest.h
     Message settingsError;          ///< why experiment.json was not written; empty when it was
     Message checkpointError; ///< why the run's checkpoint was not written; see train/saved_run.h
 };

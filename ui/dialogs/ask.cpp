@@ -86,6 +86,18 @@ bool askYesNo(QWidget* parent, const QString& title, const QString& question) {
     QMessageBox box(QMessageBox::Question, title, question, QMessageBox::Yes | QMessageBox::No,
                     parent);
     box.setTextFormat(Qt::PlainText);
+    box.setDefaultButton(QMessageBox::No);
+    return box.exec() == QMessageBox::Yes;
+}
+
+bool askReplace(QWidget* parent, const QString& title, const QString& question,
+                Replacing replacing) {
+    QMessageBox box(QMessageBox::Question, title, question, QMessageBox::Yes | QMessageBox::Cancel,
+                    parent);
+    box.setTextFormat(Qt::PlainText);
+    box.button(QMessageBox::Yes)->setText(QCoreApplication::translate("Ask", "&Replace"));
+    box.setDefaultButton(replacing == Replacing::LosesLittle ? QMessageBox::Yes
+                                                             : QMessageBox::Cancel);
     return box.exec() == QMessageBox::Yes;
 }
 

@@ -13,8 +13,16 @@ class QWidget;
 
 namespace halfscope {
 
-/// Shows Yes and No as QMessageBox does and waits for the answer; returns whether it is Yes.
+/// Asks before something is lost for good: shows Yes and No, and waits for the answer. Enter and
+/// Esc are No; returns whether it is Yes.
 bool askYesNo(QWidget* parent, const QString& title, const QString& question);
+/// What is lost when files are replaced.
+enum class Replacing {
+    LosesLittle, ///< what is written again: Enter replaces it
+    LosesMore,   ///< Enter replaces nothing
+};
+/// Shows Replace and Cancel; returns whether the files are to be replaced.
+bool askReplace(QWidget* parent, const QString& title, const QString& question, Replacing);
 /// Asks before what the user has written is lost. Enter and Esc keep it; returns whether it is to
 /// be discarded.
 bool askDiscard(QWidget* parent, const QString& title, const QString& question);

@@ -14,6 +14,7 @@
 #include <QLocale>
 
 #include <algorithm>
+#include <optional>
 
 namespace halfscope {
 namespace {
@@ -195,6 +196,19 @@ int64_t rowsOf(const RunSnapshot& run) {
     for (int lane = 0; lane < run.laneCount(); ++lane)
         rows += run.totals(lane).steps();
     return rows;
+}
+
+double paceOf(const RunSnapshot& run) {
+    constexpr int64_t kLately = 100; // steps
+    constexpr double kAlmost = 0.9; // a wait may end a little early, and clocks are read in between
+    const double pace = run.info().config.pace;
+    const int64_t to = run.step(), from = std::max(run.firstStep(), to - kLately);
+    if (pace <= 0 || run.laneCount() == 0 || from >= to) return pace;
+    const Column& seconds = run.column(0, metric::WallSeconds);
+    const std::optional<double> before = seconds.at(from), after = seconds.at(to);
+    if (!before || !after) return pace;
+    const double atPace = static_cast<double>(to - from) / pace;
+    return *after - *before < kAlmost * atPace ? 0 : pace;
 }
 
 double trainedSeconds(const RunSnapshot& run) {

@@ -52,6 +52,9 @@ int laneLike(const RunSnapshot&, int lane, const RunSnapshot& other);
 QString epochText(const RunSnapshot&);
 /// Returns what it says at the end of the run, which takes the most room.
 QString longestEpochText(const RunSnapshot&);
+/// Returns the pace at which the last steps of a run were trained; 0 when none held them back, as
+/// on the command line, which trains at full speed whatever run.pace says.
+double paceOf(const RunSnapshot&);
 /// Returns how long the run trained, in seconds, without pauses.
 double trainedSeconds(const RunSnapshot&);
 /// Returns the rows of all lanes together.

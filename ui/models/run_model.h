@@ -133,7 +133,7 @@ public:
     double secondsPerStep() const;
     /// Whether a pace of so many steps a second makes the lanes wait between steps; 0: no limit.
     bool waitsAt(double pace) const { return pace > 0 && pace * secondsPerStep() < 1; }
-    /// Sets the pace at which the run is trained here; 0: no limit, or it is not trained here.
+    /// Sets the pace at which the run is or was trained, see paceOf(); 0: no limit.
     void setPace(double pace) { m_pace = pace; }
     /// Sets whether the run is over or a saved one: its last seconds are then no better than the
     /// others, and its speeds are those of all steps. Returns whether that changes a speed.

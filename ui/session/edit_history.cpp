@@ -21,14 +21,16 @@ constexpr std::string_view kScalerKey = "scaler.preset";
 
 /// Returns the setting that was edited, given two experiments with the same lanes: the first one
 /// that differs, because the settings that an edit changes along with it stand behind it in the
-/// table. Returns nullptr when there is none.
+/// table. Returns nullptr when there is none but the pace: it says how a training is watched, and
+/// no number depends on it.
 const ConfigModel::Row* editedRow(const ConfigModel& model, const RunConfig& before,
                                   const RunConfig& after) {
     const ConfigModel::Row* found = nullptr;
     for (int i = 0; i < model.rowCount(); ++i) {
         const ConfigModel::Row& row = model.row(i);
         const FieldValue now = row.field->get(after, row.lane);
-        if (row.field->get(before, row.lane) == now) continue;
+        if (row.field->apply == FieldApply::Pace || row.field->get(before, row.lane) == now)
+            continue;
         found = &row;
         // but changing a scaler's rule sets the scaler above it to "custom"
         if (row.field->key != kScalerKey || valueText(now) != kCustomScaler) break;
@@ -151,6 +153,12 @@ void EditHistory::forgetScales() {
     m_restacking = false;
 }
 
+bool EditHistory::hasScales() const {
+    for (int i = 0; i < m_stack.index(); ++i)
+        if (dynamic_cast<const UndoneScale*>(m_stack.command(i))) return true;
+    return false;
+}
+
 KeptEdits EditHistory::kept() const {
     KeptEdits kept{m_model.edits(), {}};
     for (int i = 0; i < m_stack.index(); ++i)
@@ -188,6 +196,7 @@ void EditHistory::push(ConfigModel::Edits before, ConfigModel::Edits after, cons
         std::move(before), std::move(after), text, setting,
         [this](ConfigModel::Edits to, const RunConfig& from) {
             if (m_restacking) return;
+            to.config.pace = m_model.config().pace; // is not undone
             // the stop of the run is no part of an edit of something else: Continue moves it, too
             if (to.config.steps == from.steps && to.config.epochs == from.epochs) {
                 to.config.steps = m_model.config().steps;

@@ -1,6 +1,6 @@
 // Undo and redo of settings and of loss scales that were set. Watches the ConfigModel: every change
 // of the edited experiment can be undone, and changes of one setting in quick succession count as
-// one. Training is not undone.
+// one. Training is not undone, and neither is the pace at which it is watched.
 #pragma once
 
 #include "ui/models/config_model.h"
@@ -56,6 +56,9 @@ public:
     /// Sets the loss scale of a lane of the run, so that it can be undone until another run is
     /// built. Does nothing where the lane has this scale.
     void setScale(int lane, float before, float after, const SetScale&);
+
+    /// Whether a loss scale was set, and not undone, since the run was built.
+    bool hasScales() const;
 
     /// Returns the edits of this window so far, without loss scales: they belong to its run.
     KeptEdits kept() const;

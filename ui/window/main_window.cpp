@@ -319,7 +319,7 @@ void MainWindow::tellFailure() {
 FrameLoop::Done MainWindow::draw() {
     const bool arrived = m_shown->frame() || m_shown->reads();
     const double pace = m_parts.transport->pace()->pace();
-    m_models.run.setPace(m_shown->showsSaved() ? 0 : pace);
+    m_models.run.setPace(m_shown->showsSaved() ? paceOf(m_shown->run()->now()) : pace);
     const SessionState state = m_controller->state();
     const bool over = state == SessionState::Finished || state == SessionState::Failed;
     if (m_models.run.setOver(over || m_shown->showsSaved())) m_figures->changed();

@@ -31,8 +31,9 @@ void RaisedStop::raise(RunModels& models, const ExperimentController& controller
     set(models, "run.patience", m_patience);
 }
 
-void RaisedStop::takeBack(RunModels& models, RunConfig& config) {
-    if (isRaised(config)) {
+bool RaisedStop::takeBack(RunModels& models, RunConfig& config) {
+    const bool shorter = isRaised(config);
+    if (shorter) {
         set(models, "run.steps", m_before->steps);
         if (m_before->epochs > 0) set(models, "run.epochs", m_before->epochs);
         config.steps = models.config.config().steps;
@@ -44,6 +45,7 @@ void RaisedStop::takeBack(RunModels& models, RunConfig& config) {
         config.patience = models.config.config().patience;
     }
     m_patienceBefore.reset();
+    return shorter;
 }
 
 } // namespace halfscope

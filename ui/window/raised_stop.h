@@ -17,8 +17,9 @@ public:
     /// These are no edits of the user's.
     void raise(RunModels&, const ExperimentController&, int64_t steps);
     /// Takes that back in the settings and in `config`, which is their copy, unless the length was
-    /// edited since. No run may be there that such an edit would reach.
-    void takeBack(RunModels&, RunConfig& config);
+    /// edited since; returns whether the length is what it was. No run may be there that such an
+    /// edit would reach.
+    bool takeBack(RunModels&, RunConfig& config);
 
 private:
     struct Length {

@@ -206,12 +206,16 @@ bool ShownRun::restart() {
         }
         checkConfig(config);
         callAfterData(config.task);
+        const bool resets = !recorded && !from;
+        ResetNews news = resets && m_current ? ResetNews(m_models, *m_current) : ResetNews();
         m_models.config.startBuilding();
-        if (!recorded && !from) m_raisedStop.takeBack(m_models, config);
+        if (resets && m_raisedStop.takeBack(m_models, config)) news.stopsAgainAt(stepsOf(config));
         m_begins = from ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
         m_blamed.reset();
         m_controller.reset(config, from);
         invite();
+        m_news = news.text();
+        if (!m_news.isEmpty()) emit told(m_news);
         return true;
     } catch (const ReportedError& error) {
         refuseSettings(error.message());
@@ -303,6 +307,7 @@ void ShownRun::enlist() {
 /// Keeps the run that is shown, before another one replaces it.
 void ShownRun::keep() {
     if (!m_shown.run || m_shown.run->step() < 1) return;
+    QStringList news(std::exchange(m_news, {}));
     // a run that was to continue from a checkpoint but has not: its rows are a saved run's
     if (m_shown.id == RunId::None && !hasUnsavedRows() && !showsSaved()) return;
     enlist(); // its last rows may have come just now
@@ -311,9 +316,10 @@ void ShownRun::keep() {
     m_others[m_before] = std::move(m_shown);
     m_shown = {};
     emit canBringBackChanged(true);
-    if (worth)
-        emit told(tr(
-            "The previous run is kept. Edit > Restore the previous run (Shift+R) shows it again."));
+    if (!worth) return;
+    news << tr(
+        "The previous run is kept. Edit > Restore the previous run (Shift+R) shows it again.");
+    emit told(news.join(u' ').trimmed());
 }
 
 RunId ShownRun::adopt(const RunPtr& run, const QString& title, int64_t savedRows) {
@@ -463,6 +469,9 @@ bool ShownRun::drain() {
         batch.change ? std::optional(batch.change->now) : std::nullopt;
     m_feed->take(std::move(batch), m_watched ? RunFeed::Counts::Keep : RunFeed::Counts::Glance);
     if (now) follow(*now);
+    if (trained && m_models.config.running() &&
+        m_models.config.running()->pace != m_current->info().config.pace)
+        updateCurrent();
     m_replaces = m_replaces || (trained && m_shown.run != m_current);
     return true;
 }
@@ -472,15 +481,6 @@ void ShownRun::follow(const RunConfig& now) {
     m_models.history.without([&] { m_models.config.follow(now); });
     updateCurrent();
     updateCards();
-}
-
-void ShownRun::updateCurrent() {
-    if (!m_current || !m_models.config.running()) return;
-    RunBatch batch;
-    batch.info = m_current->info();
-    batch.info->config = *m_models.config.running();
-    batch.info->outcome = m_controller.outcome();
-    m_current->append(std::move(batch));
 }
 
 void ShownRun::updateCards() {

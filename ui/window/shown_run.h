@@ -11,6 +11,7 @@
 #include "ui/window/figures.h"
 #include "ui/window/raised_stop.h"
 #include "ui/window/recent_end.h"
+#include "ui/window/reset_news.h"
 #include "ui/window/run_models.h"
 #include "ui/window/run_words.h"
 #include "ui/window/window_parts.h"
@@ -101,6 +102,8 @@ public:
     bool frame();
     /// Null before there is one.
     const RunPtr& run() const { return m_shown.run; }
+    /// The run whose rows, all of them, run() begins with; often null.
+    std::shared_ptr<const Run> before() const { return m_shown.before.lock(); }
     const QString& title() const { return m_shown.title; }   ///< of run()
     const QString& preset() const { return m_shown.preset; } ///< of run(); may be empty
     /// The run of the networks that were built last; null before the first.
@@ -257,7 +260,19 @@ private:
                                         m_controller.outOfPatience() > 0);
     }
     /// Stores the present settings and outcome of the run that is being trained.
-    void updateCurrent();
+    void updateCurrent() {
+        const std::optional<RunConfig>& now = m_models.config.running();
+        if (!m_current || !now) return;
+        RunBatch batch;
+        batch.info = m_current->info();
+        // the pace is no edit of the run, but tells whether its speeds may be compared later
+        const bool rests = m_current->step() > 0 && !m_controller.running();
+        const double pace = rests ? batch.info->config.pace : now->pace;
+        batch.info->config = *now;
+        batch.info->config.pace = batch.info->recorded.pace = pace;
+        batch.info->outcome = m_controller.outcome();
+        m_current->append(std::move(batch));
+    }
     void updateCards();
     void follow(const RunConfig& now);
     void updateGradients();
@@ -301,6 +316,7 @@ private:
     bool m_showsBefore = false;
     bool m_watched = false; ///< gradients are counted
     bool m_refusedRun = false;
+    QString m_news; ///< see ResetNews; until the reset has built its networks
     std::unique_ptr<SavedRunJob> m_savedJob; ///< reads a saved run; null otherwise
     QElapsedTimer m_savedClock;              ///< time since reading began
 };

@@ -456,14 +456,15 @@ void WindowFiles::waitFor(const Errand& errand, const std::function<void()>& wor
     job->result();
 }
 
-QStringList WindowFiles::resultsIn(const QString& folder) {
-    const auto there = std::make_shared<QStringList>();
+HeldResults WindowFiles::heldIn(const QString& folder) {
+    const auto there = std::make_shared<HeldResults>();
     waitFor({tr("Save results"), tr("Looking for results in %1…"), folder,
              phrase("Files", "%1: did not answer in time"),
              phrase("Files", "%1: nothing was saved there"), kForReading},
             [there, folder, names = resultNames()] {
                 for (const QString& name : names)
-                    if (QFileInfo::exists(QDir(folder).filePath(name))) *there << name;
+                    if (QFileInfo::exists(QDir(folder).filePath(name))) there->files << name;
+                if (!there->files.isEmpty()) there->run = heldRun(folder.toStdString());
             });
     return *there;
 }
@@ -484,6 +485,7 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     for (const std::string& name : files.names)
         written << QString::fromStdString(name);
     m_shown.markSaved(run, now);
+    m_question.saved(files.id, run);
     emit used(folder);
     m_leftOut =
         translated(files.settingsError.empty() ? files.checkpointError : files.settingsError);
@@ -494,11 +496,9 @@ bool WindowFiles::chooseResultsFolder() {
     const QString folder =
         chooseTargetFolder(&m_window, tr("Folder for the results"), folderNameFor(m_shown.title()));
     if (folder.isEmpty() || !m_shown.run()) return false;
-    QStringList there;
-    if (!guarded(*m_parts.banner, [&] { there = resultsIn(folder); })) return false;
-    const auto ask = tr("%1 already holds results. Replace %2?");
-    if (!there.isEmpty() &&
-        !askYesNo(&m_window, tr("Save results"), ask.arg(folder, there.join(QStringLiteral(", ")))))
+    HeldResults there;
+    if (!guarded(*m_parts.banner, [&] { there = heldIn(folder); })) return false;
+    if (!m_question.mayReplace(&m_window, folder, there, m_shown.run(), m_shown.before()))
         return false;
     bool saved = false;
     guarded(*m_parts.banner, [&] {

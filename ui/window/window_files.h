@@ -9,6 +9,7 @@
 #include "ui/session/live_board.h"
 #include "ui/window/opened_weights.h"
 #include "ui/window/predict_samples.h"
+#include "ui/window/results_question.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
 
@@ -94,7 +95,7 @@ public:
     void savePictures(const QString& path);
     /// Returns those of the results' files that are in the folder already. Throws RunError when the
     /// folder does not answer.
-    QStringList resultsIn(const QString& folder);
+    QStringList resultsIn(const QString& folder) { return heldIn(folder).files; }
     /// To the clipboard, for slides.
     void copyPlots();
     void copyPictures();
@@ -132,6 +133,7 @@ private:
     /// Whether no networks of the run that is shown are built: at most its folder has them.
     bool networksAreGone() const;
     QStringList resultNames() const;
+    HeldResults heldIn(const QString& folder);
     SavedFiles write(const RunSnapshot&, const QString& folder);
     /// What waitFor() shows while work is done, and when it stops waiting for the work.
     struct Errand {
@@ -159,6 +161,7 @@ private:
     WindowParts m_parts;
     QWidget& m_window;
     bool m_saves = false;
+    ResultsQuestion m_question;
     QString m_leftOut; ///< why the last results lack experiment.json or the checkpoint; or empty
     std::unique_ptr<LiveBoard> m_board; ///< null when trainings are not written for TensorBoard
     QTimer m_boardTimer;

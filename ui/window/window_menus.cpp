@@ -164,11 +164,16 @@ void WindowMenus::fillEdit(QMenu& edit) {
     QAction* redo = m_models.history.stack().createRedoAction(&m_window, tr("&Redo"));
     redo->setShortcut(QKeySequence::Redo);
     edit.addActions({undo, redo});
-    // shows the settings first, where the button is that starts the fork
-    QAction* fork = edit.addAction(tr("&Continue as a new lane"), this, [this] {
+    // shows the settings first: a lane is set up there, and a button there starts the fork
+    const auto addLane = [this] {
         endPresentation();
         m_settings->setChecked(true);
         m_parts.setup->addLane();
+    };
+    QAction* add = edit.addAction(tr("&Add a lane"), this, addLane);
+    QAction* fork = edit.addAction(tr("&Continue as a new lane"), this, addLane);
+    connect(&edit, &QMenu::aboutToShow, add, [this, add] {
+        add->setEnabled(m_models.config.config().lanes.size() < kMaxLanes); // like the button
     });
     fork->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_L));
     QAction* sweep = edit.addAction(tr("Try several &values of a setting…"), this, [this] {

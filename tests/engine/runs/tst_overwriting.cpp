@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
+#include "engine/runs/held_run.h"
 #include "engine/runs/overwriting.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_saving.h"
@@ -26,6 +27,7 @@ private slots:
     void readPaths();
     void files();
     void savedRuns();
+    void heldRuns();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
@@ -107,6 +109,46 @@ void TestOverwriting::savedRuns() {
     QCOMPARE(readFile(info.recorded.model.weights), std::string("mine"));
     saveRun(run.snapshot(), path("elsewhere"));
     QVERIFY(QFile::exists(m_folder.filePath("elsewhere/steps.csv")));
+}
+
+/// What a question names before a run is replaced. Files of other programs are of no run.
+void TestOverwriting::heldRuns() {
+    RunInfo info;
+    info.recorded = defaultConfig();
+    info.recorded.title = "Lecture 5";
+    info.config = info.recorded;
+    halfscope::Run run(info, lanesOf(info.recorded));
+    const std::string folder = path("held");
+    QVERIFY(!heldRun(folder));
+    const SavedFiles saved = saveRun(run.snapshot(), folder);
+    auto held = heldRun(folder);
+    QVERIFY(held);
+    QVERIFY(!saved.id.empty());
+    QCOMPARE(held->id, saved.id);
+    QCOMPARE(held->title, std::string("Lecture 5"));
+    QCOMPARE(held->steps, int64_t(0));
+    std::string rows = "step,lane,loss\n"; // more than are read at once
+    for (int step = 1; step <= 451; ++step)
+        for (const char* lane : {"fp32", "amp-fp16"})
+            rows += std::to_string(step) + "," + lane + ",0.5\n";
+    const auto stepsWith = [&](const std::string& text) {
+        writeFileAtomically(folder + "/" + run_file::kSteps, text);
+        const auto found = heldRun(folder);
+        return found ? found->steps : -1;
+    };
+    QCOMPARE(stepsWith(rows), int64_t(451));
+    QCOMPARE(stepsWith(rows + "452,fp32"), int64_t(451)); // a kill
+    for (const char* none : {"", "\n", "12", "step,lane\n", "-3,fp32\n", "\xff\n", "12\n"})
+        QCOMPARE(stepsWith(none), int64_t(0));
+    // an earlier version wrote no manifest
+    QVERIFY(QFile::remove(m_folder.filePath("held/manifest.json")));
+    held = heldRun(folder);
+    QVERIFY(held && held->id.empty() && held->title == "Lecture 5");
+    writeFileAtomically(folder + "/" + run_file::kExperiment, "[1, 2");
+    QVERIFY(!heldRun(folder));
+    writeFileAtomically(folder + "/" + run_file::kManifest, "mine");
+    QVERIFY(!heldRun(folder));
+    QVERIFY(!heldRun(folder + "/" + run_file::kManifest));
 }
 
 } // namespace tst_overwriting

@@ -1,9 +1,12 @@
 // The pace of a training that is watched: its slider, its keys, and its effect on the training.
+#include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/train_into.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/plots/plot_stack.h"
 
 #include <QElapsedTimer>
+#include <QLabel>
 #include <QLocale>
 #include <QSignalSpy>
 #include <QSlider>
@@ -20,6 +23,7 @@ private slots:
     void placesAreLogarithmic();
     void keysAndSliderSetTheSetting();
     void stepsKeepThePace();
+    void savedRunsKeepThePace();
     void presetsOpenAtTheirPace();
     void commandsDoNotWait();
 };
@@ -93,6 +97,50 @@ void TestPaceSlider::stepsKeepThePace() {
     for (int row = 0; row < window.events().rowCount(); ++row) // no number depends on the pace
         QVERIFY2(window.events().eventAt(row).kind != EventKind::Edit,
                  window.events().eventAt(row).text.english().c_str());
+}
+
+/// The speeds of a run whose lanes waited mislead later, too; the command line lets none wait.
+void TestPaceSlider::savedRunsKeepThePace() {
+    const auto heldBack = [](MainWindow& window) {
+        const auto* speeds = window.findChild<QLabel*>(QStringLiteral("speeds"));
+        return speeds->toolTip().contains(QStringLiteral("At this pace the lanes wait"));
+    };
+    constexpr int64_t kSteps = 12;
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.shown().setPace(20); // the file of the experiment has none
+    QVERIFY(trainsTo(window, kSteps));
+    window.shown().setPace(0); // for what comes next
+    const QString results = opened.folder.filePath(QStringLiteral("results"));
+    window.saveResults(results);
+    QCOMPARE(readConfig(results.toStdString() + "/experiment.json").pace, 20.0);
+    window.openPreset(QStringLiteral("checkerboard"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY_WITH_TIMEOUT(window.canBringBack(), kPatience);
+    QTRY_VERIFY(!heldBack(window));
+    window.shown().bringBack(); // from the list
+    QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved() && heldBack(window), kPatience);
+
+    MainWindow other;
+    other.show();
+    other.openFile(results);
+    QTRY_VERIFY_WITH_TIMEOUT(other.showsSaved() && heldBack(other), kPatience);
+
+    RunConfig config = tinyConfig(kSteps);
+    config.pace = 20;
+    const QString fast = opened.folder.filePath(QStringLiteral("fast"));
+    trainInto(fast.toStdString(), config, 0);
+    MainWindow third;
+    third.show();
+    third.openFile(fast);
+    const auto comparesThem = [&third] {
+        return third.findChild<QLabel*>(QStringLiteral("speeds"))
+            ->toolTip()
+            .contains(QStringLiteral("steps/s"));
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(third.showsSaved() && comparesThem(), kPatience);
+    QVERIFY(!heldBack(third));
 }
 
 void TestPaceSlider::presetsOpenAtTheirPace() {

@@ -45,6 +45,7 @@ private slots:
     void loadingForgets();
     void anotherRunForgetsScales();
     void theStopStepStaysWithTheProgram();
+    void thePaceIsNotUndone();
     void liveSettingReachesTheRun();
     void keysInTheWindow();
     void oneByOneAfterARestart();
@@ -228,6 +229,26 @@ void TestEdits::theStopStepStaysWithTheProgram() {
     QVERIFY(set(model, "run.steps", -1, QStringLiteral("5"))); // by the user
     history.stack().undo();
     QCOMPARE(model.config().steps, int64_t(777));
+}
+
+/// It is how a training is watched: an undo takes back what was changed before.
+void TestEdits::thePaceIsNotUndone() {
+    ConfigModel model;
+    EditHistory history(model);
+    const double lr = model.config().optimizer.lr;
+    QVERIFY(set(model, "optimizer.lr", -1, QStringLiteral("0.5")));
+    QVERIFY(set(model, "run.pace", -1, QStringLiteral("5")));
+    QVERIFY(set(model, "run.pace", -1, QStringLiteral("30")));
+    QCOMPARE(history.stack().count(), 1);
+    QCOMPARE(history.stack().undoText(), QStringLiteral("Learning rate"));
+    history.stack().undo();
+    QCOMPARE(model.config().optimizer.lr, lr);
+    QCOMPARE(model.config().pace, 30.0);
+    QVERIFY(set(model, "run.pace", -1, QStringLiteral("10")));
+    QVERIFY(history.stack().canRedo());
+    history.stack().redo();
+    QCOMPARE(model.config().optimizer.lr, 0.5);
+    QCOMPARE(model.config().pace, 10.0);
 }
 
 void TestEdits::liveSettingReachesTheRun() {

@@ -1,5 +1,5 @@
 // What leaves the window for papers and for other programs: pictures of the plots, their values,
-// and pictures of the lanes.
+// pictures of the lanes, and the results of a run, which may lie where another run's are.
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
 #include "ui/images/compare_view.h"
@@ -7,11 +7,44 @@
 #include "ui/plots/plot_stack.h"
 
 #include <QImage>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QSvgRenderer>
 
 namespace tst_exports {
 
 using namespace halfscope;
+
+namespace {
+
+struct Asked {
+    QString text{};
+    QMessageBox::StandardButton enter = QMessageBox::NoButton; ///< what Enter chooses
+};
+
+/// Saves the results in a folder through the menu, and answers every question with Enter.
+Asked asksOnSaving(MainWindow& window, const QString& folder) {
+    Asked asked;
+    QTimer answers;
+    QObject::connect(&answers, &QTimer::timeout, &window, [&] {
+        auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+        if (!box) return;
+        asked = {box->text(), box->standardButton(box->defaultButton())};
+        QTest::keyClick(box, Qt::Key_Return);
+    });
+    answers.start(10);
+    answerWith(folder);
+    if (QAction* save = fileAction(window, QStringLiteral("Save &results…"))) save->trigger();
+    return asked;
+}
+
+RunConfig named(const char* title, int64_t steps) {
+    RunConfig config = tinyConfig(steps);
+    config.title = title;
+    return config;
+}
+
+} // namespace
 
 class TestExports : public QObject {
     Q_OBJECT
@@ -21,6 +54,8 @@ private slots:
     void filesOfPlotsAreLight();
     void valuesOfAPlot();
     void pictures();
+    void resultsOfAnotherRunStay();
+    void resultsOfTheSameRun();
 
 private:
     static QByteArray read(const QString& path) {
@@ -121,6 +156,56 @@ void TestExports::pictures() {
     // beside the pictures, too
     QVERIFY(view->actions().contains(save));
     QCOMPARE(view->contextMenuPolicy(), Qt::ActionsContextMenu);
+}
+
+/// Two presses of Return must not lose what another run has taken hours for.
+void TestExports::resultsOfAnotherRunStay() {
+    const QTemporaryDir folder;
+    const QString place = folder.filePath(QStringLiteral("lecture5"));
+    Opened first(named("Lecture 5", 20));
+    QVERIFY(trainsTo(first.window, 20));
+    first.window.saveResults(place);
+    const QString manifest = place + QStringLiteral("/manifest.json");
+    const QByteArray before = read(manifest);
+    QVERIFY(!before.isEmpty());
+    Opened second(named("Mine", 5));
+    QVERIFY(trainsTo(second.window, 5));
+    Asked asked = asksOnSaving(second.window, place);
+    QCOMPARE(asked.text, place + QString::fromUtf8(" holds the results of another run, “Lecture 5” "
+                                                   "(20 steps). Replace them?"));
+    QCOMPARE(asked.enter, QMessageBox::Cancel);
+    QCOMPARE(read(manifest), before);
+    QVERIFY(second.window.shown().hasUnsavedRows());
+    const QTemporaryDir foreign; // no run's
+    const QString steps = write(foreign, QStringLiteral("steps.csv"), "mine");
+    asked = asksOnSaving(second.window, foreign.path());
+    QCOMPARE(asked.text, foreign.path() + QStringLiteral(" already holds such files. Replace "
+                                                         "steps.csv?"));
+    QCOMPARE(asked.enter, QMessageBox::Cancel);
+    QCOMPARE(read(steps), QByteArray("mine"));
+}
+
+/// Its earlier results are written again, also when the run was opened from there.
+void TestExports::resultsOfTheSameRun() {
+    const QTemporaryDir folder;
+    const QString place = folder.filePath(QStringLiteral("mine"));
+    const QString manifest = place + QStringLiteral("/manifest.json");
+    Opened opened(named("Mine", 5));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 5));
+    QCOMPARE(asksOnSaving(window, place).text, QString());
+    const auto isWrittenAgain = [&] {
+        const QByteArray before = read(manifest);
+        const Asked asked = asksOnSaving(window, place);
+        return asked.enter == QMessageBox::Yes && read(manifest) != before &&
+               asked.text == place + QLatin1String(" already holds results of this run. Replace "
+                                                   "them?");
+    };
+    QVERIFY(isWrittenAgain());
+    window.openFile(place);
+    QVERIFY(QTest::qWaitFor([&] { return window.showsSaved(); }, kPatience));
+    QVERIFY(isWrittenAgain());
+    QVERIFY(isWrittenAgain()); // it has another id there now
 }
 
 } // namespace tst_exports

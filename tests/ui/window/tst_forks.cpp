@@ -11,6 +11,7 @@
 #include <QDir>
 #include <QLocale>
 #include <QMenu>
+#include <QStatusBar>
 #include <QTest>
 #include <QToolButton>
 #include <algorithm>
@@ -87,6 +88,7 @@ private slots:
     void inTheMiddleOfAStep();
     void namesTheScaleItStartsAt();
     void saysThatTheFirstScaleIsNotUsed();
+    void aResetTellsWhatItChanges();
 };
 
 void TestForks::goesOnWithItsPast() {
@@ -285,6 +287,34 @@ void TestForks::saysThatTheFirstScaleIsNotUsed() {
     recognizeFork(saved, lanesOf(window.shown().run()->info().recorded));
     QCOMPARE(EventModel::whatText(saved), EventModel::whatText(fork));
     QCOMPARE(EventModel::sentenceOf(saved), told);
+}
+
+/// The settings name neither where a lane came from nor a loss scale that was set.
+void TestForks::aResetTellsWhatItChanges() {
+    Opened opened(tinyConfig(kForkedAfter));
+    MainWindow& window = opened.window;
+    QVERIFY(stepsTo(window, 3));
+    window.shown().setScale(1, QStringLiteral("64"));
+    QVERIFY(trainsTo(window, kForkedAfter));
+    window.setup().addLane();
+    window.shown().fork(2, 1);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
+    window.play(); // Continue
+    QVERIFY(reachesStep(window, 2 * kForkedAfter));
+    QVERIFY(reaches(window, SessionState::Finished));
+    const auto newsOfReset = [&window] {
+        window.statusBar()->clearMessage();
+        window.restart();
+        const QString told = window.statusBar()->currentMessage();
+        return reaches(window, SessionState::Ready) ? told : QString();
+    };
+    QCOMPARE(newsOfReset(),
+             QStringLiteral("C starts from step 0 now; it no longer continues B. The loss scale "
+                            "that was set while it trained is gone; the settings stay as they are. "
+                            "Stop after is 10 again, as before Continue."));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{0}, kPatience);
+    QCOMPARE(newsOfReset(), QString());
 }
 
 } // namespace tst_forks

@@ -113,8 +113,7 @@ void TestWindowCauses::failedRun() {
                  qPrintable(headlineOf(window)));
     set(window, "run.pace", QStringLiteral("7")); // no run knows it
     QCOMPARE(window.bannerText(), kGone);
-    undo(window);
-    undo(window);
+    undo(window); // the learning rate: the pace is not undone
     QCOMPARE(window.bannerText(), QString());
     redo(window);
     QCOMPARE(window.bannerText(), kGone);

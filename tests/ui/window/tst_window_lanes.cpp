@@ -1,5 +1,6 @@
 // Lanes of the whole window by mouse and keyboard: they come and go, their layers get dtypes of
 // their own, and their loss scale is set by hand, while a run with other lanes continues.
+#include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/served_events.h"
 #include "ui/dialogs/scale_dialog.h"
@@ -60,6 +61,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void lanesComeAndGoByClick_data();
     void lanesComeAndGoByClick();
+    void addedFromTheMenu();
     void restartRightAfterPlay();
     void stopStepAfterALaneWent();
     void scaleSetByHand();
@@ -115,6 +117,29 @@ void TestWindowLanes::lanesComeAndGoByClick() {
 
 /// Rows of a run may arrive before the state that it runs: a restart then must not leave it
 /// standing.
+/// The button is below all settings; whoever has hidden them finds the entry, and then the
+/// settings.
+void TestWindowLanes::addedFromTheMenu() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QAction* add = fileAction(window, QStringLiteral("&Add a lane"));
+    QVERIFY(add);
+    auto* edit = qobject_cast<QMenu*>(add->parent());
+    QVERIFY(edit);
+    QTest::keyClick(&window, Qt::Key_F9);
+    QVERIFY(!window.setup().isVisible());
+    for (size_t lanes = 3; lanes <= 6; ++lanes) {
+        emit edit->aboutToShow();
+        QVERIFY(add->isEnabled());
+        add->trigger();
+        QCOMPARE(window.config().config().lanes.size(), lanes);
+        QVERIFY(window.setup().isVisible());
+    }
+    emit edit->aboutToShow();
+    QVERIFY(!add->isEnabled());
+}
+
 void TestWindowLanes::restartRightAfterPlay() {
     Opened opened(tinyConfig(1000000));
     MainWindow& window = opened.window;

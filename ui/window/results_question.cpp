@@ -1,0 +1,57 @@
+// Words the question after what the folder holds.
+#include "ui/window/results_question.h"
+
+#include "ui/dialogs/ask.h"
+#include "ui/models/safe_text.h"
+
+#include <QDir>
+#include <QFileInfo>
+
+namespace halfscope {
+namespace {
+
+/// Compares texts: asking a dead network for the folders themselves would halt the window.
+bool isSameFolder(const QString& a, const QString& b) {
+    const auto whole = [](const QString& path) {
+        return QDir::cleanPath(QFileInfo(path).absoluteFilePath());
+    };
+    return whole(a) == whole(b);
+}
+
+} // namespace
+
+bool ResultsQuestion::isOf(const ReadRun& run, const QString& folder, const HeldRun& held) const {
+    if (!run) return false;
+    const auto known = m_saved.find(held.id);
+    if (known != m_saved.end() && known->second.lock() == run) return true;
+    const RunInfo& info = run->now().info();
+    if (info.folder.empty() || info.id != held.id) return false;
+    // a folder without a manifest tells no id
+    return !held.id.empty() || isSameFolder(QString::fromStdString(info.folder), folder);
+}
+
+bool ResultsQuestion::mayReplace(QWidget* parent, const QString& folder, const HeldResults& held,
+                                 const ReadRun& run, const ReadRun& before) const {
+    if (held.files.isEmpty()) return true;
+    const QString title = tr("Save results");
+    const QString path = safeText(folder.toStdString());
+    if (!held.run)
+        return askReplace(parent, title,
+                          tr("%1 already holds such files. Replace %2?")
+                              .arg(path, held.files.join(QStringLiteral(", "))),
+                          Replacing::LosesMore);
+    if (isOf(run, folder, *held.run) || isOf(before, folder, *held.run))
+        return askReplace(parent, title,
+                          tr("%1 already holds results of this run. Replace them?").arg(path),
+                          Replacing::LosesLittle);
+    const QString name = safeText(held.run->title);
+    QString other = name.isEmpty() ? tr("another run") : tr("another run, “%1”").arg(name);
+    const auto steps = static_cast<int>(held.run->steps);
+    if (steps > 0)
+        other = (steps == 1 ? tr("%1 (1 step)") : tr("%1 (%n steps)", nullptr, steps)).arg(other);
+    return askReplace(parent, title,
+                      tr("%1 holds the results of %2. Replace them?").arg(path, other),
+                      Replacing::LosesMore);
+}
+
+} // namespace halfscope

@@ -1,0 +1,46 @@
+// Asks before the results in a folder are replaced, and knows whose they are: those of another run
+// are lost with all that it took to train it, those of the run that is saved are written again.
+#pragma once
+
+#include "engine/runs/held_run.h"
+#include "engine/runs/run.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+class QWidget;
+
+namespace halfscope {
+
+/// What a folder for results holds before they are saved.
+struct HeldResults {
+    QStringList files;            ///< those that would be replaced or removed
+    std::optional<HeldRun> run{}; ///< whose they are; nothing when that cannot be told
+};
+
+class ResultsQuestion {
+    Q_DECLARE_TR_FUNCTIONS(ResultsQuestion)
+public:
+    using ReadRun = std::shared_ptr<const Run>;
+
+    /// Remembers under which id the results of a run were saved.
+    void saved(const std::string& id, const ReadRun& run) { m_saved[id] = run; }
+    /// Whether results of `run` may be saved in the folder: nothing is lost there, or the user says
+    /// so. Enter replaces only results of the same run, or of `before`, whose rows it begins with
+    /// (null: none).
+    bool mayReplace(QWidget* parent, const QString& folder, const HeldResults&, const ReadRun& run,
+                    const ReadRun& before) const;
+
+private:
+    bool isOf(const ReadRun&, const QString& folder, const HeldRun&) const;
+
+    /// By the id in the folder.
+    std::map<std::string, std::weak_ptr<const Run>> m_saved;
+};
+
+} // namespace halfscope
