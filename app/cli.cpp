@@ -302,9 +302,10 @@ std::string unexpectedText(const CLI::App& app) {
     const std::vector<std::string> own = command.remaining();
     const std::string first = own.empty() ? app.remaining(true).front() : own.front();
     if (first.empty() || first.front() != '-') {
-        return quotedText(first) + (chosen.empty()
-                                        ? std::string(" is not a command: ") + kCommands
-                                        : " is one argument too many for " + command.get_name());
+        if (chosen.empty()) return quotedText(first) + " is not a command: " + kCommands;
+        const bool shards = first.ends_with(".tar"); // of train-*.tar in a shell
+        return quotedText(first) + " is one argument too many for " + command.get_name() +
+               (shards ? "; to train on several shards, name the folder of the shards" : "");
     }
     std::vector<std::string> known;
     for (const CLI::Option* option : command.get_options()) {

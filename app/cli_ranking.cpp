@@ -56,6 +56,11 @@ std::vector<Column> columnsOf(std::span<const RankedLane> lanes) {
     return columns;
 }
 
+/// Returns the number of a line; one whose loss is not finite is no better than the others like it.
+std::string rankOf(const RankedLane& lane, size_t line) {
+    return lane.score.isFinite() ? std::to_string(line) : "-";
+}
+
 } // namespace
 
 std::string rankingTable(std::span<const RankedLane> lanes) {
@@ -65,7 +70,7 @@ std::string rankingTable(std::span<const RankedLane> lanes) {
     const std::vector<size_t> order = ranked(scores);
     std::vector<std::string> lines(order.size() + 1);
     for (size_t i = 0; i < lines.size(); ++i)
-        lines[i] = padded(i == 0 ? "" : std::to_string(i), 3);
+        lines[i] = padded(i == 0 ? "" : rankOf(lanes[order[i - 1]], i), 3);
     std::string abouts;
     for (const Column& column : columnsOf(lanes)) {
         if (!column.about.empty())

@@ -20,7 +20,8 @@ struct RankedLane {
     double milliseconds = 0;       ///< median time of a step on its device
 };
 
-/// Returns the table as text; the last line explains the columns.
+/// Returns the table as text; the last line explains the columns. Lanes whose losses are not finite
+/// come last and have no rank.
 std::string rankingTable(std::span<const RankedLane>);
 
 } // namespace halfscope::cli

@@ -159,6 +159,16 @@ std::string tableCell(const std::optional<GridCell>& cell, const Mark& mark) {
     return text;
 }
 
+/// Says which cell is marked, or why none is.
+std::string markText(const GridCells& cells, std::optional<size_t> best, const Mark& mark) {
+    const auto finite = [](const std::optional<GridCell>& cell) {
+        return cell && cell->outcome != CellOutcome::Failed && cell->score.isFinite();
+    };
+    if (best || std::any_of(cells.begin(), cells.end(), finite))
+        return std::string("> marks the ") + mark.words;
+    return "no cell has a finite loss";
+}
+
 std::string mapTable(const SettingGrid& grid, const GridCells& cells, std::optional<size_t> best) {
     const Sweep* across = grid.sweeps().size() > 1 ? &grid.sweeps()[1] : nullptr;
     const Mark mark = markOf(cells);
@@ -175,7 +185,8 @@ std::string mapTable(const SettingGrid& grid, const GridCells& cells, std::optio
         }
     }
     std::string text = "Median of the last " + std::to_string(LatestLosses::kMost) + " losses" +
-                       mark.name + ", in parentheses the skipped steps; > marks the " + mark.words +
+                       mark.name + ", in parentheses the skipped steps; " +
+                       markText(cells, best, mark) +
                        (across ? "; columns: " + shortKey(*across->field) : std::string()) + "\n";
     std::vector<size_t> widths(grid.columns() + 1, 0);
     for (const auto& line : lines)
@@ -194,6 +205,7 @@ std::string mapTable(const SettingGrid& grid, const GridCells& cells, std::optio
 std::string bestTable(const SettingGrid& grid, const GridCells& cells) {
     const std::string lane = laneNames(grid.base()).front();
     std::vector<RankedLane> table;
+    if (!bestCell(cells)) return {};
     for (const size_t cell : rankedCells(cells)) {
         const GridCell& each = *cells[cell];
         if (each.outcome != CellOutcome::Finished || table.size() == kRanked) break;

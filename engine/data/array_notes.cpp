@@ -2,6 +2,7 @@
 #include "engine/data/array_notes.h"
 
 #include "engine/core/cancel.h"
+#include "engine/data/target_scale.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,6 +64,16 @@ Extremes extremesOf(const Array& array) {
         found.notFinite += odd;
     }
     return found;
+}
+
+std::optional<Message> bytesNote(const Array& x) {
+    constexpr double kLeast = 100; // of the highest one; masks and small counts stay below it
+    if (x.info.type != ElementType::U8) return std::nullopt;
+    const auto highest = std::ranges::max_element(x.bytes);
+    if (highest == x.bytes.end() || std::to_integer<int>(*highest) < kLeast) return std::nullopt;
+    return Message(phrase("Data", "The values of x are bytes that reach %1, which networks learn "
+                                  "badly as they are: divide them by 255, or %2."),
+                   std::to_integer<int64_t>(*highest), Message(kSetToTrue, "data.standardise_x"));
 }
 
 std::optional<Message> otherClassesNote(const Array& y) {

@@ -17,6 +17,9 @@ struct Extremes {
 };
 Extremes extremesOf(const Array&); ///< Cancellable.
 
+/// Tells of inputs that are the bytes of pictures, 0 to 255, which are learnt badly as they are.
+std::optional<Message> bytesNote(const Array& x);
+
 /// Tells of targets that seem to be classes in a form that cross-entropy does not take.
 std::optional<Message> otherClassesNote(const Array& y);
 

@@ -176,6 +176,41 @@ bool opensPairs(const std::string& folder, TaskConfig& task) {
     return true;
 }
 
+/// Returns where a name has an x or y that is a word of its own, as in "X_train" and "x64"; npos
+/// where it has none, as "matrix".
+size_t letterIn(const std::string& stem) {
+    const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    for (size_t at = stem.size(); at-- > 0;) {
+        const bool begins = at == 0 || !isLetter(stem[at - 1]);
+        const bool ends = at + 1 == stem.size() || !isLetter(stem[at + 1]);
+        if (begins && ends && std::string_view("xXyY").find(stem[at]) != std::string_view::npos)
+            return at;
+    }
+    return std::string::npos;
+}
+
+/// Refuses an array without its partner, see partnerOf().
+[[noreturn]] void refuseAlone(const std::string& path) {
+    std::string wanted = std::filesystem::path(path).filename().string();
+    const size_t at = letterIn(std::filesystem::path(path).stem().string());
+    if (at == wanted.npos)
+        throw InputError(phrase("Data", "%1: the other array is missing: in the names of the files "
+                                        "x stands for the inputs and y for the targets, as in "
+                                        "x.npy and y.npy; or set data.kind to arrays, and data.x "
+                                        "and data.y to the two files"),
+                         pathText(path));
+    constexpr std::string_view kFrom = "xXyY", kTo = "yYxX";
+    const bool inputs = wanted[at] == 'x' || wanted[at] == 'X';
+    wanted[at] = kTo[kFrom.find(wanted[at])];
+    throw InputError(inputs ? phrase("Data", "%1: the other array is missing: beside it there must "
+                                             "be a file %2 with the targets; or set data.kind to "
+                                             "arrays, and data.x and data.y to the two files")
+                            : phrase("Data", "%1: the other array is missing: beside it there must "
+                                             "be a file %2 with the inputs; or set data.kind to "
+                                             "arrays, and data.x and data.y to the two files"),
+                     pathText(path), pathText(wanted));
+}
+
 } // namespace
 
 Message listedArrays(const std::string& path) {
@@ -272,10 +307,7 @@ bool opensArrays(const std::string& path, TaskConfig& task) {
     task.y = path;
     task.x = partnerOf(path, "yY", "xX");
     if (!task.x.empty()) return true;
-    throw InputError(phrase("Data",
-                            "%1: the other array is missing: beside x.npy, with the inputs, "
-                            "there must be a file y.npy with the targets"),
-                     pathText(path));
+    refuseAlone(path);
 }
 
 } // namespace halfscope

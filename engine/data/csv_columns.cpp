@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -176,35 +177,62 @@ std::optional<std::string> wordAmongNames(const CsvLayout& layout) {
     return std::nullopt;
 }
 
-/// Tells which columns data.drop leaves out, and of those that could not be inputs, why.
+/// Tells which columns data.drop leaves out that could not be inputs, and why.
+void noteUnusable(std::map<ColumnHint, std::vector<std::string>>& names, const Message& beyond,
+                  std::vector<Message>& notes) {
+    const auto tell = [&](ColumnHint hint, auto&& note) {
+        if (!names[hint].empty()) notes.push_back(note(someOf(names[hint])));
+    };
+    tell(ColumnHint::ManyWords, [](const Message& some) {
+        return Message(phrase("Data", "Columns with more than %1 different words, such as dates or "
+                                      "free text, cannot be inputs. The setting data.drop leaves "
+                                      "out: %2."),
+                       kMostWords, some);
+    });
+    tell(ColumnHint::Dates, [](const Message& some) {
+        return Message(phrase("Data", "Dates are no inputs: the network would learn nothing but "
+                                      "the days in the table. The setting data.drop leaves out: "
+                                      "%1. To use them, write numbers in their place, such as the "
+                                      "month or the days since the first."),
+                       some);
+    });
+    tell(ColumnHint::Mixed, [](const Message& some) {
+        return Message(phrase("Data", "Columns of numbers with a word here and there cannot be "
+                                      "inputs. The setting data.drop leaves out: %1."),
+                       some);
+    });
+    tell(ColumnHint::BeyondFloat, [&beyond](const Message& some) {
+        return Message(phrase("Data",
+                              "Columns with a number that float32 does not hold, which ends "
+                              "at 3.4e+38, cannot be inputs. The setting data.drop leaves "
+                              "out: %1. The first such number is in %2. To use these "
+                              "columns, correct it, and open the table again."),
+                       some, beyond);
+    });
+    tell(ColumnHint::NoValue, [](const Message& some) {
+        return Message(phrase("Data", "Columns without any value cannot be inputs. The setting "
+                                      "data.drop leaves out: %1."),
+                       some);
+    });
+}
+
+/// Tells which columns data.drop leaves out.
 void noteLeftOut(const CsvLayout& layout, const TaskConfig& task, std::vector<Message>& notes) {
-    std::vector<std::string> asked, manyWords, mixed, noValue;
+    std::vector<std::string> asked;
+    std::map<ColumnHint, std::vector<std::string>> unusable;
+    Message beyond;
     for (const std::string& name : droppedColumns(task.drop)) {
         const auto column =
             std::find_if(layout.columns.begin(), layout.columns.end(),
                          [&name](const CsvColumn& each) { return each.name == name; });
         const ColumnHint hint = column->hint; // a name without a column was refused
-        (hint == ColumnHint::NoValue     ? noValue
-         : hint == ColumnHint::ManyWords ? manyWords
-         : hint == ColumnHint::Mixed     ? mixed
-                                         : asked)
-            .push_back(name);
+        const bool could = hint == ColumnHint::None || hint == ColumnHint::Formatted;
+        (could ? asked : unusable[hint]).push_back(name);
+        if (beyond.empty()) beyond = column->beyondFloat;
     }
     if (!asked.empty())
         notes.push_back({phrase("Data", "The setting data.drop leaves out: %1."), someOf(asked)});
-    if (!manyWords.empty())
-        notes.push_back({phrase("Data", "Columns with more than %1 different words, such as dates "
-                                        "or free text, cannot be inputs. The setting data.drop "
-                                        "leaves out: %2."),
-                         kMostWords, someOf(manyWords)});
-    if (!mixed.empty())
-        notes.push_back({phrase("Data", "Columns of numbers with a word here and there cannot be "
-                                        "inputs. The setting data.drop leaves out: %1."),
-                         someOf(mixed)});
-    if (!noValue.empty())
-        notes.push_back({phrase("Data", "Columns without any value cannot be inputs. The setting "
-                                        "data.drop leaves out: %1."),
-                         someOf(noValue)});
+    noteUnusable(unusable, beyond, notes);
 }
 
 /// Tells which inputs are different in each line, which a network learns by heart. The only column
@@ -231,6 +259,42 @@ void noteUseless(const CsvLayout& layout, const TaskConfig& task, std::vector<Me
                          someOf(names)});
 }
 
+/// Tells which words are inputs of their own although they may mean the same, such as Rome and
+/// ROME.
+void noteCapitals(const CsvLayout& layout, std::vector<Message>& notes) {
+    std::vector<std::string> columns;
+    Message first;
+    for (const CsvColumn& column : layout.columns) {
+        std::map<std::string, std::string> seen; // by their lower case
+        for (const std::string& word : column.words) {
+            const auto [other, added] = seen.try_emplace(lowerCase(word), word);
+            if (added) continue;
+            if (first.empty())
+                first = {phrase("Data", "%1 and %2"), quotedText(other->second), quotedText(word)};
+            columns.push_back(column.name);
+            break;
+        }
+    }
+    if (!columns.empty())
+        notes.push_back(
+            {phrase("Data", "Words that differ only in capitals, such as %1, are inputs "
+                            "of their own, in the columns: %2. If they mean the same, "
+                            "write them alike."),
+             first, someOf(columns)});
+}
+
+void noteWords(const CsvLayout& layout, std::vector<Message>& notes) {
+    std::vector<std::string> words;
+    for (const CsvColumn& column : layout.columns)
+        if (column.use == ColumnUse::Words)
+            words.push_back(column.name + " (" + std::to_string(column.words.size()) + ")");
+    if (!words.empty())
+        notes.push_back({phrase("Data", "Columns of words became an input of 0 and 1 for each "
+                                        "word: %1."),
+                         someOf(words)});
+    noteCapitals(layout, notes);
+}
+
 void notePlaceholders(const CsvLayout& layout, std::vector<Message>& notes) {
     std::vector<std::string> columns;
     for (const CsvColumn& column : layout.columns)
@@ -243,6 +307,24 @@ void notePlaceholders(const CsvLayout& layout, std::vector<Message>& notes) {
                                         "and how many samples have it: %1. If it does, save the "
                                         "table with nothing in its place."),
                          someOf(columns)});
+}
+
+/// Returns data.drop with the columns of inputs added whose fields are such; unchanged when no
+/// other inputs are left.
+template <class Out>
+std::string dropWhere(const TaskConfig& task, const Out& out) {
+    CsvFile file = tableOf(task);
+    const CsvLayout layout = csvLayout(task, file);
+    const std::vector<SeenFields> seen = lookThrough(task, layout);
+    std::vector<std::string> names;
+    for (size_t i = 0; i < seen.size(); ++i)
+        if (layout.columns[i].use == ColumnUse::Number && out(seen[i]))
+            names.push_back(layout.columns[i].name);
+    const auto others = std::count_if(layout.columns.begin(), layout.columns.end(),
+                                      [](const CsvColumn& column) { return column.inputs() > 0; }) -
+                        static_cast<std::ptrdiff_t>(names.size());
+    if (names.empty() || others == 0) return task.drop;
+    return dropAlso(task, names).value_or(task.drop);
 }
 
 } // namespace
@@ -332,19 +414,14 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
 }
 
 std::string dropWithUnusable(const TaskConfig& task) {
-    CsvFile file = tableOf(task);
-    const CsvLayout layout = csvLayout(task, file);
-    const std::vector<SeenFields> seen = lookThrough(task, layout);
-    std::vector<std::string> out;
-    for (size_t i = 0; i < seen.size(); ++i)
-        if (layout.columns[i].use == ColumnUse::Number &&
-            (seen[i].hasManyWords() || seen[i].areMixed() || seen[i].hasNothing()))
-            out.push_back(layout.columns[i].name);
-    const auto others = std::count_if(layout.columns.begin(), layout.columns.end(),
-                                      [](const CsvColumn& column) { return column.inputs() > 0; }) -
-                        static_cast<std::ptrdiff_t>(out.size());
-    if (out.empty() || others == 0) return task.drop;
-    return dropAlso(task, out).value_or(task.drop);
+    return dropWhere(task, [](const SeenFields& seen) {
+        return seen.areDates() || seen.hasManyWords() || seen.areMixed() || seen.areBeyondFloat() ||
+               seen.hasNothing();
+    });
+}
+
+std::string dropWithDates(const TaskConfig& task) {
+    return dropWhere(task, [](const SeenFields& seen) { return seen.areDates(); });
 }
 
 std::string dropWithout(const TaskConfig& task, std::string_view column) {
@@ -378,15 +455,13 @@ std::vector<std::string> droppedColumns(std::string_view text) {
 std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatted,
                                  const TaskConfig& task) {
     std::vector<Message> notes;
-    std::vector<std::string> truths, words;
+    std::vector<std::string> truths;
     bool unnamed = false, unnamedInput = false;
     for (const CsvColumn& column : layout.columns) {
         const bool input = column.inputs() > 0;
         unnamed = unnamed || (column.use == ColumnUse::LeftOut && isUnnamed(column.name));
         unnamedInput = unnamedInput || (input && isUnnamed(column.name));
         if (column.use == ColumnUse::Truth) truths.push_back(column.name);
-        if (column.use == ColumnUse::Words)
-            words.push_back(column.name + " (" + std::to_string(column.words.size()) + ")");
     }
     if (layout.separator == '\t')
         notes.push_back(phrase("Data", "The columns are separated by tabs."));
@@ -422,10 +497,7 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
         notes.push_back({phrase("Data", "True and yes are 1, false and no are 0, in the columns: "
                                         "%1."),
                          someOf(truths)});
-    if (!words.empty())
-        notes.push_back({phrase("Data", "Columns of words became an input of 0 and 1 for each "
-                                        "word: %1."),
-                         someOf(words)});
+    noteWords(layout, notes);
     if (!formatted.empty())
         notes.push_back({phrase("Data", "Numbers with thousands separators, percent signs or signs "
                                         "of currency are taken for words, in the columns: %1. The "

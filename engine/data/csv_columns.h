@@ -27,12 +27,14 @@ enum class ColumnUse : uint8_t {
 /// What users should know about the fields of a column.
 enum class ColumnHint : uint8_t {
     None,
-    NoValue,    ///< of a column that is left out
-    ManyWords,  ///< likewise; too many to be inputs
-    Mixed,      ///< likewise; numbers with a word here and there
-    Formatted,  ///< numbers with separators or signs, which are read as words
-    NamesLines, ///< each line has another number, or another word
-    OneValue    ///< all lines have the same number, truth or word
+    NoValue,     ///< of a column that is left out
+    ManyWords,   ///< likewise; too many to be inputs
+    Mixed,       ///< likewise; numbers with a word here and there
+    BeyondFloat, ///< likewise; numbers, one of which float32 does not hold
+    Dates,       ///< likewise; dates
+    Formatted,   ///< numbers with separators or signs, which are read as words
+    NamesLines,  ///< each line has another number, or another word
+    OneValue     ///< all lines have the same number, truth or word
 };
 
 struct CsvColumn {
@@ -43,6 +45,9 @@ struct CsvColumn {
     ColumnHint hint = ColumnHint::None; ///< known once the samples are read
     /// Likewise, see SeenNumbers.
     std::optional<RepeatedNumber> placeholder{};
+    /// Likewise the first number that float32 does not hold, where a column of them is left out:
+    /// "PATH, line 4: "1e300" in the column "size"".
+    Message beyondFloat{};
 
     size_t inputs() const; ///< how many inputs the column has
 };
@@ -76,10 +81,14 @@ CsvLayout csvLayout(const TaskConfig&, CsvFile&);
 void useWords(const TaskConfig&, CsvLayout&);
 
 /// Returns data.drop with the columns added that cannot be inputs: those with too many different
-/// words, those of numbers with a word here and there, and those without any value. Returns it
-/// unchanged when there are no such columns or no other inputs, and when the setting cannot hold
-/// their names. Throws InputError as CsvFile and csvLayout() do.
+/// words, those of numbers with a word here and there or with a number that float32 does not hold,
+/// and those without any value; likewise those of dates, see dropWithDates(). Returns it unchanged
+/// when there are no such columns or no other inputs, and when the setting cannot hold their names.
+/// Throws InputError as CsvFile and csvLayout() do.
 std::string dropWithUnusable(const TaskConfig&);
+/// Returns data.drop with the columns of dates added, however few there are: inputs of 0 and 1 for
+/// days are of no use for any other day. Otherwise like dropWithUnusable().
+std::string dropWithDates(const TaskConfig&);
 /// Returns data.drop without one of its columns.
 std::string dropWithout(const TaskConfig&, std::string_view column);
 /// Returns the names of the columns of the table, in its order. Throws InputError as CsvFile does.

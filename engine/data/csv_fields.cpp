@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/shipped_data.h"
+#include "engine/data/standardiser.h"
 
 #include <algorithm>
 #include <cmath>
@@ -105,6 +106,14 @@ std::optional<float> truthOf(std::string_view text) {
 double numberOf(std::string_view text, bool commas) {
     double value = NAN;
     return NumberText(text, commas).read(value) == std::errc{} ? value : double{NAN};
+}
+
+bool isBeyondFloat(std::string_view text, bool commas) {
+    const NumberText number(text, commas);
+    long double value = 0; // so that 1e-400 is not beyond it
+    const std::errc code = number.read(value);
+    if (code != std::errc{}) return code == std::errc::result_out_of_range;
+    return !(std::abs(value) < kFloatEnds);
 }
 
 bool isFormattedNumber(std::string_view field) {

@@ -72,6 +72,9 @@ struct NumberText {
 /// Returns the number in the text; nan when it is not a number.
 double numberOf(std::string_view text, bool commas);
 
+/// Whether the text is a number that float32 does not hold, such as 1e300 or inf.
+bool isBeyondFloat(std::string_view text, bool commas);
+
 /// Numbers the names that stand there again, as pandas does: "size.1". Returns the names that got a
 /// number.
 std::vector<std::string> tellApart(std::vector<std::string>& names);

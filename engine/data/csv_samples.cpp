@@ -150,6 +150,8 @@ private:
 
     void seeLeftOut(size_t i) {
         m_leftOut[i].add(m_file, i);
+        Message& beyond = m_table.layout.columns[i].beyondFloat;
+        if (beyond.empty() && m_leftOut[i].areBeyondFloat()) beyond = inColumn(i);
         if (m_leftOut[i].hasFormatted()) seeFormatted(i);
     }
     void seeFormatted(size_t i) {
@@ -175,7 +177,9 @@ private:
         switch (column.use) {
         case ColumnUse::LeftOut:
             if (leftOut.hasNothing()) return ColumnHint::NoValue;
+            if (leftOut.areDates()) return ColumnHint::Dates;
             if (leftOut.areMixed()) return ColumnHint::Mixed;
+            if (leftOut.areBeyondFloat()) return ColumnHint::BeyondFloat;
             if (!leftOut.hasManyWords()) return ColumnHint::None;
             return leftOut.hasFormatted() ? ColumnHint::Formatted : ColumnHint::ManyWords;
         case ColumnUse::Number:

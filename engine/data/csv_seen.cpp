@@ -3,6 +3,7 @@
 
 #include "engine/core/text.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/date_text.h"
 
 #include <algorithm>
 #include <array>
@@ -57,10 +58,12 @@ void SeenFields::add(const CsvFile& file, size_t column) {
     Texts& texts = number ? m_numbers : m_words;
     if (texts.size() <= kMostWords) texts.emplace(text);
     ++m_fields;
+    m_beyondFloat = m_beyondFloat || (number && isBeyondFloat(text, file.commas()));
     if (number) return;
     ++m_wordFields;
     m_allTruths = m_allTruths && truthOf(text);
     m_onlyFormatted = m_onlyFormatted && isFormattedNumber(text);
+    m_allDates = m_allDates && isDate(text);
 }
 
 bool SeenFields::areWords() const {

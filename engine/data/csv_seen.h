@@ -36,6 +36,10 @@ public:
     bool areWords() const;
     /// Whether words are there, but too few of them for areWords(): they may be mistakes.
     bool areMixed() const { return hasBoth() && !areWords() && !m_onlyFormatted; }
+    /// Whether all are numbers, of which float32 does not hold one.
+    bool areBeyondFloat() const { return areNumbers() && m_beyondFloat; }
+    /// Whether all are dates, see isDate().
+    bool areDates() const { return !m_words.empty() && m_numbers.empty() && m_allDates; }
     bool areTruths() const { return areWords() && m_allTruths && m_numbers.empty(); }
     bool hasManyWords() const { return (areWords() ? values() : m_words.size()) > kMostWords; }
     /// Whether all words are numbers with separators or signs, see isFormattedNumber().
@@ -49,7 +53,8 @@ private:
     bool hasBoth() const { return !m_words.empty() && !m_numbers.empty(); }
 
     size_t m_fields = 0, m_wordFields = 0;
-    bool m_allTruths = true, m_onlyFormatted = true; ///< of the words
+    bool m_allTruths = true, m_onlyFormatted = true, m_allDates = true; ///< of the words
+    bool m_beyondFloat = false;                                         ///< one of the numbers is
     Texts m_words, m_numbers; ///< different texts; at most one more than is allowed of each
 };
 

@@ -1,6 +1,8 @@
 // A csv table: a line of column names, then a sample a line. One column is the target, all others
 // are inputs.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/class_sides.h"
 #include "engine/data/csv_fields.h"
@@ -9,6 +11,7 @@
 #include "engine/data/csv_samples.h"
 #include "engine/data/input_scale.h"
 #include "engine/data/losses.h"
+#include "engine/data/outliers.h"
 #include "engine/data/own_files.h"
 #include "engine/data/stored_data.h"
 #include "engine/data/target_scale.h"
@@ -52,6 +55,7 @@ public:
             setView();
         }
         if (m_table.filled > 0) fill(task.path);
+        noteOutliers(task);
         takeInputs(task);
     }
 
@@ -305,6 +309,48 @@ private:
                 for (const int32_t row : *rows)
                     if (std::isnan(at(row, column))) at(row, column) = mean;
         }
+    }
+
+    /// Names the columns that standardising makes useless, because a value or two are far from all
+    /// others: a slip of the pen, most likely.
+    void noteOutliers(const TaskConfig& task) {
+        std::vector<std::string> names;
+        Message first;
+        std::vector<double> values(m_splits.train.size());
+        const std::vector<CsvColumn>& columns = m_table.layout.columns;
+        for (size_t i = 0; i < columns.size(); ++i) {
+            const bool target = columns[i].use == ColumnUse::Target && standardisesTarget(task);
+            const bool input = columns[i].use == ColumnUse::Number && task.standardise;
+            if ((!input && !target) || columns[i].placeholder) continue;
+            checkCancelled();
+            std::ranges::transform(m_splits.train, values.begin(), [&](int32_t row) {
+                if (input) return at(row, columns[i].input);
+                return m_targetScale.restored(0, double{m_targets[static_cast<size_t>(row)]});
+            });
+            const std::vector<size_t> far = outliersOf(values);
+            if (far.empty()) continue;
+            names.push_back(columns[i].name);
+            if (first.empty()) first = lineOf(task, m_splits.train[far.front()], i);
+        }
+        if (!names.empty())
+            m_notes.push_back({phrase("Data", "Columns have one to three values so far from all "
+                                              "others that standardising makes the others nearly "
+                                              "equal: %1. The first is in %2. Correct such values, "
+                                              "or leave their lines out."),
+                               someOf(names), first});
+    }
+    /// Returns where a stored sample has its value of a column. The file is read once more for it:
+    /// samples do not know their lines.
+    Message lineOf(const TaskConfig& task, int32_t row, size_t column) const {
+        CsvFile file = tableOf(task);
+        file.readHeader();
+        for (int64_t left = m_numbers[static_cast<size_t>(row)]; file.next(); --left)
+            if (left == 0 && column < file.fields.size())
+                return {phrase("Data", "%1: %2 in the column %3"), file.place(),
+                        quotedText(file.text(column)),
+                        quotedText(m_table.layout.columns[column].name)};
+        throw InputError(phrase("Data", "%1: the file changed while it was read"),
+                         pathText(task.path));
     }
 
     /// Takes the inputs, standardised where the settings ask for it.

@@ -313,6 +313,16 @@ def samples():
         parts.varied};
 }
 
+/// Refuses what WebDataset takes for many shards: "train-{000000..000146}.tar".
+void checkIsNoPattern(const std::string& path) {
+    std::error_code ignored;
+    if (!isShard(path) || path.find_first_of("{*?") == path.npos || fs::exists(path, ignored))
+        return;
+    throw InputError(phrase("Data", "%1: there is no such file; to train on several shards, name "
+                                    "the folder of the shards"),
+                     pathText(path));
+}
+
 } // namespace
 
 extern const DataSetInfo kShardData;
@@ -331,6 +341,7 @@ const DataSetInfo kShardData{
             std::error_code ignored;
             task.path = path;
             const bool folder = fs::is_directory(path, ignored);
+            checkIsNoPattern(path);
             return folder ? !pathsIn(path, Entries::Files, isShard).empty() : isShard(path);
         },
     .facts = shardFacts,

@@ -111,6 +111,37 @@ struct Header {
     bool columnsFirst = false; ///< Fortran order
 };
 
+/// Returns the array's name in the file's: "y" of "data.npz/y.npy"; "x" where it is no name.
+std::string nameIn(const std::string& path) {
+    const size_t slash = path.find_last_of('/');
+    std::string name = path.substr(slash == path.npos ? 0 : slash + 1);
+    name.resize(std::min(name.find('.'), name.size()));
+    const auto isLetter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    const auto fits = [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); };
+    const bool plain = !name.empty() && isLetter(name.front()) && std::ranges::all_of(name, fits);
+    return plain ? name : "x";
+}
+
+/// Refuses an array of another type, with what makes numbers of it.
+[[noreturn]] void refuseType(std::string_view descr, const std::string& path) {
+    const std::string name = nameIn(path);
+    const char kind = descr.size() > 1 ? descr[1] : ' ';
+    if (kind == 'c')
+        refuse(path, {phrase("Files", "its type %1 is complex numbers; numpy.stack([%2.real, "
+                                      "%2.imag], 1) makes numbers of them"),
+                      quotedText(descr), name});
+    const bool words = kind == 'U' || kind == 'S' || kind == 'O';
+    refuse(path,
+           {words ? phrase("Files", "its type %1 is neither numbers nor bool; "
+                                    "numpy.unique(%2, return_inverse=True)[1] numbers classes, and "
+                                    "%2.astype(numpy.float32) makes numbers of it where it can")
+                  : phrase("Files", "its type %1 is neither numbers nor bool; "
+                                    "%2.astype(numpy.float32) makes numbers of it where it can"),
+            quotedText(descr), name});
+}
+
 ElementType typeOf(std::string_view descr, const std::string& path) {
     constexpr std::array<std::pair<std::string_view, ElementType>, 12> kTypes{
         {{"b1", ElementType::Bool},
@@ -128,10 +159,7 @@ ElementType typeOf(std::string_view descr, const std::string& path) {
     const bool ordered = descr.starts_with('<') || descr.starts_with('>') || descr.starts_with('|');
     for (const auto& [name, type] : kTypes)
         if (ordered && descr.substr(1) == name) return type;
-    refuse(path,
-           {phrase("Files", "its type %1 is neither numbers nor bool; x.astype(numpy.float32) "
-                            "makes numbers of it where it can"),
-            quotedText(descr)});
+    refuseType(descr, path);
 }
 
 void parseHeader(std::string_view text, const std::string& path, Header& to) {

@@ -18,9 +18,9 @@ double cost(std::optional<double> value) {
     return value && !std::isnan(*value) ? *value : std::numeric_limits<double>::infinity();
 }
 
-std::array<double, 4> costs(const LaneScore& score) {
+std::array<double, 5> costs(const LaneScore& score) {
     const auto wrong = score.accuracy ? std::optional(1 - *score.accuracy) : std::nullopt;
-    return {cost(wrong), cost(score.validationLoss), cost(score.loss),
+    return {score.isFinite() ? 0.0 : 1.0, cost(wrong), cost(score.validationLoss), cost(score.loss),
             static_cast<double>(score.skipped)};
 }
 
@@ -32,6 +32,10 @@ void LatestLosses::add(double loss) {
 }
 
 double LatestLosses::median() const { return medianWithNan({m_losses.begin(), m_losses.end()}); }
+
+bool LaneScore::isFinite() const {
+    return std::isfinite(loss) && std::isfinite(validationLoss.value_or(0));
+}
 
 Criterion criterionOf(std::span<const LaneScore> scores) {
     const auto any = [scores](auto has) { return std::any_of(scores.begin(), scores.end(), has); };

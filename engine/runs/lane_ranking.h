@@ -25,6 +25,10 @@ struct LaneScore {
     std::optional<double> accuracy, validationLoss; ///< of the last validation
     double loss = 0;                                ///< LatestLosses::median()
     int64_t skipped = 0;                            ///< skipped steps
+
+    /// Whether no loss is inf or nan. Where one is, the accuracy means nothing either: it counts
+    /// the class that the first of the outputs, all of them nan, stands for.
+    bool isFinite() const;
 };
 
 /// What decides which lane is the best.
@@ -32,9 +36,10 @@ enum class Criterion : uint8_t { Accuracy, ValidationLoss, Loss };
 /// Returns the first one that any of the scores has.
 Criterion criterionOf(std::span<const LaneScore>);
 
-/// Returns the lanes from the best to the worst: by accuracy when there are classes, then by the
-/// validation loss, then by the loss of the last steps, then by the number of skipped steps, fewest
-/// first. A value that is nan or missing ranks last; equal lanes keep their order.
+/// Returns the lanes from the best to the worst: first those whose losses are finite, then by
+/// accuracy when there are classes, then by the validation loss, then by the loss of the last
+/// steps, then by the number of skipped steps, fewest first. A value that is nan or missing ranks
+/// last; equal lanes keep their order.
 std::vector<size_t> ranked(std::span<const LaneScore>);
 
 } // namespace halfscope

@@ -54,18 +54,20 @@ bool areFewClasses(const DataFacts& facts) {
     return classes <= kMostClasses && facts.train + facts.validation >= kLeastOfEach * classes;
 }
 
-/// Throws InputError when the classes are numbers that are read as words: each "1.234,56" would
-/// silently be a class of its own.
+/// Throws InputError when the classes are numbers that are read as words, or that float32 does not
+/// hold: each "1.234,56" would silently be a class of its own, and so would all beside a 1e300.
 void checkClassesAreWords(TaskConfig task) {
     task.loss.kind = LossKind::CrossEntropy;
     const TaskView view = makeDataset(task, 0)->view();
-    const auto formatted =
-        std::find_if(view.classes.begin(), view.classes.end(), isFormattedNumber);
+    const auto odd = std::ranges::find_if(view.classes, [](const std::string& name) {
+        return isFormattedNumber(name) || isBeyondFloat(name, true);
+    });
     const bool numbers =
         std::all_of(view.classes.begin(), view.classes.end(), [](const std::string& name) {
-            return isFormattedNumber(name) || !std::isnan(numberOf(name, true));
+            return isFormattedNumber(name) || isBeyondFloat(name, true) ||
+                   !std::isnan(numberOf(name, true));
         });
-    if (formatted == view.classes.end() || !numbers) return;
+    if (odd == view.classes.end() || !numbers) return;
     task.loss.kind = LossKind::Mse;
     factsOf(task); // names the first of them
 }
@@ -98,12 +100,12 @@ std::string targetFor(const TaskConfig& task) {
     }
 }
 
-/// Returns data.drop. Leaves out columns that have too many words to be inputs, or no value, when
-/// the table cannot be used otherwise; DataFacts::notes names them.
+/// Returns data.drop. Leaves out columns of dates, and those that have too many words to be inputs,
+/// or no value, when the table cannot be used otherwise; DataFacts::notes names them.
 std::string dropFor(const TaskConfig& task) {
     if (!infoOf(task.kind).has("data.drop")) return task.drop;
     const bool usable = factsWith(task, LossKind::CrossEntropy) || factsWith(task, LossKind::Mse);
-    return usable ? task.drop : dropWithUnusable(task);
+    return usable ? dropWithDates(task) : dropWithUnusable(task);
 }
 
 /// Lines that lack a value are dropped only where the table cannot be used otherwise, or where many

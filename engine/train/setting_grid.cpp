@@ -247,9 +247,10 @@ std::vector<size_t> rankedCells(const GridCells& cells) {
 
 std::optional<size_t> bestCell(const GridCells& cells) {
     const std::vector<size_t> order = rankedCells(cells);
-    if (order.empty() || cells[order.front()]->outcome != CellOutcome::Finished)
-        return std::nullopt;
-    return order.front();
+    if (order.empty()) return std::nullopt;
+    const GridCell& first = *cells[order.front()];
+    const bool best = first.outcome == CellOutcome::Finished && first.score.isFinite();
+    return best ? std::optional(order.front()) : std::nullopt;
 }
 
 std::string cellText(const SettingGrid& grid, size_t cell) {

@@ -106,7 +106,7 @@ using GridCells = std::vector<std::optional<GridCell>>;
 /// Those that stopped early come last, because a shorter training proves less; those that failed
 /// are left out.
 std::vector<size_t> rankedCells(const GridCells&);
-/// Returns the first of them, if it was trained to its end.
+/// Returns the first of them, if it was trained to its end and its losses are finite.
 std::optional<size_t> bestCell(const GridCells&);
 
 /// Returns "init_scale 2^10, growth_interval 20" for a cell.

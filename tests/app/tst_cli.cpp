@@ -71,6 +71,12 @@ void TestCli::wrongUsage_data() {
     row("three words", {"presets", "bench", "x"},
         "\"bench\" is one argument too many for presets\n");
     row("two files", {"run", "a.json", "b.json"}, "\"b.json\" is one argument too many for run\n");
+    row("two shards", {"run", "a.tar", "b.tar"},
+        "\"b.tar\" is one argument too many for run; to train on several shards, name the folder "
+        "of the shards\n");
+    row("shards in braces", {"run", "no/s-{000000..000002}.tar"},
+        "no/s-{000000..000002}.tar: there is no such file; to train on several shards, name the "
+        "folder of the shards\n");
     row("preset", {"run", "--preset", "overfow"},
         "\"overfow\" is not a preset; the nearest one is overflow");
     row("file and preset", {"run", "a.json", "--preset", "overflow"},

@@ -20,6 +20,7 @@ class TestArrayNotes : public QObject {
 private slots:
     void notesOddValues();
     void notesLargeValues();
+    void notesBytes();
     void notesChannelsLast();
     void notesTokens();
     void notesOtherClasses_data();
@@ -83,6 +84,26 @@ void TestArrayNotes::notesLargeValues() {
                 .at(0)
                 .english()
                 .starts_with("Values of x reach 70000,"));
+}
+
+/// The bytes of pictures begin far from what networks learn well; masks and small counts do not.
+void TestArrayNotes::notesBytes() {
+    const auto told = [&](const char* type, char highest, bool standardise = false) {
+        const std::string y = npy("<f4", "(2,)", bytesOfValues<float>({0, 1}));
+        TaskConfig task = arrays(npy(type, "(2, 2)", std::string{1, highest, 0, 3}), y);
+        task.standardiseX = standardise;
+        QStringList notes;
+        for (const Message& note : makeDataset(task, 0)->notes())
+            notes << QString::fromStdString(note.english());
+        return notes.filter("bytes");
+    };
+    QCOMPARE(told("|u1", '\xff'),
+             QStringList("The values of x are bytes that reach 255, which networks learn badly as "
+                         "they are: divide them by 255, or set data.standardise_x to true."));
+    QCOMPARE(told("|u1", 100).size(), 1);
+    QCOMPARE(told("|u1", 99), QStringList());
+    QCOMPARE(told("|i1", 127), QStringList());
+    QCOMPARE(told("|u1", '\xff', true), QStringList());
 }
 
 void TestArrayNotes::notesChannelsLast() {

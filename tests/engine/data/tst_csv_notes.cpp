@@ -3,6 +3,7 @@
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/dataset.h"
+#include "engine/data/date_text.h"
 #include "tests/support/array_files.h"
 
 #include <QTemporaryDir>
@@ -20,6 +21,11 @@ private slots:
     void formattedNumbers();
     void formattedInputs();
     void leftOut();
+    void dates_data();
+    void dates();
+    void columnsOfDates();
+    void beyondFloat();
+    void capitals();
     void lineNames_data();
     void lineNames();
     void oneValue();
@@ -96,6 +102,93 @@ void TestCsvNotes::leftOut() {
                               ", line 2: \"$1,100\" in the column \"price\". To use them as "
                               "numbers, format their cells as plain numbers in a spreadsheet "
                               "program, and save the table as CSV again."}));
+}
+
+void TestCsvNotes::dates_data() {
+    QTest::addColumn<bool>("date");
+    for (const char* text :
+         {"2024-03-05", "2024/3/5", "2024-03-05T17:30:00Z", "2024-03-05 17:30:00.250+01:00",
+          "05.03.2024", "5.3.2024 7:30", "05.03.24", "3/5/2024", "12/31/99", "31/12/1999",
+          "3/5/2024 5:30 PM", "31-12-1999", "2024-03-05 24:00"})
+        QTest::newRow(text) << true;
+    for (const char* text : {"",
+                             "2024",
+                             "2024-03",
+                             "2024-03-05-01",
+                             "1.2.10",
+                             "1.2.3",
+                             "192.168.1.10",
+                             "13/13/2024",
+                             "32.1.2024",
+                             "0/5/2024",
+                             "2024-03/05",
+                             "2024-03-05 noon",
+                             "2024-03-05 17",
+                             "17:30",
+                             "2024-03-05 25:00",
+                             "2024-03-05 17:61",
+                             "May 5, 2024",
+                             "12-345-6789",
+                             "20240305",
+                             "red"})
+        QTest::addRow("not %s", text) << false;
+}
+
+void TestCsvNotes::dates() {
+    QFETCH(const bool, date);
+    const QByteArray tag = QTest::currentDataTag();
+    QCOMPARE(isDate((date ? tag : tag.mid(4)).toStdString()), date);
+}
+
+/// A few dates are no more use than many; one word that is none, and they are words.
+void TestCsvNotes::columnsOfDates() {
+    const auto table = [&](const char* odd) {
+        std::string text = "when,a,y\n,7,1\n";
+        for (int i = 1; i < 10; ++i)
+            text += "2024-03-0" + std::to_string(i) + ",7,1\n";
+        TaskConfig task = csv(text + odd + ",8,2\n");
+        task.missing = Missing::Drop;
+        return task;
+    };
+    TaskConfig task = table("2024-03-10");
+    for (const auto& drop : {dropWithDates(task), dropWithUnusable(task)})
+        QCOMPARE(drop, std::string("when"));
+    task.drop = "when";
+    QCOMPARE(notesOf(task).value(1),
+             QString("Dates are no inputs: the network would learn nothing but the days in the "
+                     "table. The setting data.drop leaves out: when. To use them, write numbers in "
+                     "their place, such as the month or the days since the first."));
+    const TaskConfig other = table("today");
+    for (const auto& drop : {dropWithDates(other), dropWithUnusable(other)})
+        QCOMPARE(drop, std::string());
+    QCOMPARE(dropWithDates(csv("when,y\n2024-03-05,1\n2024-03-06,2\n")), std::string()); // alone
+}
+
+/// The line is told, because the number is most likely a mistake.
+void TestCsvNotes::beyondFloat() {
+    const std::string text = "a,b,c,y\n1,5,1e-400,1\n2,-1e39,2,2\n3,1e300,3,3\n";
+    TaskConfig task = csv(text);
+    QCOMPARE(dropWithUnusable(task), std::string("b"));
+    task.drop = "b";
+    QCOMPARE(notesOf(task).value(1),
+             QString("Columns with a number that float32 does not hold, which ends at 3.4e+38, "
+                     "cannot be inputs. The setting data.drop leaves out: b. The first such number "
+                     "is in %1, line 3: \"-1e39\" in the column \"b\". To use these columns, "
+                     "correct it, and open the table again.")
+                 .arg(QString::fromStdString(m_path)));
+    QCOMPARE(dropWithUnusable(csv("a,b,y\n1,inf,1\n2,3,2\n")), std::string("b"));
+    QCOMPARE(dropWithUnusable(csv("a,b,y\n1,3e38,1\n2,3,2\n")), std::string());
+}
+
+void TestCsvNotes::capitals() {
+    const auto told = [&](const std::string& lines) {
+        return notesOf(csv("a,b,y\n" + lines)).filter("capitals");
+    };
+    QCOMPARE(told("Rome,x,1\nParis,y,2\nROME,x,3\nrome,y,4\n"),
+             QStringList("Words that differ only in capitals, such as \"ROME\" and \"Rome\", are "
+                         "inputs of their own, in the columns: a. If they mean the same, write "
+                         "them alike."));
+    QCOMPARE(told("Rome,rome,1\nParis,paris,2\n"), QStringList()); // of different columns
 }
 
 void TestCsvNotes::lineNames_data() {

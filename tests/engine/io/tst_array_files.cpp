@@ -237,7 +237,14 @@ void TestArrayFiles::refuses_data() {
     };
     dict("npy: no dict", "[1, 2]", "lacks \"{\" before \"[1, 2]");
     dict("npy: objects", "{'descr': '|O', 'fortran_order': False, 'shape': (6,)}",
-         "its type \"|O\" is neither numbers nor bool");
+         "its type \"|O\" is neither numbers nor bool; numpy.unique(a, return_inverse=True)[1] "
+         "numbers classes, and a.astype(numpy.float32) makes numbers of it where it can");
+    dict("npy: words", "{'descr': '<U5', 'fortran_order': False, 'shape': (6,)}",
+         "numpy.unique(a, return_inverse=True)[1] numbers classes");
+    dict("npy: complex", "{'descr': '<c8', 'fortran_order': False, 'shape': (3,)}",
+         "its type \"<c8\" is complex numbers; numpy.stack([a.real, a.imag], 1) makes numbers");
+    dict("npy: times", "{'descr': '<M8[D]', 'fortran_order': False, 'shape': (3,)}",
+         "is neither numbers nor bool; a.astype(numpy.float32) makes numbers of it where it can");
     dict("npy: no truth", "{'descr': '<f4', 'fortran_order': 0, 'shape': (6,)}",
          "fortran_order must be True or False");
     dict("npy: twice", "{'descr': '<f4', 'descr': '<f4', 'shape': (6,)}", "the key \"descr\"");

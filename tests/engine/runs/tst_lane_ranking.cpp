@@ -35,6 +35,14 @@ private slots:
         QCOMPARE(ranked(scores), (std::vector<size_t>{4, 1, 3, 0, 2}));
     }
 
+    /// nan is an output like any other to the count of correct ones, which may well be the highest.
+    void lossesThatAreNotFiniteComeLast() {
+        const LaneScore good{0.2, 3.0, 3.0, 0}, lost{0.9, NAN, 1.0, 0}, infinite{{}, {}, INFINITY};
+        const LaneScore scores[] = {lost, infinite, good};
+        QCOMPARE(ranked(scores), (std::vector<size_t>{2, 0, 1}));
+        QVERIFY(good.isFinite() && !lost.isFinite() && !infinite.isFinite());
+    }
+
     void latestLosses() {
         LatestLosses losses;
         QVERIFY(std::isnan(losses.median()));

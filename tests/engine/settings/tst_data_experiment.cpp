@@ -27,6 +27,7 @@ class TestDataExperiment : public QObject {
 private slots:
     void archives();
     void chosenSide();
+    void arraysAlone();
     void arrays_data();
     void arrays();
     void digits();
@@ -124,6 +125,21 @@ void TestDataExperiment::arrays_data() {
                                  << "right.npy" << false;
 }
 
+/// The file that is missing is named.
+void TestDataExperiment::arraysAlone() {
+    const auto check = [this](const char* alone, const char* missing) {
+        writeBytes(path(alone), npy("<f4", "(4, 2)", std::string(32, '\0')));
+        const std::string error = thrownBy<InputError>([&] { experimentOn(path(alone)); });
+        QVERIFY2(isAbout(error, path(alone), missing), error.c_str());
+        QVERIFY2(error.ends_with("; or set data.kind to arrays, and data.x and data.y to the two "
+                                 "files"),
+                 error.c_str());
+    };
+    check("x64.npy", "beside it there must be a file y64.npy with the targets");
+    check("lone_Y.npy", "beside it there must be a file lone_X.npy with the inputs");
+    check("matrix.npy", "in the names of the files x stands for the inputs"); // not matriy.npy
+}
+
 /// Either of the two files may be opened.
 void TestDataExperiment::arrays() {
     QFETCH(const QString, x);
@@ -137,7 +153,8 @@ void TestDataExperiment::arrays() {
     for (const std::string& each : {xs, ys}) {
         if (!found) {
             const std::string error = thrownBy<InputError>([&] { experimentOn(each); });
-            QVERIFY2(isAbout(error, each, "the other array is missing"), error.c_str());
+            QVERIFY2(isAbout(error, each, "the other array is missing: in the names of the files"),
+                     error.c_str());
             continue;
         }
         const auto config = experimentOn(each);

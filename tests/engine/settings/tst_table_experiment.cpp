@@ -47,6 +47,8 @@ private slots:
     void gapsInMostLines();
     void unusableColumns();
     void formattedTargets();
+    void numbersBeyondFloat();
+    void columnsOfDates();
     void chosenColumn();
     void anotherColumn();
     void tablesOfOtherPrograms();
@@ -221,6 +223,44 @@ void TestTableExperiment::formattedTargets() {
     const Assignment loss[] = {parseAssignment("task.loss=cross-entropy")};
     QCOMPARE(experimentOn(path("prices.csv"), loss)->task.loss.kind, LossKind::CrossEntropy);
     QCOMPARE(experimentOn(path("few.csv"))->task.loss.kind, LossKind::CrossEntropy);
+}
+
+/// A number that no float32 holds does not hide behind the gaps of the table: as an input it is
+/// left out with its column, and as a target it is named.
+void TestTableExperiment::numbersBeyondFloat() {
+    for (const bool target : {false, true}) {
+        std::string text = "a,b,y\n";
+        for (int i = 0; i < 120; ++i)
+            text += (i == 3 ? "" : std::to_string(i)) + "," +
+                    (i == 100 && !target ? "1e300" : std::to_string(i % 7)) + "," +
+                    (i == 100 && target ? "1e300" : std::to_string(i) + ".5") + "\n";
+        writeBytes(path("beyond.csv"), text);
+        if (target) {
+            const auto error = thrownBy<InputError>([&] { experimentOn(path("beyond.csv")); });
+            QVERIFY2(error.find("line 102: \"1e300\" in the column \"y\"") != error.npos,
+                     error.c_str());
+            continue;
+        }
+        const auto config = experimentOn(path("beyond.csv"));
+        QVERIFY(config);
+        QCOMPARE(config->task.drop, std::string("b"));
+        QCOMPARE(config->task.missing, Missing::Drop);
+        QCOMPARE(config->task.loss.kind, LossKind::Mse);
+    }
+}
+
+/// They are left out even where there are few enough to be inputs, unless someone says otherwise.
+void TestTableExperiment::columnsOfDates() {
+    std::string text = "when,a,what\n";
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(1 + i % 28) + ".02.2024," + std::to_string(i) +
+                (i % 2 ? ",low\n" : ",high\n");
+    writeBytes(path("dates.csv"), text);
+    QCOMPARE(experimentOn(path("dates.csv"))->task.drop, std::string("when"));
+    const Assignment given[] = {parseAssignment("data.drop=")};
+    const auto kept = experimentOn(path("dates.csv"), given);
+    QCOMPARE(kept->task.drop, std::string());
+    QCOMPARE(factsOf(kept->task).tensors[kX].shape, (Shape{29}));
 }
 
 /// The column to predict is known before the loss is chosen.

@@ -270,6 +270,13 @@ private slots:
         QCOMPARE(bestCell({std::nullopt, cells[1]}), std::optional<size_t>(1));
     }
 
+    void aCellThatIsNotFiniteIsNeverTheBest() {
+        const GridCell lost{.score = {0.9, NAN, NAN, 30}}, fair{.score = {0.1, 2.0, 2.0, 0}};
+        QCOMPARE(bestCell({lost, lost}), std::nullopt);
+        QCOMPARE(bestCell({lost, fair}), std::optional<size_t>(1));
+        QCOMPARE(rankedCells({lost, fair}), (std::vector<size_t>{1, 0}));
+    }
+
     /// An error that all cells have in common is no map of failures.
     void dataThatCannotBeRead() {
         RunConfig config = skippingRegression();
