@@ -6,6 +6,7 @@
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
+#include "ui/models/run_model.h"
 #include "ui/models/typed_number.h"
 
 #include <QDialogButtonBox>
@@ -15,12 +16,22 @@
 #include <QVBoxLayout>
 
 namespace halfscope {
+namespace {
+
+/// Returns a scale as people type it, and as the lane's card has it where it is a power of two:
+/// "2^-14" rather than "6.10351563e-05".
+QString typedScale(double scale) {
+    const QString power = scaleText(scale).section(QStringLiteral(" = "), -1);
+    return power.startsWith(QLatin1String("2^")) ? power : QString::number(scale, 'g', 9);
+}
+
+} // namespace
 
 ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : QDialog(parent) {
     setWindowTitle(tr("Loss scale of lane %1").arg(lane));
     auto* label =
         make<QLabel>(tr("&Loss scale from the next step on (such as 1024 or 2^10):"), this);
-    m_line = make<QLineEdit>(QString::number(scale, 'g', 9), this);
+    m_line = make<QLineEdit>(typedScale(scale), this);
     m_line->setAccessibleName(windowTitle());
     m_line->selectAll();
     label->setBuddy(m_line);

@@ -5,6 +5,7 @@
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/run_model.h"
 #include "ui/models/suggested_values.h"
 #include "ui/models/translated.h"
 
@@ -40,10 +41,11 @@ SweepDialog::SweepDialog(const RunConfig& config, QWidget* parent)
     m_result->setTextFormat(Qt::PlainText);
     m_result->setWordWrap(true);
     // room from the start: the buttons must not move under the pointer
-    m_result->setMinimumHeight((static_cast<int>(kMaxLanes) + 1) * fontMetrics().lineSpacing());
+    m_result->setMinimumHeight((static_cast<int>(kMaxLanes) + 2) * fontMetrics().lineSpacing());
     m_result->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
-    buttons->button(QDialogButtonBox::Ok)->setText(tr("Make lanes"));
+    m_make = buttons->button(QDialogButtonBox::Ok);
+    m_make->setText(tr("Make lanes"));
     connect(buttons, &QDialogButtonBox::accepted, this, &SweepDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(m_field, &QComboBox::currentIndexChanged, this, &SweepDialog::suggest);
@@ -63,16 +65,48 @@ SweepDialog::SweepDialog(const RunConfig& config, QWidget* parent)
     m_values->setFocus();
 }
 
+QStringList SweepDialog::suggested(const Field& field) const {
+    for (size_t most = kMaxLanes; most > 0; --most) {
+        const QStringList values =
+            suggestedValues(field, m_config, firstLaneOf(field, m_config), most);
+        try {
+            RunConfig swept = m_config;
+            const Sweep sweep =
+                parseSweep(field.key + '=' + values.join(QStringLiteral(",")).toStdString());
+            applySweeps(swept, {&sweep, 1});
+            return values;
+        } catch (const InputError&) {
+            continue; // they make too many lanes
+        }
+    }
+    return {};
+}
+
 void SweepDialog::suggest() {
     const Field& field = *findField(m_field->currentData().toString().toStdString());
-    size_t swept = 0;
-    for (size_t lane = 0; lane < m_config.lanes.size(); ++lane)
-        if (!field.applies || field.applies(m_config, static_cast<int>(lane))) ++swept;
-    const size_t most = (kMaxLanes - (m_config.lanes.size() - swept)) / swept;
-    const QStringList values = suggestedValues(field, m_config, firstLaneOf(field, m_config), most);
-    m_values->setText(values.join(QStringLiteral(", ")));
+    m_values->setText(suggested(field).join(QStringLiteral(", ")));
     m_values->selectAll();
     preview(); // the text may be the same
+}
+
+QString SweepDialog::merged(const Sweep& sweep, const std::vector<size_t>& from) const {
+    QStringList sentences;
+    std::vector<bool> told(m_config.lanes.size());
+    for (size_t first = 0; first < told.size(); ++first) {
+        QStringList same{laneLetter(static_cast<int>(first))};
+        for (size_t lane = first + 1; lane < told.size(); ++lane) {
+            if (told[lane] || std::find(from.begin(), from.end(), lane) != from.end()) continue;
+            RunConfig made = m_config;
+            for (const size_t each : {first, lane})
+                sweep.set(made, each, sweep.values.front(), each);
+            if (!sameSettings(made, first, made, lane)) continue;
+            same << laneLetter(static_cast<int>(lane));
+            told[lane] = true;
+        }
+        if (same.size() > 1)
+            sentences << tr("%1 become one lane for each value.").arg(listedTags(same));
+    }
+    return sentences.join(u' ');
 }
 
 Sweep SweepDialog::sweep() const {
@@ -83,17 +117,21 @@ void SweepDialog::preview() {
     const Colors colors = colorsFor(QGuiApplication::palette());
     QStringList lines;
     QColor color = colors.text;
+    bool possible = true;
     try {
         RunConfig swept = m_config;
         const Sweep values = sweep();
-        applySweeps(swept, {&values, 1});
+        const std::vector<size_t> from = applySweeps(swept, {&values, 1});
         const QStringList titles = laneTitles(swept);
         for (int lane = 0; lane < titles.size(); ++lane)
             lines << laneLabel(lane, titles[lane]);
+        if (const QString same = merged(values, from); !same.isEmpty()) lines << same;
     } catch (const InputError& error) {
-        lines << translated(error);
+        lines << tr("%1.").arg(translated(error));
         color = colors.error;
+        possible = false;
     }
+    m_make->setEnabled(possible);
     m_result->setText(lines.join('\n'));
     m_values->setAccessibleDescription(m_result->text());
     setOwnColor(*m_result, QPalette::WindowText, color);
@@ -103,7 +141,7 @@ void SweepDialog::accept() {
     try {
         emit chosen(sweep());
     } catch (const InputError& error) {
-        m_result->setText(translated(error));
+        m_result->setText(tr("%1.").arg(translated(error)));
         m_values->setFocus();
         m_values->selectAll();
         return;

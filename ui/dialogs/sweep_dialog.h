@@ -6,9 +6,12 @@
 
 #include <QDialog>
 
+#include <vector>
+
 class QComboBox;
 class QLabel;
 class QLineEdit;
+class QPushButton;
 
 namespace halfscope {
 
@@ -25,12 +28,18 @@ signals:
 
 private:
     Sweep sweep() const;
+    /// Returns values to try, as many as make no more lanes than a run has.
+    QStringList suggested(const Field&) const;
+    /// Says which lanes become the same ones; empty where none do. `from` is what applySweeps()
+    /// returned.
+    QString merged(const Sweep&, const std::vector<size_t>& from) const;
     void suggest();
     void preview();
 
     RunConfig m_config;
     QComboBox* m_field = nullptr; ///< child, as are the others
     QLineEdit* m_values = nullptr;
+    QPushButton* m_make = nullptr;
     QLabel* m_result = nullptr; ///< the lanes to be, or why there are none
 };
 

@@ -85,10 +85,11 @@ TypesDialog::TypesDialog(ConfigModel& config, int lane, QWidget* parent)
     : QDialog(parent), m_config(config), m_lane(lane) {
     setWindowTitle(tr("Number types by layer"));
     auto* column = make<QVBoxLayout>(this);
-    auto* about = make<QLabel>(tr("The functions of the network and its loss on the way forward, "
-                                  "with the type of what they hand on in each lane. A filled box "
-                                  "is a byte of each number; in FP8, of each factor."),
-                               this);
+    auto* about =
+        make<QLabel>(tr("The functions of the network and its loss on the way forward, "
+                        "with the type of what they hand on in each lane. A filled box "
+                        "is a byte of each number; in FP8, of each input of the product."),
+                     this);
     about->setWordWrap(true);
     column->addWidget(about);
     column->addWidget(makeTable(), 2);

@@ -6,6 +6,7 @@
 #include "engine/data/targets.h"
 #include "ui/images/image_view.h"
 #include "ui/images/pane_grid.h"
+#include "ui/images/pane_sheet.h"
 #include "ui/images/pane_titles.h"
 #include "ui/images/picture_image.h"
 #include "ui/look/owned.h"
@@ -471,13 +472,13 @@ void CompareView::hover(QPoint pixel) {
 }
 
 QImage CompareView::picture() {
-    constexpr int kFine = 2; // as in pictures of the plots
-    QImage image(m_canvas->size() * kFine, QImage::Format_RGB32);
-    image.setDevicePixelRatio(kFine);
-    image.fill(palette().color(QPalette::Window));
     const QPoint read = m_pixel.value_or(QPoint(-1, -1));
     hover({-1, -1}); // its mark is no part of the pictures
-    m_canvas->render(&image);
+    std::vector<ImageView*> shown;
+    for (int pane = panes() - shownPanes(); pane < panes(); ++pane)
+        shown.push_back(&view(pane));
+    const QImage image = paneSheet(*m_canvas, shown);
+    updateTitles(); // as the room here allows
     hover(read);
     return image;
 }

@@ -47,6 +47,7 @@ public:
     /// Whether both fit beside each other.
     bool fits(const QString& title, const QString& note) const;
     void setTitleColor(const QColor&);
+    QColor titleColor() const { return m_titleColor; }
     /// Shows a colour strip from 0 to `highest` below the picture; none when `highest` is 0.
     void setLegend(double highest);
     /// Marks one pixel of every linked view with a small cross.

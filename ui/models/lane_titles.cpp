@@ -7,8 +7,10 @@
 #include "ui/models/translated.h"
 
 #include <QCoreApplication>
+#include <QLocale>
 
 #include <algorithm>
+#include <utility>
 
 namespace halfscope {
 namespace {
@@ -22,7 +24,24 @@ bool isOf(const QString& difference, std::string_view key) {
            QString::fromStdString(nameInTitles(*findField(key)));
 }
 
-bool isFirstScale(const QString& difference) { return isOf(difference, "scaler.init_scale"); }
+QString nameOfFirstScale() {
+    return QString::fromStdString(nameInTitles(*findField("scaler.init_scale")));
+}
+
+/// Returns what the first scale is called in the title of a lane that keeps it.
+QString nameOfFixedScale() {
+    //: the loss scale of a lane, which never changes; a number follows
+    return QCoreApplication::translate("LaneTitles", "Fixed scale")
+        .replace(QChar(u' '), QChar(QChar::Nbsp));
+}
+
+bool isFixedScale(const QString& difference) {
+    return difference.section(u' ', -2, -2) == nameOfFixedScale();
+}
+
+bool isScale(const QString& difference) {
+    return isFixedScale(difference) || isOf(difference, "scaler.init_scale");
+}
 
 /// A setting's value behind a word, for where there is no room for the setting's name.
 struct BriefWords {
@@ -32,8 +51,8 @@ struct BriefWords {
 /// A value alone would say nothing: "C 200". A scaler's name, a policy file and a layer's own dtype
 /// need no word.
 constexpr BriefWords kBriefWords[] = {
-    //: %1 is the loss scale that a lane began with, and keeps where it is fixed
-    {"scaler.init_scale", QT_TRANSLATE_NOOP("LaneTitles", "first %1")},
+    //: %1 is the loss scale that a lane began with, and may have left since
+    {"scaler.init_scale", QT_TRANSLATE_NOOP("LaneTitles", "first scale %1")},
     //: %1 is how a lane scales what it rounds to FP8: dynamic or none
     {"precision.fp8_scaling", QT_TRANSLATE_NOOP("LaneTitles", "FP8 %1")},
     {"precision.master_weights", QT_TRANSLATE_NOOP("LaneTitles", "master %1")},
@@ -62,14 +81,17 @@ constexpr BriefWords kBriefWords[] = {
 QString valueOf(const QString& difference) {
     if (difference.contains(u'=')) return difference;
     const QString value = difference.section(u' ', -1);
+    //: %1 is the loss scale that a lane keeps
+    if (isFixedScale(difference))
+        return QCoreApplication::translate("LaneTitles", "scale %1").arg(value);
     for (const BriefWords& brief : kBriefWords)
         if (isOf(difference, brief.key))
             return QCoreApplication::translate("LaneTitles", brief.words).arg(value);
     return value;
 }
 
-/// Returns "first 2^10, interval 20" for "A First scale 2^10, Growth interval 20"; nothing where a
-/// part is no setting with its value, as in "from B".
+/// Returns "first scale 2^10, interval 20" for "A First scale 2^10, Growth interval 20"; nothing
+/// where a part is no setting with its value, as in "from B".
 QString valuesOf(const QString& brief) {
     QStringList values;
     for (const QString& each : brief.section(u' ', 1).split(kBetweenParts)) {
@@ -79,8 +101,64 @@ QString valuesOf(const QString& brief) {
     return values.join(kBetweenParts);
 }
 
+QString letterOf(const QString& label) { return label.section(u' ', 0, 0); }
+
+/// Returns the name of a label's precision: "amp-fp16" of "B amp-fp16, First scale 2^24".
+QString precisionOf(const QString& label) {
+    return label.section(u' ', 1).section(kBetweenParts, 0, 0);
+}
+
+/// Whether lanes have names of several precisions.
+bool precisionsDiffer(const QStringList& labels) {
+    return std::any_of(labels.begin(), labels.end(), [&](const QString& label) {
+        return precisionOf(label) != precisionOf(labels.front());
+    });
+}
+
+/// Returns "fp16" for "amp-fp16", unless another lane's precision ends likewise.
+QString shortPrecision(const QStringList& labels, int lane) {
+    const QString own = precisionOf(labels.value(lane)), shortly = own.section(kInName, 1);
+    if (!own.startsWith(QLatin1String("amp-"))) return own;
+    const bool shared = std::any_of(labels.begin(), labels.end(), [&](const QString& label) {
+        const QString other = precisionOf(label);
+        return other != own && (other == shortly || other.endsWith(kInName + shortly));
+    });
+    return shared ? own : shortly;
+}
+
+/// The parts of a label, briefly.
+struct BriefParts {
+    QString first; ///< "interval 20": its first difference; empty where there is none
+    QString all;   ///< "interval 20, first scale 2^16"
+};
+
+BriefParts briefParts(const QString& label) {
+    const QString rest = label.section(kBetweenParts, 1);
+    if (rest.isEmpty()) return {};
+    BriefParts parts{valueOf(rest.section(kBetweenParts, 0, 0)), valuesOf(briefLabel(label))};
+    if (parts.all.isEmpty())
+        parts.all = rest.contains(kBetweenParts) ? parts.first + QChar(0x2026) : parts.first;
+    return parts;
+}
+
+/// Returns a scale as the figures beside a title write it: "2^0" for "1", beside another 2^16.
+QString shownScale(const QString& value) {
+    bool number = false;
+    const double scale = QLocale::c().toDouble(value, &number);
+    return number ? scaleText(scale).section(QStringLiteral(" = "), -1) : value;
+}
+
 /// Returns a title with all that both kinds of titles have in common.
-QString shownTitle(const LaneTitle& title) {
+QString shownTitle(LaneTitle title, const LaneConfig& lane) {
+    const QString first = nameOfFirstScale() + u' ';
+    const bool fixed = lane.scaler.rules.mode == ScalerMode::Static;
+    for (std::string& words : title.words) {
+        const QString text = QString::fromStdString(words);
+        if (text.startsWith(first))
+            words = ((fixed ? nameOfFixedScale() + u' ' : first) +
+                     shownScale(text.sliced(first.size())))
+                        .toStdString();
+    }
     return safeText(titleText(title)).replace(QLatin1String("..."), QString(QChar(0x2026)));
 }
 
@@ -97,7 +175,7 @@ QStringList partsFrom(const QString& name, bool end) {
 QStringList laneTitles(const RunConfig& config, std::span<const int> parents) {
     QStringList titles;
     for (const LaneTitle& title : laneTitleParts(config, parents, nameInTitles)) {
-        titles << shownTitle(title);
+        titles << shownTitle(title, config.lanes[static_cast<size_t>(titles.size())]);
         if (title.parent == kNewLane)
             titles.back() += kBetweenParts + QCoreApplication::translate("LaneTitles", "new");
         if (title.parent < 0) continue;
@@ -116,7 +194,7 @@ QString laneTitleWithout(const RunConfig& config, int lane, std::span<const Fiel
             return words.starts_with(nameInTitles(*field) + ' ');
         });
     });
-    return shownTitle(title);
+    return shownTitle(std::move(title), config.lanes[static_cast<size_t>(lane)]);
 }
 
 QString briefLabel(const QString& label) {
@@ -127,9 +205,8 @@ QString briefLabel(const QString& label) {
 QStringList labelForms(const QString& label) {
     const QString brief = briefLabel(label), first = brief.section(kBetweenParts, 0, 0);
     QStringList forms{label};
-    // Pictures side by side say it in the same words, although some have room for the setting's
-    // name.
-    if (first != brief || !isFirstScale(first)) forms << brief;
+    // "first scale" is as long as the setting's name
+    if (first != brief || !isScale(first)) forms << brief;
     const QString letter = label.section(u' ', 0, 0) + u' ';
     // lanes of a sweep may share the first value
     if (const QString values = valuesOf(brief); first != brief && !values.isEmpty())
@@ -141,19 +218,29 @@ QStringList labelForms(const QString& label) {
 }
 
 std::vector<QStringList> formsTogether(const QStringList& labels) {
-    std::vector<QStringList> forms(kBriefestNames + 3);
+    std::vector<QStringList> forms(kBriefestNames + 4);
+    const bool differ = precisionsDiffer(labels);
     for (int lane = 0; lane < labels.size(); ++lane) {
         const QString& label = labels[lane];
-        const QStringList own = labelForms(label);
-        const QString rest = label.section(kBetweenParts, 1);
-        const bool several = rest.contains(kBetweenParts);
+        const BriefParts parts = briefParts(label);
+        const QString letter = letterOf(label), lead = letter + u' ';
+        const QString precision = (lead + shortPrecision(labels, lane)).trimmed();
+        const auto with = [&](const QString& words) {
+            return words.isEmpty() ? precision : precision + kBetweenParts + words;
+        };
+        const auto alone = [&](const QString& words) {
+            return words.isEmpty() ? precision : lead + words;
+        };
+        // a precision that all lanes have goes before what tells them apart
+        const QString few = differ ? precision : alone(parts.first);
         const QString distinct = distinctLabel(labels, lane);
         const QString each[] = {label,
-                                briefLabel(label),
-                                several ? own[own.size() - 2] : own.back(), // all values
-                                own.back(),
-                                distinct.size() < own.back().size() ? distinct : own.back(),
-                                label.section(u' ', 0, 0)};
+                                with(parts.all),
+                                differ ? with(parts.first) : alone(parts.all),
+                                differ ? with(parts.first) : alone(parts.first),
+                                few,
+                                distinct.size() < few.size() ? distinct : few,
+                                letter};
         for (size_t form = 0; form < forms.size(); ++form)
             forms[form] << each[form];
     }

@@ -161,7 +161,7 @@ QString LayerGradientsModel::text(int row, int column) const {
         if (layer.notFinite() > 0)
             return tr("%1 inf or nan").arg(percentText(shareOf(layer.notFinite(), layer.total())));
         if (const auto room = layer.room()) return QStringLiteral("2^%1").arg(*room);
-        return tr("–");
+        return layer.total() > 0 ? tr("all zero") : tr("–");
     case Error:
         if (layer.error) return errorText(*layer.error);
         return tr("–");

@@ -63,16 +63,15 @@ std::optional<float> scaleSetAfter(int64_t step, const RunConfig& recorded, int 
 /// Returns the text with spaces at which no line ends.
 QString unbroken(QString text) { return text.replace(u' ', QChar::Nbsp); }
 
-/// Returns "A", "A and B" or "A, B and C".
+} // namespace
+
+QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
+
 QString listedTags(QStringList tags) {
     if (tags.size() < 2) return tags.join(QString());
     const QString last = tags.takeLast();
     return RunModel::tr("%1 and %2").arg(tags.join(QStringLiteral(", ")), last);
 }
-
-} // namespace
-
-QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
 
 QString shownNumber(double value, int digits) {
     if (std::isnan(value)) return RunModel::tr("not a number");

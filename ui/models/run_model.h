@@ -20,6 +20,8 @@ namespace halfscope {
 bool movesTheStop(const Event&);
 /// Returns "A" for lane 0.
 QString laneTag(int lane);
+/// Returns "A", "A and B" or "A, B and C".
+QString listedTags(QStringList tags);
 /// Returns "65536 = 2^16"; other scales to four digits.
 QString scaleText(double scale);
 /// Returns a number to `digits` significant digits, in the user's language, or "not a number" or

@@ -92,9 +92,9 @@ QString TypesModel::about(const QModelIndex& index) const {
                                m_labels.value(lane), index.data().toString())};
     lines << why(*types, lane);
     if (types->fp8)
-        lines << tr("The factors of the product are rounded to E4M3 before it, and the gradient of "
+        lines << tr("The inputs of the product are rounded to E4M3 before it, and the gradient of "
                     "its result to E5M2.");
-    if (types->tf32) lines << tr("The factors of the product are rounded to TF32.");
+    if (types->tf32) lines << tr("The inputs of the product are rounded to TF32.");
     if (types->product && types->type != DType::F32 && !types->insideF32)
         lines << tr("The products are added up in float32, and the sum is rounded to %1 once.")
                      .arg(nameOfType(types->type));
@@ -154,8 +154,8 @@ QVariant TypesModel::data(const QModelIndex& index, int role) const {
     if (role == BytesRole) return types->fp8 ? 1 : static_cast<int>(bytesOf(types->type));
     if (role != Qt::DisplayRole) return {};
     const QString name = nameOfType(types->type);
-    const QString text = types->fp8         ? tr("%1, FP8 factors").arg(name)
-                         : types->tf32      ? tr("%1, TF32 factors").arg(name)
+    const QString text = types->fp8         ? tr("%1, FP8 inputs").arg(name)
+                         : types->tf32      ? tr("%1, TF32 inputs").arg(name)
                          : types->insideF32 ? tr("%1, float32 inside").arg(name)
                                             : name;
     const int casts = static_cast<int>(types->casts.size());

@@ -122,11 +122,14 @@ void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::op
 }
 
 void FigureStrip::showState(const QString& text) {
-    if (text != m_state->text()) m_state->setText(text);
+    if (text == m_state->text()) return;
+    m_state->setText(text);
+    if (isVisible()) fit(); // longer words leave the figures less room
 }
 
 void FigureStrip::fit() {
     if (m_forms.isEmpty()) return;
+    layout()->activate(); // the room for them depends on the text beside them
     const Form* chosen = &m_forms.back();
     double size = 1;
     for (const Form& form : m_forms) {

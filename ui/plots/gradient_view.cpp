@@ -286,23 +286,37 @@ void GradientView::paintEvent(QPaintEvent*) {
         Qt::AlignLeft | Qt::TextWordWrap | Qt::TextDontClip, m_note.isEmpty() ? legend() : m_note);
 }
 
+/// Returns forms of the lane's label, each briefer than the one before.
+QStringList GradientView::labelsOf(int lane) const {
+    QStringList labels;
+    for (const QStringList& form : formsTogether(laneLabels(m_names)))
+        labels << form[lane];
+    return labels;
+}
+
+/// Returns the most figures that leave room for what the lane is: nothing else in the row says it,
+/// while the legend says "in fp16", too, and the picture shows the rest.
+QString GradientView::figuresBeside(const QStringList& labels, int lane, int room) const {
+    const QFontMetrics metrics(font());
+    const QString full = figures(lane), brief = figures(lane, true);
+    const QString texts[] = {full, brief, brief.section(QStringLiteral(", "), 0, 0)};
+    constexpr auto kName = static_cast<qsizetype>(kBriefestNames);
+    for (const QString& label : {labels[kName], labels[kName + 1], labels.back()})
+        for (const QString& text : texts)
+            if (metrics.horizontalAdvance(label + text) <= room) return text;
+    return brief;
+}
+
 void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,
                             const QRectF& bars) const {
     const QFontMetrics metrics(font());
     const QRectF line(bars.left(), bars.top() - metrics.lineSpacing(), bars.width(),
                       metrics.lineSpacing());
-    QStringList forms = labelForms(laneLabel(lane, m_names[lane]));
-    QString text = figures(lane);
-    const auto fits = [&](const QString& label, const QString& with) {
-        return metrics.horizontalAdvance(label + with) + kSideMargin <= line.width();
-    };
-    // the legend says "in fp16", too; nothing else says which lane it is
-    if (const QString brief = figures(lane, true); !fits(forms.back(), text))
-        if (fits(forms.back(), brief) || !fits(laneLetter(lane), text)) text = brief;
-    const int needed = metrics.horizontalAdvance(text);
-    forms << laneLetter(lane);
+    const QStringList forms = labelsOf(lane);
+    const QString text = figuresBeside(forms, lane, static_cast<int>(line.width()) - kSideMargin);
     const QString label =
-        widest(forms, metrics, static_cast<int>(line.width()) - kSideMargin - needed);
+        widest(forms, metrics,
+               static_cast<int>(line.width()) - kSideMargin - metrics.horizontalAdvance(text));
     painter.setPen(colors.laneText(lane));
     painter.drawText(line, Qt::AlignLeft, label);
     painter.setPen(palette().color(QPalette::WindowText));

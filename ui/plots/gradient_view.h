@@ -61,6 +61,8 @@ private:
     QString about() const;
     /// Returns the left edge of 2^exponent in a row.
     double placeOf(int exponent, const QRectF& bars) const;
+    QStringList labelsOf(int lane) const;
+    QString figuresBeside(const QStringList& labels, int lane, int room) const;
     void paintRow(QPainter&, const Colors&, int lane, const QRectF& bars) const;
     void paintZones(QPainter&, const Colors&, const GradientRange&, const QRectF& bars) const;
     void paintBars(QPainter&, const Colors&, int lane, const QRectF& bars) const;

@@ -98,8 +98,8 @@ QString valueText(const Metric& metric, double value) {
     const QString power = powerOfTwo(value);
     if (value < 1 || value > 16777216 || value != std::floor(value)) return power;
     const QString whole = QLocale().toString(value, 'f', 0);
-    const bool both = value > 1 && power.startsWith(QLatin1String("2^"));
-    return both ? QStringLiteral("%1 = %2").arg(whole, power) : whole;
+    return power.startsWith(QLatin1String("2^")) ? QStringLiteral("%1 = %2").arg(whole, power)
+                                                 : whole;
 }
 
 QString shortValueText(const Metric& metric, const QString& text) {

@@ -93,6 +93,7 @@ private slots:
     void typesByKeyboard();
     void layersFollowTheTraining();
     void wrongScaleStays();
+    void presentScaleIsKept();
     void reasonsAreNotCut();
     void scalesAsTheyArePrinted_data();
     void scalesAsTheyArePrinted();
@@ -260,6 +261,20 @@ void TestDialogs::wrongScaleStays() {
     QTest::keyClick(dialog, Qt::Key_Return);
     QCOMPARE(chosen.count(), 1);
     QVERIFY(!dialog->isVisible());
+}
+
+/// What stands in the field reads like the card, and is the same scale when it is sent back.
+void TestDialogs::presentScaleIsKept() {
+    const std::pair<double, const char*> scales[] = {
+        {0x1p-14, "2^-14"}, {1, "2^0"}, {65536, "2^16"}, {70000, "70000"}, {0.3, "0.3"}};
+    for (const auto& [scale, text] : scales) {
+        ScaleDialog dialog(QStringLiteral("B"), scale);
+        const QSignalSpy chosen(&dialog, &ScaleDialog::chosen);
+        QCOMPARE(dialog.findChild<QLineEdit*>()->text(), QString::fromLatin1(text));
+        dialog.accept();
+        QCOMPARE(chosen.count(), 1);
+        QCOMPARE(std::get<double>(parseScale(chosen.front().front().toString())), scale);
+    }
 }
 
 /// The longest reason is the one about commas.

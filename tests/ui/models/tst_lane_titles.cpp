@@ -6,6 +6,7 @@
 #include "tests/support/plot_parts.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
+#include "ui/images/pane_titles.h"
 #include "ui/look/text_fit.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/translated.h"
@@ -51,8 +52,8 @@ StepRecord timed(int lane, int64_t step, double seconds, double wall) {
 namespace {
 /// Joins the words of the settings' names, as titles have them.
 QString joinedNames(QString text) {
-    for (const char* name :
-         {"First scale", "Growth interval", "Growth factor", "Loss scaling", "FP8 scaling"}) {
+    for (const char* name : {"First scale", "Fixed scale", "Growth interval", "Growth factor",
+                             "Loss scaling", "FP8 scaling"}) {
         const QString words = QString::fromLatin1(name);
         text.replace(words, QString(words).replace(QChar(u' '), QChar(QChar::Nbsp)));
     }
@@ -73,10 +74,14 @@ private slots:
     void forms();
     void valuesKeepAWord();
     void formsTogetherAreAlike();
+    void samePrecisionGoesFirst();
+    void shortNamesAreClear();
     void barestForms_data();
     void barestForms();
     void captionsAreAlike();
+    void namesGoBeforeNotes();
     void captionsCutNoName();
+    void savedPicturesHaveWholeTitles();
     void shownEverywhere();
     void longTitleMakesNothingWider();
     void liveEditRenames();
@@ -108,6 +113,12 @@ void TestLaneTitles::titles_data() {
         withLanes("amp-fp16,amp-fp16",
                   {"lanes.0.scaler.preset=deepspeed", "lanes.1.scaler.preset=apex"}),
         "amp-fp16, Scaler deepspeed | amp-fp16, Scaler apex");
+    row("scales held fixed",
+        withLanes("amp-fp16,amp-fp16,amp-fp16",
+                  {"lanes.0.scaler.mode=static", "lanes.0.scaler.init_scale=1",
+                   "lanes.1.scaler.mode=static", "lanes.1.scaler.init_scale=0.0009765625",
+                   "lanes.2.scaler.mode=static"}),
+        "amp-fp16, Fixed scale 2^0 | amp-fp16, Fixed scale 2^-10 | amp-fp16, Fixed scale 2^16");
     row("mode", withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=off"}),
         "amp-fp16, Loss scaling off | amp-fp16, Loss scaling dynamic");
     row("policy files",
@@ -123,7 +134,7 @@ void TestLaneTitles::titles_data() {
         withLanes("amp-fp16,amp-fp16",
                   {"lanes.1.scaler.init_scale=8", "lanes.1.scaler.growth_factor=4",
                    "lanes.1.scaler.growth_interval=20"}),
-        "amp-fp16, First scale 2^16, Growth factor 2, … | amp-fp16, First scale 8, Growth factor "
+        "amp-fp16, First scale 2^16, Growth factor 2, … | amp-fp16, First scale 2^3, Growth factor "
         "4, "
         "…");
 }
@@ -141,9 +152,9 @@ void TestLaneTitles::varyingSettingsAreLeftOut() {
     const std::vector<const Field*> one{findField("scaler.growth_interval")},
         both{findField("scaler.growth_interval"), findField("scaler.init_scale")};
     QCOMPARE(laneTitleWithout(config, 1, {}),
-             joinedNames(QStringLiteral("amp-fp16, First scale 8, Growth interval 1")));
+             joinedNames(QStringLiteral("amp-fp16, First scale 2^3, Growth interval 1")));
     QCOMPARE(laneTitleWithout(config, 1, one),
-             joinedNames(QStringLiteral("amp-fp16, First scale 8")));
+             joinedNames(QStringLiteral("amp-fp16, First scale 2^3")));
     QCOMPARE(laneTitleWithout(config, 1, both), QStringLiteral("amp-fp16"));
 }
 
@@ -155,7 +166,8 @@ void TestLaneTitles::forkNamesItsParent_data() {
         << withLanes("amp-fp16,amp-fp16,amp-fp16",
                      {"lanes.0.scaler.init_scale=4", "lanes.1.scaler.init_scale=8"})
         << 0
-        << QStringLiteral("amp-fp16, First scale 4 | amp-fp16, First scale 8 | amp-fp16, from A");
+        << QStringLiteral(
+               "amp-fp16, First scale 2^2 | amp-fp16, First scale 2^3 | amp-fp16, from A");
     QTest::newRow("another rule") << withLanes("fp32,amp-fp16,amp-fp16",
                                                {"lanes.2.scaler.growth_interval=20"})
                                   << 1
@@ -167,7 +179,7 @@ void TestLaneTitles::forkNamesItsParent_data() {
                                << QStringLiteral("fp32 | amp-fp16 | amp-fp16, new");
     QTest::newRow("its parent has no scale")
         << withLanes("fp32,amp-fp16,amp-fp16", {"lanes.2.scaler.init_scale=8"}) << 0
-        << QStringLiteral("fp32 | amp-fp16, First scale 2^16 | amp-fp16, First scale 8, from A");
+        << QStringLiteral("fp32 | amp-fp16, First scale 2^16 | amp-fp16, First scale 2^3, from A");
     QTest::newRow("another precision")
         << withLanes("fp32,amp-fp16,amp-bf16") << 1 << QStringLiteral("fp32 | amp-fp16 | amp-bf16");
 }
@@ -205,15 +217,17 @@ void TestLaneTitles::forms() {
     QCOMPARE(forms.join(u'|'),
              joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20|"
                                         "B First scale 2^24, Growth interval 20|"
-                                        "B first 2^24, interval 20|"
-                                        "B first 2^24")));
+                                        "B first scale 2^24, interval 20|"
+                                        "B first scale 2^24")));
     QVERIFY(!labelForms(
                  joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20, …")))
-                 .contains(QStringLiteral("B first 2^24, interval 20, …")));
+                 .contains(QStringLiteral("B first scale 2^24, interval 20, …")));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, Growth interval 20"))).back(),
              QStringLiteral("B interval 20"));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, First scale 1"))).join(u'|'),
-             joinedNames(QStringLiteral("B amp-fp16, First scale 1|B first 1")));
+             joinedNames(QStringLiteral("B amp-fp16, First scale 1|B first scale 1")));
+    QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, Fixed scale 2^0"))).join(u'|'),
+             joinedNames(QStringLiteral("B amp-fp16, Fixed scale 2^0|B scale 2^0")));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B fp8, FP8 scaling none"))).back(),
              QStringLiteral("B FP8 none"));
     QCOMPARE(labelForms(QStringLiteral("C fp8, layer 0=bf16")).back(),
@@ -252,13 +266,39 @@ void TestLaneTitles::formsTogetherAreAlike() {
     QStringList said;
     for (const QStringList& form : formsTogether(labels))
         said << form.join(u'|');
-    QCOMPARE(said.size(), 6);
+    QCOMPARE(said.size(), 7);
     QCOMPARE(said[0], labels.join(u'|'));
-    QCOMPARE(said[1], joinedNames(QStringLiteral("A fp32|B First scale 2^24|C Growth interval 20, "
-                                                 "First scale 2^16")));
-    QCOMPARE(said[2], QStringLiteral("A fp32|B first 2^24|C interval 20, first 2^16"));
-    QCOMPARE(said[kBriefestNames], QStringLiteral("A fp32|B first 2^24|C interval 20"));
-    QCOMPARE(said[5], QStringLiteral("A|B|C"));
+    QCOMPARE(said[1], QStringLiteral("A fp32|B fp16, first scale 2^24|C fp16, interval 20, first "
+                                     "scale 2^16"));
+    QCOMPARE(said[kBriefestNames],
+             QStringLiteral("A fp32|B fp16, first scale 2^24|C fp16, interval 20"));
+    QCOMPARE(said[4], QStringLiteral("A fp32|B fp16|C fp16"));
+    QCOMPARE(said[6], QStringLiteral("A|B|C"));
+}
+
+/// What all lanes have in common goes first.
+void TestLaneTitles::samePrecisionGoesFirst() {
+    const QStringList labels{joinedNames(QStringLiteral("A amp-fp16, Fixed scale 2^0")),
+                             joinedNames(QStringLiteral("B amp-fp16, Growth interval 20, First "
+                                                        "scale 2^16"))};
+    QStringList said;
+    for (const QStringList& form : formsTogether(labels))
+        said << form.join(u'|');
+    QCOMPARE(said[1], QStringLiteral("A fp16, scale 2^0|B fp16, interval 20, first scale 2^16"));
+    QCOMPARE(said[2], QStringLiteral("A scale 2^0|B interval 20, first scale 2^16"));
+    QCOMPARE(said[kBriefestNames], QStringLiteral("A scale 2^0|B interval 20"));
+    QCOMPARE(said[6], QStringLiteral("A|B"));
+}
+
+/// A short name stands for one precision only.
+void TestLaneTitles::shortNamesAreClear() {
+    const auto said = [](const char* labels) {
+        return formsTogether(QString::fromLatin1(labels).split(u'|'))[1].join(u'|');
+    };
+    QCOMPARE(said("A fp32|B amp-fp16|C amp-bf16|D fp8"),
+             QStringLiteral("A fp32|B fp16|C bf16|D fp8"));
+    QCOMPARE(said("A amp-fp16|B fp16|C amp-bf16"), QStringLiteral("A amp-fp16|B fp16|C bf16"));
+    QCOMPARE(said("A amp-fp16|B torch-cpu-fp16"), QStringLiteral("A amp-fp16|B torch-cpu-fp16"));
 }
 
 void TestLaneTitles::barestForms_data() {
@@ -296,7 +336,7 @@ void TestLaneTitles::captionsAreAlike() {
                                                         "lanes.2.scaler.growth_interval=200",
                                                         "lanes.2.scaler.init_scale=16777216"})));
     pictures.show();
-    bool brief = false;
+    bool brief = false, precise = false;
     for (int width = 1600; width >= 200; width -= 20) {
         pictures.resize(width, 220);
         QCoreApplication::processEvents();
@@ -308,9 +348,32 @@ void TestLaneTitles::captionsAreAlike() {
         const std::vector<QStringList> forms = formsTogether(labels);
         QVERIFY2(std::find(forms.begin(), forms.end(), said) != forms.end(),
                  qPrintable(said.join(u'|')));
-        brief = brief || said[2] == QStringLiteral("C first 2^24, interval 200");
+        brief = brief || said[2] == QStringLiteral("C fp16, first scale 2^24, interval 200");
+        precise = precise || said[2] == QStringLiteral("C fp16");
     }
     QVERIFY(brief);
+    QVERIFY(precise); // where the values do not fit, the precisions do
+}
+
+/// What sets a lane apart is worth more than an error beside it; a value that has no room is not.
+void TestLaneTitles::namesGoBeforeNotes() {
+    const QStringList labels{QStringLiteral("A fp32"),
+                             joinedNames(QStringLiteral("B amp-fp16, First scale 2^24"))};
+    const auto chosen = [&labels](qsizetype room) {
+        const std::vector<QStringList> notes{{QStringLiteral("1 dB"), QStringLiteral("2 dB"), {}}};
+        const PaneTitles made =
+            titlesTogether(labels, QStringLiteral("T"), notes,
+                           [room](int, const QString& title, const QString& note) {
+                               return title.size() + note.size() <= room;
+                           });
+        return made.titles[1] + u'|' + made.notes.value(1);
+    };
+    const QString named = QStringLiteral("B fp16, first scale 2^24");
+    QCOMPARE(chosen(named.size() + 4), named + QStringLiteral("|2 dB"));
+    QCOMPARE(chosen(named.size()), named + u'|');
+    QCOMPARE(chosen(named.size() - 1), QStringLiteral("B fp16|2 dB"));
+    QCOMPARE(chosen(6), QStringLiteral("B fp16|"));
+    QCOMPARE(chosen(5), QStringLiteral("B|"));
 }
 
 /// Above six narrow pictures, no name is cut.
@@ -328,6 +391,34 @@ void TestLaneTitles::captionsCutNoName() {
     QCOMPARE(pictures.view(3).title(), QStringLiteral("D torch-cpu-fp16"));
     pictures.resize(240, 150); // 1280 x 800 at scale factor 2
     QTRY_COMPARE(pictures.view(3).shownTitle(), QStringLiteral("D"));
+}
+
+/// Who opens a file of pictures cannot point at a letter: what is shortened in a narrow window is
+/// continued on the next line there.
+void TestLaneTitles::savedPicturesHaveWholeTitles() {
+    CompareView pictures;
+    const auto shown = [&pictures](const QStringList& titles) {
+        pictures.setLanes(titles);
+        pictures.resize(240, 150);
+        pictures.show();
+        QCoreApplication::processEvents();
+        return pictures.view(1).shownTitle();
+    };
+    const QStringList titles = laneTitles(withLanes("fp32,amp-fp16,amp-fp16,amp-bf16,fp8,fp16",
+                                                    {"lanes.1.scaler.init_scale=16777216"}));
+    const QString brief = shown(titles);
+    QVERIFY2(!brief.contains(u'^'), qPrintable(brief));
+    const QImage image = pictures.picture();
+    QCOMPARE(pictures.view(1).shownTitle(), brief); // the window stays as it is
+    QStringList others = titles;
+    others[1].replace(QStringLiteral("2^24"), QStringLiteral("2^20"));
+    QVERIFY(others != titles);
+    QCOMPARE(shown(others), brief);
+    const QImage other = pictures.picture();
+    QCOMPARE(image.size(), other.size());
+    QVERIFY(image != other); // the scale can be read
+    shown(QStringList(6, QStringLiteral("a")));
+    QVERIFY(pictures.picture().height() < image.height()); // no line more than the titles need
 }
 
 void TestLaneTitles::shownEverywhere() {

@@ -90,6 +90,10 @@ private slots:
         lanes[1].layers[1].error.reset();
         model.show(lanes, kLabels);
         QCOMPARE(cells(3), QStringList({"E5M2 (FP8)", "0 %", "0 %", "4.0 % inf or nan", "–"}));
+        // no scale makes zeros larger: the cell says why it has no number
+        lanes[1].layers[0].outputs = lanes[1].layers[0].weights = hundred(100, 0);
+        model.show(lanes, kLabels);
+        QCOMPARE(cells(1), QStringList({"float16", "100 %", "0 %", "all zero", "0.25"}));
         const QString spoken = model.index(3, Model::Sizes).data(Qt::AccessibleTextRole).toString();
         QVERIFY2(spoken.startsWith("Linear 2, B amp-fp16, Stored as E5M2 (FP8), Error –, Zero 0 %"),
                  qPrintable(spoken));

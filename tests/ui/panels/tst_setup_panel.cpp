@@ -10,6 +10,7 @@
 #include "ui/panels/setup_panel.h"
 
 #include <QComboBox>
+#include <QDialogButtonBox>
 #include <QLabel>
 #include <QLayout>
 #include <QLineEdit>
@@ -59,6 +60,7 @@ private slots:
     void wrongValuesMoveNothing();
     void setupRestartNote();
     void severalValuesBecomeLanes();
+    void lanesThatBecomeOneAreTold();
     void suggestedValuesAreAllowed();
     void noteOfNewLanes();
     void noteLeavesTheEditInView();
@@ -254,11 +256,16 @@ void TestSetupPanel::severalValuesBecomeLanes() {
     QCOMPARE(result().count(u'\n'), 3);                          // four lanes
     type(values, QStringLiteral("2^3, x"));
     QVERIFY2(result().contains(QStringLiteral("\"x\" is not allowed")), qPrintable(result()));
+    QVERIFY2(result().endsWith(u'.'), qPrintable(result()));
+    const auto* make = qobject_cast<QPushButton*>(
+        dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok));
+    QVERIFY(make && !make->isEnabled());
     QTest::keyClick(dialog, Qt::Key_Return);
     QVERIFY(dialog->isVisible()); // to be corrected there
     QCOMPARE(model.config().lanes.size(), size_t{2});
     type(values, QStringLiteral("2^3, 2^5"));
-    QVERIFY2(result().contains(QStringLiteral("First\u00a0scale 32")), qPrintable(result()));
+    QVERIFY2(result().contains(QStringLiteral("First\u00a0scale 2^5")), qPrintable(result()));
+    QVERIFY(make->isEnabled());
     QTest::keyClick(dialog, Qt::Key_Return);
     QTRY_VERIFY(!panel.findChild<SweepDialog*>());
     QCOMPARE(restarts.size(), 1);
@@ -269,6 +276,25 @@ void TestSetupPanel::severalValuesBecomeLanes() {
     QVERIFY(model.removeLane(2) && model.removeLane(1)); // fp32 is left, which has no loss scale
     QVERIFY(sweptFields(model.config()).empty());
     QVERIFY(!panel.findChild<QToolButton*>(QStringLiteral("sweep"))->isEnabled());
+}
+
+/// Lanes that only the swept setting sets apart are not dropped silently, and what is suggested
+/// counts them as one.
+void TestSetupPanel::lanesThatBecomeOneAreTold() {
+    RunConfig config = ConfigModel().config();
+    config.lanes = parseLanes("fp32,amp-fp16,amp-fp16,amp-bf16,fp8");
+    config.lanes[1].scaler.initScale = 0x1p-14;
+    config.lanes[2].scaler.initScale = 0x1p30;
+    SweepDialog dialog(config);
+    auto* values = dialog.findChild<QLineEdit*>();
+    const auto* result = dialog.findChild<QLabel*>(QStringLiteral("sweepResult"));
+    QCOMPARE(values->text(), QStringLiteral("2^-22, 2^-14, 2^-6"));
+    QCOMPARE(result->text().section(u'\n', -1),
+             QStringLiteral("B and C become one lane for each value."));
+    QCOMPARE(result->text().count(u'\n'), 6);     // below six lanes
+    auto* field = dialog.findChild<QComboBox*>(); // a setting in which they stay apart
+    field->setCurrentIndex(field->findData(QStringLiteral("scaler.growth_factor")));
+    QVERIFY2(!result->text().contains(QStringLiteral("become one")), qPrintable(result->text()));
 }
 
 /// Each setting that can be swept is suggested values that can be taken.

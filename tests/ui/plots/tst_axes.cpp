@@ -226,6 +226,8 @@ void TestAxes::scalesOfAnySize() {
     const Metric& scale = knownMetrics()[metric::Scale];
     const QLocale locale; // groups digits
     QCOMPARE(valueText(scale, 65536), locale.toString(65536) + QStringLiteral(" = 2^16"));
+    QCOMPARE(valueText(scale, 1), QStringLiteral("1 = 2^0")); // as on the cards
+    QCOMPARE(shortValueText(scale, valueText(scale, 1)), QStringLiteral("2^0"));
     QCOMPARE(valueText(scale, 70000), locale.toString(70000));
     QCOMPARE(valueText(scale, 0.3), QStringLiteral("0.3"));
     QCOMPARE(valueText(scale, 1e30), QStringLiteral("1e+30"));

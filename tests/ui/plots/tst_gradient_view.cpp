@@ -292,7 +292,7 @@ private slots:
     /// When a lane's whole title does not fit beside its figures, the part that distinguishes it is
     /// shown.
     void longTitlesAreToldInBrief() {
-        int width = 300;
+        int width = 0;
         const auto drawn = [&width](const QString& title) {
             GradientView view;
             view.setLanes({QStringLiteral("fp32"), title});
@@ -302,21 +302,32 @@ private slots:
             view.resize(width, view.sizeHint().height());
             return view.grab().toImage();
         };
-        const QImage brief = drawn(QStringLiteral("first 2^24"));
-        QVERIFY(drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24")) == brief);
-        QVERIFY(drawn(QString()) != brief); // more than the letter
-        constexpr int kBeside = 30;         // margins and gaps
-        const QString values = QStringLiteral("first 2^24, interval 2000");
-        width = kBeside + QFontMetrics(QWidget().font())
-                              .horizontalAdvance(QStringLiteral("B ") + values +
-                                                 QStringLiteral("0 % zero, 0 % subnormal in fp16"));
+        // a title in one piece has no other form
+        const auto whole = [](QString title) {
+            return title.replace(QChar(u' '), QChar(QChar::Nbsp));
+        };
+        constexpr int kBeside = 30; // margins and gaps
+        const auto widthFor = [](const QString& label, const QString& figures) {
+            return kBeside + QFontMetrics(QWidget().font()).horizontalAdvance(label + figures);
+        };
+        // the lane's name goes before the second of its figures
+        QString said = QStringLiteral("fp16, first scale 2^24");
+        width = widthFor(QStringLiteral("B ") + said, QStringLiteral("0 % zero"));
+        QVERIFY(drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24")) == drawn(whole(said)));
+        QVERIFY(drawn(QString()) != drawn(whole(said))); // more than the letter
+        said = QStringLiteral("fp16, first scale 2^24, interval 2000");
+        width = widthFor(QStringLiteral("B ") + said,
+                         QStringLiteral("0 % zero, 0 % subnormal in fp16"));
         QVERIFY(
             drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24, Growth\u00a0interval 2000")) ==
-            drawn(values));
-        width = 300;
+            drawn(whole(said)));
+        // its precision alone before none of it
+        width = widthFor(QStringLiteral("B fp16"), QStringLiteral("0 % zero"));
+        QVERIFY(drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24")) ==
+                drawn(QStringLiteral("fp16")));
         // when there is no room for that either, the letter stands alone
-        QVERIFY(drawn(QStringLiteral("a-precision-with-a-name-of-forty-letters")) ==
-                drawn(QString()));
+        width = 300;
+        QVERIFY(drawn(QString(60, QChar(u'm'))) == drawn(QString()));
     }
 
     /// When there is nothing to draw, a sentence is shown; above older gradients it replaces the

@@ -1,9 +1,11 @@
 // What an audience reads beside the gradients, and the messages that it sees.
 #include "tests/support/presented_window.h"
 #include "ui/images/compare_view.h"
+#include "ui/panels/figure_strip.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QLabel>
 #include <QRegularExpression>
 #include <QSplitter>
 #include <QStandardPaths>
@@ -22,6 +24,7 @@ private slots:
     }
     void figuresHaveTheWholeWidth_data();
     void figuresHaveTheWholeWidth();
+    void stateCutsNoFigures();
     void plotsBesideGradientsAreWide();
     void tellsWhatWasSaved();
 };
@@ -65,6 +68,25 @@ void TestPresentedFigures::figuresHaveTheWholeWidth() {
     QTRY_COMPARE(page->size(), size); // nothing is pushed out of sight
     QTest::keyClick(&window, Qt::Key_F5);
     QTRY_VERIFY(headline->width() <= window.plots().width());
+}
+
+/// "paused, 15 steps/s" takes more room than "15 steps/s", and the figures make it.
+void TestPresentedFigures::stateCutsNoFigures() {
+    FigureStrip strip;
+    const QString speeds = QStringLiteral("A 120 steps/s, B 240 steps/s");
+    strip.showFigures(nullptr, {}, 370, speeds);
+    strip.showState(QStringLiteral("15 steps/s"));
+    strip.resize(100, strip.sizeHint().height());
+    strip.show();
+    const auto* figures = strip.findChild<QLabel*>(QStringLiteral("largeFigures"));
+    while (!figures->text().contains(speeds) && strip.width() < 4000)
+        strip.resize(strip.width() + 4, strip.height()); // until they just fit
+    QVERIFY(figures->text().contains(speeds));
+    strip.showState(QStringLiteral("paused in the middle, 15 steps/s"));
+    QVERIFY2(!figures->text().contains(speeds), qPrintable(figures->text()));
+    QVERIFY(figures->sizeHint().width() <= figures->width());
+    strip.showState(QStringLiteral("15 steps/s"));
+    QVERIFY(figures->text().contains(speeds));
 }
 
 /// One large picture gives way where its plots would be a narrow strip.
