@@ -39,6 +39,18 @@ QTreeWidgetItem* addItem(QTreeWidgetItem* parent, const QString& text, int page,
     return item;
 }
 
+/// Adds an excerpt with two lines for it: a tree gives any text a single one.
+void addExcerpt(QTreeWidgetItem* group, const ManualHit& excerpt, int hit) {
+    constexpr int kLines = 2, kRoom = 6; // pixels between excerpts
+    QTreeWidgetItem* item = addItem(group, excerpt.excerpt, excerpt.page, hit);
+    item->setToolTip(0, excerpt.excerpt);
+    const QTreeWidget& list = *group->treeWidget();
+    const int line = list.fontMetrics().lineSpacing();
+    const int room = list.viewport()->width() - list.indentation() - line;
+    if (list.fontMetrics().horizontalAdvance(excerpt.excerpt) > room)
+        item->setSizeHint(0, QSize(0, kLines * line + kRoom));
+}
+
 /// Adds a heading to the list: it opens no page, but folds.
 QTreeWidgetItem* addGroup(QTreeWidget& list, const QString& text) {
     auto* group = addItem(list.invisibleRootItem(), text, kNone, kNone);
@@ -115,12 +127,14 @@ void HelpDialog::buildSearch() {
         m_search->selectAll();
     });
     m_found = make<QLabel>(this);
+    m_found->setWordWrap(true);
     m_found->hide();
     m_list = make<QTreeWidget>(this);
     m_list->setHeaderHidden(true);
     m_list->setRootIsDecorated(false);
     m_list->setAccessibleName(tr("Contents"));
     m_list->setTextElideMode(Qt::ElideRight);
+    m_list->setWordWrap(true); // of excerpts, which are given two lines
     connect(m_list, &QTreeWidget::currentItemChanged, this, &HelpDialog::openItem);
     connect(m_list, &QTreeWidget::itemClicked, this, &HelpDialog::openItem);
 }
@@ -206,17 +220,20 @@ void HelpDialog::search() {
         return;
     }
     m_list->clear();
-    m_hits = m_manual.search(words);
+    const ManualFindings found = m_manual.search(words);
+    m_hits = found.hits;
     m_list->setAccessibleName(tr("Places found"));
     m_found->setText(m_hits.isEmpty() ? tr("Nothing found")
-                                      : tr("Places found: %1").arg(m_hits.size()));
+                     : found.complete
+                         ? tr("Places found: %1").arg(m_hits.size())
+                         : tr("No place has all of these words; these have the most."));
     m_found->show();
     QTreeWidgetItem* group = nullptr;
     for (int i = 0; i < std::min(m_hits.size(), kMostHits); ++i) {
         const ManualHit& hit = m_hits[i];
         if (i == 0 || hit.page != m_hits[i - 1].page)
             group = addGroup(*m_list, m_manual.pages()[hit.page].title);
-        addItem(group, hit.excerpt, hit.page, i)->setToolTip(0, hit.excerpt);
+        addExcerpt(group, hit, i);
     }
 }
 

@@ -71,7 +71,7 @@ private:
     std::unique_ptr<ManualDocument> m_document;              ///< the one that m_text shows
     QToolButton *m_goBack = nullptr, *m_goForward = nullptr; ///< children, as all below
     QLineEdit* m_search = nullptr;
-    QLabel* m_found = nullptr; ///< how many places a search found
+    QLabel* m_found = nullptr; ///< how many places a search found, and whether with all words
     QTreeWidget* m_list = nullptr;
     QSplitter* m_halves = nullptr; ///< child; the list and the text
     bool m_arranged = false;       ///< whether m_halves has an orientation

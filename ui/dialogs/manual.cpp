@@ -1,6 +1,9 @@
 // The index page is the only list of pages: its headings are the groups, its links the pages.
 #include "ui/dialogs/manual.h"
 
+#include "ui/dialogs/help.h"
+
+#include <QCoreApplication>
 #include <QFile>
 #include <QFontDatabase>
 #include <QGuiApplication>
@@ -12,6 +15,7 @@
 #include <QTextTable>
 
 #include <algorithm>
+#include <tuple>
 
 namespace halfscope {
 namespace {
@@ -98,8 +102,10 @@ void arrangeTables(QTextDocument& document) {
 struct Passage {
     QString text;
     QList<std::pair<int, int>> starts; ///< positions in `text` and in the document; ascending
+    bool heading = false;
 
     void add(const QTextBlock& block) {
+        heading = block.blockFormat().headingLevel() > 0;
         if (!text.isEmpty()) text += QStringLiteral(" \u00b7 ");
         starts.append({static_cast<int>(text.size()), block.position()});
         text += block.text();
@@ -111,6 +117,9 @@ struct Passage {
         const auto& start = *std::prev(after);
         return start.second + static_cast<int>(index) - start.first;
     }
+    /// Returns the first cell of a row.
+    QString firstCell() const { return starts.size() < 2 ? text : text.left(starts[1].first); }
+    bool contains(const QString& word) const { return text.contains(word, Qt::CaseInsensitive); }
 };
 
 QList<Passage> passagesOf(const QTextDocument& document) {
@@ -136,6 +145,64 @@ QString excerptOf(const QString& text, qsizetype at) {
     if (from > 0) excerpt.prepend(QStringLiteral("\u2026"));
     if (from + kExcerptBefore + kExcerptAfter < text.size()) excerpt += QStringLiteral("\u2026");
     return excerpt.replace(QChar::LineSeparator, u' ');
+}
+
+/// Returns the words to look for: those that tell something, or all if none does.
+QStringList wantedWords(const QString& given) {
+    //: Words that say nothing about what a search looks for, with one space between two of them
+    static const char* const kFillers = QT_TRANSLATE_NOOP(
+        "Manual", "a an and are as at be become becomes between by can do does for from how i in "
+                  "is it its my of or than that the their then there these this to versus vs was "
+                  "what when where which why will with");
+    const QStringList fillers = QCoreApplication::translate("Manual", kFillers).split(u' ');
+    static const QRegularExpression around(QStringLiteral("^[\"']+|[\"'?!,.;:]+$"));
+    QStringList all, telling;
+    for (QString word : given.simplified().split(u' ')) {
+        if (word.remove(around).isEmpty()) continue;
+        all << word;
+        if (!fillers.contains(word, Qt::CaseInsensitive)) telling << word;
+    }
+    return telling.isEmpty() ? all : telling;
+}
+
+/// A hit, and what its place in the list follows from.
+struct RankedHit {
+    ManualHit hit;
+    int rank = 0; ///< 0: a heading or a term; 1: the meaning of a term; 2: any other place
+};
+
+/// Returns what is marked in a passage that holds one of the words at least: the text as it was
+/// given if the passage has it, else all words if they follow each other, else the first of them.
+QString markedIn(const Passage& passage, const QString& given, const QStringList& wanted) {
+    for (const QString& phrase : {given.simplified(), wanted.join(u' ')})
+        if (passage.contains(phrase)) return phrase;
+    return *std::find_if(wanted.begin(), wanted.end(),
+                         [&passage](const QString& word) { return passage.contains(word); });
+}
+
+int rankOf(const Passage& passage, const QStringList& wanted, bool terms) {
+    if (passage.heading) return 0;
+    if (!terms) return 2;
+    const QString term = passage.firstCell();
+    const auto names = [&term](const QString& word) {
+        return term.contains(word, Qt::CaseInsensitive);
+    };
+    return std::any_of(wanted.begin(), wanted.end(), names) ? 0 : 1;
+}
+
+/// Sorts the hits as Manual::search() promises.
+void sortHits(QList<RankedHit>& hits, int terms) {
+    QHash<int, int> best; // rank of each page
+    for (const RankedHit& each : hits) {
+        const auto known = best.constFind(each.hit.page);
+        if (known == best.constEnd() || each.rank < *known) best[each.hit.page] = each.rank;
+    }
+    const auto key = [&](const RankedHit& each) {
+        const int page = each.hit.page;
+        return std::tuple(best[page], page != terms, page, each.rank, each.hit.position);
+    };
+    std::sort(hits.begin(), hits.end(),
+              [&](const RankedHit& a, const RankedHit& b) { return key(a) < key(b); });
 }
 
 } // namespace
@@ -185,24 +252,30 @@ std::unique_ptr<ManualDocument> Manual::render(int page) const {
     return document;
 }
 
-QList<ManualHit> Manual::search(const QString& words) const {
-    const QStringList wanted = words.simplified().split(u' ', Qt::SkipEmptyParts);
-    QList<ManualHit> hits;
-    if (wanted.isEmpty()) return hits;
+ManualFindings Manual::search(const QString& words) const {
+    const QStringList wanted = wantedWords(words);
+    const int terms = indexOf(QLatin1String(kHelpWords));
+    QList<RankedHit> found;
+    qsizetype most = 1;
     for (int page = 0; page < m_pages.size(); ++page)
         for (const Passage& passage : passagesOf(*render(page))) {
-            const auto occurs = [&passage](const QString& word) {
-                return passage.text.contains(word, Qt::CaseInsensitive);
-            };
-            if (!std::all_of(wanted.begin(), wanted.end(), occurs)) continue;
-            const QString phrase = wanted.join(u' ');
-            const bool whole = passage.text.contains(phrase, Qt::CaseInsensitive);
-            const QString& marked = whole ? phrase : wanted.front();
+            const qsizetype count =
+                std::count_if(wanted.begin(), wanted.end(),
+                              [&passage](const QString& word) { return passage.contains(word); });
+            if (count < most) continue;
+            if (count > most) found.clear();
+            most = count;
+            const QString marked = markedIn(passage, words, wanted);
             const qsizetype at = passage.text.indexOf(marked, 0, Qt::CaseInsensitive);
-            hits.append({page, passage.positionOf(at), static_cast<int>(marked.size()),
-                         excerptOf(passage.text, at)});
+            found.append({{page, passage.positionOf(at), static_cast<int>(marked.size()),
+                           excerptOf(passage.text, at)},
+                          rankOf(passage, wanted, page == terms)});
         }
-    return hits;
+    sortHits(found, terms);
+    ManualFindings findings{{}, found.isEmpty() || most == wanted.size()};
+    for (const RankedHit& each : found)
+        findings.hits.append(each.hit);
+    return findings;
 }
 
 ManualPlace Manual::placeOf(const QUrl& link, int from) const {

@@ -26,12 +26,17 @@ struct ManualPlace {
     QString heading; ///< its anchor; empty for the start of the page
 };
 
-/// A paragraph, list item or table row that contains all the words of a search.
+/// A paragraph, list item or table row that contains words of a search.
 struct ManualHit {
     int page = 0;     ///< index into Manual::pages()
     int position = 0; ///< of the first word, in the page's document
     int length = 0;
     QString excerpt; ///< one line
+};
+
+struct ManualFindings {
+    QList<ManualHit> hits;
+    bool complete = true; ///< each hit contains all words; else as many as any place contains
 };
 
 /// Shows only text: no picture or other file that a page might name is ever opened.
@@ -55,8 +60,10 @@ public:
     int indexOf(const QString& name) const;
     /// Renders a page in the colours of the application's palette, with anchors at its headings.
     std::unique_ptr<ManualDocument> render(int page) const;
-    /// Returns the hits in all pages, in their order; none for a text without a word.
-    QList<ManualHit> search(const QString& words) const;
+    /// Returns the hits page by page: first the page of terms and pages with a heading that is a
+    /// hit, and in each page the terms and headings first. Words such as "the" are not looked for;
+    /// a text without a word finds nothing.
+    ManualFindings search(const QString& words) const;
 
     /// Returns the place that a link in page `from` leads to: "settings.md#run", "#run" or
     /// "settings.md". The page is empty when the link leads elsewhere.

@@ -101,6 +101,7 @@ private slots:
     void helpLeavesTheWindow();
     void helpGoesBack();
     void helpSearches();
+    void helpShowsTwoLines();
     void helpFollowsLinks();
     void helpAsksBeforeTheBrowser();
     void answersOpenExperiments();
@@ -418,11 +419,40 @@ void TestDialogs::helpSearches() {
     const QString first = text->document()->toPlainText();
     QTest::keyClick(list, Qt::Key_End);
     QVERIFY(text->document()->toPlainText() != first); // on another page
+    const auto says = [&help](const char* words) {
+        const auto labels = help.findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(), [words](const QLabel* label) {
+            return label->isVisible() && label->text().contains(QLatin1String(words));
+        });
+    };
+    QVERIFY(says("Places found: "));
+    line->setText(QStringLiteral("nonexistentword backoff factor"));
+    QVERIFY(says("No place has all of these words; these have the most."));
+    QVERIFY(list->topLevelItemCount() > 0);
     line->setText(QStringLiteral("nonexistentword"));
+    QVERIFY(says("Nothing found"));
     QCOMPARE(list->topLevelItemCount(), 0);
     QTest::keyClick(line, Qt::Key_Return);
     line->clear();
     QCOMPARE(list->topLevelItemCount(), groups);
+}
+
+/// An excerpt that is longer than the list is wide has two lines; a short one has one.
+void TestDialogs::helpShowsTwoLines() {
+    HelpDialog help;
+    help.resize(700, 400);
+    help.showPart(QString());
+    auto* list = help.findChild<QTreeWidget*>();
+    help.findChild<QLineEdit*>()->setText(QStringLiteral("exit codes"));
+    QVERIFY(list->topLevelItemCount() > 0);
+    const QTreeWidgetItem* page = list->topLevelItem(0);
+    QCOMPARE(page->child(0)->text(0), QStringLiteral("Exit codes"));
+    const int one = list->visualItemRect(page->child(0)).height();
+    help.findChild<QLineEdit*>()->setText(QStringLiteral("subnormal"));
+    page = list->topLevelItem(0);
+    const int two = list->visualItemRect(page->child(0)).height();
+    QVERIFY2(list->wordWrap() && two >= 2 * list->fontMetrics().lineSpacing() && one < two,
+             qPrintable(QStringLiteral("%1, %2").arg(one).arg(two)));
 }
 
 void TestDialogs::helpFollowsLinks() {

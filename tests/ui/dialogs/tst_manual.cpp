@@ -12,6 +12,8 @@
 #include <QTextBlock>
 #include <QTextCursor>
 
+#include <algorithm>
+
 namespace tst_manual {
 
 using namespace halfscope;
@@ -58,10 +60,17 @@ private slots:
     void placesOfLinks();
     void searchFindsRows();
     void searchMarksTheWords();
+    void searchPutsTermsFirst();
+    void searchPutsHeadingsFirst();
+    void searchReadsQuestions_data();
+    void searchReadsQuestions();
+    void searchShowsTheMost();
     void searchOfNothing();
     void unknownLanguageIsEnglish();
 
 private:
+    QString nameOf(const ManualHit& hit) const { return m_manual.pages()[hit.page].name; }
+
     Manual m_manual{kEnglish};
 };
 
@@ -156,19 +165,18 @@ void TestManual::placesOfLinks() {
 /// A row of a table is one passage: a key in its first cell and a word in its last are found
 /// together.
 void TestManual::searchFindsRows() {
-    const QList<ManualHit> hits = m_manual.search(QStringLiteral("OPTIMIZER.LR  step"));
+    const QList<ManualHit> hits = m_manual.search(QStringLiteral("OPTIMIZER.LR  step")).hits;
     const auto inSettings = [this](const ManualHit& hit) {
         return m_manual.pages()[hit.page].name == QLatin1String("settings") &&
                hit.excerpt.startsWith(QStringLiteral("optimizer.lr \u00b7 0.001"));
     };
     QVERIFY(std::any_of(hits.begin(), hits.end(), inSettings));
-    QVERIFY(m_manual.search(QStringLiteral("optimizer.lr nonexistentword")).isEmpty());
 }
 
 /// Words are marked in the second cell of a row, too; a phrase in one piece is marked as a whole.
 void TestManual::searchMarksTheWords() {
     for (const QString& words : {QStringLiteral("growth interval"), QStringLiteral("master")}) {
-        const QList<ManualHit> hits = m_manual.search(words);
+        const QList<ManualHit> hits = m_manual.search(words).hits;
         QVERIFY(hits.size() > 2);
         int whole = 0;
         for (const ManualHit& hit : hits) {
@@ -185,9 +193,78 @@ void TestManual::searchMarksTheWords() {
     }
 }
 
+/// Its explanation comes before the places that use the word.
+void TestManual::searchPutsTermsFirst() {
+    const QList<ManualHit> hits = m_manual.search(QStringLiteral("subnormal")).hits;
+    QVERIFY(hits.size() > 2);
+    QCOMPARE(nameOf(hits.front()), QStringLiteral("words"));
+    QVERIFY(hits.front().excerpt.startsWith(QStringLiteral("Subnormal \u00b7 ")));
+    QVERIFY(std::is_sorted(std::next(hits.begin()), hits.end(),
+                           [](const ManualHit& a, const ManualHit& b) { return a.page < b.page; }));
+    // a term comes before the meanings of others
+    const QList<ManualHit> scale = m_manual.search(QStringLiteral("loss scale")).hits;
+    QVERIFY2(scale.front().excerpt.startsWith(QStringLiteral("Loss scale \u00b7 ")),
+             qPrintable(scale.front().excerpt));
+}
+
+/// A page with a heading that is a hit comes before other pages, and the heading before its text.
+void TestManual::searchPutsHeadingsFirst() {
+    const QList<ManualHit> hits = m_manual.search(QStringLiteral("tensorboard")).hits;
+    QVERIFY(hits.size() > 3);
+    QCOMPARE(hits.front().excerpt, QStringLiteral("TensorBoard"));
+    QCOMPARE(nameOf(hits.front()), QStringLiteral("files"));
+    QVERIFY(hits.back().page != hits.front().page);
+    const auto earlier = [&](const ManualHit& hit) { return hit.page < hits.front().page; };
+    QVERIFY(std::any_of(hits.begin(), hits.end(), earlier)); // in the order of the index
+    QSet<int> left; // pages whose hits have all been listed
+    for (qsizetype i = 1; i < hits.size(); ++i) {
+        if (hits[i].page != hits[i - 1].page) left.insert(hits[i - 1].page);
+        QVERIFY(!left.contains(hits[i].page));
+    }
+}
+
+void TestManual::searchReadsQuestions_data() {
+    QTest::addColumn<QString>("excerpt"); // one of the places
+    const auto row = [](const char* question, const char* excerpt) {
+        QTest::newRow(question) << QString::fromLatin1(excerpt);
+    };
+    row("bf16 vs fp16", "fp16 or bf16? Does bf16 need a loss scale?");
+    row("loss becomes nan", "The loss is nan or inf");
+    row("Why is my loss nan?", "The loss is nan or inf");
+    row("What does the loss scale do", "What does the loss scale do?");
+    row("exploding gradients", "exploding gradients");
+    row("vanishing", "Vanishing gradients");
+}
+
+/// Words that say nothing, and marks around words, keep no place away.
+void TestManual::searchReadsQuestions() {
+    QFETCH(QString, excerpt);
+    const ManualFindings found = m_manual.search(QString::fromLatin1(QTest::currentDataTag()));
+    QVERIFY(found.complete);
+    QVERIFY(std::any_of(found.hits.begin(), found.hits.end(), [&](const ManualHit& hit) {
+        return nameOf(hit) == QLatin1String("questions") && hit.excerpt.contains(excerpt);
+    }));
+}
+
+/// Where no place has all words, a place with two of them hides those with one.
+void TestManual::searchShowsTheMost() {
+    const ManualFindings some =
+        m_manual.search(QStringLiteral("nonexistentword optimizer.lr finetunes scaler.init_scale"));
+    QVERIFY(!some.complete && !some.hits.isEmpty());
+    const ManualFindings both = m_manual.search(QStringLiteral("optimizer.lr scaler.init_scale"));
+    QVERIFY(both.complete);
+    QCOMPARE(some.hits.size(), both.hits.size());
+    QCOMPARE(some.hits.front().excerpt, both.hits.front().excerpt);
+    const ManualFindings fp16 =
+        m_manual.search(QStringLiteral("nonexistentword between fp16 and bf16"));
+    QVERIFY(!fp16.complete);
+    QCOMPARE(fp16.hits.size(), m_manual.search(QStringLiteral("fp16 bf16")).hits.size());
+}
+
 void TestManual::searchOfNothing() {
-    QVERIFY(m_manual.search(QString()).isEmpty());
-    QVERIFY(m_manual.search(QStringLiteral("   ")).isEmpty());
+    for (const char* nothing : {"", "   ", "nonexistentword", "?", "nonexistentword another1"})
+        QVERIFY2(m_manual.search(QLatin1String(nothing)).hits.isEmpty(), nothing);
+    QVERIFY(!m_manual.search(QStringLiteral("the")).hits.isEmpty()); // no other word to look for
 }
 
 void TestManual::unknownLanguageIsEnglish() {
