@@ -51,7 +51,10 @@ std::optional<Point> RateCurve::rest() const {
 }
 
 Curve::Curve(std::shared_ptr<const Run> run, int lane, MetricId id)
-    : m_run(std::move(run)), m_lane(lane), m_id(id) {}
+    : m_run(std::move(run)), m_lane(lane), m_id(id) {
+    const LaneInfo& info = m_run->lanes()[static_cast<size_t>(lane)];
+    if (info.parent >= 0) m_begin = info.forkStep + 1;
+}
 
 bool Curve::isRate() const {
     return m_run->metrics()[static_cast<size_t>(m_id)].axis == PlotAxis::Rate;
@@ -82,12 +85,37 @@ std::optional<Curve::Reading> Curve::at(std::optional<int64_t> step) const {
     return Reading{point->step, point->value, !std::isfinite(point->value)};
 }
 
-bool Curve::isConstant(double value) const {
+bool Curve::isConstant(double value, int64_t from) const {
     const Column& all = column();
-    if (all.empty()) return true;
-    const Extremes extremes = all.extremes(all.firstStep(), all.lastStep());
+    const int64_t first = std::max(all.firstStep(), from);
+    if (all.empty() || first > all.lastStep()) return true;
+    const Extremes extremes = all.extremes(first, all.lastStep());
     return extremes.notFinite == 0 && extremes.lowest.value == value &&
            extremes.highest.value == value;
+}
+
+int64_t Curve::lastBefore(double value) {
+    if (isConstant(value)) return m_begin - 1;
+    const auto all = changes();
+    int64_t last = column().lastStep();
+    for (auto change = all.rbegin(); change != all.rend(); ++change) {
+        if (*change > column().lastStep()) continue; // it is yet to come
+        if (!isConstant(value, *change)) break;
+        last = *change - 1;
+    }
+    return last;
+}
+
+std::span<const int64_t> Curve::changes() {
+    const auto& events = m_run->events();
+    for (; m_taken < events.size(); ++m_taken) {
+        const Event& event = events[m_taken];
+        if (event.kind != EventKind::Edit || (event.lane >= 0 && event.lane != m_lane)) continue;
+        const auto place = std::upper_bound(m_changes.begin(), m_changes.end(), event.step);
+        if (place == m_changes.begin() || *(place - 1) != event.step)
+            m_changes.insert(place, event.step);
+    }
+    return m_changes;
 }
 
 } // namespace halfscope

@@ -9,8 +9,11 @@
 
 #include <QVector>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace halfscope {
 
@@ -61,16 +64,28 @@ public:
     };
     /// Returns the value at or before a step, or the newest one.
     std::optional<Reading> at(std::optional<int64_t> step) const;
-    /// Whether all values equal `value`.
-    bool isConstant(double value) const;
+    /// Returns the first step of the lane's own: for a fork, whose past is its parent's, the step
+    /// after it; else 0.
+    int64_t begin() const { return m_begin; }
+    /// Returns the steps from which on the lane follows other settings than before, in order.
+    std::span<const int64_t> changes();
+    /// Whether all values of the lane's own equal `value`.
+    bool isConstant(double value) const { return isConstant(value, m_begin); }
+    /// Returns the last step of the lane's own before a change of settings left it with nothing but
+    /// this value; before begin() when it never had another one.
+    int64_t lastBefore(double value);
 
 private:
     bool isRate() const;
+    bool isConstant(double value, int64_t from) const;
 
     std::shared_ptr<const Run> m_run;
     int m_lane;
     MetricId m_id;
     RateCurve m_rate; ///< empty for other metrics
+    int64_t m_begin = 0;
+    std::vector<int64_t> m_changes;
+    size_t m_taken = 0; ///< how many of the run's events m_changes knows
     uint64_t m_seen = 0;
     bool m_complete = true;
 };

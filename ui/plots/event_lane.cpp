@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -170,7 +171,7 @@ void EventLane::nameAxis(double stepsPerPixel) {
 
 double EventLane::placeOf(size_t lane, EventKind kind) const {
     constexpr double kApart = 0.2; // of a row's height, up and down
-    const double row = m_arranged == EventRows::Shared ? 0 : static_cast<double>(lane);
+    const double row = m_arranged == EventRows::Shared ? 0 : static_cast<double>(rowsOf(lane));
     return kind == EventKind::Growth     ? row - kApart
            : kind == EventKind::Overflow ? row + kApart
                                          : row;
@@ -178,12 +179,28 @@ double EventLane::placeOf(size_t lane, EventKind kind) const {
 
 int EventLane::lines() const { return m_legend->lines(); }
 
+bool EventLane::hasRow(const Row& row) const {
+    return !isMagnified() || std::any_of(row.marks.begin(), row.marks.end(),
+                                         [](const auto& marks) { return !marks.empty(); });
+}
+
+size_t EventLane::rowsOf(size_t lanes) const {
+    const auto end = m_rows.begin() + static_cast<std::ptrdiff_t>(lanes);
+    return static_cast<size_t>(
+        std::count_if(m_rows.begin(), end, [this](const Row& row) { return hasRow(row); }));
+}
+
 int EventLane::height() const {
-    const bool low = m_rows.size() > 3 || m_arranged == EventRows::Low;
+    const bool low = m_rows.size() > 3 || m_arranged == EventRows::Low || isMagnified();
     const bool shared = m_arranged == EventRows::Shared;
     const double row = m_magnified * (low ? kLowRowHeight : kRowHeight);
-    return static_cast<int>(shared ? 1 : std::max<size_t>(1, m_rows.size())) *
+    return static_cast<int>(shared ? 1 : std::max<size_t>(1, rowsOf(m_rows.size()))) *
            static_cast<int>(row);
+}
+
+void EventLane::magnify(double factor) {
+    m_magnified = factor;
+    nameRows();
 }
 
 void EventLane::arrange(EventRows rows) {
@@ -193,9 +210,10 @@ void EventLane::arrange(EventRows rows) {
 void EventLane::nameRows() {
     auto ticker = QSharedPointer<QCPAxisTickerText>::create();
     const bool shared = m_arranged == EventRows::Shared;
-    const size_t rows = shared ? 1 : std::max<size_t>(1, m_rows.size());
+    const size_t rows = shared ? 1 : std::max<size_t>(1, rowsOf(m_rows.size()));
     for (size_t i = 0; i < m_rows.size() && !shared; ++i)
-        ticker->addTick(static_cast<double>(i), laneLetter(static_cast<int>(i)));
+        if (hasRow(m_rows[i]))
+            ticker->addTick(static_cast<double>(rowsOf(i)), laneLetter(static_cast<int>(i)));
     m_rect.axis(QCPAxis::atLeft)->setTicker(ticker);
     m_rect.axis(QCPAxis::atLeft)->setRange(-0.5, static_cast<double>(rows) - 0.5);
 }
@@ -233,6 +251,7 @@ void EventLane::setLanes(int lanes) {
 bool EventLane::takeEvents() {
     if (!m_run) return false;
     const auto& events = m_run->events();
+    const size_t rows = rowsOf(m_rows.size());
     for (; m_taken < events.size(); ++m_taken) {
         const Event& event = events[m_taken];
         m_count += isEcho(events, m_taken) ? 0 : 1;
@@ -243,7 +262,9 @@ bool EventLane::takeEvents() {
     if (m_listed == m_taken) return false;
     const int before = lines();
     fillLegend();
-    return lines() != before;
+    if (rows == rowsOf(m_rows.size())) return lines() != before;
+    nameRows();
+    return true;
 }
 
 QString EventLane::text(int index) const {

@@ -38,7 +38,8 @@ public:
     /// mark of its own.
     int marks(EventKind, int lane) const;
 
-    /// Takes the new events; returns whether their names need another number of lines.
+    /// Takes the new events; returns whether their names or marks need another number of lines or
+    /// rows.
     bool takeEvents();
     /// Returns how many lines of names there are below the rect, see EventLegend.
     int lines() const;
@@ -46,8 +47,10 @@ public:
     /// pixels.
     void update(double from, double to, int pixels);
     void setColors(const Colors&);
-    /// Draws marks so many times as large from the next setColors() on.
-    void magnify(double factor) { m_magnified = factor; }
+    /// Draws marks so many times as large from the next setColors() on. Above 1, lanes without
+    /// events have no row, and the others a low one.
+    void magnify(double factor);
+    bool isMagnified() const { return m_magnified > 1; }
 
     /// Returns the index, among the run's events, of the event whose mark is nearest to a place in
     /// the plot; nothing when no mark is within a few pixels.
@@ -83,6 +86,9 @@ private:
     void setLanes(int lanes);
     void nameAxis(double stepsPerPixel);
     void nameRows();
+    bool hasRow(const Row&) const;
+    /// Returns how many of the first `lanes` have a row of their own.
+    size_t rowsOf(size_t lanes) const;
     /// Returns the height of marks, in rows. A growth and the overflow that it causes are often a
     /// pixel apart: they lie at two heights of the row, so that both are seen.
     double placeOf(size_t lane, EventKind) const;

@@ -8,21 +8,41 @@
 
 namespace halfscope {
 
-std::vector<Mean> meansOf(const Column& column, int64_t from, int64_t to, int pixels) {
-    constexpr int64_t kPixelsPerMean = 4;
-    constexpr int64_t kBucketsPerPixel = 2; // so that slack at their ends is small beside a mean
-    std::vector<Mean> means;
-    const int64_t range = to - from + 1;
-    if (column.empty() || range < 1) return means;
-    // where a store holds the values, few of them or none have to be read for buckets so wide
-    constexpr int64_t kWide = ChunkValues::kWide;
-    int64_t wanted = kBucketsPerPixel * pixels;
-    if (range >= kWide * pixels) wanted = std::min(wanted, range / kWide);
+namespace {
+
+/// How steps are put together: the same in all stretches of a view.
+struct Grouping {
+    int64_t bucket = 1; ///< in steps, as the next one
+    int64_t width = 1;  ///< of a mean
+
+    static Grouping of(int64_t from, int64_t to, int pixels) {
+        constexpr int64_t kPixelsPerMean = 4;
+        constexpr int64_t kBucketsPerPixel = 2; // so that slack at their ends is small beside a
+                                                // mean
+        // where a store holds the values, few of them or none have to be read for buckets so wide
+        constexpr int64_t kWide = ChunkValues::kWide;
+        const int64_t range = to - from + 1;
+        int64_t wanted = kBucketsPerPixel * pixels;
+        if (range >= kWide * pixels) wanted = std::min(wanted, range / kWide);
+        wanted = std::max<int64_t>(wanted, 1);
+        Grouping grouping;
+        while (grouping.bucketsIn(from, to) > wanted)
+            grouping.bucket *= 2;
+        // as that of the buckets: a mean stays while a view moves on
+        while (grouping.width * std::max<int64_t>(pixels / kPixelsPerMean, 1) < range)
+            grouping.width *= 2;
+        return grouping;
+    }
+    int64_t bucketsIn(int64_t from, int64_t to) const {
+        return (to - 1) / bucket - (from - 1) / bucket + 1;
+    }
+};
+
+/// Appends the means of the steps from..to.
+void addMeans(const Column& column, int64_t from, int64_t to, const Grouping& grouping,
+              std::vector<Mean>& means) {
     std::vector<Extremes> buckets;
-    column.extremes(from, to, static_cast<size_t>(std::max<int64_t>(wanted, 1)), buckets);
-    int64_t width = 1; // as that of the buckets: a mean stays while a view moves on
-    while (width * std::max<int64_t>(pixels / kPixelsPerMean, 1) < range)
-        width *= 2;
+    column.extremes(from, to, static_cast<size_t>(grouping.bucketsIn(from, to)), buckets);
     double steps = 0, sum = 0, count = 0;
     for (size_t i = 0; i < buckets.size(); ++i) {
         const Extremes& bucket = buckets[i];
@@ -30,26 +50,50 @@ std::vector<Mean> meansOf(const Column& column, int64_t from, int64_t to, int pi
         steps += finite * (static_cast<double>(bucket.from) + static_cast<double>(bucket.to - 1));
         sum += bucket.sum;
         count += finite;
-        const bool closes = i + 1 == buckets.size() ||
-                            (buckets[i + 1].from - 1) / width != (bucket.from - 1) / width;
+        const bool closes = i + 1 == buckets.size() || (buckets[i + 1].from - 1) / grouping.width !=
+                                                           (bucket.from - 1) / grouping.width;
         if (!closes) continue;
         if (count > 0 && std::isfinite(sum)) means.push_back({steps / 2 / count, sum / count});
         steps = sum = count = 0;
     }
+}
+
+} // namespace
+
+std::vector<Mean> meansOf(const Column& column, int64_t from, int64_t to, int pixels) {
+    std::vector<Mean> means;
+    if (!column.empty() && from <= to)
+        addMeans(column, from, to, Grouping::of(from, to, pixels), means);
     return means;
 }
 
-void sampleMeans(const Column& column, double from, double to, int pixels, QVector<double>& xs,
-                 QVector<double>& ys) {
+void sampleMeans(const Column& column, double from, double to, int pixels,
+                 std::span<const int64_t> changes, QVector<double>& xs, QVector<double>& ys) {
     xs.clear();
     ys.clear();
     if (column.empty() || !(from <= to) || pixels < 1) return;
     const int64_t first = std::max(stepOf(std::ceil(from)), column.firstStep());
     const int64_t last = std::min(stepOf(std::floor(to)), column.lastStep());
     if (last - first + 1 < pixels) return;
-    for (const Mean& mean : meansOf(column, first, last, pixels)) {
-        xs.append(mean.step);
-        ys.append(mean.value);
+    const auto put = [&](double step, double value) {
+        if (!xs.isEmpty() && xs.back() >= step) return; // a mean of one step is there already
+        xs.append(step);
+        ys.append(value);
+    };
+    const Grouping grouping = Grouping::of(first, last, pixels);
+    auto change = std::upper_bound(changes.begin(), changes.end(), first);
+    std::vector<Mean> means;
+    for (int64_t begin = first; begin <= last;) {
+        while (change != changes.end() && *change <= begin)
+            ++change;
+        const int64_t end = change != changes.end() ? std::min(*change - 1, last) : last;
+        means.clear();
+        addMeans(column, begin, end, grouping, means);
+        if (begin > first && !means.empty()) put(static_cast<double>(begin), means.front().value);
+        for (const Mean& mean : means)
+            put(mean.step, mean.value);
+        if (end < last && !means.empty()) put(static_cast<double>(end), means.back().value);
+        begin = end + 1;
     }
 }
 

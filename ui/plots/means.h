@@ -6,6 +6,7 @@
 #include <QVector>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace halfscope {
@@ -20,7 +21,9 @@ struct Mean {
 /// value counts once.
 std::vector<Mean> meansOf(const Column&, int64_t from, int64_t to, int pixels);
 /// Returns them as points of a line for steps in [from, to]; none for fewer steps than pixels.
-void sampleMeans(const Column&, double from, double to, int pixels, QVector<double>& xs,
-                 QVector<double>& ys);
+/// `changes` are steps from which on values follow other settings, in order: no mean is of steps
+/// before and after one, and the line is level up to it, so that it jumps where its cause is.
+void sampleMeans(const Column&, double from, double to, int pixels,
+                 std::span<const int64_t> changes, QVector<double>& xs, QVector<double>& ys);
 
 } // namespace halfscope

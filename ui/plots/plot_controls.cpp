@@ -12,7 +12,13 @@
 
 #include <QToolButton>
 
+#include <utility>
+
 namespace halfscope {
+
+namespace {
+constexpr int kBetween = 10; // pixels between controls, and before them
+} // namespace
 
 PlotControls::PlotControls(QWidget& stack) : QObject(&stack), m_stack(stack) {
     m_live = make<QToolButton>(&stack);
@@ -24,7 +30,10 @@ PlotControls::PlotControls(QWidget& stack) : QObject(&stack), m_stack(stack) {
     m_live->hide();
     connect(m_live, &QToolButton::clicked, this, &PlotControls::liveAsked);
     m_smoothing = make<SmoothingBox>(&stack);
-    connect(m_smoothing, &SmoothingBox::weightChanged, this, &PlotControls::weightChanged);
+    connect(m_smoothing, &SmoothingBox::weightChanged, this, [this](double weight) {
+        if (m_lossRect) arrange(); // its words are others now
+        Q_EMIT weightChanged(weight);
+    });
     m_lane = make<LaneButton>(&stack);
     m_lane->hide();
     connect(m_lane, &LaneButton::laneChosen, this, &PlotControls::laneChosen);
@@ -37,7 +46,7 @@ double PlotControls::smoothing() const { return m_smoothing->weight(); }
 void PlotControls::setSmoothing(double weight) { m_smoothing->setWeight(weight); }
 
 void PlotControls::setWayBack(bool needed) {
-    m_back = needed;
+    if (std::exchange(m_back, needed) != needed) m_placed = true;
     m_live->setVisible(m_back && !m_bare);
     if (m_lossRect) arrange(); // else the plots are being made anew, and place() follows
 }
@@ -58,26 +67,52 @@ void PlotControls::place(PlotPanel& loss, int header, int border) {
     m_lossRect = &loss.rect();
     m_header = header;
     m_border = border;
+    m_placed = true;
     arrange();
 }
 
-void PlotControls::arrange() {
-    constexpr int kBeside = 10;
+bool PlotControls::hasSlider() const {
     constexpr int kLeast = 480; // pixels: a narrower header needs its width for figures
-    constexpr int kWide = 640;  // pixels: then all words of the button fit, too
+    return m_stack.width() >= kLeast && !m_bare;
+}
+
+int PlotControls::covered() const {
+    int width = 0;
+    if (hasSlider()) width += m_smoothing->width() + kBetween;
+    if (!m_live->isHidden()) width += m_live->sizeHint().width() + kBetween;
+    return width;
+}
+
+void PlotControls::arrange() {
+    constexpr int kWide = 640; // pixels: then all words of the button fit, too
     int right = m_stack.width() - m_border - m_lossRect->margins().right();
-    int covered = 0;
     const auto put = [&](QWidget& control, int width) {
         control.setGeometry(right - width, m_border, width, m_header);
-        right -= width + kBeside;
-        covered += width + kBeside;
+        right -= width + kBetween;
     };
-    const bool room = m_stack.width() >= kLeast && !m_bare;
-    m_smoothing->setVisible(room);
-    if (room) put(*m_smoothing, m_smoothing->width());
+    m_smoothing->setVisible(hasSlider());
+    if (hasSlider()) put(*m_smoothing, m_smoothing->width());
     m_live->setText(m_stack.width() >= kWide ? m_live->accessibleName() : tr("Newest step"));
     if (!m_live->isHidden()) put(*m_live, m_live->sizeHint().width());
-    m_loss->keepFree(covered);
+    m_loss->keepFree(covered());
+}
+
+bool PlotControls::giveRoom() {
+    if (!m_lossRect || !hasSlider()) return false;
+    using Form = SmoothingBox::Form;
+    const Form before = m_smoothing->form();
+    const int others = covered() - m_smoothing->width();
+    const Form first = std::exchange(m_placed, false) ? Form::Words : before;
+    Form best = Form::Words; // where nothing helps, it may as well say what it is
+    for (const Form form : {Form::Words, Form::Slider, Form::ShortSlider}) {
+        if (form < first || !m_loss->hasSamples(others + m_smoothing->widthIn(form))) continue;
+        best = form;
+        break;
+    }
+    if (best == before) return false;
+    m_smoothing->setForm(best);
+    arrange();
+    return true;
 }
 
 int PlotControls::placeFolded(std::span<StackedPlot* const> plots, int border) {

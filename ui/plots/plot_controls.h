@@ -39,6 +39,11 @@ public:
     /// Places the slider at the right end of the loss's header, and the button back to live before
     /// it: they cover no curve. `border` is the width of the frame around the plots.
     void place(PlotPanel& loss, int header, int border);
+    /// Makes the slider give room to the samples of lines in the loss's header as it is now: its
+    /// words go first, then a part of itself. They come back when the controls are placed anew, so
+    /// that nothing flickers with the figures. Returns whether the header has other room than
+    /// before.
+    bool giveRoom();
     /// Places the button at the right end of the header, as the slider is in the loss's header.
     void placeLane(GradientMap&, int header, int border);
     /// Tells which of the plots are folded, by a button in the lower right corner. Returns the
@@ -54,6 +59,9 @@ signals:
 
 private:
     void arrange();
+    bool hasSlider() const;
+    /// Returns the width that the controls cover of the loss's header.
+    int covered() const;
 
     QWidget& m_stack;
     // where the controls were placed; once the rect is gone, so is the panel
@@ -67,6 +75,7 @@ private:
     bool m_back = false;              ///< there is a way back to the newest step
     bool m_choosesLane = false;       ///< there are lanes to choose among
     bool m_bare = false;
+    bool m_placed = false; ///< something was, since giveRoom()
 };
 
 } // namespace halfscope

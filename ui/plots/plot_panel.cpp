@@ -154,6 +154,8 @@ void PlotPanel::setSmoothing(double weight) {
 
 void PlotPanel::keepFree(int width) { m_readout->keepFree(width); }
 
+bool PlotPanel::hasSamples(int covered) const { return m_readout->hasSamples(covered); }
+
 void PlotPanel::setAbsent(int lane, bool absent) {
     m_lanes[static_cast<size_t>(lane)].absent = absent;
 }
@@ -211,9 +213,8 @@ bool PlotPanel::update(double from, double to, int pixels) {
     // thick lines cost more by the point, and hide what is closer together than they are thick
     if (m_magnified > 1) pixels = std::max(1, pixels / static_cast<int>(lanePen(0).widthF()));
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-    const auto take = [&](Curve& curve, Points& points, bool resting) {
-        complete = curve.update() && complete;
-        curve.sample(from, to, pixels, resting, points.xs, points.ys);
+    const View whole{from, to, pixels};
+    const auto fit = [&](const Points& points) {
         for (const double y : points.ys) {
             if (isLogarithmic(m_metric) && y <= 0) continue;
             lowest = std::min(lowest, y);
@@ -221,16 +222,20 @@ bool PlotPanel::update(double from, double to, int pixels) {
         }
     };
     for (Lane& lane : m_lanes) {
-        if (isDrawn(lane))
-            take(lane.curve, lane.points, m_resting);
-        else
-            lane.points = {};
+        const View own = viewOf(lane, whole);
+        complete = lane.curve.update() && complete;
+        lane.curve.sample(own.from, own.to, own.pixels, m_resting, lane.points.xs, lane.points.ys);
+        keepPresent(lane);
+        fit(lane.points);
     }
-    for (Behind& behind : m_behind)
-        take(behind.curve, behind.points, true);
+    for (Behind& behind : m_behind) {
+        complete = behind.curve.update() && complete;
+        behind.curve.sample(from, to, pixels, true, behind.points.xs, behind.points.ys);
+        fit(behind.points);
+    }
     fitRange(lowest, highest);
     placeLabels();
-    drawLanes(from, to, pixels);
+    drawLanes(whole);
     drawOverlays(pixels);
     return complete;
 }
@@ -247,14 +252,29 @@ void PlotPanel::placeLabels() {
     m_ticker->setLabelShare(static_cast<double>(low ? digits + kGap : metrics.height()) / height);
 }
 
-bool PlotPanel::isDrawn(const Lane& lane) const {
-    // a scaler that was switched off leaves its earlier values
-    return !lane.absent || !lane.curve.isConstant(1);
+/// A scaler that was switched off leaves its earlier values; without one, the column has ones.
+void PlotPanel::keepPresent(Lane& lane) {
+    if (!lane.absent) return;
+    const auto last = static_cast<double>(lane.curve.lastBefore(1));
+    Points& points = lane.points;
+    const auto end = std::upper_bound(points.xs.begin(), points.xs.end(), last);
+    points.xs.resize(end - points.xs.begin());
+    points.ys.resize(points.xs.size());
+    if (lane.curve.isConstant(1)) points = {}; // not even the last one of its parent
 }
 
-void PlotPanel::drawLanes(double from, double to, int pixels) {
+PlotPanel::View PlotPanel::viewOf(const Lane& lane, const View& whole) {
+    const auto begin = static_cast<double>(lane.curve.begin());
+    if (begin < 1 || begin <= whole.from) return whole; // all steps are its own
+    if (begin >= whole.to) return {begin, whole.to, 1};
+    const double share = (whole.to - begin) / (whole.to - whole.from);
+    return {begin, whole.to, static_cast<int>(std::ceil(share * whole.pixels))};
+}
+
+void PlotPanel::drawLanes(const View& whole) {
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         Lane& lane = m_lanes[i];
+        const auto [from, to, pixels] = viewOf(lane, whole);
         const QPen pen = lanePen(i);
         const bool trend = lane.trend.weight() > 0;
         const Drawn drawn = drawnOf(lane.points, pixels);
@@ -262,7 +282,8 @@ void PlotPanel::drawLanes(double from, double to, int pixels) {
         fillGraph(*lane.graph, drawn, pale ? m_colors.faint(pen) : pen, pixels);
         if (!lane.trendGraph) continue;
         if (!trend && pale)
-            sampleMeans(lane.curve.column(), from, to, pixels, lane.points.xs, lane.points.ys);
+            sampleMeans(lane.curve.column(), from, to, pixels, lane.curve.changes(), lane.points.xs,
+                        lane.points.ys);
         else
             lane.trend.sample(lane.curve.column(), from, to, pixels, lane.points.xs,
                               lane.points.ys);
@@ -450,7 +471,7 @@ std::vector<PlottedCurve> PlotPanel::curves() const {
             {name.toStdString(), curve.run().snapshot(), curve.lane(), curve.id(), weight});
     };
     for (const Lane& lane : m_lanes)
-        if (isDrawn(lane)) add(lane.label, lane.curve, 0);
+        if (!lane.absent || !lane.curve.isConstant(1)) add(lane.label, lane.curve, 0);
     for (const Lane& lane : m_lanes)
         if (lane.trendGraph && m_smoothing > 0)
             add(QCoreApplication::translate("PlotPanel", "%1 trend").arg(lane.label), lane.curve,

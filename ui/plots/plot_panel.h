@@ -68,6 +68,8 @@ public:
     /// Keeps so many pixels free at the right end of the header, because something else covers
     /// them.
     void keepFree(int width);
+    /// Whether the header would have samples of lines beside so many pixels.
+    bool hasSamples(int covered) const;
 
     /// Draws the curves in [from, to] and fits the y range to their finite values there.
     bool update(double from, double to, int pixels) override;
@@ -112,7 +114,15 @@ private:
     QString trendAt(const Lane&, std::optional<qint64> step) const;
     /// Returns " (2: 0.0123)", the values of other runs at the same step, or nothing.
     QString othersAt(size_t lane, std::optional<qint64> step) const;
-    bool isDrawn(const Lane&) const;
+    struct View {
+        double from, to; ///< steps
+        int pixels;
+    };
+    /// Returns the part of the view in which the lane's own curves lie: from its fork on, because
+    /// its past is its parent's curve.
+    static View viewOf(const Lane&, const View&);
+    /// Takes away what is not a value of a lane that is absent.
+    static void keepPresent(Lane&);
     bool holdsBack() const { return !m_comparable && m_metric.axis == PlotAxis::Rate; }
     void writeTitle();
     CurveGraph* newGraph(const QString& name);
@@ -121,7 +131,7 @@ private:
     void addBehind(const Overlay&, int index, int lane);
     void setUpAxis();
     void placeLabels();
-    void drawLanes(double from, double to, int pixels);
+    void drawLanes(const View&);
     void drawOverlays(int pixels);
     void placeTags();
     QPen lanePen(size_t lane) const;

@@ -16,13 +16,16 @@
 #include <QSvgGenerator>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace halfscope {
 namespace {
 
-constexpr int kLegendMargin = 8, kLegendSample = 22, kSampleGap = 5,
+constexpr int kLegendMargin = 8, kLeastSample = 22, kSampleGap = 5,
               kBetweenEntries = 18; // pixels of a legend
-constexpr double kPixelsEach = 2;   // pixels of a picture for each one on screen
+constexpr int kPeriods = 2;       // of dashes in a sample: in print, nothing else tells lanes apart
+constexpr double kPixelsEach = 2; // pixels of a picture for each one on screen
 
 void writeSvg(const QSize& size, const QString& title, const DrawFigure& draw, QIODevice& to) {
     QSvgGenerator generator;
@@ -51,15 +54,43 @@ void writePdf(const QSize& size, const QString& title, const DrawFigure& draw, Q
     draw(painter);
 }
 
+QVector<qreal> dashesOf(const QPen& pen) {
+    return pen.style() == Qt::SolidLine ? QVector<qreal>() : pen.dashPattern();
+}
+
+/// Returns a pen for samples, which are drawn once, so that it may be thick. Its dashes are as long
+/// as those of the curve.
+QPen thickPen(QPen pen) {
+    const double width = pen.widthF(), thick = std::max(1.5, width);
+    QVector<qreal> dashes = dashesOf(pen);
+    for (qreal& each : dashes)
+        each *= width / thick;
+    pen.setWidthF(thick);
+    if (!dashes.isEmpty()) pen.setDashPattern(dashes);
+    return pen;
+}
+
+/// Returns the length of all samples, in pixels.
+int sampleLength(const FigureLegend& legend) {
+    double longest = 0;
+    for (const FigureLegend::Entry& entry : legend.entries) {
+        const QVector<qreal> dashes = dashesOf(entry.pen);
+        longest = std::max(longest,
+                           entry.pen.widthF() * std::accumulate(dashes.begin(), dashes.end(), 0.0));
+    }
+    return std::max(kLeastSample, static_cast<int>(std::ceil(kPeriods * longest)));
+}
+
 /// Places entries from left to right in as many lines as they need.
 class LegendLayout {
 public:
     LegendLayout(const FigureLegend& legend, const QFont& font, int width)
-        : m_legend(legend), m_font(font), m_line(ReadoutItem::heightFor(font)) {
+        : m_legend(legend), m_font(font), m_line(ReadoutItem::heightFor(font)),
+          m_sample(sampleLength(legend)) {
         const QFontMetrics metrics(font);
         QPoint at(kLegendMargin, 0);
         for (const FigureLegend::Entry& entry : legend.entries) {
-            const int needed = kLegendSample + kSampleGap + metrics.horizontalAdvance(entry.text);
+            const int needed = m_sample + kSampleGap + metrics.horizontalAdvance(entry.text);
             if (at.x() > kLegendMargin && at.x() + needed > width)
                 at = {kLegendMargin, at.y() + m_line};
             m_places.push_back(at);
@@ -73,13 +104,11 @@ public:
         for (size_t i = 0; i < m_places.size(); ++i) {
             const FigureLegend::Entry& entry = m_legend.entries[i];
             const QRect box(m_places[i] + QPoint(0, top), QSize(1, m_line));
-            QPen pen = entry.pen;
-            pen.setWidthF(std::max(1.5, pen.widthF())); // drawn once, so it may be thick
-            painter.setPen(pen);
+            painter.setPen(thickPen(entry.pen));
             const double middle = box.center().y() + 1;
-            painter.drawLine(QLineF(box.left(), middle, box.left() + kLegendSample, middle));
+            painter.drawLine(QLineF(box.left(), middle, box.left() + m_sample, middle));
             painter.setPen(QPen(entry.color));
-            painter.drawText(box.adjusted(kLegendSample + kSampleGap, 0, 0, 0),
+            painter.drawText(box.adjusted(m_sample + kSampleGap, 0, 0, 0),
                              Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip |
                                  Qt::TextSingleLine,
                              entry.text);
@@ -90,6 +119,7 @@ private:
     const FigureLegend& m_legend;
     QFont m_font;
     int m_line;
+    int m_sample; ///< the length of a sample
     int m_height = 0;
     std::vector<QPoint> m_places;
 };

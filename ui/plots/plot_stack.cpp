@@ -52,7 +52,6 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     connect(m_controls, &PlotControls::liveAsked, this, [this] { setFollow(true); });
     connect(m_controls, &PlotControls::weightChanged, this, [this](double weight) {
         panelOf(metric::Loss).setSmoothing(weight);
-        placeControls();
         m_dirty = true;
         Q_EMIT smoothingChanged(weight);
     });
@@ -334,7 +333,10 @@ void PlotStack::moveCrosshair(std::optional<qint64> step) {
     describe(false);
 }
 
-void PlotStack::updateReadouts() { m_rows->showValues(readStep()); }
+void PlotStack::updateReadouts() {
+    m_rows->showValues(readStep());
+    if (m_controls->giveRoom()) m_rows->showValues(readStep());
+}
 
 void PlotStack::describe(bool now) {
     if (!now && m_described.isValid() && m_described.elapsed() < kDescribeEvery) return;

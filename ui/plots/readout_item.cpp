@@ -59,7 +59,7 @@ int ReadoutItem::sampleWidth(Form form) const {
     return static_cast<int>(sample * std::max(1.0, width / kUsual)) + kBehindSample;
 }
 int ReadoutItem::spacing(Form form) const {
-    return form == Form::NoSamples ? 7 : isShort(form) ? 9 : 16;
+    return form >= Form::Tight ? 7 : isShort(form) ? 9 : 16;
 }
 
 bool ReadoutItem::isShort(Form form) const {
@@ -76,7 +76,7 @@ QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) const {
                           : form == Form::Brief ? briefLabel(entry.label)
                                                 : entry.label.left(1);
     const QString value = isShort(form) ? entry.shortValue : entry.value;
-    QString gap(form == Form::NoSamples ? 1 : 2, u' ');
+    QString gap(form >= Form::Tight ? 1 : 2, u' ');
     if (label.size() > 1) gap = QStringLiteral(": "); // names may end in a number, too
     return value.isEmpty() ? label : label + gap + value;
 }
@@ -94,7 +94,7 @@ int ReadoutItem::titleWidth(Form form) const {
 
 ReadoutItem::Form ReadoutItem::formFor(int width, Form richest) const {
     for (const Form form :
-         {Form::Full, Form::Brief, Form::Letters, Form::ShortTitle, Form::Shortest})
+         {Form::Full, Form::Brief, Form::Letters, Form::ShortTitle, Form::Shortest, Form::Tight})
         if (form >= richest && fitting(width, form) == m_entries.size()) return form;
     return Form::NoSamples;
 }

@@ -30,6 +30,10 @@ public:
     const QVector<ReadoutEntry>& entries() const { return m_entries; }
     /// Keeps so many pixels free at the right end, because something else covers them.
     void keepFree(int width) { m_covered = width; }
+    /// Whether it had samples of lines if so many pixels were covered.
+    bool hasSamples(int covered) const {
+        return formFor(m_rect.rect().width() - covered, Form::Full) != Form::NoSamples;
+    }
     /// Prepares for a picture: nothing covers the header there, and its title, which no tool tip
     /// explains, loses no more than its unit, and only where samples of lines need the room.
     void setPrinted(bool printed) { m_printed = printed; }
@@ -61,7 +65,7 @@ protected:
 private:
     /// The forms that the header can take, from the richest to the barest. Printed, ShortTitle has
     /// the whole title and the short values.
-    enum class Form { Full, Brief, Letters, ShortTitle, Shortest, NoSamples };
+    enum class Form { Full, Brief, Letters, ShortTitle, Shortest, Tight, NoSamples };
     int sampleWidth(Form) const;
     int spacing(Form) const;
     QString labelled(const ReadoutEntry&, Form) const;

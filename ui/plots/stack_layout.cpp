@@ -68,7 +68,11 @@ void placeMargins(std::span<StackedPlot* const> plots, EventLane& events, const 
         plot->rect().setMargins(QMargins(left, header, right, kBelowPlot));
     QCPAxisRect& rect = events.rect();
     rect.setMargins(QMargins(left, 4, right, 0)); // between which the lines below it lie
-    rect.setMargins(QMargins(left, 4, right, (1 + events.lines()) * metrics.height() + 10));
+    // QCustomPlot rounds the height of each plot: all of them may be half a pixel too high, and one
+    // pixel is to spare in any case
+    const int rounded = std::max(0, static_cast<int>(plots.size()) / 2 - 1);
+    rect.setMargins(
+        QMargins(left, 4, right, (1 + events.lines()) * metrics.height() + 10 + rounded));
     rect.setMinimumSize(20, events.height());
     rect.setMaximumSize(QWIDGETSIZE_MAX, events.height());
 }
@@ -140,12 +144,17 @@ void placePlots(std::span<StackedPlot* const> plots, EventLane& events, int heig
         placeMargins(plots, events, font);
         return foldPlots(plots, events.rect(), height, font);
     };
+    constexpr int kMostShare = 4; // large marks take at most a fourth of the height
     // marks without the letter of their lane only for the sake of a plot
     EventRows best = EventRows::Usual;
     int least = std::numeric_limits<int>::max();
+    const bool audience = events.isMagnified();
     for (const EventRows rows : {EventRows::Usual, EventRows::Low, EventRows::Shared}) {
         const Lacking lacking = place(rows);
-        if (lacking.folded == 0) return;
+        // an audience looks at curves: large marks must not take their room
+        if (audience && rows != EventRows::Shared && events.height() * kMostShare > height)
+            continue;
+        if ((audience ? lacking.cramped : lacking.folded) == 0) return;
         if (lacking.cramped >= least) continue;
         least = lacking.cramped;
         best = rows;

@@ -15,7 +15,9 @@ class StackedPlot;
 /// and so do headers without a curve; only a plot with nothing to draw keeps its header, which says
 /// why, while the others have room. Those that fold first give up their room first, then the lower
 /// ones, until the curves of those that keep their room can be read; before one of those folds, the
-/// events of all lanes share a row. `height` is that of the whole stack in pixels, events included.
+/// events of all lanes share a row; where marks are magnified, they do so before one of those gets
+/// too low to be read, or marks take more than a fourth of the height. `height` is that of the
+/// whole stack in pixels, events included.
 void placePlots(std::span<StackedPlot* const>, EventLane& events, int height, const QFont&);
 
 } // namespace halfscope

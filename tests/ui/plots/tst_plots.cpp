@@ -4,6 +4,7 @@
 #include "tests/support/shown_plots.h"
 #include "tests/support/shown_window.h"
 #include "ui/look/text_fit.h"
+#include "ui/plots/plot_picture.h"
 #include "ui/plots/readout_item.h"
 
 #include <QApplication>
@@ -73,6 +74,7 @@ private slots:
     void exports();
     void exportsSayWhichLaneIsWhich();
     void narrowPicturesHaveSamples();
+    void legendsTellLanesByTheirDashes();
     void speedsThatCannotBeCompared();
     void axisTellsItsResolution();
     void everyMarkIsNamed_data();
@@ -425,6 +427,34 @@ void TestPlots::narrowPicturesHaveSamples() {
         for (int x = int(ratio * rect.left()); x < image.width(); ++x)
             inked += image.pixelColor(x, y).rgb() == color;
         QVERIFY2(inked > 3, name);
+    }
+}
+
+/// In black and white: the legend's samples have whole periods of dashes, at least two.
+void TestPlots::legendsTellLanesByTheirDashes() {
+    constexpr int kLanes = 6;
+    show();
+    QCustomPlot& plot = plotOf(*m_stack);
+    const Colors colors = colorsFor(m_stack->palette());
+    for (int lane = 0; lane < kLanes; ++lane) {
+        FigureLegend legend = legendOf(colors, QStringList(lane + 1, QStringLiteral("amp")), {});
+        legend.entries.erase(legend.entries.begin(), legend.entries.end() - 1);
+        legend.entries.front().color = legend.background; // its letters are not counted
+        legend.hasOtherRuns = true;                       // so it is drawn
+        const QImage image = plotImage(plot, legend);
+        qsizetype most = 0;
+        for (int y = 2 * plot.height(); y < image.height(); ++y) {
+            qsizetype dashes = 0;
+            bool before = false;
+            for (int x = 0; x < image.width(); ++x) {
+                const bool inked = image.pixelColor(x, y).rgb() == colors.lane(lane).rgb();
+                dashes += inked && !before;
+                before = inked;
+            }
+            most = std::max(most, dashes);
+        }
+        const qsizetype wanted = std::max<qsizetype>(laneDash(lane).size(), 1); // dashes and gaps
+        QVERIFY2(lane == 0 ? most == 1 : most >= wanted, qPrintable(laneLetter(lane)));
     }
 }
 

@@ -79,6 +79,7 @@ private slots:
     void trendsFollowTheFormula();
     void trendsOfSparseColumns();
     void meansTakeEveryValue();
+    void meansJumpWhereSettingsChange();
     void trendsAreThoseOfTheColumn();
     void trendsTakeNoLongerInALongRun();
 };
@@ -341,7 +342,7 @@ void TestSampling::meansTakeEveryValue() {
     }
     QVector<double> xs, ys;
     for (const int to : {kCount, kCount / 4, kCount / 64}) {
-        sampleMeans(writer.column(), 1, to, kPixels, xs, ys);
+        sampleMeans(writer.column(), 1, to, kPixels, {}, xs, ys);
         const int width = to / (kPixels / 4);
         QCOMPARE(xs.size(), qsizetype{kPixels / 4});
         for (qsizetype i = 0; i < xs.size(); ++i) {
@@ -352,8 +353,36 @@ void TestSampling::meansTakeEveryValue() {
             QVERIFY(std::abs(xs[i] - middle) < width / 64.0);
         }
     }
-    sampleMeans(writer.column(), 1, kPixels / 2, kPixels, xs, ys);
+    sampleMeans(writer.column(), 1, kPixels / 2, kPixels, {}, xs, ys);
     QVERIFY(xs.isEmpty());
+}
+
+/// The line through the means is level up to a change, and begins anew there: what a change does
+/// is not seen before it.
+void TestSampling::meansJumpWhereSettingsChange() {
+    constexpr int kCount = 20'000, kPixels = 400;
+    constexpr int64_t kChanges[] = {1, 7001, 7002, 12'345, kCount, kCount + 1}; // all kinds
+    ColumnWriter writer;
+    for (int step = 1; step <= kCount; ++step)
+        writer.append(step, step % 2 + (step < 7001 ? 0 : step < 12'345 ? 100 : 10));
+    QVector<double> xs, ys;
+    for (const int pixels : {kPixels, 40}) { // few: a mean is of more than a thousand steps
+        sampleMeans(writer.column(), 1, kCount, pixels, kChanges, xs, ys);
+        QVERIFY(xs.size() >= pixels / 8 && std::is_sorted(xs.begin(), xs.end()));
+        QVERIFY(std::adjacent_find(xs.begin(), xs.end()) == xs.end());
+        for (qsizetype i = 0; i < xs.size(); ++i) {
+            const double level = xs[i] < 7001 ? 0.5 : xs[i] < 12'345 ? 100.5 : 10.5;
+            QVERIFY2(std::abs(ys[i] - level) <= 0.5, qPrintable(QString::number(xs[i])));
+        }
+        for (const double change : {7001.0, 12'345.0}) {
+            const auto at = xs.indexOf(change);
+            QVERIFY(at > 0);
+            QCOMPARE(xs[at - 1], change - 1);
+        }
+    }
+    sampleMeans(writer.column(), 7001, 12'344, kPixels, kChanges, xs, ys); // at the edges
+    QVERIFY(xs.front() >= 7001 && xs.back() <= 12'344);
+    QVERIFY(std::all_of(ys.begin(), ys.end(), [](double y) { return std::abs(y - 100.5) <= 0.5; }));
 }
 
 /// While a column grows, the buckets that were looked at before are kept; the same is drawn as

@@ -1,5 +1,5 @@
 // Lanes that continue from another lane's state, in the window: requested beside their settings,
-// drawn with their past, saved, and repeated exactly.
+// drawn from there on, saved, and repeated exactly.
 #include "engine/runs/saved_forks.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
@@ -105,9 +105,9 @@ void TestForks::goesOnWithItsPast() {
     const auto parent = pointsOf(window, QStringLiteral("Loss/B amp-fp16"));
     const auto fork = pointsOf(window, QStringLiteral("Loss/C amp-bf16"));
     QCOMPARE(parent.size(), size_t{kSteps});
-    QCOMPARE(fork.size(), size_t{kSteps});
-    for (size_t i = 0; i < size_t{kForkedAfter}; ++i)
-        QCOMPARE(fork[i], parent[i]);
+    // drawn from the last step that it shares; before, its curve would hide its parent's
+    QCOMPARE(fork.size(), size_t{kSteps - kForkedAfter + 1});
+    QCOMPARE(fork.front(), parent[size_t{kForkedAfter} - 1]);
     QVERIFY(fork.back() != parent.back()); // bfloat16 rounds otherwise
     QVERIFY(window.config().config().forks.empty());
     // a reset trains all three lanes from the start

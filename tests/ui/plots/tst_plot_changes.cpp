@@ -1,0 +1,147 @@
+// What live edits and forks do to the curves: they jump where a setting changes, begin where a fork
+// does, and end where a loss scale does.
+#include "tests/support/shown_plots.h"
+#include "ui/plots/readout_item.h"
+
+#include <QtTest>
+
+#include <algorithm>
+
+namespace tst_plot_changes {
+
+using namespace halfscope;
+
+namespace {
+
+/// Returns the graph of a lane, whatever its title is.
+const QCPGraph& graphOf(const PlotStack& stack, const QString& plot, char lane) {
+    const QString begin = plot + u'/' + QLatin1Char(lane) + u' ';
+    QCustomPlot& all = plotOf(stack);
+    for (int i = 0; i < all.graphCount(); ++i) {
+        const QString name = all.graph(i)->name();
+        if (name.startsWith(begin) && !name.endsWith(QStringLiteral("/trend")))
+            return *all.graph(i);
+    }
+    qFatal("no such curve");
+}
+
+} // namespace
+
+class TestPlotChanges : public QObject, private ShownPlots {
+    Q_OBJECT
+private slots:
+    void init() { makeStack(); }
+    void meansJumpAtTheFlag();
+    void forksBeginAtTheirFork();
+    void denseForksAreLinesToo();
+    void scalesEndWhereTheyAreSwitchedOff();
+
+private:
+    /// Makes a third lane without a loss scale that continues the second one.
+    void fork(int64_t step) {
+        RunBatch batch;
+        LaneInfo lane;
+        lane.name = lane.title = "fp32-2";
+        lane.parent = 1;
+        lane.forkStep = step;
+        batch.lanes.push_back(lane);
+        m_stack->run()->append(std::move(batch));
+    }
+};
+
+/// The line through the middle of noise does not rise before the setting is changed that lets it.
+void TestPlotChanges::meansJumpAtTheFlag() {
+    constexpr int64_t kSteps = 4000, kChange = 3011;
+    for (int64_t step = 1; step <= kSteps; ++step) {
+        const float noise = 0.01f * static_cast<float>(step % 2);
+        m_stack->append(1, record(step, 1, (step < kChange ? 0.1f : 10.0f) + noise));
+    }
+    m_stack->addEvent(eventOf(EventKind::Edit, kChange, 1));
+    for (const double size : {1.0, 2.2}) { // thick lines have few points
+        m_stack->magnify(size);
+        show();
+        const QCPGraph* line = graphNamed(*m_stack, QStringLiteral("Loss/B amp-fp16/trend"));
+        QVERIFY(line && line->data()->size() > 10);
+        double last = 0, next = 0; // the points on both sides
+        for (const QCPGraphData& point : *line->data()) {
+            QCOMPARE(point.value > 1, point.key >= kChange);
+            if (point.key < kChange) last = point.key;
+            if (point.key >= kChange && next == 0) next = point.key;
+        }
+        QCOMPARE(last, double(kChange - 1));
+        QCOMPARE(next, double(kChange));
+    }
+}
+
+/// Before, its curve would hide that of its parent. A fork without a loss scale has none, although
+/// its parent's is in its past.
+void TestPlotChanges::forksBeginAtTheirFork() {
+    constexpr int64_t kFork = 40, kSteps = 60;
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {false, true, false});
+    for (int64_t step = 1; step <= kSteps; ++step) {
+        if (step == kFork + 1) fork(kFork);
+        for (int lane = 0; lane < (step > kFork ? 3 : 2); ++lane)
+            m_stack->append(
+                lane, record(step, lane, 0.5f + static_cast<float>(lane), lane == 1 ? 65536 : 1));
+    }
+    show();
+    QCOMPARE(m_stack->lanes(), 3);
+    const auto& parent = *graphOf(*m_stack, QStringLiteral("Loss"), 'B').data();
+    QCOMPARE(parent.at(0)->key, 1.0);
+    QCOMPARE((parent.constEnd() - 1)->key, double{kSteps});
+    const auto& own = *graphOf(*m_stack, QStringLiteral("Loss"), 'C').data();
+    QCOMPARE(own.at(0)->key, double{kFork}); // joined to its parent's
+    QCOMPARE(own.at(0)->value, 1.5);
+    QCOMPARE((own.constEnd() - 1)->key, double{kSteps});
+    QCOMPARE((own.constEnd() - 1)->value, 2.5);
+    QCOMPARE(graphOf(*m_stack, QStringLiteral("Loss scale"), 'C').data()->size(), 0);
+    QVERIFY(graphOf(*m_stack, QStringLiteral("Loss scale"), 'B').data()->size() > 1);
+    for (const PlottedCurve& curve : m_stack->values(QStringLiteral("scale")).curves)
+        QCOMPARE(curve.lane, 1);
+    m_stack->pinCrosshair(10); // its past is read all the same
+    const auto* header = qobject_cast<ReadoutItem*>(plotOf(*m_stack).item(0));
+    for (int i = 0; !header; ++i)
+        header = qobject_cast<ReadoutItem*>(plotOf(*m_stack).item(i));
+    QCOMPARE(header->entries()[2].value, QStringLiteral("1.5"));
+}
+
+/// A fork that has a part of the width alone is as dense there as other lanes are.
+void TestPlotChanges::denseForksAreLinesToo() {
+    constexpr int64_t kFork = 6000, kSteps = 8000;
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {false, true, false});
+    for (int64_t step = 1; step <= kSteps; ++step) {
+        if (step == kFork + 1) fork(kFork);
+        for (int lane = 0; lane < (step > kFork ? 3 : 2); ++lane)
+            m_stack->append(lane, record(step, lane, static_cast<float>(1 + step % 2)));
+    }
+    show();
+    const auto lineOf = [this](char lane) {
+        const QString name = graphOf(*m_stack, QStringLiteral("Loss"), lane).name();
+        return graphNamed(*m_stack, name + QStringLiteral("/trend"));
+    };
+    QVERIFY(lineOf('B') && lineOf('B')->data()->size() > 10);
+    QVERIFY(lineOf('C') && lineOf('C')->data()->size() > 4);
+    QVERIFY(lineOf('C')->data()->constBegin()->key > kFork);
+    QVERIFY(lineOf('C')->data()->size() < lineOf('B')->data()->size() / 2);
+}
+
+void TestPlotChanges::scalesEndWhereTheyAreSwitchedOff() {
+    constexpr int64_t kOff = 51, kSteps = 100;
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("fp32")}, {false, false});
+    for (int64_t step = 1; step <= kSteps; ++step)
+        m_stack->append(1, record(step, 1, 0.5f, step < kOff ? 65536 : 1));
+    m_stack->addEvent(eventOf(EventKind::Edit, kOff, 1));
+    m_stack->addEvent(eventOf(EventKind::Edit, 80, 1)); // of another setting
+    m_stack->addEvent(eventOf(EventKind::Edit, kSteps + 1, 1));
+    show();
+    const auto& scale = *graphOf(*m_stack, QStringLiteral("Loss scale"), 'B').data();
+    QVERIFY(scale.size() > 0);
+    QCOMPARE((scale.constEnd() - 1)->key, double{kOff - 1});
+    QVERIFY(std::all_of(scale.constBegin(), scale.constEnd(),
+                        [](const QCPGraphData& point) { return point.value == 65536; }));
+}
+
+} // namespace tst_plot_changes
+
+QTEST_MAIN(tst_plot_changes::TestPlotChanges)
+#include "tst_plot_changes.moc"

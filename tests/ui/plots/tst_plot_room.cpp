@@ -1,0 +1,136 @@
+// What gives way where plots have little room: rows of marks before curves, words of the slider
+// before samples of lines; and nothing is cut off at the bottom.
+#include "tests/support/shown_plots.h"
+#include "ui/look/theme.h"
+#include "ui/plots/readout_item.h"
+#include "ui/plots/smoothing_box.h"
+
+#include <QtTest>
+
+namespace tst_plot_room {
+
+using namespace halfscope;
+
+class TestPlotRoom : public QObject, private ShownPlots {
+    Q_OBJECT
+private slots:
+    void init() { makeStack(); }
+    void namesOfMarksAreWhole();
+    void audiencesSeeCurvesRatherThanRows();
+    void audiencesSeeRowsWithMarksOnly();
+    void slidersGiveTheirWordsForSamples();
+
+private:
+    void setLanes(int lanes) {
+        m_stack->setLanes(QStringList(lanes, QStringLiteral("amp-fp16")));
+        for (int lane = 0; lane < lanes; ++lane)
+            m_stack->append(lane, record(1, lane, 0.0664f));
+    }
+    const QCPAxisRect& events() const { return *plotOf(*m_stack).axisRects().back(); }
+    QStringList letters() const {
+        return QStringList(events().axis(QCPAxis::atLeft)->tickVectorLabels());
+    }
+    int heightOf(const char* plot) const {
+        const QString name = QLatin1String(plot) + QStringLiteral("/B amp-fp16");
+        return graphNamed(*m_stack, name)->keyAxis()->axisRect()->height();
+    }
+    /// Whether the header of the loss has a sample of lane B's line.
+    bool hasSamples() const {
+        QCustomPlot& plot = plotOf(*m_stack);
+        const QImage image = plot.toPixmap().toImage();
+        const QRect rect = plot.axisRect(0)->rect();
+        const int y = rect.top() - ReadoutItem::heightFor(plot.font()) / 2;
+        const QRgb color = colorsFor(m_stack->palette()).lane(1).rgb(); // its name's is darker
+        for (int x = rect.left(); x < rect.right(); ++x)
+            if (image.pixelColor(x, y).rgb() == color) return true;
+        return false;
+    }
+};
+
+/// At every height, although the heights of many plots are rounded.
+void TestPlotRoom::namesOfMarksAreWhole() {
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {},
+                      {Measure::LearningRate, Measure::GradientNorm});
+    m_stack->append(1, record(1, 1, 0.5f));
+    m_stack->addEvent(eventOf(EventKind::Edit, 1, 1));
+    for (int height = 600; height < 630; ++height) {
+        show(700, height);
+        const QCPAxis& axis = *events().axis(QCPAxis::atBottom);
+        const int line = QFontMetrics(plotOf(*m_stack).font()).height();
+        // see EventLegend::draw(): below the labels of the ticks
+        const int end = events().bottom() + axis.tickLengthOut() + axis.tickLabelPadding() +
+                        axis.labelPadding() + 2 * line;
+        QVERIFY2(end <= plotOf(*m_stack).height(), qPrintable(QString::number(height)));
+    }
+}
+
+/// Six lanes at 1920 x 1080, all of them with marks.
+void TestPlotRoom::audiencesSeeCurvesRatherThanRows() {
+    setLanes(6);
+    m_stack->addEvent(eventOf(EventKind::Edit, 1, -1));
+    QFont large = m_stack->font();
+    large.setPixelSize(26);
+    m_stack->setFont(large);
+    m_stack->magnify(2.2);
+    show(1000, 520);
+    const int line = QFontMetrics(plotOf(*m_stack).font()).height();
+    QVERIFY2(heightOf("Loss scale") >= 2 * line, qPrintable(QString::number(line)));
+    QVERIFY(heightOf("Loss") + heightOf("Loss scale") > 4 * events().height());
+    show(1000, 1000); // there is room for all
+    QCOMPARE(letters().size(), qsizetype(6));
+}
+
+void TestPlotRoom::audiencesSeeRowsWithMarksOnly() {
+    setLanes(6);
+    m_stack->addEvent(eventOf(EventKind::Overflow, 1, 3));
+    show(900, 700);
+    QCOMPARE(letters().size(), qsizetype(6));
+    const int all = events().height();
+    m_stack->magnify(1.5);
+    draw();
+    QCOMPARE(letters(), QStringList(QStringLiteral("D")));
+    QVERIFY(events().height() < all);
+    const auto placeOf = [this](const char* marks) {
+        return graphNamed(*m_stack, QLatin1String(marks))->data()->at(0)->value;
+    };
+    QCOMPARE(placeOf("overflow/D"), 0.2); // below the middle of the only row
+    const int one = events().height();
+    m_stack->addEvent(eventOf(EventKind::Overflow, 1, 1)); // it makes room for itself
+    draw();
+    QCOMPARE(letters(), QStringList({QStringLiteral("B"), QStringLiteral("D")}));
+    QCOMPARE(events().height(), 2 * one);
+    QCOMPARE(placeOf("overflow/D"), 1.2);
+    m_stack->magnify(1);
+    draw();
+    QCOMPARE(letters().size(), qsizetype(6));
+    QCOMPARE(placeOf("overflow/D"), 3.2);
+}
+
+/// In the width that a window of 1280 pixels leaves the plots.
+void TestPlotRoom::slidersGiveTheirWordsForSamples() {
+    const auto* slider = m_stack->findChild<SmoothingBox*>();
+    const auto formWith = [&](int lanes, int width) {
+        setLanes(lanes);
+        show(width);
+        draw();
+        return slider->form();
+    };
+    QCOMPARE(formWith(2, 664), SmoothingBox::Form::Words);
+    const int whole = slider->width();
+    QVERIFY(hasSamples());
+    for (const int lanes : {5, 6}) {
+        QVERIFY(formWith(lanes, 684) != SmoothingBox::Form::Words);
+        QVERIFY(slider->isVisible() && slider->width() < whole);
+        QVERIFY2(hasSamples(), qPrintable(QString::number(lanes)));
+    }
+    m_stack->setSmoothing(0.9); // what has no room does not come back
+    draw();
+    QVERIFY(slider->form() != SmoothingBox::Form::Words && hasSamples());
+    QCOMPARE(formWith(6, 1400), SmoothingBox::Form::Words);
+    QVERIFY(hasSamples());
+}
+
+} // namespace tst_plot_room
+
+QTEST_MAIN(tst_plot_room::TestPlotRoom)
+#include "tst_plot_room.moc"
