@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace halfscope {
@@ -46,7 +47,33 @@ int parentOf(std::span<const int> parents, size_t lane) {
     return lane < parents.size() ? parents[lane] : -1;
 }
 
-/// Returns the differences of `lane` from its peers; first come those that hold for most peers.
+/// A setting in which a lane differs from peers.
+struct Difference {
+    const Field* field = nullptr;
+    FieldValue value;
+    std::ptrdiff_t others = 0; ///< the peers that have another value
+    bool usual = false;        ///< whether every lane of the precision begins with this value
+};
+
+/// Tells which differences are of values that the lane's precision brings along.
+void findUsual(std::vector<Difference>& found, RunConfig config, size_t lane) {
+    config.lanes[lane] = defaultLane(config.lanes[lane].precision);
+    for (Difference& each : found)
+        each.usual = each.field->get(config, static_cast<int>(lane)) == each.value;
+}
+
+/// What tells most comes first: what the lane has of its own, then what sets it apart from most
+/// peers, then what concerns more than some layers.
+bool tellsMore(const Difference& a, const Difference& b) {
+    const auto rank = [](const Difference& each) {
+        return std::tuple(each.usual, -each.others, each.field->kind == FieldKind::Text);
+    };
+    return rank(a) < rank(b);
+}
+
+/// Returns the differences of `lane` from its peers, the most telling first. What its precision
+/// brings along is left out, so that a lane keeps its name when another one gets another recipe;
+/// but where only loss scalers differ, each that scales says what it has.
 std::vector<std::string> differences(const RunConfig& config, size_t lane,
                                      std::span<const int> parents, const SettingName& name) {
     const int own = static_cast<int>(lane);
@@ -57,7 +84,8 @@ std::vector<std::string> differences(const RunConfig& config, size_t lane,
     };
     const bool named = scalersTell(config, peers);
     const bool dynamic = config.lanes[lane].scaler.rules.mode == ScalerMode::Dynamic;
-    std::vector<std::pair<std::ptrdiff_t, std::string>> found; // from how many peers, and the words
+    std::vector<Difference> found;
+    bool scalersOnly = true;
     for (const Field& field : fieldTable()) {
         if (field.scope != FieldScope::Lane || field.key == kPrecision) continue;
         if (field.applies && !field.applies(config, own)) continue;
@@ -68,18 +96,22 @@ std::vector<std::string> differences(const RunConfig& config, size_t lane,
             return field.get(config, peer) != value && !(first && takesScale(peer));
         });
         if (others == 0) continue;
+        scalersOnly = scalersOnly && field.key.starts_with(kOfScaler);
         // the name of a scaler tells its rules and, for a dynamic one, its initial scale
         const bool says = !first || dynamic;
         const bool ofScaler = field.key.starts_with(kOfScaler);
         if (field.key == kScalerPreset ? !named : named && ofScaler && says) continue;
-        if (const std::string text = settingWords(field, value, name); !text.empty())
-            found.emplace_back(others, text);
+        found.push_back({&field, value, others});
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (!found.empty()) findUsual(found, config, lane);
+    std::stable_sort(found.begin(), found.end(), tellsMore);
+    const bool saysUsual = scalersOnly && scalesLoss(config.lanes[lane]);
     std::vector<std::string> words;
-    for (const auto& each : found)
-        words.push_back(each.second);
+    for (const Difference& each : found) {
+        if (each.usual && !saysUsual) continue;
+        if (std::string text = settingWords(*each.field, each.value, name); !text.empty())
+            words.push_back(std::move(text));
+    }
     return words;
 }
 

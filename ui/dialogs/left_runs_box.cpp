@@ -36,7 +36,8 @@ LeftRunsBox::LeftRunsBox(const QStringList& runs, Why why, QWidget* parent)
     setTextFormat(Qt::PlainText);
     constexpr qsizetype kMost = 6;
     QStringList lines = runs;
-    if (lines.size() > kMost) lines = lines.mid(0, kMost) << tr("and more");
+    if (const qsizetype more = lines.size() - kMost; more > 0)
+        lines = lines.mid(0, kMost) << tr("and %n more", nullptr, static_cast<int>(more));
     setInformativeText(lines.join(u'\n'));
     button(Open)->setText(tr("&Restore"));
     button(Discard)->setText(runs.size() == 1

@@ -1,7 +1,10 @@
 // The number itself does not change while words or a refused text stand for it, so that no change
-// is signalled.
+// is signalled. The cursor stays in the number: Qt also lets it stand in the unit, where digits are
+// swallowed, or appended when a part of the unit is selected. The line then loses its own undo,
+// too, because Qt writes the text anew.
 #include "ui/panels/count_box.h"
 
+#include <QEvent>
 #include <QKeyEvent>
 #include <QLineEdit>
 
@@ -13,6 +16,9 @@ namespace halfscope {
 CountBox::CountBox(QWidget* parent) : QSpinBox(parent) {
     setGroupSeparatorShown(true);
     connect(lineEdit(), &QLineEdit::textEdited, this, &CountBox::watchTyping);
+    connect(lineEdit(), &QLineEdit::cursorPositionChanged, this, &CountBox::stayInNumber);
+    connect(lineEdit(), &QLineEdit::selectionChanged, this, &CountBox::stayInNumber);
+    lineEdit()->installEventFilter(this);
 }
 
 void CountBox::setWords(const QString& words) {
@@ -102,6 +108,32 @@ void CountBox::watchTyping() {
     if (!m_refused || !hasAcceptableInput() || valueFromText(lineEdit()->text()) != value()) return;
     showNumber();
     emit givenUp();
+}
+
+/// Leaves the unit out of what is selected, and brings the cursor back from it.
+void CountBox::stayInNumber() {
+    QLineEdit* line = lineEdit();
+    const QString text = line->text();
+    if (suffix().isEmpty() || !text.endsWith(suffix())) return;
+    const int end = static_cast<int>(text.size() - suffix().size());
+    const int start = line->selectionStart();
+    const bool selects = line->hasSelectedText() && start < end;
+    if (selects && line->selectionEnd() > end) {
+        const bool leftwards = line->cursorPosition() == start;
+        line->setSelection(leftwards ? end : start, leftwards ? start - end : end - start);
+    } else if (!selects && line->cursorPosition() > end) {
+        line->setCursorPosition(end);
+    }
+}
+
+/// Lets a double-click anywhere select the number, where a line would select a part of it or a word
+/// of the unit.
+bool CountBox::eventFilter(QObject* watched, QEvent* event) {
+    if (watched != lineEdit() || event->type() != QEvent::MouseButtonDblClick || isReadOnly())
+        return QSpinBox::eventFilter(watched, event);
+    lineEdit()->event(event);
+    selectAll();
+    return true;
 }
 
 void CountBox::keyPressEvent(QKeyEvent* event) {

@@ -1,5 +1,5 @@
 // A spin box that groups the digits of its number like the texts around it, "32,000", and shows
-// words while the number is not known yet.
+// words while the number is not known yet. A unit behind the number is never edited.
 #pragma once
 
 #include <QSpinBox>
@@ -39,6 +39,7 @@ signals:
 protected:
     QString textFromValue(int value) const override;
     QValidator::State validate(QString& text, int& position) const override;
+    bool eventFilter(QObject*, QEvent*) override;
     void keyPressEvent(QKeyEvent*) override;
     void focusOutEvent(QFocusEvent*) override;
 
@@ -47,6 +48,7 @@ private:
     void judge();
     void restoreSpecial();
     void watchTyping();
+    void stayInNumber();
 
     QString m_words, m_unit;
     QString m_special; ///< the special text of the smallest number, while another text is refused

@@ -15,6 +15,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLocale>
+#include <QPainter>
 #include <QPersistentModelIndex>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -121,6 +122,8 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     column->addWidget(m_scroll);
     column->addSpacing(0);
     m_rest = column->itemAt(column->count() - 1)->spacerItem();
+    m_table->installEventFilter(this);
+    m_scroll->installEventFilter(this);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::widenSteps);
     connect(&model, &QAbstractItemModel::modelReset, this, &EventPanel::narrowSteps);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::updateHeading);
@@ -149,6 +152,29 @@ void EventPanel::buildSentence() {
     m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_scroll->setWidget(m_sentence);
     m_scroll->verticalScrollBar()->setSingleStep(fontMetrics().lineSpacing());
+}
+
+bool EventPanel::eventFilter(QObject* watched, QEvent* event) {
+    switch (event->type()) {
+    case QEvent::FocusIn:
+    case QEvent::FocusOut:
+    case QEvent::Move:
+    case QEvent::Resize: update(); break; // the frame around it
+    default: break;
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+/// Draws a frame around the table or the sentence while it has the keyboard: neither shows that
+/// itself, at least as long as no row is chosen.
+void EventPanel::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.setPen(palette().color(QPalette::Highlight));
+    constexpr int kOutside = 2; // pixels
+    for (const QWidget* each : {static_cast<QWidget*>(m_table), static_cast<QWidget*>(m_scroll)})
+        if (each->hasFocus())
+            painter.drawRect(
+                each->geometry().adjusted(-kOutside, -kOutside, kOutside - 1, kOutside - 1));
 }
 
 /// Returns the width of a cell with this text, in pixels.

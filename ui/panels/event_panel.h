@@ -40,6 +40,8 @@ signals:
 
 protected:
     void changeEvent(QEvent*) override;
+    bool eventFilter(QObject*, QEvent*) override;
+    void paintEvent(QPaintEvent*) override;
     void resizeEvent(QResizeEvent*) override;
 
 private:

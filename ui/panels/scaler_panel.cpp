@@ -341,10 +341,12 @@ void LaneCard::setCompact(bool on) {
     auto* grid = static_cast<QGridLayout*>(layout());
     for (QLabel* each : {m_title, static_cast<QLabel*>(m_loss)})
         grid->removeWidget(each);
-    grid->addWidget(m_title, kTitleRow, 1, 1, on ? 1 : 3);
-    grid->addWidget(m_loss, on ? kTitleRow : kLossRow, 2, 1, 2);
-    // a card without a scale has no name in the title's column
-    grid->setColumnMinimumWidth(1, on ? fontMetrics().horizontalAdvance(tr("Next loss scale")) : 0);
+    grid->addWidget(m_title, kTitleRow, 1, 1, 3);
+    if (on) // at the end of the title's line, see fitTitle()
+        grid->addWidget(m_loss, kTitleRow, 1, 1, 3, Qt::AlignRight);
+    else
+        grid->addWidget(m_loss, kLossRow, 2, 1, 2);
+    m_lossRoom = 0;
     grid->setContentsMargins(8, on ? 2 : 6, 8, on ? 2 : 6);
     showLoss();
     grid->activate();
@@ -353,7 +355,21 @@ void LaneCard::setCompact(bool on) {
 
 void LaneCard::showLoss() {
     m_loss->showFigure(m_compact ? tr("Loss %1").arg(m_lossText) : m_lossText);
-    if (m_compact) m_loss->setAccessibleName(m_loss->text());
+    if (!m_compact) return;
+    m_loss->setAccessibleName(m_loss->text());
+    // it only grows: the title must not change again and again
+    const int least = m_loss->sizeHint().width();
+    if (least <= m_lossRoom) return;
+    m_lossRoom = least;
+    fitTitle();
+}
+
+/// Leaves the loss its room in the same line.
+void LaneCard::fitTitle() {
+    const int gap = static_cast<QGridLayout*>(layout())->horizontalSpacing();
+    const int room = m_title->width() - (m_compact ? m_lossRoom + gap : 0);
+    const QString title = widest(labelForms(m_label), QFontMetrics(m_title->font()), room);
+    if (title != m_title->text()) m_title->setText(title);
 }
 
 /// Leaves the clean steps out of a compact card where they count towards nothing, so that there is
@@ -390,9 +406,7 @@ void LaneCard::showSkipVerdict(const LaneStatus& status) {
 
 /// Shortens each text to one line: the tool tips have all of it.
 void LaneCard::fitWords() {
-    const QFontMetrics bold(m_title->font());
-    const QString title = widest(labelForms(m_label), bold, m_title->width());
-    if (title != m_title->text()) m_title->setText(title);
+    fitTitle();
     m_event->showFigure(fontMetrics().elidedText(m_news, Qt::ElideRight, m_event->width()));
     if (m_scales && m_lastScale > 0) fitScale();
     fitUnchanged();
@@ -457,6 +471,7 @@ ScalerPanel::ScalerPanel(QWidget* parent) : QScrollArea(parent) {
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setAccessibleName(tr("Counters of each lane"));
+    setFocusPolicy(Qt::ClickFocus); // Tab goes to what the cards hold, which shows that
 }
 
 void ScalerPanel::showEvent(QShowEvent* event) {

@@ -45,6 +45,7 @@ private:
     void explain(FigureLabel* figure, const QString& tip);
     void showSkipVerdict(const LaneStatus&);
     void fitWords();
+    void fitTitle();
     void fitScale();
     void fitUnchanged();
     FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
@@ -73,8 +74,9 @@ private:
     QString m_memoryText, m_lossText = QStringLiteral("–");
     QString m_about, m_label, m_news; ///< the full texts
     double m_lastScale = 0;           ///< 0 before the first step
-    QLabel* m_title = nullptr;        ///< child, as all below; the scaler's are null when the lane
-                                      ///< has none
+    int m_lossRoom = 0;        ///< pixels kept for the loss beside the title of a compact card
+    QLabel* m_title = nullptr; ///< child, as all below; the scaler's are null when the lane
+                               ///< has none
     FigureLabel* m_loss = nullptr;
     FigureLabel* m_judged = nullptr; ///< null when nothing is validated
     QString m_judgedTip;             ///< its tool tip, without the test

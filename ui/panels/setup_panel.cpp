@@ -45,6 +45,7 @@ SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->setAccessibleName(tr("Settings"));
+    m_scroll->setFocusPolicy(Qt::ClickFocus); // Tab goes to the settings, which show that
     auto* column = make<QVBoxLayout>(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -357,7 +358,7 @@ void SetupPanel::rebuild() {
 
 /// Orders the tabs: new widgets would come last, after the plots and the events.
 void SetupPanel::orderTabs() {
-    QWidget* last = m_scroll; // Tab reaches it, as Qt requires of both
+    QWidget* last = m_scroll; // the focus reaches it, as Qt requires of both
     const auto follow = [&last](QWidget* next) {
         if (!(next->focusPolicy() & Qt::TabFocus) || next->focusProxy()) return;
         if (next->window() != last->window()) return; // a combo box's list is a window

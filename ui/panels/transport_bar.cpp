@@ -140,7 +140,6 @@ void TransportBar::buildButtons() {
     m_play->setFont(big);
     m_play->setMinimumSize(QFontMetrics(big).horizontalAdvance(tr("Continue")) + 56, 36);
     m_play->setDefault(true);
-    setFocusProxy(m_play); // where F6 leads
     connect(m_reset, &QPushButton::clicked, this, &TransportBar::resetRequested);
     connect(m_play, &QPushButton::clicked, this, &TransportBar::playRequested);
     connect(m_step, &QPushButton::clicked, this, &TransportBar::stepRequested);
@@ -333,9 +332,11 @@ void TransportBar::writeSpeeds(const RunModel& run) {
         m_speedForms = {full.join(gap), brief.join(gap), lines + gap + ratio, lines, named};
         keepRoomForSpeeds(lines);
     } else {
-        m_speedForms = {tr("speeds not comparable at this pace"), tr("not comparable at this pace"),
-                        tr("not comparable"), QString()};
+        const QString why = tr("not comparable at this pace");
+        m_speedForms = {tr("Throughput: %1").arg(why), why, tr("not comparable"), QString()};
     }
+    const QString longest = plainText(m_speedForms.front());
+    m_speeds->setAccessibleName(comparable ? tr("Throughput: %1").arg(longest) : longest);
     showSpeeds();
 }
 
@@ -426,7 +427,6 @@ void TransportBar::showSpeeds() {
         break;
     }
     if (m_speeds->text() != chosen) m_speeds->setText(chosen);
-    m_speeds->setAccessibleName(tr("Throughput: %1").arg(plainText(m_speedForms.value(0))));
 }
 
 void TransportBar::setDevice(const DeviceInfo* device, const QString& tip) {

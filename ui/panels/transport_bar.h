@@ -43,6 +43,8 @@ public:
     void setStopStep(qint64 steps, const QString& unknown = {});
     /// Takes over what is being typed.
     void settle();
+    /// The button that plays and pauses.
+    QPushButton* play() const { return m_play; }
     PaceSlider* pace() const { return m_pace; }
     /// Sets the step after which a run without earlier rows begins, as one from a checkpoint does.
     void setBegin(qint64 step) { m_begin = step; }

@@ -70,7 +70,14 @@ CloseGuard::Answer CloseGuard::ask() {
     const QString lost =
         one ? tr("Its tables, plots and pictures will be lost when the window closes.")
             : tr("Their tables, plots and pictures will be lost when the window closes.");
-    box.setInformativeText(keeps ? kept : lost);
+    QString text = keeps ? kept : lost;
+    // the list of runs would seem to tell another number
+    const int more = static_cast<int>(m_store.entries().size()) - static_cast<int>(unsaved.size());
+    if (!one && more > 0)
+        text += u' ' + tr("The list of runs has %n more: a run is not counted when it is saved, or "
+                          "when another one went on from it and has its steps.",
+                          nullptr, more);
+    box.setInformativeText(text);
     box.button(QMessageBox::Discard)->setText(tr("Close &without saving"));
     if (keeps) box.addButton(QMessageBox::SaveAll)->setText(tr("&Keep for next time"));
     if (shown) box.addButton(QMessageBox::Save)->setText(tr("&Save results…"));

@@ -254,7 +254,10 @@ void MainWindow::connectParts() {
                 plots->trainingStarts();
                 events->trainingStarts();
             });
-    connect(shown, &ShownRun::titleChanged, this, &QWidget::setWindowTitle);
+    connect(shown, &ShownRun::titleChanged, this, [this](const QString& title) {
+        m_title = title;
+        setWindowTitle(title);
+    });
     connect(shown, &ShownRun::told, this, &MainWindow::tell);
     connect(shown, &ShownRun::stirred, m_frames.get(), &FrameLoop::stir);
     connect(m_menus.get(), &WindowMenus::restartAsked, this, &MainWindow::startAgain);
@@ -318,6 +321,7 @@ void MainWindow::tellFailure() {
 
 FrameLoop::Done MainWindow::draw() {
     const bool arrived = m_shown->frame() || m_shown->reads();
+    followName();
     const double pace = m_parts.transport->pace()->pace();
     m_models.run.setPace(m_shown->showsSaved() ? paceOf(m_shown->run()->now()) : pace);
     const SessionState state = m_controller->state();
@@ -329,6 +333,16 @@ FrameLoop::Done MainWindow::draw() {
     m_parts.strip->showState(RunWords::briefState(state, pace, m_models.run.waitsAt(pace)));
     const bool busy = state == SessionState::Building || state == SessionState::Running;
     return {busy || drawn || arrived, competes()};
+}
+
+/// Calls the window after the run that is shown as the list of runs does, where a second run of an
+/// experiment has a number. Another experiment has its title at once, before its run replaces the
+/// one that is shown: so only another name counts.
+void MainWindow::followName() {
+    const RunStore::Entry* entry = m_models.store.find(m_models.store.current());
+    const QString title =
+        entry ? ShownRun::tr("%1 – Halfscope").arg(safeText(entry->name)) : m_title;
+    if (std::exchange(m_named, title) != title) setWindowTitle(title);
 }
 
 /// Whether a training keeps the processors that draw busy. One with a limited pace waits for most

@@ -123,6 +123,7 @@ private:
     FrameLoop::Done frame();
     void tellFailure();
     FrameLoop::Done draw();
+    void followName();
     bool competes() const;
     void restoreLayout();
     void saveLayout() const;
@@ -147,6 +148,8 @@ private:
     std::unique_ptr<CloseGuard> m_closing;
     std::unique_ptr<SessionKeeper> m_keeper; ///< null when nothing is kept
     std::unique_ptr<KeyRouter> m_keys;
+    QString m_title;                   ///< the window's, before the run has a name of its own
+    QString m_named;                   ///< the title after that name
     QString m_outOfMemory;             ///< the sentence, made while there is memory
     std::unique_ptr<char[]> m_reserve; ///< given back before an error is reported
 };

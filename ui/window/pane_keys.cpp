@@ -13,6 +13,7 @@
 
 #include <QDockWidget>
 #include <QMainWindow>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QShortcut>
 
@@ -23,12 +24,15 @@ bool takesTab(const QWidget& widget) {
     return (widget.focusPolicy() & Qt::TabFocus) && widget.isEnabled() && widget.isVisible();
 }
 
-/// Returns the control that a part names, or the one that Tab reaches first; null when there is
-/// none to be seen. An area that scrolls shows no focus and has little to say: it is taken only
-/// where there is nothing else.
+/// Returns the control that a part names, Play among the buttons, or the one that Tab reaches
+/// first; null when there is none to be seen. An area that scrolls has little to say: it is taken
+/// only where there is nothing else.
 QWidget* firstStop(QWidget* pane) {
     if (!pane->isVisible()) return nullptr;
     if (pane->focusProxy()) return pane->focusProxy();
+    // no focus proxy, which Tab would follow, too: past the buttons before it
+    if (const auto* bar = qobject_cast<TransportBar*>(pane); bar && takesTab(*bar->play()))
+        return bar->play();
     QWidget* area = nullptr;
     QWidget* each = pane;
     do {

@@ -363,7 +363,10 @@ void WindowMenus::addRuns(QMenu& view) {
         show(*m_parts.runs, on);
         m_parts.borders->divideRight();
     });
-    connect(m_runs, &QAction::triggered, m_parts.runs, &RunsPanel::takeKeyboard);
+    connect(m_runs, &QAction::triggered, m_parts.runs, [this] {
+        // Space ticks in the list, and pauses elsewhere: a training must not lose that key
+        if (!m_controller.willTrain()) m_parts.runs->takeKeyboard();
+    });
     m_runs->setToolTip(tr("The list of runs (F8): compare them, show them again, or repeat them"));
     m_parts.events->addToHeading(m_runs);
     if (m_keeper) view.addAction(tr("Memor&y for runs…"), m_keeper, &SessionKeeper::chooseBudget);

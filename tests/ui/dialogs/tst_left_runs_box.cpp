@@ -25,6 +25,7 @@ private slots:
     void keysAnswerOnceItIsRead_data();
     void keysAnswerOnceItIsRead();
     void speaksOfOneRunOrMore();
+    void countsTheRunsThatItDoesNotName();
     void speaksOfNoAccidentWhereRunsWereKept();
 };
 
@@ -137,6 +138,17 @@ void TestLeftRunsBox::speaksOfOneRunOrMore() {
     QVERIFY2(many.text().contains(QStringLiteral("runs were")), qPrintable(many.text()));
     QCOMPARE(many.button(QMessageBox::Discard)->text(), QStringLiteral("&Delete them"));
     QCOMPARE(many.informativeText().count(u'\n'), qsizetype(6)); // the last tells of more
+}
+
+void TestLeftRunsBox::countsTheRunsThatItDoesNotName() {
+    QStringList runs;
+    for (int i = 1; i <= 8; ++i)
+        runs << QStringLiteral("Run %1").arg(i);
+    const LeftRunsBox eight(runs, LeftRunsBox::Why::Kept, nullptr);
+    QVERIFY2(eight.informativeText().endsWith(QStringLiteral("Run 6\nand 2 more")),
+             qPrintable(eight.informativeText()));
+    const LeftRunsBox six(runs.mid(0, 6), LeftRunsBox::Why::Kept, nullptr);
+    QVERIFY(six.informativeText().endsWith(QStringLiteral("\nRun 6")));
 }
 
 void TestLeftRunsBox::speaksOfNoAccidentWhereRunsWereKept() {

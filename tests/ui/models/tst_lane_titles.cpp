@@ -130,6 +130,24 @@ void TestLaneTitles::titles_data() {
     row("layers of every type",
         withLanes("fp8,fp8", {"lanes.1.precision.layers=layer 0=bfloat16, layer 1=float16"}),
         "fp8 | fp8, layer 0=bf16, layer 1=fp16");
+    // B keeps its name whatever C gets; of a layer's own type there is less to say than of all
+    row("nothing of its own",
+        withLanes("fp32,fp8,fp8", {"lanes.2.precision.layers=layer 0=bfloat16",
+                                   "lanes.2.precision.fp8_scaling=none"}),
+        "fp32 | fp8 | fp8, FP8 scaling none, layer 0=bf16");
+    row("a scaler of another lane",
+        withLanes("fp32,fp8,fp8",
+                  {"lanes.2.precision.layers=layer 0=bfloat16",
+                   "lanes.2.precision.fp8_scaling=none", "lanes.2.scaler.mode=static"}),
+        "fp32 | fp8 | fp8, FP8 scaling none, Scaler static, …");
+    row("a scaler beside none", withLanes("fp8,fp8", {"lanes.1.scaler.mode=static"}),
+        "fp8 | fp8, Scaler static");
+    row("its own before the usual",
+        withLanes("amp-fp16,amp-fp16,amp-fp16",
+                  {"lanes.0.scaler.growth_interval=20", "lanes.1.scaler.growth_interval=20",
+                   "lanes.1.scaler.init_scale=8", "lanes.2.scaler.init_scale=8"}),
+        "amp-fp16, Growth interval 20, First scale 2^16 | amp-fp16, First scale 8, Growth interval "
+        "20 | amp-fp16, First scale 8, Growth interval 2000");
     row("too much to say",
         withLanes("amp-fp16,amp-fp16",
                   {"lanes.1.scaler.init_scale=8", "lanes.1.scaler.growth_factor=4",

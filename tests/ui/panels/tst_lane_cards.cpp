@@ -454,6 +454,34 @@ private slots:
         QCOMPARE(named("Clean steps"), 2);
     }
 
+    /// The loss stands at the end of the title's line: the title has the rest, and no more.
+    void titlesHaveTheRoomBesideTheLoss() {
+        LaneStatus status = judged(0, 0);
+        status.title = QStringLiteral("fp8, layer 0=bf16, layer 1=fp16");
+        for (const bool scales : {false, true}) {
+            LaneFacts facts;
+            facts.scales = scales;
+            LaneCard card(2, facts, nullptr);
+            card.setCompact(true);
+            const auto* title = card.findChild<QLabel*>(); // the first one
+            const QFontMetrics metrics(title->font());
+            const QString full = QStringLiteral("C ") + status.title;
+            constexpr int kAround = 120; // for the loss, and around both
+            card.resize(metrics.horizontalAdvance(full) + kAround, 120);
+            card.setVisible(true);
+            card.show(status);
+            QCOMPARE(title->text(), full);
+            card.resize(card.width() - kAround + 20, 120);
+            QVERIFY2(title->text() != full, qPrintable(title->text()));
+            const auto labels = card.findChildren<QLabel*>();
+            const auto loss = std::find_if(labels.begin(), labels.end(), [](const QLabel* each) {
+                return each->text().startsWith(QStringLiteral("Loss "));
+            });
+            QVERIFY(loss != labels.end());
+            QVERIFY(title->x() + metrics.horizontalAdvance(title->text()) <= (*loss)->x());
+        }
+    }
+
     /// Cards that a fork or an edit made anew are as compact.
     void newCardsAreAsCompact() {
         Cards cards;

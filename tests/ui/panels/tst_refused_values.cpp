@@ -32,6 +32,7 @@ private slots:
     void wholeNumbersStayAsTyped();
     void refusedNumbersGo();
     void refusedTextsGo();
+    void unitsAreNotTypedIn();
 };
 
 void TestRefusedValues::wholeNumbersStayAsTyped_data() {
@@ -154,6 +155,44 @@ void TestRefusedValues::refusedTextsGo() {
     QTest::keyClicks(line, QStringLiteral("0.5"));
     QCOMPARE(model.settle().optimizer.lr, 0.5); // what can be used is used
     QCOMPARE(line->text(), QStringLiteral("0.5"));
+}
+
+/// The cursor stays in the number: digits typed in its unit were lost, or appended unseen.
+void TestRefusedValues::unitsAreNotTypedIn() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(400, 600);
+    panel.show();
+    QVERIFY(test::isActive(&panel));
+    auto* box = qobject_cast<QSpinBox*>(panel.editor("model.width")->control());
+    auto* line = box->findChild<QLineEdit*>();
+    type(box, QStringLiteral("64"));
+    const QString shown = line->text();
+    QVERIFY2(shown.startsWith(QStringLiteral("64 ")), qPrintable(shown));
+    const auto middleOf = [&](qsizetype letter) {
+        constexpr int kMargin = 4;
+        return QPoint(kMargin + line->fontMetrics().horizontalAdvance(shown.left(letter)),
+                      line->height() / 2);
+    };
+    for (const qsizetype letter : {qsizetype{0}, qsizetype{4}, shown.size()}) {
+        QTest::mouseDClick(line, Qt::LeftButton, {}, middleOf(letter));
+        QCOMPARE(line->selectedText(), QStringLiteral("64"));
+        QTest::mouseClick(line, Qt::LeftButton, {}, middleOf(letter)); // the third
+        QVERIFY(!line->selectedText().contains(u' '));
+    }
+    QTest::mouseDClick(line, Qt::LeftButton, {}, middleOf(4));
+    QTest::keyClicks(box, QStringLiteral("7"));
+    QVERIFY2(line->text().startsWith(QStringLiteral("7 ")), qPrintable(line->text()));
+    QVERIFY(line->isModified()); // so that Undo is the line's
+    line->undo();
+    QCOMPARE(line->text(), shown);
+    QTest::keyClick(box, Qt::Key_End);
+    QTest::keyClick(box, Qt::Key_Right);
+    QTest::keyClicks(box, QStringLiteral("7"));
+    QVERIFY2(line->text().startsWith(QStringLiteral("647 ")), qPrintable(line->text()));
+    QVERIFY(line->isModified());
+    line->selectAll();
+    QCOMPARE(line->selectedText(), QStringLiteral("647"));
 }
 
 } // namespace tst_refused_values

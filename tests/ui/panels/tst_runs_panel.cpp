@@ -116,6 +116,7 @@ private slots:
     void aSpikeIsToldApart();
     void aLostLossIsToldOnce();
     void keyShowsIt();
+    void keyLeavesSpaceToATraining();
     void saysWhatDiffers();
     void tickedRunsLieBehind();
     void bringsBackAndTakesTurns();
@@ -229,6 +230,27 @@ void TestRunsPanel::keyShowsIt() {
             QTest::mouseClick(button, Qt::LeftButton);
     QVERIFY(panel->isVisible());
     QVERIFY(opened.window.focusWidget() != panel->table());
+}
+
+/// Space pauses a training also after the list was shown; F6 leads to the list.
+void TestRunsPanel::keyLeavesSpaceToATraining() {
+    Opened opened(tinyConfig(1000000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(test::isActive(&window));
+    QTest::keyClick(&window, Qt::Key_Space);
+    QTRY_VERIFY_WITH_TIMEOUT(window.controller().running(), kPatience);
+    const QWidget* before = window.focusWidget();
+    QTest::keyClick(window.focusWidget(), Qt::Key_F8);
+    const auto* panel = window.findChild<RunsPanel*>();
+    QVERIFY(panel->isVisible());
+    QCOMPARE(window.focusWidget(), before);
+    QTest::keyClick(window.focusWidget(), Qt::Key_Space);
+    QTRY_VERIFY_WITH_TIMEOUT(!window.controller().running(), kPatience);
+    constexpr int kParts = 9;
+    for (int i = 0; i < kParts && window.focusWidget() != panel->table(); ++i)
+        QTest::keyClick(window.focusWidget(), Qt::Key_F6);
+    QCOMPARE(window.focusWidget(), panel->table());
 }
 
 void TestRunsPanel::saysWhatDiffers() {

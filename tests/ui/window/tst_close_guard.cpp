@@ -71,6 +71,7 @@ struct Question {
     QString text; ///< empty: nothing was asked
     bool keeps = false, saves = false;
     QMessageBox::StandardButton enter = QMessageBox::NoButton; ///< what Enter chooses
+    QString about{};                                           ///< below the text
 };
 
 /// Closes a window and answers; without an answer, presses Enter.
@@ -81,7 +82,7 @@ Question closes(MainWindow& window, std::optional<QMessageBox::StandardButton> a
         if (!box) return;
         asked = {box->text(), box->button(QMessageBox::SaveAll) != nullptr,
                  box->button(QMessageBox::Save) != nullptr,
-                 box->standardButton(box->defaultButton())};
+                 box->standardButton(box->defaultButton()), box->informativeText()};
         if (answer)
             box->button(*answer)->click();
         else
@@ -131,6 +132,7 @@ class TestCloseGuard : public QObject {
 private slots:
     void asksAboutARunThatIsNotShown();
     void countsThem();
+    void saysWhyItCountsFewerThanTheList();
     void countsTheWaitsOfASlowPace();
     void countsWhatGoesOnOnce();
     void asksForNoSavedRun();
@@ -182,6 +184,24 @@ void TestCloseGuard::countsThem() {
     QVERIFY(!asked.keeps && !asked.saves); // nothing is kept on disk here
     QCOMPARE(asked.enter, QMessageBox::Cancel);
     QVERIFY(window.isVisible());
+}
+
+/// A run that another one went on from is lost with none: both are in the list.
+void TestCloseGuard::saysWhyItCountsFewerThanTheList() {
+    const QTemporaryDir sessions;
+    Opened opened(config(), asking(sessions));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTwo(window));
+    const QString differs = QStringLiteral("The list of runs has ");
+    QVERIFY(!closes(window, QMessageBox::Cancel).about.contains(differs));
+    window.bringBack();
+    QVERIFY(QTest::qWaitFor([&] { return window.run().step() == kFirst; }, kPatience));
+    window.setStopStep(kFirst + 10);
+    QVERIFY(trainsTo(window, kFirst + 10));
+    QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 3, kPatience);
+    const Question asked = closes(window, QMessageBox::Cancel);
+    QVERIFY2(asked.text.startsWith(QStringLiteral("2 runs trained for ")), qPrintable(asked.text));
+    QVERIFY2(asked.about.contains(differs + QStringLiteral("1 more: ")), qPrintable(asked.about));
 }
 
 /// Somebody watched this training, although its steps took next to no time.

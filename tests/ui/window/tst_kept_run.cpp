@@ -82,6 +82,7 @@ private slots:
     void aResetCanBeTakenBack();
     void anotherExperimentCanBeTakenBack();
     void itTakesTurns();
+    void theWindowIsCalledAfterIt();
     void whatFailedIsKeptToo();
     void aTrainingTakesItsPlace();
     void itsNetworksAreReadAside();
@@ -142,6 +143,26 @@ void TestKeptRun::itTakesTurns() {
         QVERIFY(isBack(window, Networks::Kept, 9));
         QCOMPARE(window.windowTitle(), QStringLiteral("Other – Halfscope"));
     }
+}
+
+/// Runs of one experiment have numbers in the list; the window tells the same name.
+void TestKeptRun::theWindowIsCalledAfterIt() {
+    Opened opened(skippingConfig());
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window));
+    QTRY_COMPARE_WITH_TIMEOUT(window.windowTitle(), QStringLiteral("Dear – Halfscope"), kPatience);
+    window.restart();
+    QVERIFY(isEmptyAgain(window));
+    QVERIFY(trains(window));
+    QTRY_COMPARE_WITH_TIMEOUT(window.windowTitle(), QStringLiteral("Dear (2) – Halfscope"),
+                              kPatience);
+    window.bringBack();
+    QVERIFY(isBack(window));
+    QTRY_COMPARE_WITH_TIMEOUT(window.windowTitle(), QStringLiteral("Dear – Halfscope"), kPatience);
+    QVERIFY(trainsTo(window, 2 * kTrained)); // it goes on, as a run of its own
+    QTRY_COMPARE_WITH_TIMEOUT(window.windowTitle(), QStringLiteral("Dear (3) – Halfscope"),
+                              kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 3, kPatience);
 }
 
 void TestKeptRun::whatFailedIsKeptToo() {

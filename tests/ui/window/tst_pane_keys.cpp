@@ -17,6 +17,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QImage>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollArea>
@@ -35,6 +36,8 @@ private slots:
     void init();
     void cleanup() { m_opened.reset(); }
     void partsInTurn();
+    void tabLeavesNothingOut();
+    void tabIsSeen();
     void enterPressesButtons();
     void keysAfterAChoice();
     void lettersChooseNothing();
@@ -105,6 +108,48 @@ void TestPaneKeys::partsInTurn() {
     window().findChild<LessonPanel*>()->hide();
     press(Qt::Key_F6); // a part that cannot be seen is left out
     QVERIFY(has<TransportBar>());
+}
+
+/// Tab goes the same way as Shift+Tab, through all buttons.
+void TestPaneKeys::tabLeavesNothingOut() {
+    auto* presets = window().findChild<QWidget*>(QStringLiteral("presets"));
+    presets->setFocus();
+    press(Qt::Key_Tab, Qt::ShiftModifier);
+    QVERIFY(window().focusWidget() != presets);
+    press(Qt::Key_Tab);
+    QCOMPARE(window().focusWidget()->objectName(), QStringLiteral("presets"));
+    for (const char* next : {"reset", "play"}) {
+        press(Qt::Key_Tab);
+        QCOMPARE(window().focusWidget()->objectName(), QLatin1String(next));
+    }
+}
+
+/// The control that Tab reaches can be told from the others.
+void TestPaneKeys::tabIsSeen() {
+    window().findChild<QWidget*>(QStringLiteral("presets"))->setFocus();
+    const QWidget* first = window().focusWidget();
+    const auto* events = window().findChild<EventPanel*>();
+    constexpr int kMost = 1000;
+    int stops = 0, inEvents = 0;
+    do {
+        const QWidget* stop = window().focusWidget();
+        const bool ofEvents = events->isAncestorOf(stop);
+        QVERIFY2(ofEvents || !stop->inherits("QScrollArea"),
+                 qPrintable(QStringLiteral("%1 in %2")
+                                .arg(stop->accessibleName(),
+                                     stop->parentWidget()->metaObject()->className())));
+        if (ofEvents && stop->inherits("QAbstractScrollArea")) {
+            // of the panel that has the keyboard alone
+            const QImage seen = window().findChild<EventPanel*>()->grab().toImage();
+            const QPoint corner = stop->geometry().topLeft() - QPoint(2, 2);
+            QCOMPARE(seen.pixelColor(corner * seen.devicePixelRatio()).name(),
+                     events->palette().color(QPalette::Highlight).name());
+            ++inEvents;
+        }
+        press(Qt::Key_Tab);
+    } while (window().focusWidget() != first && ++stops < kMost);
+    QVERIFY(stops < kMost);
+    QVERIFY(inEvents > 0);
 }
 
 void TestPaneKeys::enterPressesButtons() {
