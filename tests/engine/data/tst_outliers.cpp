@@ -66,7 +66,7 @@ private slots:
     void heavyTails() {
         std::mt19937 random(1);
         for (const double sigma : {0.5, 1.0, 2.0, 3.0})
-            for (const size_t count : {50, 200, 1000})
+            for (const size_t count : {size_t{50}, size_t{200}, size_t{1000}})
                 for (int times = 0; times < 50; ++times) {
                     std::lognormal_distribution<double> draw(3, sigma);
                     Values values(count);
