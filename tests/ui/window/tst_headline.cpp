@@ -101,7 +101,7 @@ void TestHeadline::eventsAreTold() {
 void TestHeadline::lostGradientsAreTold() {
     RunConfig config = tinyConfig(100000);
     config.lanes[1].scaler.initScale = 0x1p-24F;
-    config.run.pace = 30;
+    config.pace = 30;
     Opened opened(config);
     QVERIFY(reaches(opened.window, SessionState::Ready));
     opened.window.play();
