@@ -60,9 +60,9 @@ public:
     int indexOf(const QString& name) const;
     /// Renders a page in the colours of the application's palette, with anchors at its headings.
     std::unique_ptr<ManualDocument> render(int page) const;
-    /// Returns the hits page by page: first the page of terms and pages with a heading that is a
-    /// hit, and in each page the terms and headings first. Words such as "the" are not looked for;
-    /// a text without a word finds nothing.
+    /// Returns the hits page by page: first those where a term or a heading is a hit, the page
+    /// of terms before the others, and in each page the terms and headings first. Words such as
+    /// "the" are not looked for; a text without a word finds nothing.
     ManualFindings search(const QString& words) const;
 
     /// Returns the place that a link in page `from` leads to: "settings.md#run", "#run" or

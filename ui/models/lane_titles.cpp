@@ -28,9 +28,10 @@ QString nameOfFirstScale() {
     return QString::fromStdString(nameInTitles(*findField("scaler.init_scale")));
 }
 
-/// Returns what the first scale is called in the title of a lane that keeps it.
+/// Returns what the first scale is called in the title of a lane that keeps it until another one
+/// is set.
 QString nameOfFixedScale() {
-    //: the loss scale of a lane, which never changes; a number follows
+    //: the loss scale of a lane, which no step changes; a number follows
     return QCoreApplication::translate("LaneTitles", "Fixed scale")
         .replace(QChar(u' '), QChar(QChar::Nbsp));
 }
@@ -148,10 +149,18 @@ QString shownScale(const QString& value) {
     return number ? scaleText(scale).section(QStringLiteral(" = "), -1) : value;
 }
 
+/// Whether the lane keeps its first loss scale: no rule changes it, and no hand has.
+bool keepsScale(const RunConfig& config, int lane) {
+    const ScalerMode mode = config.lanes[static_cast<size_t>(lane)].scaler.rules.mode;
+    return mode == ScalerMode::Static &&
+           std::none_of(config.edits.begin(), config.edits.end(), [lane](const LiveEdit& edit) {
+               return edit.key == kLiveScale && (edit.lane == lane || edit.lane < 0);
+           });
+}
+
 /// Returns a title with all that both kinds of titles have in common.
-QString shownTitle(LaneTitle title, const LaneConfig& lane) {
+QString shownTitle(LaneTitle title, bool fixed) {
     const QString first = nameOfFirstScale() + u' ';
-    const bool fixed = lane.scaler.rules.mode == ScalerMode::Static;
     for (std::string& words : title.words) {
         const QString text = QString::fromStdString(words);
         if (text.startsWith(first))
@@ -175,7 +184,7 @@ QStringList partsFrom(const QString& name, bool end) {
 QStringList laneTitles(const RunConfig& config, std::span<const int> parents) {
     QStringList titles;
     for (const LaneTitle& title : laneTitleParts(config, parents, nameInTitles)) {
-        titles << shownTitle(title, config.lanes[static_cast<size_t>(titles.size())]);
+        titles << shownTitle(title, keepsScale(config, static_cast<int>(titles.size())));
         if (title.parent == kNewLane)
             titles.back() += kBetweenParts + QCoreApplication::translate("LaneTitles", "new");
         if (title.parent < 0) continue;
@@ -194,7 +203,7 @@ QString laneTitleWithout(const RunConfig& config, int lane, std::span<const Fiel
             return words.starts_with(nameInTitles(*field) + ' ');
         });
     });
-    return shownTitle(std::move(title), config.lanes[static_cast<size_t>(lane)]);
+    return shownTitle(std::move(title), keepsScale(config, lane));
 }
 
 QString briefLabel(const QString& label) {

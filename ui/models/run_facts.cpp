@@ -99,7 +99,9 @@ int parentOfLane(const RunConfig& recorded, int lane) {
 }
 
 QStringList laneTitlesOf(const RunSnapshot& run) {
-    const QStringList titles = laneTitles(run.info().config, parentsOf(run.lanes()));
+    RunConfig config = run.info().config;
+    config.edits = run.info().recorded.edits;
+    const QStringList titles = laneTitles(config, parentsOf(run.lanes()));
     if (titles.size() == static_cast<qsizetype>(run.lanes().size())) return titles;
     QStringList own; // the settings describe more lanes than the run has, or other ones
     for (const LaneInfo& lane : run.lanes())

@@ -350,22 +350,30 @@ bool RunModel::losesGradients(int i) const {
     return false;
 }
 
+/// Whether inf or nan in the data brought the loss scale down before gradients rounded to zero:
+/// then its size is not the reason.
+bool RunModel::blamesData(int i) const {
+    const int64_t fault = lane(i).skips.dataFault().step, lost = lane(i).underflowStep;
+    return lane(i).grows() && fault > 0 && (lost == 0 || lost > fault);
+}
+
 /// Returns a sentence, after a space, for each lane whose gradients have all or nearly all rounded
-/// to zero. Where inf or nan in the data brought the loss scale down, its size is not the reason.
+/// to zero.
 QString RunModel::underflowText() const {
     QString text;
     for (int i = 0; i < lanes(); ++i)
-        if (lane(i).skips.dataFault().step > 0)
+        if (blamesData(i)) {
             continue;
-        else if (const auto step = static_cast<qlonglong>(lane(i).underflowStep); step > 0)
+        } else if (const auto step = static_cast<qlonglong>(lane(i).underflowStep); step > 0) {
             text += (laneScales(m_run->info().config, i)
                          ? tr(" At step %1 all gradients of %2 rounded to zero: its loss scale was "
                               "too small.")
                          : tr(" At step %1 all gradients of %2 rounded to zero: it does not scale "
                               "its loss."))
                         .arg(QLocale().toString(step), laneTag(i));
-        else if (losesGradients(i))
+        } else if (losesGradients(i)) {
             text += lossOfGradients(i);
+        }
     return text;
 }
 
@@ -380,7 +388,7 @@ QString RunModel::lossOfGradients(int i) const {
 QString RunModel::lostGradients() const {
     QString text;
     for (int i = 0; i < lanes(); ++i)
-        if (lane(i).skips.dataFault().step == 0 && losesGradients(i)) text += lossOfGradients(i);
+        if (!blamesData(i) && losesGradients(i)) text += lossOfGradients(i);
     return text.mid(1);
 }
 

@@ -159,6 +159,7 @@ private:
     QString dataText() const;
     QString skipText() const;
     bool losesGradients(int lane) const;
+    bool blamesData(int lane) const;
     QString lossOfGradients(int lane) const;
     QString underflowText() const;
     struct Lane {

@@ -304,7 +304,7 @@ QString GradientView::figuresBeside(const QStringList& labels, int lane, int roo
     for (const QString& label : {labels[kName], labels[kName + 1], labels.back()})
         for (const QString& text : texts)
             if (metrics.horizontalAdvance(label + text) <= room) return text;
-    return brief;
+    return texts[2];
 }
 
 void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,

@@ -103,7 +103,8 @@ bool PlotControls::giveRoom() {
     const Form before = m_smoothing->form();
     const int others = covered() - m_smoothing->width();
     const Form first = std::exchange(m_placed, false) ? Form::Words : before;
-    Form best = Form::Words; // where nothing helps, it may as well say what it is
+    // where nothing helps, it may as well say what it is, but does not come and go with figures
+    Form best = first;
     for (const Form form : {Form::Words, Form::Slider, Form::ShortSlider}) {
         if (form < first || !m_loss->hasSamples(others + m_smoothing->widthIn(form))) continue;
         best = form;

@@ -222,7 +222,7 @@ bool PlotPanel::update(double from, double to, int pixels) {
         }
     };
     for (Lane& lane : m_lanes) {
-        const View own = viewOf(lane, whole);
+        const View own = viewOf(lane.curve, whole);
         complete = lane.curve.update() && complete;
         lane.curve.sample(own.from, own.to, own.pixels, m_resting, lane.points.xs, lane.points.ys);
         keepPresent(lane);
@@ -230,7 +230,8 @@ bool PlotPanel::update(double from, double to, int pixels) {
     }
     for (Behind& behind : m_behind) {
         complete = behind.curve.update() && complete;
-        behind.curve.sample(from, to, pixels, true, behind.points.xs, behind.points.ys);
+        const View own = viewOf(behind.curve, whole);
+        behind.curve.sample(own.from, own.to, own.pixels, true, behind.points.xs, behind.points.ys);
         fit(behind.points);
     }
     fitRange(lowest, highest);
@@ -263,8 +264,8 @@ void PlotPanel::keepPresent(Lane& lane) {
     if (lane.curve.isConstant(1)) points = {}; // not even the last one of its parent
 }
 
-PlotPanel::View PlotPanel::viewOf(const Lane& lane, const View& whole) {
-    const auto begin = static_cast<double>(lane.curve.begin());
+PlotPanel::View PlotPanel::viewOf(const Curve& curve, const View& whole) {
+    const auto begin = static_cast<double>(curve.begin());
     if (begin < 1 || begin <= whole.from) return whole; // all steps are its own
     if (begin >= whole.to) return {begin, whole.to, 1};
     const double share = (whole.to - begin) / (whole.to - whole.from);
@@ -274,7 +275,7 @@ PlotPanel::View PlotPanel::viewOf(const Lane& lane, const View& whole) {
 void PlotPanel::drawLanes(const View& whole) {
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         Lane& lane = m_lanes[i];
-        const auto [from, to, pixels] = viewOf(lane, whole);
+        const auto [from, to, pixels] = viewOf(lane.curve, whole);
         const QPen pen = lanePen(i);
         const bool trend = lane.trend.weight() > 0;
         const Drawn drawn = drawnOf(lane.points, pixels);
@@ -464,14 +465,17 @@ void PlotPanel::showValues(std::optional<qint64> step) {
     m_readout->setEntries(std::move(entries));
 }
 
-std::vector<PlottedCurve> PlotPanel::curves() const {
+std::vector<PlottedCurve> PlotPanel::curves() {
     std::vector<PlottedCurve> all;
     const auto add = [&all](const QString& name, const Curve& curve, double weight) {
-        all.push_back(
-            {name.toStdString(), curve.run().snapshot(), curve.lane(), curve.id(), weight});
+        all.push_back({name.toStdString(), curve.run().snapshot(), curve.lane(), curve.id(), weight,
+                       curve.begin()});
     };
-    for (const Lane& lane : m_lanes)
-        if (!lane.absent || !lane.curve.isConstant(1)) add(lane.label, lane.curve, 0);
+    for (Lane& lane : m_lanes) {
+        if (lane.absent && lane.curve.isConstant(1)) continue;
+        add(lane.label, lane.curve, 0);
+        if (lane.absent) all.back().last = lane.curve.lastBefore(1);
+    }
     for (const Lane& lane : m_lanes)
         if (lane.trendGraph && m_smoothing > 0)
             add(QCoreApplication::translate("PlotPanel", "%1 trend").arg(lane.label), lane.curve,

@@ -76,7 +76,7 @@ public:
     void setColors(const Colors&) override;
     void showValues(std::optional<qint64> step) override;
     /// Returns what is drawn: the lanes, their trends, and the curves of other runs.
-    std::vector<PlottedCurve> curves() const;
+    std::vector<PlottedCurve> curves();
     QString spoken(std::optional<qint64> step) const override;
 
 private:
@@ -118,9 +118,9 @@ private:
         double from, to; ///< steps
         int pixels;
     };
-    /// Returns the part of the view in which the lane's own curves lie: from its fork on, because
+    /// Returns the part of the view in which a lane's own curves lie: from its fork on, because
     /// its past is its parent's curve.
-    static View viewOf(const Lane&, const View&);
+    static View viewOf(const Curve&, const View&);
     /// Takes away what is not a value of a lane that is absent.
     static void keepPresent(Lane&);
     bool holdsBack() const { return !m_comparable && m_metric.axis == PlotAxis::Rate; }

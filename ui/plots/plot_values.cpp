@@ -34,7 +34,9 @@ Cells cellsOf(const PlottedCurve& curve, const PlotValues& view) {
         if (cells.points.size() % kCheckEvery == 0) checkCancelled();
         cells.points.push_back({step, value});
     };
-    const auto first = stepOf(std::ceil(view.from)), last = stepOf(std::floor(view.to));
+    const auto first = std::max(stepOf(std::ceil(view.from)), curve.first),
+               last = std::min(stepOf(std::floor(view.to)), curve.last);
+    if (first > last) return cells;
     if (curve.weight > 0) {
         Trend(curve.weight).values(column, first, last, take);
     } else if (metric.axis == PlotAxis::Rate) {

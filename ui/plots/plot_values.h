@@ -4,6 +4,8 @@
 
 #include "engine/runs/run.h"
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,9 @@ struct PlottedCurve {
     int lane = 0;
     MetricId id = metric::Loss;
     double weight = 0; ///< of the past, for the trend of a curve; 0: the curve itself
+    /// The steps that the plot draws: a fork's past is its parent's curve, and the loss scale of a
+    /// lane ends where its scaler is switched off.
+    int64_t first = 0, last = std::numeric_limits<int64_t>::max();
 };
 
 struct PlotValues {

@@ -119,6 +119,12 @@ void TestLaneTitles::titles_data() {
                    "lanes.1.scaler.mode=static", "lanes.1.scaler.init_scale=0.0009765625",
                    "lanes.2.scaler.mode=static"}),
         "amp-fp16, Fixed scale 2^0 | amp-fp16, Fixed scale 2^-10 | amp-fp16, Fixed scale 2^16");
+    RunConfig setByHand =
+        withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=static", "lanes.0.scaler.init_scale=8",
+                                        "lanes.1.scaler.mode=static"});
+    setByHand.edits.push_back(
+        {.step = 5, .lane = 1, .key = kLiveScale, .value = FieldValue(double{32768})});
+    row("a scale set by hand", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, First scale 2^16");
     row("mode", withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=off"}),
         "amp-fp16, Loss scaling off | amp-fp16, Loss scaling dynamic");
     row("policy files",
@@ -146,8 +152,9 @@ void TestLaneTitles::titles_data() {
         withLanes("amp-fp16,amp-fp16,amp-fp16",
                   {"lanes.0.scaler.growth_interval=20", "lanes.1.scaler.growth_interval=20",
                    "lanes.1.scaler.init_scale=8", "lanes.2.scaler.init_scale=8"}),
-        "amp-fp16, Growth interval 20, First scale 2^16 | amp-fp16, First scale 8, Growth interval "
-        "20 | amp-fp16, First scale 8, Growth interval 2000");
+        "amp-fp16, Growth interval 20, First scale 2^16 | amp-fp16, First scale 2^3, Growth "
+        "interval "
+        "20 | amp-fp16, First scale 2^3, Growth interval 2000");
     row("too much to say",
         withLanes("amp-fp16,amp-fp16",
                   {"lanes.1.scaler.init_scale=8", "lanes.1.scaler.growth_factor=4",

@@ -98,6 +98,8 @@ void TestPlotChanges::forksBeginAtTheirFork() {
     QVERIFY(graphOf(*m_stack, QStringLiteral("Loss scale"), 'B').data()->size() > 1);
     for (const PlottedCurve& curve : m_stack->values(QStringLiteral("scale")).curves)
         QCOMPARE(curve.lane, 1);
+    const std::string saved = csvText(m_stack->values(QStringLiteral("loss")));
+    QVERIFY2(saved.find("\n40,0.5,1.5,\n41,0.5,1.5,2.5\n") != saved.npos, saved.c_str());
     m_stack->pinCrosshair(10); // its past is read all the same
     const auto* header = qobject_cast<ReadoutItem*>(plotOf(*m_stack).item(0));
     for (int i = 0; !header; ++i)
@@ -139,6 +141,8 @@ void TestPlotChanges::scalesEndWhereTheyAreSwitchedOff() {
     QCOMPARE((scale.constEnd() - 1)->key, double{kOff - 1});
     QVERIFY(std::all_of(scale.constBegin(), scale.constEnd(),
                         [](const QCPGraphData& point) { return point.value == 65536; }));
+    const std::string saved = csvText(m_stack->values(QStringLiteral("scale")));
+    QVERIFY2(saved.ends_with("\n50,65536\n"), saved.c_str());
 }
 
 } // namespace tst_plot_changes
