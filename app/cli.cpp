@@ -303,7 +303,8 @@ std::string unexpectedText(const CLI::App& app) {
     const std::string first = own.empty() ? app.remaining(true).front() : own.front();
     if (first.empty() || first.front() != '-') {
         if (chosen.empty()) return quotedText(first) + " is not a command: " + kCommands;
-        const bool shards = first.ends_with(".tar"); // of train-*.tar in a shell
+        const bool trains = command.get_name() == "run" || command.get_name() == "sweep";
+        const bool shards = trains && first.ends_with(".tar"); // of train-*.tar in a shell
         return quotedText(first) + " is one argument too many for " + command.get_name() +
                (shards ? "; to train on several shards, name the folder of the shards" : "");
     }

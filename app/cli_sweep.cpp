@@ -164,9 +164,9 @@ std::string markText(const GridCells& cells, std::optional<size_t> best, const M
     const auto finite = [](const std::optional<GridCell>& cell) {
         return cell && cell->outcome != CellOutcome::Failed && cell->score.isFinite();
     };
-    if (best || std::any_of(cells.begin(), cells.end(), finite))
-        return std::string("> marks the ") + mark.words;
-    return "no cell has a finite loss";
+    if (best) return std::string("> marks the ") + mark.words;
+    return std::any_of(cells.begin(), cells.end(), finite) ? "no finished cell has a finite loss"
+                                                           : "no cell has a finite loss";
 }
 
 std::string mapTable(const SettingGrid& grid, const GridCells& cells, std::optional<size_t> best) {

@@ -71,6 +71,14 @@ std::optional<Message> bytesNote(const Array& x) {
     if (x.info.type != ElementType::U8) return std::nullopt;
     const auto highest = std::ranges::max_element(x.bytes);
     if (highest == x.bytes.end() || std::to_integer<int>(*highest) < kLeast) return std::nullopt;
+    if (x.info.shape.size() <= 2) // ages, tokens and the like, or pictures in rows
+        return Message(phrase("Data", "The values of x are bytes that reach %1, which networks "
+                                      "learn badly as they are: %2. If they stand for words or "
+                                      "other tokens, a network that begins with nn.Embedding(%3, "
+                                      "...) takes them as such."),
+                       std::to_integer<int64_t>(*highest),
+                       Message(kSetToTrue, "data.standardise_x"),
+                       std::to_integer<int64_t>(*highest) + 1);
     return Message(phrase("Data", "The values of x are bytes that reach %1, which networks learn "
                                   "badly as they are: divide them by 255, or %2."),
                    std::to_integer<int64_t>(*highest), Message(kSetToTrue, "data.standardise_x"));

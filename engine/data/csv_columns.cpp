@@ -203,10 +203,10 @@ void noteUnusable(std::map<ColumnHint, std::vector<std::string>>& names, const M
     });
     tell(ColumnHint::BeyondFloat, [&beyond](const Message& some) {
         return Message(phrase("Data",
-                              "Columns with a number that float32 does not hold, which ends "
-                              "at 3.4e+38, cannot be inputs. The setting data.drop leaves "
-                              "out: %1. The first such number is in %2. To use these "
-                              "columns, correct it, and open the table again."),
+                              "Columns with a number beyond 3.4e+38, where float32 ends, "
+                              "cannot be inputs. The setting data.drop leaves out: %1. The "
+                              "first such number is in %2. To use these columns, correct it, "
+                              "and open the table again."),
                        some, beyond);
     });
     tell(ColumnHint::NoValue, [](const Message& some) {
@@ -228,7 +228,8 @@ void noteLeftOut(const CsvLayout& layout, const TaskConfig& task, std::vector<Me
         const ColumnHint hint = column->hint; // a name without a column was refused
         const bool could = hint == ColumnHint::None || hint == ColumnHint::Formatted;
         (could ? asked : unusable[hint]).push_back(name);
-        if (beyond.empty()) beyond = column->beyondFloat;
+        // a column may have had such a number before its first word
+        if (beyond.empty() && hint == ColumnHint::BeyondFloat) beyond = column->beyondFloat;
     }
     if (!asked.empty())
         notes.push_back({phrase("Data", "The setting data.drop leaves out: %1."), someOf(asked)});

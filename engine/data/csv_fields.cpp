@@ -110,10 +110,13 @@ double numberOf(std::string_view text, bool commas) {
 
 bool isBeyondFloat(std::string_view text, bool commas) {
     const NumberText number(text, commas);
-    long double value = 0; // so that 1e-400 is not beyond it
+    double value = 0;
     const std::errc code = number.read(value);
-    if (code != std::errc{}) return code == std::errc::result_out_of_range;
-    return !(std::abs(value) < kFloatEnds);
+    if (code == std::errc{}) return std::abs(value) >= kFloatEnds; // false for "-nan"
+    if (code != std::errc::result_out_of_range) return false;
+    long double wide = 0; // so that 1e-400 is not beyond it
+    const std::errc again = number.read(wide);
+    return again != std::errc{} || std::abs(wide) >= kFloatEnds;
 }
 
 bool isFormattedNumber(std::string_view field) {

@@ -16,8 +16,9 @@
 namespace halfscope {
 
 /// The texts that spreadsheets, R and pandas write for a missing value.
-inline constexpr std::array<std::string_view, 12> kMissingWords{
-    "", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?"};
+inline constexpr std::array<std::string_view, 14> kMissingWords{
+    "",    "NA",   "N/A",  "n/a",  "#N/A", "NaN",  "nan",
+    "NAN", "-nan", "-NaN", "null", "NULL", "None", "?"};
 bool isMissing(std::string_view text);
 /// Returns 1 for true and yes, 0 for false and no, in upper or lower case; nothing for other texts.
 std::optional<float> truthOf(std::string_view text);

@@ -227,10 +227,21 @@ private:
                 });
             if (const auto note = targetScaleNote(scale, task))
                 m_notes.insert(m_notes.begin() + 1, *note); // behind the target's own
-            if (standardisesTarget(task)) m_targetScale = scale;
+            if (standardisesTarget(task)) {
+                m_targetScale = scale;
+                findFarTarget();
+            }
         }
         addTargets(m_table.numbers);
         m_table.numbers = std::vector<double>(); // gives its memory back
+    }
+    /// Looks for it before the targets are standardised: the others are equal as float32 then.
+    void findFarTarget() {
+        std::vector<double> values;
+        for (const int32_t row : m_splits.train)
+            values.push_back(m_table.numbers[static_cast<size_t>(row)]);
+        const std::vector<size_t> far = outliersOf(values);
+        if (!far.empty()) m_farTarget = m_splits.train[far.front()];
     }
     void addTargets(const std::vector<double>& numbers) {
         const size_t first = m_targets.size();
@@ -318,19 +329,19 @@ private:
         Message first;
         std::vector<double> values(m_splits.train.size());
         const std::vector<CsvColumn>& columns = m_table.layout.columns;
+        const auto tell = [&](size_t column, int32_t row) {
+            names.push_back(columns[column].name);
+            if (first.empty()) first = lineOf(task, row, column);
+        };
         for (size_t i = 0; i < columns.size(); ++i) {
-            const bool target = columns[i].use == ColumnUse::Target && standardisesTarget(task);
-            const bool input = columns[i].use == ColumnUse::Number && task.standardise;
-            if ((!input && !target) || columns[i].placeholder) continue;
+            if (columns[i].placeholder) continue;
+            if (columns[i].use == ColumnUse::Target && m_farTarget) tell(i, *m_farTarget);
+            if (columns[i].use != ColumnUse::Number || !task.standardise) continue;
             checkCancelled();
-            std::ranges::transform(m_splits.train, values.begin(), [&](int32_t row) {
-                if (input) return at(row, columns[i].input);
-                return m_targetScale.restored(0, double{m_targets[static_cast<size_t>(row)]});
-            });
+            std::ranges::transform(m_splits.train, values.begin(),
+                                   [&](int32_t row) { return at(row, columns[i].input); });
             const std::vector<size_t> far = outliersOf(values);
-            if (far.empty()) continue;
-            names.push_back(columns[i].name);
-            if (first.empty()) first = lineOf(task, m_splits.train[far.front()], i);
+            if (!far.empty()) tell(i, m_splits.train[far.front()]);
         }
         if (!names.empty())
             m_notes.push_back({phrase("Data", "Columns have one to three values so far from all "
@@ -371,8 +382,9 @@ private:
 
     CsvTable m_table; ///< without its numbers, once they are taken
     std::vector<float> m_x, m_targets;
-    size_t m_inputs;      ///< of a sample
-    int64_t m_tested = 0; ///< samples of the test's own table, the last ones
+    size_t m_inputs;                    ///< of a sample
+    int64_t m_tested = 0;               ///< samples of the test's own table, the last ones
+    std::optional<int32_t> m_farTarget; ///< where a target is far from all others
     std::vector<Message> m_notes;
 };
 

@@ -8,6 +8,7 @@
 #include "engine/data/targets.h"
 #include "engine/data/test_split.h"
 #include "engine/data/undecoded.h"
+#include "engine/io/open_folder.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
@@ -230,6 +231,10 @@ std::optional<Message> undecodedIn(const PictureFolder& found, int side) {
                               std::error_code error;
                               const auto bytes = fs::file_size(pathAt(at), error);
                               return error ? size_t{0} : static_cast<size_t>(bytes);
+                          },
+                          [&](size_t at) {
+                              return pathAt(at) + '\0' + fileStamp(pathAt(at)) + '\0' +
+                                     std::to_string(side);
                           },
                           [&](size_t at) { (void)readSquare(pathAt(at), side); }});
 }

@@ -199,6 +199,21 @@ Picture squareIn(const ShardIndex& index, size_t stored, int side) {
                       side);
 }
 
+/// Tells of the pictures that cannot be decoded.
+std::optional<Message> undecodedIn(const ShardIndex& index, int side) {
+    std::vector<std::string> stamps; // of the shards
+    for (const std::string& shard : index.shards)
+        stamps.push_back(shard + '\0' + fileStamp(shard));
+    return undecodedNote(
+        {index.samples.size(),
+         [&](size_t at) { return static_cast<size_t>(index.samples[at].picture.bytes); },
+         [&](size_t at) {
+             const ShardSample& sample = index.samples[at];
+             return stamps[sample.shard] + '\0' + sample.picture.name + '\0' + std::to_string(side);
+         },
+         [&](size_t at) { (void)squareIn(index, at, side); }});
+}
+
 /// `splits` has each sample once.
 std::vector<Message> notesOn(const TaskConfig& task, const ShardIndex& index,
                              const HeldBack& splits) {
@@ -212,12 +227,7 @@ std::vector<Message> notesOn(const TaskConfig& task, const ShardIndex& index,
                                         "samples: each of the %3 samples %1 times."),
                          task.shardReaders, once * task.shardReaders, once});
     if (task.damaged == Damaged::Skip && task.predictFile.empty())
-        if (auto note = undecodedNote(
-                {index.samples.size(),
-                 [&](size_t at) { return static_cast<size_t>(index.samples[at].picture.bytes); },
-                 [&](size_t at) {
-                     (void)squareIn(index, at, static_cast<int>(task.pictureSide));
-                 }}))
+        if (auto note = undecodedIn(index, static_cast<int>(task.pictureSide)))
             notes.push_back(*std::move(note));
     return notes;
 }

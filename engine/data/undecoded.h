@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace halfscope {
 
@@ -13,11 +14,13 @@ namespace halfscope {
 struct PictureFiles {
     size_t count = 0;
     std::function<size_t(size_t)> bytesOf;
-    std::function<void(size_t)> decode; ///< throws InputError that names the file
+    std::function<std::string(size_t)> stampOf; ///< the file's path, and what changes with it
+    std::function<void(size_t)> decode;         ///< throws InputError that names the file
 };
 
-/// Decodes the first pictures, as many as take about a second, and tells how many of them failed
-/// and the first of these; returns nothing when all are good. Can be cancelled.
+/// Decodes the first pictures, up to 2000 or 16 MiB of them, and tells how many of them failed and
+/// the first of these; returns nothing when all are good. The last answer is kept while the files
+/// stay as they are: settings ask for the facts again and again. Can be cancelled.
 std::optional<Message> undecodedNote(const PictureFiles&);
 /// Whether a note of a data set is such a one.
 bool tellsUndecoded(const Message& note);

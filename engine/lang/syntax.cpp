@@ -157,7 +157,7 @@ private:
     }
 
     /// Skips lines such as "import torch" and "from torch import nn" before the value; names in
-    /// brackets may stand on several lines.
+    /// brackets may stand on several lines, as may what ends with a backslash.
     void skipImports() {
         const auto begins = [this](std::string_view word) {
             return m_text.substr(m_at).starts_with(word);
@@ -171,15 +171,19 @@ private:
                     continue;
                 }
                 depth += here() == '(' ? 1 : here() == ')' ? -1 : 0;
-                stepOver();
+                if (here() == '\\') { // goes on in the next line
+                    step();
+                    if (here() == '\r') step();
+                }
+                if (!atEnd()) stepOver();
             }
             if (here() == ';') step();
             skipSpace();
         }
     }
 
-    /// Skips ".to(device)" and the like behind the value, which change nothing here: the settings
-    /// choose the device, and training and evaluation their mode.
+    /// Skips ".to(device)" and the like behind the value, whatever their arguments, such as
+    /// ".train(False)": here the settings choose the device, and a training sets its own mode.
     void skipMethods() {
         constexpr std::array<std::string_view, 6> kIgnored{"to",    "cuda", "cpu",
                                                            "train", "eval", "float"};

@@ -36,7 +36,9 @@ RunScore scoreOf(const RunSnapshot& run) {
     std::optional<double> loss;
     for (int lane = 0; lane < run.laneCount(); ++lane) {
         const LaneTotals& totals = run.totals(lane);
-        keep(score.accuracy, totals.accuracy(), std::greater<>());
+        const std::optional<double> judged = totals.validationLoss();
+        const bool diverged = judged && !std::isfinite(*judged); // its accuracy is of chance
+        if (!diverged) keep(score.accuracy, totals.accuracy(), std::greater<>());
         keep(score.validationLoss, totals.validationLoss(), std::less<>());
         keep(loss, trailingLoss(run, lane), std::less<>());
     }

@@ -100,12 +100,19 @@ std::string targetFor(const TaskConfig& task) {
     }
 }
 
-/// Returns data.drop. Leaves out columns of dates, and those that have too many words to be inputs,
-/// or no value, when the table cannot be used otherwise; DataFacts::notes names them.
+/// Returns data.drop. Leaves out columns that have too many words to be inputs, or no value, when
+/// the table cannot be used otherwise; DataFacts::notes names them.
 std::string dropFor(const TaskConfig& task) {
     if (!infoOf(task.kind).has("data.drop")) return task.drop;
     const bool usable = factsWith(task, LossKind::CrossEntropy) || factsWith(task, LossKind::Mse);
-    return usable ? dropWithDates(task) : dropWithUnusable(task);
+    return usable ? task.drop : dropWithUnusable(task);
+}
+
+/// Leaves out columns of dates, too, of a usable table: only where nobody has seen the columns yet,
+/// so that a user can take one back.
+std::string firstDropFor(TaskConfig task) {
+    task.drop = dropFor(task);
+    return infoOf(task.kind).has("data.drop") ? dropWithDates(task) : task.drop;
 }
 
 /// Lines that lack a value are dropped only where the table cannot be used otherwise, or where many
@@ -313,12 +320,30 @@ constexpr std::array kOtherFiles{
     OtherFile{".arff", kUnnamedTable}};
 
 /// Whether arrays have the names of a state dict, such as "0.weight".
-bool looksLikeWeights(const std::string& path) {
-    const SafetensorsInfo file = safetensorsInfo(path);
+bool looksLikeWeights(const SafetensorsInfo& file) {
     return std::ranges::any_of(file.arrays, [](const ArrayInfo& array) {
         return array.name == "weight" || array.name.ends_with(".weight") ||
                array.name.ends_with(".bias");
     });
+}
+
+/// Refuses a file of named arrays, none of which are samples, with what it is good for.
+[[noreturn]] void refuseSafetensors(const std::string& path) {
+    const SafetensorsInfo file = safetensorsInfo(path);
+    const auto format = file.metadata.find("format");
+    if (format != file.metadata.end() && format->second == "halfscope checkpoint")
+        throw InputError(phrase("Files", "%1: this is a checkpoint of a run, not data to train on; "
+                                         "halfscope-cli run --resume FILE goes on from it"),
+                         pathText(path));
+    if (looksLikeWeights(file))
+        throw InputError(phrase("Files", "%1: these are weights of a network, not data to train "
+                                         "on; it has %2; open the data, and set model.weights to "
+                                         "this file (halfscope-cli run DATA --weights FILE) to "
+                                         "start every lane from them"),
+                         pathText(path), listedArrays(path));
+    throw InputError(phrase("Files", "%1: there are no arrays x and y (or X and Y, or x_train "
+                                     "and y_train) in it to train on; it has %2"),
+                     pathText(path), listedArrays(path));
 }
 
 } // namespace
@@ -381,7 +406,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
     if (!isGiven("data.missing"))
         config.task.missing = missingFor(config.task, !isGiven("data.drop"));
-    if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
+    if (!isGiven("data.drop")) config.task.drop = firstDropFor(config.task);
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);
     if (!isGiven("data.standardise_target"))
         config.task.standardiseTarget = standardisesFor(config.task);
@@ -426,15 +451,7 @@ void checkCanBeExperiment(const std::string& path) {
                                          "and y_train) in it to train on; it has %2; "
                                          "numpy.savez('data.npz', x=x, y=y) names them"),
                          pathText(path), listedArrays(path));
-    if (ending == ".safetensors" && looksLikeWeights(path))
-        throw InputError(phrase("Files", "%1: these are weights of a network, not data to train "
-                                         "on; it has %2; halfscope-cli run DATA --weights FILE "
-                                         "starts every lane from them"),
-                         pathText(path), listedArrays(path));
-    if (ending == ".safetensors")
-        throw InputError(phrase("Files", "%1: there are no arrays x and y (or X and Y, or x_train "
-                                         "and y_train) in it to train on; it has %2"),
-                         pathText(path), listedArrays(path));
+    if (ending == ".safetensors") refuseSafetensors(path);
     const std::string name = std::filesystem::path(path).filename().string();
     if (name.find("-idx1-ubyte") != name.npos || name.find("-idx3-ubyte") != name.npos)
         throw InputError(phrase("Files", "%1: one of the four files of MNIST; open the folder that "

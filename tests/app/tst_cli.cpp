@@ -74,6 +74,8 @@ void TestCli::wrongUsage_data() {
     row("two shards", {"run", "a.tar", "b.tar"},
         "\"b.tar\" is one argument too many for run; to train on several shards, name the folder "
         "of the shards\n");
+    row("shards elsewhere", {"evaluate", "a", "b.tar"},
+        "\"b.tar\" is one argument too many for evaluate\n");
     row("shards in braces", {"run", "no/s-{000000..000002}.tar"},
         "no/s-{000000..000002}.tar: there is no such file; to train on several shards, name the "
         "folder of the shards\n");

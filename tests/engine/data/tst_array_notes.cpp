@@ -88,9 +88,10 @@ void TestArrayNotes::notesLargeValues() {
 
 /// The bytes of pictures begin far from what networks learn well; masks and small counts do not.
 void TestArrayNotes::notesBytes() {
-    const auto told = [&](const char* type, char highest, bool standardise = false) {
+    const auto told = [&](const char* type, char highest, bool standardise = false,
+                          const char* shape = "(2, 1, 2)") {
         const std::string y = npy("<f4", "(2,)", bytesOfValues<float>({0, 1}));
-        TaskConfig task = arrays(npy(type, "(2, 2)", std::string{1, highest, 0, 3}), y);
+        TaskConfig task = arrays(npy(type, shape, std::string{1, highest, 0, 3}), y);
         task.standardiseX = standardise;
         QStringList notes;
         for (const Message& note : makeDataset(task, 0)->notes())
@@ -104,6 +105,11 @@ void TestArrayNotes::notesBytes() {
     QCOMPARE(told("|u1", 99), QStringList());
     QCOMPARE(told("|i1", 127), QStringList());
     QCOMPARE(told("|u1", '\xff', true), QStringList());
+    QCOMPARE(told("|u1", '\xff', false, "(2, 2)"),
+             QStringList("The values of x are bytes that reach 255, which networks learn badly as "
+                         "they are: set data.standardise_x to true. If they stand for words or "
+                         "other tokens, a network that begins with nn.Embedding(256, ...) takes "
+                         "them as such."));
 }
 
 void TestArrayNotes::notesChannelsLast() {

@@ -171,11 +171,23 @@ void TestCsvNotes::beyondFloat() {
     QCOMPARE(dropWithUnusable(task), std::string("b"));
     task.drop = "b";
     QCOMPARE(notesOf(task).value(1),
-             QString("Columns with a number that float32 does not hold, which ends at 3.4e+38, "
-                     "cannot be inputs. The setting data.drop leaves out: b. The first such number "
-                     "is in %1, line 3: \"-1e39\" in the column \"b\". To use these columns, "
-                     "correct it, and open the table again.")
+             QString("Columns with a number beyond 3.4e+38, where float32 ends, cannot be inputs. "
+                     "The setting data.drop leaves out: b. The first such number is in %1, line 3: "
+                     "\"-1e39\" in the column \"b\". To use these columns, correct it, and open "
+                     "the table again.")
                  .arg(QString::fromStdString(m_path)));
+    // a column in which a word follows is one of numbers no more
+    task = csv("a,m,b,y\n1,1e300,1,1\n2,x,2,2\n3,4,1e39,3\n");
+    task.drop = "m, b";
+    const QString beyond = notesOf(task).filter("beyond").value(0);
+    QVERIFY2(beyond.contains("leaves out: b. ") && beyond.contains("line 4: \"1e39\""),
+             qPrintable(beyond));
+    // nan is no such number, and its usual texts stand for a missing value
+    for (const char* nan : {"-nan", "-NaN", "Nan"}) {
+        const std::string drop =
+            dropWithUnusable(csv(std::string("a,b,y\n1,5,1\n2,") + nan + ",2\n3,4,3\n"));
+        QVERIFY2(drop.empty(), drop.c_str());
+    }
     QCOMPARE(dropWithUnusable(csv("a,b,y\n1,inf,1\n2,3,2\n")), std::string("b"));
     QCOMPARE(dropWithUnusable(csv("a,b,y\n1,3e38,1\n2,3,2\n")), std::string());
 }

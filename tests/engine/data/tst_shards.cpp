@@ -320,6 +320,10 @@ void TestShards::damagedSample() {
     QCOMPARE(thrownBy<InputError>([&] { refused->load(1); }),
              name + "; to go on without such samples, set data.damaged to skip");
     config.task.damaged = Damaged::Skip;
+    QStringList told;
+    for (const Message& note : factsOf(config.task).notes)
+        told << QString::fromStdString(note.english());
+    QCOMPARE(told.filter("cannot be decoded and are left out: 1 of ").size(), 1);
     const auto skipped = makeTask(config)->load(1);
     QCOMPARE(skipped->skipped.at(0).english(), name);
     QCOMPARE(skipped->floats(kX)[16], 128.0f / 255);

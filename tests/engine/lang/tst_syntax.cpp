@@ -83,6 +83,7 @@ private slots:
         QTest::addColumn<QByteArray>("text");
         for (const char* text :
              {"import torch\nfrom torch import nn\n\nmodel = B(1)", "import torch; B(1)",
+              "from torch import \\\n    nn\nB(1)", "from torch import \\\r\n    nn\r\nB(1)",
               "from torch.nn import (Linear,  # one)\n  ReLU)  # (both\nnet = B(1)\n",
               "import torch\xE2\x80\xA8model = B(1)", "B(1).to('cuda')",
               "B(1).to(device)\n    .train()  # end\n", "B(1).cuda(0).eval().float()", "B(1).cpu()",

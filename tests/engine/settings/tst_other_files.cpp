@@ -19,6 +19,7 @@ private slots:
     void otherFiles_data();
     void otherFiles();
     void weightsOfANetwork();
+    void checkpointOfARun();
     void otherArrays();
     void foldersNameTheirFiles();
     void picturesOfAnotherForm();
@@ -85,8 +86,21 @@ void TestOtherFiles::weightsOfANetwork() {
         writeBytes(file, safetensorsBytes(header, std::string(1, '\1')));
         QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(file); }),
                  file + ": these are weights of a network, not data to train on; it has " + name +
-                     "; halfscope-cli run DATA --weights FILE starts every lane from them");
+                     "; open the data, and set model.weights to this file (halfscope-cli run DATA "
+                     "--weights FILE) to start every lane from them");
     }
+}
+
+/// It has arrays named as weights, too, but is no file of weights.
+void TestOtherFiles::checkpointOfARun() {
+    const std::string file = path("checkpoint.safetensors");
+    writeBytes(file,
+               safetensorsBytes(R"({"__metadata__":{"format":"halfscope checkpoint"},"0/0.weight":)"
+                                R"({"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+                                std::string(1, '\1')));
+    QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(file); }),
+             file + ": this is a checkpoint of a run, not data to train on; halfscope-cli run "
+                    "--resume FILE goes on from it");
 }
 
 /// Of many arrays the first few are named.

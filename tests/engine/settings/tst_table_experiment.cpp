@@ -261,6 +261,7 @@ void TestTableExperiment::columnsOfDates() {
     const auto kept = experimentOn(path("dates.csv"), given);
     QCOMPARE(kept->task.drop, std::string());
     QCOMPARE(factsOf(kept->task).tensors[kX].shape, (Shape{29}));
+    QCOMPARE(predicting(*kept, "a").task.drop, std::string()); // whoever took them back keeps them
 }
 
 /// The column to predict is known before the loss is chosen.

@@ -80,6 +80,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void bestFirst();
     void theBestLaneCounts();
+    void accuracyOfALostLaneDoesNotCount();
     void rowsShowWhatOrdersThem();
     void runsStayWhatTheyAre();
     void trainingDoesNotMoveRows();
@@ -127,6 +128,18 @@ void TestRunOrder::theBestLaneCounts() {
     QCOMPARE(namesIn(ordered), QStringList({"one lane", "fell"}));
     QVERIFY2(list.detailsOf(1).contains(QStringLiteral("Last validation: A 10.00 %, B 80.00 %")),
              qPrintable(list.detailsOf(1)));
+}
+
+/// Its outputs are all nan, and the class that they stand for may be a frequent one.
+void TestRunOrder::accuracyOfALostLaneDoesNotCount() {
+    RunStore store;
+    addRun(store, "lost", 0.5f, std::nan(""), 0.9);
+    addRun(store, "honest", 0.5f, 0.5, 0.88);
+    RunListModel list(store);
+    list.refresh();
+    OrderedRuns ordered(list);
+    ordered.setOrder(Order::ByValidation);
+    QCOMPARE(namesIn(ordered), QStringList({"honest", "lost"}));
 }
 
 /// An order of numbers that are not shown could not be read.
