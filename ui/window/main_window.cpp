@@ -325,8 +325,10 @@ FrameLoop::Done MainWindow::draw() {
     const double pace = m_parts.transport->pace()->pace();
     m_models.run.setPace(m_shown->showsSaved() ? paceOf(m_shown->run()->now()) : pace);
     const SessionState state = m_controller->state();
-    const bool over = state == SessionState::Finished || state == SessionState::Failed;
-    if (m_models.run.setOver(over || m_shown->showsSaved())) m_figures->changed();
+    const bool over = m_shown->showsSaved() || state == SessionState::Finished ||
+                      state == SessionState::Failed;
+    // where the run is about to go on, the headline invites to that, and must stay
+    if (m_models.run.setOver(over) && over) m_figures->changed();
     m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
     m_parts.plots->setComparable(m_models.run.comparesSpeeds());
     const bool drawn = m_parts.plots->refresh();
