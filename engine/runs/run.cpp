@@ -352,6 +352,10 @@ std::shared_ptr<Run> Run::goingOn(const RunConfig& recorded, const RunSnapshot& 
                                   int64_t step) {
     RunInfo info;
     info.config = info.recorded = recorded;
+    const RunInfo& past = before.info();
+    const bool saved = !past.folder.empty();
+    info.pastFolder = saved ? past.folder : past.pastFolder;
+    info.pastId = saved ? past.id : past.pastId;
     const auto others = before.metrics().subspan(metric::kKnown);
     auto run = std::make_shared<Run>(std::move(info), std::vector<LaneInfo>(), before.target(),
                                      std::vector<Metric>(others.begin(), others.end()));

@@ -62,6 +62,10 @@ struct RunInfo {
     std::string id;     ///< there, see run_manifest.h; empty when no manifest tells it
     std::vector<MissingPart> missing; ///< what the folder lacks
     std::string summary; ///< the whole text of summary.json, to be saved again as it was
+
+    // For a run that goes on from a saved one, or from one that did.
+    std::string pastFolder; ///< the folder that the saved run was read from; empty for others
+    std::string pastId;     ///< its id there; empty when no manifest told it
 };
 
 /// A value that is not part of a step's row: of a metric that is not measured at every step, or of
@@ -186,7 +190,8 @@ public:
     explicit Run(RunInfo, std::vector<LaneInfo> lanes, Picture target = {},
                  std::vector<Metric> metrics = {});
     /// Returns the beginning of a run of these settings that goes on from a step of another run: it
-    /// has the rows and events up to there, and takes in the rest.
+    /// has the rows and events up to there, and takes in the rest. Of the other run's description
+    /// it has only where that was saved.
     static std::shared_ptr<Run> goingOn(const RunConfig& recorded, const RunSnapshot& before,
                                         int64_t step);
 

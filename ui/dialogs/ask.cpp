@@ -2,6 +2,7 @@
 #include "ui/dialogs/ask.h"
 
 #include "ui/dialogs/kept_files.h"
+#include "ui/look/owned.h"
 
 #include <QCoreApplication>
 #include <QDialogButtonBox>
@@ -109,6 +110,12 @@ bool askDiscard(QWidget* parent, const QString& title, const QString& question) 
     box.button(QMessageBox::Cancel)->setText(QCoreApplication::translate("Ask", "&Keep editing"));
     box.setDefaultButton(QMessageBox::Cancel);
     return box.exec() == QMessageBox::Discard;
+}
+
+void warn(QWidget* parent, const QString& title, const QString& text) {
+    auto* box = make<QMessageBox>(QMessageBox::Warning, title, text, QMessageBox::Close, parent);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
 }
 
 QString chooseSource(QWidget* parent, FilesOf kind, const QString& title, const QString& filter,

@@ -27,6 +27,10 @@ bool askReplace(QWidget* parent, const QString& title, const QString& question, 
 /// be discarded.
 bool askDiscard(QWidget* parent, const QString& title, const QString& question);
 
+/// Warns in a box that waits for nobody. The words may come from a file's name, so they are shown
+/// as they are.
+void warn(QWidget* parent, const QString& title, const QString& text);
+
 /// The kinds of files: experiments, runs and what is made of them, or the data they train on.
 enum class FilesOf { Runs, Data };
 

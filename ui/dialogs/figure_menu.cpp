@@ -18,7 +18,6 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QMenu>
-#include <QMessageBox>
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <QTableView>
@@ -221,7 +220,7 @@ void FigureMenu::choose() {
     try {
         save(path);
     } catch (const std::exception& error) {
-        warn(translated(error));
+        warn(m_owner.window(), tr("Save the figure"), translated(error));
     }
 }
 
@@ -253,16 +252,8 @@ void FigureMenu::conclude() {
         job->result();
         tellBelow(m_owner, tr("Saved as %1").arg(safeText(m_path.toStdString())));
     } catch (const std::exception& error) {
-        warn(translated(error));
+        warn(m_owner.window(), tr("Save the figure"), translated(error));
     }
-}
-
-/// The words may come from a file's name, so they are shown as they are.
-void FigureMenu::warn(const QString& text) {
-    auto* box = make<QMessageBox>(QMessageBox::Warning, tr("Save the figure"), text,
-                                  QMessageBox::Close, m_owner.window());
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->open();
 }
 
 } // namespace halfscope

@@ -45,7 +45,6 @@ private:
     void copyTable();
     void choose();
     void conclude();
-    void warn(const QString& text);
     QByteArray file(PlotForm);
 
     QWidget& m_owner;

@@ -2,25 +2,56 @@
 #include "ui/dialogs/kept_files.h"
 
 #include "engine/core/error.h"
-#include "ui/look/owned.h"
+#include "engine/core/text.h"
+#include "ui/dialogs/ask.h"
 #include "ui/models/translated.h"
+#include "ui/session/file_job.h"
 
-#include <QMessageBox>
+#include <QDir>
+#include <QEventLoop>
+#include <QFileInfo>
+#include <QTimer>
 #include <QWidget>
 
+#include <chrono>
+#include <memory>
 #include <utility>
 
 namespace halfscope {
 
 namespace {
 
-/// The words may come from a file's name, so they are shown as they are.
-void warn(QWidget& parent, const QString& text) {
-    auto* box = make<QMessageBox>(QMessageBox::Warning, parent.windowTitle(), text,
-                                  QMessageBox::Close, &parent);
-    box->setTextFormat(Qt::PlainText);
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->open();
+constexpr std::chrono::milliseconds kAtOnce{50}, kPatience{3000};
+
+/// Whether a file is another one or lies in it, as far as their names tell.
+bool isNamedIn(const QString& file, const QString& path) {
+    const auto whole = [](const QString& name) {
+        return QDir::cleanPath(QFileInfo(name).absoluteFilePath());
+    };
+    return whole(file) == whole(path) || whole(file).startsWith(whole(path) + u'/');
+}
+
+/// Does as keepRead() does, but on another thread: a dead network holds whoever asks it for a file.
+/// When it does not answer in time, names must do: the user must be able to save elsewhere.
+void keepReadSoon(const std::vector<ReadPath>& reads, const QString& path) {
+    const auto work = [reads, file = path.toStdString()] { keepRead(reads, file); };
+    std::unique_ptr<FileJob> job;
+    try {
+        job = std::make_unique<FileJob>(work, FileJob::Leaving::Abandons);
+    } catch (const RunError&) {
+        return work(); // the system has no thread to give
+    }
+    if (!job->isDone(kAtOnce)) {
+        QEventLoop waits;
+        QObject::connect(job.get(), &FileJob::done, &waits, &QEventLoop::quit);
+        QTimer::singleShot(kPatience, &waits, &QEventLoop::quit);
+        waits.exec(QEventLoop::ExcludeUserInputEvents); // the dialog's answer is on its way
+    }
+    if (job->isDone()) return job->result();
+    for (const ReadPath& each : reads)
+        if (isNamedIn(path, QString::fromStdString(each.path)))
+            throw InputError(phrase("Files", "%1: did not answer in time"),
+                             pathText(path.toStdString()));
 }
 
 } // namespace
@@ -34,15 +65,16 @@ bool KeptFiles::allow(QWidget* parent, const QString& path, std::span<const Read
         kept = at->findChild<KeptFiles*>({}, Qt::FindDirectChildrenOnly);
     if (!kept) return true; // no run reads anything
     try {
-        const std::string file = path.toStdString();
-        keepRead(also, file);
-        keepRead(kept->m_reads(), file);
+        std::vector<ReadPath> reads(also.begin(), also.end());
+        for (ReadPath& each : kept->m_reads())
+            reads.push_back(std::move(each));
+        keepReadSoon(reads, path);
         return true;
     } catch (const InputError& error) {
         if (QWidget* window = parent->window(); window == kept->parent())
             kept->m_tell(translated(error));
         else
-            warn(*window, translated(error));
+            warn(window, window->windowTitle(), translated(error));
         return false;
     }
 }

@@ -1,7 +1,7 @@
 // The number itself does not change while words or a refused text stand for it, so that no change
 // is signalled. The cursor stays in the number: Qt also lets it stand in the unit, where digits are
-// swallowed, or appended when a part of the unit is selected. The line then loses its own undo,
-// too, because Qt writes the text anew.
+// swallowed, or appended when a part of the unit is selected; after such a digit Ctrl+Z takes
+// nothing back in the line, because Qt has written the text anew.
 #include "ui/panels/count_box.h"
 
 #include <QEvent>

@@ -8,6 +8,7 @@
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_model.h"
 #include "ui/models/translated.h"
+#include "ui/panels/card_column.h"
 #include "ui/panels/memory_bar.h"
 
 #include <QEvent>
@@ -471,7 +472,7 @@ ScalerPanel::ScalerPanel(QWidget* parent) : QScrollArea(parent) {
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setAccessibleName(tr("Counters of each lane"));
-    setFocusPolicy(Qt::ClickFocus); // Tab goes to what the cards hold, which shows that
+    setFocusPolicy(Qt::ClickFocus); // Tab goes to what the cards hold, F6 here without any
 }
 
 void ScalerPanel::showEvent(QShowEvent* event) {
@@ -521,7 +522,7 @@ int ScalerPanel::contentHeight() const {
 }
 
 void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
-    auto* content = make<QWidget>();
+    auto* content = make<CardColumn>(*this);
     auto* column = make<QVBoxLayout>(content);
     column->setContentsMargins(4, 4, 4, 4);
     column->setSpacing(4);

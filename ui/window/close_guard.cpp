@@ -74,9 +74,10 @@ CloseGuard::Answer CloseGuard::ask() {
     // the list of runs would seem to tell another number
     const int more = static_cast<int>(m_store.entries().size()) - static_cast<int>(unsaved.size());
     if (!one && more > 0)
-        text += u' ' + tr("The list of runs has %n more: a run is not counted when it is saved, or "
-                          "when another one went on from it and has its steps.",
-                          nullptr, more);
+        text +=
+            u' ' + tr("The list has %n more. Runs that are saved, or whose steps another run has, "
+                      "are not counted here.",
+                      nullptr, more);
     box.setInformativeText(text);
     box.button(QMessageBox::Discard)->setText(tr("Close &without saving"));
     if (keeps) box.addButton(QMessageBox::SaveAll)->setText(tr("&Keep for next time"));

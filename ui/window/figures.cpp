@@ -73,7 +73,7 @@ void Figures::forget(int64_t begin) {
 
 void Figures::tell(const GrowingList<Event>::View& events, size_t first) {
     for (size_t i = events.size(); i-- > first;) {
-        // an edit may come before what the step that it waits for has done
+        // an edit tells the step on which it acts, and may arrive before the events of earlier ones
         if (movesTheStop(events[i]) || isEcho(events, i) || events[i].step < m_newsStep) continue;
         m_news = newsOf(events[i], m_models.run);
         m_newsStep = events[i].step;

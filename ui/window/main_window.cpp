@@ -323,10 +323,11 @@ FrameLoop::Done MainWindow::draw() {
     const bool arrived = m_shown->frame() || m_shown->reads();
     followName();
     const double pace = m_parts.transport->pace()->pace();
-    m_models.run.setPace(m_shown->showsSaved() ? paceOf(m_shown->run()->now()) : pace);
     const SessionState state = m_controller->state();
-    const bool over = m_shown->showsSaved() || state == SessionState::Finished ||
-                      state == SessionState::Failed;
+    const bool over =
+        m_shown->showsSaved() || state == SessionState::Finished || state == SessionState::Failed;
+    const RunPtr& run = m_shown->run();
+    m_models.run.setPace(over && run && run->step() > 0 ? trainedPace(run) : pace);
     // where the run is about to go on, the headline invites to that, and must stay
     if (m_models.run.setOver(over) && over) m_figures->changed();
     m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
@@ -335,6 +336,16 @@ FrameLoop::Done MainWindow::draw() {
     m_parts.strip->showState(RunWords::briefState(state, pace, m_models.run.waitsAt(pace)));
     const bool busy = state == SessionState::Building || state == SessionState::Running;
     return {busy || drawn || arrived, competes()};
+}
+
+/// Returns the pace at which a run that is over was trained, whatever the slider says by now. Looks
+/// only when the run has changed: its times may have to be read from the disk.
+double MainWindow::trainedPace(const RunPtr& run) {
+    const uint64_t version = run->version();
+    if (m_paced.lock() != run || m_pacedVersion != version) m_pace = paceOf(run->now());
+    m_paced = run;
+    m_pacedVersion = version;
+    return m_pace;
 }
 
 /// Calls the window after the run that is shown as the list of runs does, where a second run of an

@@ -21,6 +21,8 @@
 #include <QMainWindow>
 #include <QStringList>
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace halfscope {
@@ -123,6 +125,7 @@ private:
     FrameLoop::Done frame();
     void tellFailure();
     FrameLoop::Done draw();
+    double trainedPace(const RunPtr&);
     void followName();
     bool competes() const;
     void restoreLayout();
@@ -148,6 +151,9 @@ private:
     std::unique_ptr<CloseGuard> m_closing;
     std::unique_ptr<SessionKeeper> m_keeper; ///< null when nothing is kept
     std::unique_ptr<KeyRouter> m_keys;
+    std::weak_ptr<Run> m_paced;        ///< whose pace this is, see trainedPace()
+    uint64_t m_pacedVersion = 0;       ///< Run::version() then
+    double m_pace = 0;                 ///< in steps a second
     QString m_title;                   ///< the window's, before the run has a name of its own
     QString m_named;                   ///< the title after that name
     QString m_outOfMemory;             ///< the sentence, made while there is memory

@@ -15,6 +15,7 @@
 #include <QMainWindow>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QShortcut>
 
 namespace halfscope {
@@ -26,7 +27,7 @@ bool takesTab(const QWidget& widget) {
 
 /// Returns the control that a part names, Play among the buttons, or the one that Tab reaches
 /// first; null when there is none to be seen. An area that scrolls has little to say: it is taken
-/// only where there is nothing else.
+/// only where there is nothing else, also one that Tab leaves out.
 QWidget* firstStop(QWidget* pane) {
     if (!pane->isVisible()) return nullptr;
     if (pane->focusProxy()) return pane->focusProxy();
@@ -42,7 +43,8 @@ QWidget* firstStop(QWidget* pane) {
         }
         each = each->nextInFocusChain();
     } while (each != pane);
-    return area;
+    const auto* cut = qobject_cast<QScrollArea*>(pane);
+    return !area && cut && cut->verticalScrollBar()->maximum() > 0 ? pane : area;
 }
 
 /// Gives a control the keyboard, and scrolls to it.

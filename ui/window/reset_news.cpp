@@ -2,41 +2,50 @@
 // loss scale that was set while it trained.
 #include "ui/window/reset_news.h"
 
+#include "engine/settings/fields.h"
 #include "ui/look/theme.h"
+#include "ui/models/run_model.h"
 
 #include <QLocale>
+
+#include <algorithm>
+#include <optional>
 
 namespace halfscope {
 
 ResetNews::ResetNews(const RunModels& models, const Run& replaced) {
     if (!models.config.running()) return; // another experiment was loaded since
     addForks(models.config, replaced);
-    if (models.history.hasScales())
-        m_sentences << tr("The loss scale that was set while it trained is gone; the settings stay "
-                          "as they are.");
+    const auto& edits = replaced.now().info().recorded.edits; // also those of an opened experiment
+    const auto setsScale = [](const LiveEdit& edit) { return edit.key == kLiveScale; };
+    if (models.history.hasScales() || std::any_of(edits.begin(), edits.end(), setsScale))
+        m_sentences << tr("Loss scales that were set by hand are gone; the settings stay as they "
+                          "are.");
 }
 
 void ResetNews::addForks(const ConfigModel& config, const Run& replaced) {
     QStringList forks;
-    QString parent;
+    std::optional<int> parent;
     const auto lanes = replaced.now().lanes();
     for (int lane = 0; lane < static_cast<int>(lanes.size()); ++lane) {
         const int from = lanes[static_cast<size_t>(lane)].parent;
         const std::optional<int> edited = config.editedLane(lane);
         if (from < 0 || !edited) continue; // one that was removed starts no more
         forks << laneLetter(*edited);
-        parent = laneLetter(config.editedLane(from).value_or(from));
+        parent = config.editedLane(from);
     }
-    if (forks.size() == 1)
+    if (forks.size() == 1 && !parent) // its parent was removed: its letter is another lane's
+        m_sentences << tr("%1 starts from step 0 now.").arg(forks.front());
+    else if (forks.size() == 1)
         m_sentences << tr("%1 starts from step 0 now; it no longer continues %2.")
-                           .arg(forks.front(), parent);
+                           .arg(forks.front(), laneLetter(*parent));
     else if (!forks.isEmpty())
         m_sentences << tr("%1 start from step 0 now; they no longer continue other lanes.")
-                           .arg(forks.join(QStringLiteral(", ")));
+                           .arg(listedTags(forks));
 }
 
 void ResetNews::stopsAgainAt(int64_t step) {
-    m_sentences << tr("Stop after is %1 again, as before Continue.")
+    m_sentences << tr("“Stop after” is %1 steps again, as before you pressed Continue.")
                        .arg(QLocale().toString(static_cast<qlonglong>(step)));
 }
 

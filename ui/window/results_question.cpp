@@ -6,6 +6,7 @@
 
 #include <QDir>
 #include <QFileInfo>
+#include <QLocale>
 
 namespace halfscope {
 namespace {
@@ -18,6 +19,8 @@ bool isSameFolder(const QString& a, const QString& b) {
     return whole(a) == whole(b);
 }
 
+QString grouped(int64_t step) { return QLocale().toString(static_cast<qlonglong>(step)); }
+
 } // namespace
 
 bool ResultsQuestion::isOf(const ReadRun& run, const QString& folder, const HeldRun& held) const {
@@ -25,9 +28,11 @@ bool ResultsQuestion::isOf(const ReadRun& run, const QString& folder, const Held
     const auto known = m_saved.find(held.id);
     if (known != m_saved.end() && known->second.lock() == run) return true;
     const RunInfo& info = run->now().info();
-    if (info.folder.empty() || info.id != held.id) return false;
+    const bool read = !info.folder.empty();
+    const std::string& from = read ? info.folder : info.pastFolder;
+    if (from.empty() || (read ? info.id : info.pastId) != held.id) return false;
     // a folder without a manifest tells no id
-    return !held.id.empty() || isSameFolder(QString::fromStdString(info.folder), folder);
+    return !held.id.empty() || isSameFolder(QString::fromStdString(from), folder);
 }
 
 bool ResultsQuestion::mayReplace(QWidget* parent, const QString& folder, const HeldResults& held,
@@ -37,10 +42,19 @@ bool ResultsQuestion::mayReplace(QWidget* parent, const QString& folder, const H
     const QString path = safeText(folder.toStdString());
     if (!held.run)
         return askReplace(parent, title,
-                          tr("%1 already holds such files. Replace %2?")
+                          tr("%1 already has files with these names, perhaps of another program: "
+                             "%2. Replace them?")
                               .arg(path, held.files.join(QStringLiteral(", "))),
                           Replacing::LosesMore);
-    if (isOf(run, folder, *held.run) || isOf(before, folder, *held.run))
+    const int64_t shown = run ? run->now().lastStep() : 0;
+    const bool same = isOf(run, folder, *held.run) || isOf(before, folder, *held.run);
+    if (same && held.run->steps > shown)
+        return askReplace(parent, title,
+                          tr("%1 holds more of this run: it goes up to step %2 there, and only up "
+                             "to step %3 here. Replace it?")
+                              .arg(path, grouped(held.run->steps), grouped(shown)),
+                          Replacing::LosesMore);
+    if (same)
         return askReplace(parent, title,
                           tr("%1 already holds results of this run. Replace them?").arg(path),
                           Replacing::LosesLittle);

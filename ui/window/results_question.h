@@ -31,8 +31,8 @@ public:
     /// Remembers under which id the results of a run were saved.
     void saved(const std::string& id, const ReadRun& run) { m_saved[id] = run; }
     /// Whether results of `run` may be saved in the folder: nothing is lost there, or the user says
-    /// so. Enter replaces only results of the same run, or of `before`, whose rows it begins with
-    /// (null: none).
+    /// so. Enter replaces only results of the same run, or of one whose rows it begins with, such
+    /// as `before` (null: none), and only where they have no later steps.
     bool mayReplace(QWidget* parent, const QString& folder, const HeldResults&, const ReadRun& run,
                     const ReadRun& before) const;
 

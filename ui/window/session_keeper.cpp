@@ -341,7 +341,8 @@ void SessionKeeper::tellUnreadable(const std::vector<UnreadableSession>& session
     }
     if (names != before) keepUserSettings({{kUnreadableKey, names}});
     constexpr qsizetype kMost = 3;
-    if (reasons.size() > kMost) reasons = reasons.mid(0, kMost) << tr("and more");
+    if (const qsizetype more = reasons.size() - kMost; more > 0)
+        reasons = reasons.mid(0, kMost) << tr("and %n more", nullptr, static_cast<int>(more));
     if (!reasons.isEmpty())
         m_parts.banner->showText(
             tr("Runs of an earlier window cannot be read and stay on disk (%1). "

@@ -7,7 +7,6 @@
 #include "engine/runs/step_record.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/run_length.h"
-#include "engine/train/checkpoint.h"
 #include "ui/images/compare_view.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -304,40 +303,6 @@ void ShownRun::enlist() {
     store.setCurrent(m_shown.id);
 }
 
-/// Keeps the run that is shown, before another one replaces it.
-void ShownRun::keep() {
-    if (!m_shown.run || m_shown.run->step() < 1) return;
-    QStringList news(std::exchange(m_news, {}));
-    // a run that was to continue from a checkpoint but has not: its rows are a saved run's
-    if (m_shown.id == RunId::None && !hasUnsavedRows() && !showsSaved()) return;
-    enlist(); // its last rows may have come just now
-    const bool worth = hasUnsavedRows() && trainedSeconds() >= m_worthSeconds;
-    m_before = m_shown.id;
-    m_others[m_before] = std::move(m_shown);
-    m_shown = {};
-    emit canBringBackChanged(true);
-    if (!worth) return;
-    news << tr(
-        "The previous run is kept. Edit > Restore the previous run (Shift+R) shows it again.");
-    emit told(news.join(u' ').trimmed());
-}
-
-RunId ShownRun::adopt(const RunPtr& run, const QString& title, int64_t savedRows) {
-    Shown other;
-    other.run = run;
-    other.preset = QString::fromStdString(run->info().preset);
-    other.title = title;
-    other.savedRows = savedRows;
-    other.listed = !run->info().folder.empty(); // those of another session are in no folder
-    other.id = m_models.store.add(run, title.toStdString());
-    m_models.store.setVisible(other.id, false); // is drawn behind another run only when asked for
-    m_before = other.id;
-    m_others[m_before] = std::move(other);
-    emit canBringBackChanged(true);
-    emit stirred(); // a frame lists all that have come since the last one
-    return m_before;
-}
-
 void ShownRun::editOnceBuilt(KeptEdits edits) {
     m_edits = std::move(edits);
     if (m_controller.state() != SessionState::Building) applyEdits();
@@ -346,81 +311,6 @@ void ShownRun::editOnceBuilt(KeptEdits edits) {
 void ShownRun::applyEdits() {
     if (m_edits) m_models.history.takeOver(KeptEdits(*m_edits));
     m_edits.reset();
-}
-
-void ShownRun::bringBack(RunId id) {
-    const auto found = m_others.find(id);
-    if (found == m_others.end()) return;
-    guarded(*m_parts.banner, [&] {
-        // a live edit may have left a setting that is not allowed
-        checkConfig(found->second.run->info().recorded);
-        buildAgain(found->second); // stays in the list when memory is short
-        Shown back = std::move(found->second);
-        m_others.erase(found);
-        if (m_before == id) m_before = RunId::None;
-        emit canBringBackChanged(canBringBack());
-        emit told({}); // the sentence in the status bar may be about it
-        m_stays = true;
-        back.back = true;
-        back.experiment = m_experiment;
-        show(std::move(back));
-        showState();
-    });
-}
-
-void ShownRun::buildAgain(const Shown& back) {
-    const RunSnapshot now = back.run->snapshot();
-    prepare(now.info().recorded, back.preset, back.title, back.about);
-    if (now.checkpoint() && now.checkpoint()->step() == now.step()) m_next.before = back.run;
-    if (now.checkpoint())
-        m_next.from = [now, name = back.title.toStdString()] {
-            const RunCheckpoint& kept = *now.checkpoint();
-            Beginning from{std::make_shared<const ExperimentState>(readKept(kept, name))};
-            from.run = Run::goingOn(from.state->recorded, now, from.state->step);
-            RunBatch first;
-            // kept until there is a newer one; a copy of its own, as both runs are kept on disk
-            first.checkpoint = std::make_shared<const RunCheckpoint>(kept);
-            from.run->append(std::move(first));
-            return from;
-        };
-    restart();
-}
-
-void ShownRun::repeat(RunId id) {
-    const auto found = m_others.find(id);
-    const bool shown = id != RunId::None && id == m_shown.id;
-    if (!shown && found == m_others.end()) return;
-    const Shown& from = shown ? m_shown : found->second;
-    guarded(*m_parts.banner, [&] {
-        const RunConfig config = from.run->info().recorded;
-        RunWords::refuseRecorded(config);
-        checkConfig(config);
-        load(config, QString(from.preset), QString(from.title), QString(from.about));
-        m_controller.play();
-    });
-}
-
-void ShownRun::remove(RunId id) {
-    if (m_others.erase(id) == 0) return;
-    m_models.store.remove(id);
-    if (m_before == id) m_before = RunId::None;
-    emit canBringBackChanged(canBringBack());
-    m_models.list.refresh();
-    updateOverlays();
-}
-
-void ShownRun::updateOverlays() {
-    std::vector<Overlay> overlays;
-    for (const RunStore::Entry& entry : m_models.store.entries()) {
-        const auto found = m_others.find(entry.id);
-        if (found == m_others.end()) continue;
-        const bool before =
-            m_showsBefore && entry.id == m_before && found->second.experiment == m_shown.experiment;
-        if (before || entry.visible)
-            overlays.push_back({entry.run, before ? tr("before ") : RunListModel::tagOf(entry.id),
-                                entry.color, safeText(entry.name)});
-    }
-    m_parts.plots->setOverlays(std::move(overlays));
 }
 
 bool ShownRun::frame() {
@@ -481,6 +371,20 @@ void ShownRun::follow(const RunConfig& now) {
     m_models.history.without([&] { m_models.config.follow(now); });
     updateCurrent();
     updateCards();
+}
+
+void ShownRun::updateCurrent() {
+    const std::optional<RunConfig>& now = m_models.config.running();
+    if (!m_current || !now) return;
+    RunBatch batch;
+    batch.info = m_current->info();
+    // the pace is no edit of the run, but tells whether its speeds may be compared later
+    const bool rests = m_current->step() > 0 && !m_controller.running();
+    const double pace = rests ? batch.info->config.pace : now->pace;
+    batch.info->config = *now;
+    batch.info->config.pace = batch.info->recorded.pace = pace;
+    batch.info->outcome = m_controller.outcome();
+    m_current->append(std::move(batch));
 }
 
 void ShownRun::updateCards() {

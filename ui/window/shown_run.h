@@ -65,6 +65,8 @@ public:
     bool canStart() const { return start() != TransportBar::Start::Never; }
     /// Builds the networks of the settings again. Returns false where they cannot be used.
     bool restart();
+    /// Tells of a restart what its maker knows, after what it has changed itself.
+    void tellWithNews(const QString& text) { emit told((m_news + u' ' + text).trimmed()); }
     /// Lets a lane that is in the settings but does not run yet continue from a lane of the run.
     void fork(int lane, int parent);
     /// Sets the loss scale of a lane of the run that is trained; it can be undone.
@@ -260,19 +262,7 @@ private:
                                         m_controller.outOfPatience() > 0);
     }
     /// Stores the present settings and outcome of the run that is being trained.
-    void updateCurrent() {
-        const std::optional<RunConfig>& now = m_models.config.running();
-        if (!m_current || !now) return;
-        RunBatch batch;
-        batch.info = m_current->info();
-        // the pace is no edit of the run, but tells whether its speeds may be compared later
-        const bool rests = m_current->step() > 0 && !m_controller.running();
-        const double pace = rests ? batch.info->config.pace : now->pace;
-        batch.info->config = *now;
-        batch.info->config.pace = batch.info->recorded.pace = pace;
-        batch.info->outcome = m_controller.outcome();
-        m_current->append(std::move(batch));
-    }
+    void updateCurrent();
     void updateCards();
     void follow(const RunConfig& now);
     void updateGradients();

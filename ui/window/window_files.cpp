@@ -177,7 +177,7 @@ void WindowFiles::showPicture(const QString& path) {
 
 void WindowFiles::startFrom(const OpenedFile& weights, WeightsTaken taken) {
     OpenedWeights::set(m_models.config, weights, taken);
-    if (m_shown.restart()) emit told(OpenedWeights::told(weights));
+    if (m_shown.restart()) m_shown.tellWithNews(OpenedWeights::told(weights));
 }
 
 void WindowFiles::offerPart(const OpenedFile& weights) {

@@ -192,7 +192,7 @@ void TestCloseGuard::saysWhyItCountsFewerThanTheList() {
     Opened opened(config(), asking(sessions));
     MainWindow& window = opened.window;
     QVERIFY(trainsTwo(window));
-    const QString differs = QStringLiteral("The list of runs has ");
+    const QString differs = QStringLiteral("The list has ");
     QVERIFY(!closes(window, QMessageBox::Cancel).about.contains(differs));
     window.bringBack();
     QVERIFY(QTest::qWaitFor([&] { return window.run().step() == kFirst; }, kPatience));
@@ -201,7 +201,7 @@ void TestCloseGuard::saysWhyItCountsFewerThanTheList() {
     QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 3, kPatience);
     const Question asked = closes(window, QMessageBox::Cancel);
     QVERIFY2(asked.text.startsWith(QStringLiteral("2 runs trained for ")), qPrintable(asked.text));
-    QVERIFY2(asked.about.contains(differs + QStringLiteral("1 more: ")), qPrintable(asked.about));
+    QVERIFY2(asked.about.contains(differs + QStringLiteral("1 more. ")), qPrintable(asked.about));
 }
 
 /// Somebody watched this training, although its steps took next to no time.

@@ -56,6 +56,7 @@ private slots:
     void pictures();
     void resultsOfAnotherRunStay();
     void resultsOfTheSameRun();
+    void laterStepsOfTheSameRun();
 
 private:
     static QByteArray read(const QString& path) {
@@ -179,13 +180,15 @@ void TestExports::resultsOfAnotherRunStay() {
     const QTemporaryDir foreign; // no run's
     const QString steps = write(foreign, QStringLiteral("steps.csv"), "mine");
     asked = asksOnSaving(second.window, foreign.path());
-    QCOMPARE(asked.text, foreign.path() + QStringLiteral(" already holds such files. Replace "
-                                                         "steps.csv?"));
+    QCOMPARE(asked.text, foreign.path() + QStringLiteral(" already has files with these names, "
+                                                         "perhaps of another program: steps.csv. "
+                                                         "Replace them?"));
     QCOMPARE(asked.enter, QMessageBox::Cancel);
     QCOMPARE(read(steps), QByteArray("mine"));
 }
 
-/// Its earlier results are written again, also when the run was opened from there.
+/// Its earlier results are written again, also when the run was opened from there, or goes on from
+/// its checkpoint there.
 void TestExports::resultsOfTheSameRun() {
     const QTemporaryDir folder;
     const QString place = folder.filePath(QStringLiteral("mine"));
@@ -206,6 +209,35 @@ void TestExports::resultsOfTheSameRun() {
     QVERIFY(QTest::qWaitFor([&] { return window.showsSaved(); }, kPatience));
     QVERIFY(isWrittenAgain());
     QVERIFY(isWrittenAgain()); // it has another id there now
+    const RunPtr earlier = window.shown().run();
+    window.openFile(place);
+    const auto isRead = [&] { return window.showsSaved() && window.shown().run() != earlier; };
+    QVERIFY(QTest::qWaitFor(isRead, kPatience));
+    QTRY_VERIFY_WITH_TIMEOUT(window.controller().state() != SessionState::Building, kPatience);
+    window.play(); // Continue
+    const auto goesOn = [&] { return !window.showsSaved() && window.run().step() > 5; };
+    QVERIFY(QTest::qWaitFor(goesOn, kPatience));
+    QVERIFY(reaches(window, SessionState::Finished));
+    QVERIFY(isWrittenAgain());
+}
+
+/// Steps that the window has not are lost, although they are the same run's.
+void TestExports::laterStepsOfTheSameRun() {
+    const QTemporaryDir folder;
+    const QString place = folder.filePath(QStringLiteral("mine"));
+    Opened opened(named("Mine", 5));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 5));
+    window.saveResults(place);
+    const QByteArray rows("step,\n1200,\n"); // as if it had gone on in another window
+    QFile longer(place + QStringLiteral("/steps.csv"));
+    QVERIFY(longer.open(QIODevice::WriteOnly) && longer.write(rows) == rows.size());
+    longer.close();
+    const Asked asked = asksOnSaving(window, place);
+    QCOMPARE(asked.text, place + QStringLiteral(" holds more of this run: it goes up to step 1,200 "
+                                                "there, and only up to step 5 here. Replace it?"));
+    QCOMPARE(asked.enter, QMessageBox::Cancel);
+    QCOMPARE(read(place + QStringLiteral("/steps.csv")), rows);
 }
 
 } // namespace tst_exports

@@ -1,6 +1,7 @@
 // Lanes that continue from another lane's state, in the window: requested beside their settings,
 // drawn from there on, saved, and repeated exactly.
 #include "engine/runs/saved_forks.h"
+#include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 #include "ui/images/compare_view.h"
@@ -75,6 +76,14 @@ bool hasHeading(MainWindow& window, const QString& title) {
     });
 }
 
+/// Resets, and returns what the window tells at its lower edge.
+QString newsOfReset(MainWindow& window) {
+    window.statusBar()->clearMessage();
+    window.restart();
+    const QString told = window.statusBar()->currentMessage();
+    return reaches(window, SessionState::Ready) ? told : QString();
+}
+
 } // namespace
 
 class TestForks : public QObject {
@@ -89,6 +98,8 @@ private slots:
     void namesTheScaleItStartsAt();
     void saysThatTheFirstScaleIsNotUsed();
     void aResetTellsWhatItChanges();
+    void aResetTellsNoWrongOrigin();
+    void aResetTellsOfScalesInAFile();
 };
 
 void TestForks::goesOnWithItsPast() {
@@ -302,19 +313,36 @@ void TestForks::aResetTellsWhatItChanges() {
     window.play(); // Continue
     QVERIFY(reachesStep(window, 2 * kForkedAfter));
     QVERIFY(reaches(window, SessionState::Finished));
-    const auto newsOfReset = [&window] {
-        window.statusBar()->clearMessage();
-        window.restart();
-        const QString told = window.statusBar()->currentMessage();
-        return reaches(window, SessionState::Ready) ? told : QString();
-    };
-    QCOMPARE(newsOfReset(),
-             QStringLiteral("C starts from step 0 now; it no longer continues B. The loss scale "
-                            "that was set while it trained is gone; the settings stay as they are. "
-                            "Stop after is 10 again, as before Continue."));
+    QCOMPARE(
+        newsOfReset(window),
+        QStringLiteral("C starts from step 0 now; it no longer continues B. Loss scales that "
+                       "were set by hand are gone; the settings stay as they are. “Stop after” "
+                       "is 10 steps again, as before you pressed Continue."));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{0}, kPatience);
-    QCOMPARE(newsOfReset(), QString());
+    QCOMPARE(newsOfReset(window), QString());
+}
+
+/// The letter of a lane that was removed is another one's by then.
+void TestForks::aResetTellsNoWrongOrigin() {
+    Opened opened(tinyConfig(kForkedAfter));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, kForkedAfter));
+    window.setup().addLane();
+    window.shown().fork(2, 1);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
+    QVERIFY(window.config().removeLane(1));
+    QCOMPARE(newsOfReset(window), QStringLiteral("B starts from step 0 now."));
+}
+
+void TestForks::aResetTellsOfScalesInAFile() {
+    RunConfig config = tinyConfig(kForkedAfter);
+    config.edits.push_back({3, 1, kLiveScale, 64.0});
+    Opened opened(config);
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QCOMPARE(newsOfReset(opened.window),
+             QStringLiteral("Loss scales that were set by hand are gone; the settings stay as they "
+                            "are."));
 }
 
 } // namespace tst_forks

@@ -8,6 +8,7 @@
 #include "ui/window/figures.h"
 #include "ui/window/headline.h"
 
+#include <QElapsedTimer>
 #include <QLabel>
 #include <QTest>
 
@@ -107,10 +108,18 @@ void TestHeadline::lostGradientsAreTold() {
     opened.window.play();
     QTRY_VERIFY_WITH_TIMEOUT(opened.window.run().lane(1).last.step > 0, kPatience);
     QTest::keyClick(&opened.window, Qt::Key_G);
-    QTRY_VERIFY_WITH_TIMEOUT(headlineOf(opened.window)
-                                 ->toolTip()
-                                 .contains(QStringLiteral("of the gradients of B are zero")),
-                             kPatience);
+    const auto says = [&opened](const char* words) {
+        return headlineOf(opened.window)->toolTip().contains(QLatin1String(words));
+    };
+    constexpr const char* kLost = "of the gradients of B are zero";
+    QTRY_VERIFY_WITH_TIMEOUT(says(kLost), kPatience);
+    // what is new comes first, for as long as it takes to read it
+    opened.window.shown().setScale(1, QStringLiteral("2^-25"));
+    QTRY_VERIFY_WITH_TIMEOUT(!says(kLost), kPatience);
+    QElapsedTimer clock;
+    clock.start();
+    QTRY_VERIFY_WITH_TIMEOUT(says(kLost), kPatience);
+    QVERIFY2(clock.elapsed() > 1000, qPrintable(QString::number(clock.elapsed())));
 }
 
 /// Lanes that do not scale their loss cannot skip a step, and nothing is said about it.

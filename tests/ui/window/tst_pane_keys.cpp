@@ -36,6 +36,7 @@ private slots:
     void init();
     void cleanup() { m_opened.reset(); }
     void partsInTurn();
+    void cardsAreScrolled();
     void tabLeavesNothingOut();
     void tabIsSeen();
     void enterPressesButtons();
@@ -110,6 +111,32 @@ void TestPaneKeys::partsInTurn() {
     QVERIFY(has<TransportBar>());
 }
 
+/// Compact cards without a loss scale hold nothing that takes the keyboard.
+void TestPaneKeys::cardsAreScrolled() {
+    RunConfig config = tinyConfig(3);
+    config.lanes.assign(6, config.lanes.front()); // FP32
+    m_opened = std::make_unique<Opened>(config);
+    window().resize(1280, 500);
+    QVERIFY(reaches(window(), SessionState::Ready));
+    QApplication::setActiveWindow(&window());
+    QVERIFY(test::isActive(&window()));
+    const auto* cards = window().findChild<ScalerPanel*>();
+    const auto* bar = cards->verticalScrollBar();
+    QTRY_VERIFY(cards->isVisible() && bar->maximum() > 0);
+    for (QWidget* each : cards->widget()->findChildren<QWidget*>())
+        each->setFocusPolicy(Qt::NoFocus); // they may be shown in full
+    constexpr int kParts = 9;
+    for (int part = 0; part < kParts && !has<ScalerPanel>(); ++part)
+        press(Qt::Key_F6);
+    QVERIFY(has<ScalerPanel>());
+    const QImage seen = cards->viewport()->grab().toImage();
+    const QPoint edge(0, cards->viewport()->height() / 2);
+    QCOMPARE(seen.pixelColor(edge * seen.devicePixelRatio()).name(),
+             cards->palette().color(QPalette::Highlight).name());
+    press(Qt::Key_Down);
+    QVERIFY(bar->value() > 0);
+}
+
 /// Tab goes the same way as Shift+Tab, through all buttons.
 void TestPaneKeys::tabLeavesNothingOut() {
     auto* presets = window().findChild<QWidget*>(QStringLiteral("presets"));
@@ -139,7 +166,7 @@ void TestPaneKeys::tabIsSeen() {
                                 .arg(stop->accessibleName(),
                                      stop->parentWidget()->metaObject()->className())));
         if (ofEvents && stop->inherits("QAbstractScrollArea")) {
-            // of the panel that has the keyboard alone
+            // the frame is the panel's, which draws it around the part that has the keyboard
             const QImage seen = window().findChild<EventPanel*>()->grab().toImage();
             const QPoint corner = stop->geometry().topLeft() - QPoint(2, 2);
             QCOMPARE(seen.pixelColor(corner * seen.devicePixelRatio()).name(),

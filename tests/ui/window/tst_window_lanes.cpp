@@ -115,8 +115,6 @@ void TestWindowLanes::lanesComeAndGoByClick() {
     QVERIFY(window.bannerText().isEmpty());
 }
 
-/// Rows of a run may arrive before the state that it runs: a restart then must not leave it
-/// standing.
 /// The button is below all settings; whoever has hidden them finds the entry, and then the
 /// settings.
 void TestWindowLanes::addedFromTheMenu() {
@@ -140,6 +138,8 @@ void TestWindowLanes::addedFromTheMenu() {
     QVERIFY(!add->isEnabled());
 }
 
+/// Rows of a run may arrive before the state that it runs: a restart then must not leave it
+/// standing.
 void TestWindowLanes::restartRightAfterPlay() {
     Opened opened(tinyConfig(1000000));
     MainWindow& window = opened.window;

@@ -402,6 +402,16 @@ void TestWindowResume::weightsStartTheLanes() {
     QVERIFY(QFile::exists(file));
     opened.window.saveExperiment(path("weights.json"));
     QCOMPARE(readConfig(path("weights.json").toStdString()).model.weights, file.toStdString());
+
+    RunConfig edited = config(1);
+    edited.edits.push_back({1, 1, kLiveScale, 64.0}); // the start from weights drops it
+    Opened other(edited);
+    QVERIFY(reaches(other.window, SessionState::Ready));
+    QVERIFY(other.window.tryFile(file));
+    QCOMPARE(other.window.statusBar()->currentMessage(),
+             QStringLiteral("Loss scales that were set by hand are gone; the settings stay as they "
+                            "are. All lanes start from the weights in ") +
+                 file);
 }
 
 void TestWindowResume::otherWeightsAreRefused() {
