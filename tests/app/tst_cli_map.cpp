@@ -125,22 +125,16 @@ private slots:
         for (int i = 1; i <= 60; ++i)
             file.write(QStringLiteral("%1,%2.5\n").arg(i * 1'000'000).arg(i % 7).toUtf8());
         file.close();
-        const QStringList large{file.fileName(),
-                                "--set",
-                                "data.standardise=false",
-                                "--lanes",
-                                "amp-fp16",
-                                "--steps",
-                                "30",
-                                "--device",
-                                "cpu"};
-        const Outcome none =
-            call(QStringList{"sweep", "--sweep", "scaler.init_scale=2,2^10"} + large);
+        const QStringList large{"sweep",    file.fileName(),
+                                "--set",    "data.standardise=false",
+                                "--lanes",  "amp-fp16",
+                                "--steps",  "30",
+                                "--device", "cpu"};
+        const Outcome none = call(large + QStringList{"--sweep", "scaler.init_scale=2,2^10"});
         QVERIFY2(none.code == 0 && none.out.contains("skipped steps; no cell has a finite loss\n"),
                  none.out + none.error);
         QVERIFY2(!none.out.contains("> ") && !none.out.contains("\n1  "), none.out);
-        const Outcome one =
-            call(QStringList{"sweep", "--sweep", "precision=amp-fp16,fp32"} + large);
+        const Outcome one = call(large + QStringList{"--sweep", "precision=amp-fp16,fp32"});
         QVERIFY2(one.out.contains("\nfp32") && one.out.contains("> marks the "), one.out);
         QVERIFY2(one.out.contains("\n1  ") && one.out.contains("\n-  "), one.out);
         QCOMPARE(one.out.count("> "), qsizetype{2});
