@@ -21,7 +21,7 @@ namespace halfscope {
 
 namespace {
 
-constexpr std::chrono::milliseconds kAtOnce{50}, kPatience{3000};
+constexpr std::chrono::milliseconds kFirstWait{50}, kMostWait{3000};
 
 /// Whether a file is another one or lies in it, as far as their names tell.
 bool isNamedIn(const QString& file, const QString& path) {
@@ -41,10 +41,10 @@ void keepReadSoon(const std::vector<ReadPath>& reads, const QString& path) {
     } catch (const RunError&) {
         return work(); // the system has no thread to give
     }
-    if (!job->isDone(kAtOnce)) {
+    if (!job->isDone(kFirstWait)) {
         QEventLoop waits;
         QObject::connect(job.get(), &FileJob::done, &waits, &QEventLoop::quit);
-        QTimer::singleShot(kPatience, &waits, &QEventLoop::quit);
+        QTimer::singleShot(kMostWait, &waits, &QEventLoop::quit);
         waits.exec(QEventLoop::ExcludeUserInputEvents); // the dialog's answer is on its way
     }
     if (job->isDone()) return job->result();

@@ -421,7 +421,7 @@ QImage PlotStack::picture() {
 }
 
 PlotValues PlotStack::values(const QString& column) const {
-    const PlotPanel* panel = m_rows->named(column);
+    PlotPanel* panel = m_rows->named(column);
     return {m_range.from(), m_range.to(), panel ? panel->curves() : std::vector<PlottedCurve>()};
 }
 

@@ -358,7 +358,7 @@ void TestPlotLayout::laneWithoutScaleHasNone() {
     const ReadoutItem* scale = header(1);
     QVERIFY(scale);
     QCOMPARE(scale->entries()[0].value, QStringLiteral("none"));
-    QCOMPARE(scale->entries()[1].value, QStringLiteral("1"));
+    QCOMPARE(scale->entries()[1].value, QStringLiteral("1 = 2^0"));
 }
 
 void TestPlotLayout::headersCutNoNumber() {
