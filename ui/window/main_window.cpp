@@ -328,8 +328,9 @@ FrameLoop::Done MainWindow::draw() {
         m_shown->showsSaved() || state == SessionState::Finished || state == SessionState::Failed;
     const RunPtr& run = m_shown->run();
     m_models.run.setPace(over && run && run->step() > 0 ? trainedPace(run) : pace);
-    // where the run is about to go on, the headline invites to that, and must stay
-    if (m_models.run.setOver(over) && over) m_figures->changed();
+    // otherwise the headline may invite to go on, or say what failed, and must stay
+    const bool sumsUp = m_shown->showsSaved() || state == SessionState::Finished;
+    if (m_models.run.setOver(over) && sumsUp) m_figures->changed();
     m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
     m_parts.plots->setComparable(m_models.run.comparesSpeeds());
     const bool drawn = m_parts.plots->refresh();

@@ -359,7 +359,7 @@ bool ShownRun::drain() {
         batch.change ? std::optional(batch.change->now) : std::nullopt;
     m_feed->take(std::move(batch), m_watched ? RunFeed::Counts::Keep : RunFeed::Counts::Glance);
     if (now) follow(*now);
-    if (trained && m_models.config.running() &&
+    if (trained && m_controller.running() && m_models.config.running() &&
         m_models.config.running()->pace != m_current->info().config.pace)
         updateCurrent();
     m_replaces = m_replaces || (trained && m_shown.run != m_current);
