@@ -90,7 +90,7 @@ void answer(QMessageBox::StandardButton button) {
 void answerWithEnter() {
     QTimer::singleShot(0, qApp, [] {
         if (auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget()))
-            QTest::keyClick(box, Qt::Key_Return);
+            box->defaultButton()->click(); // as Enter does
     });
 }
 

@@ -30,7 +30,7 @@ Asked asksOnSaving(MainWindow& window, const QString& folder) {
         auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
         if (!box) return;
         asked = {box->text(), box->standardButton(box->defaultButton())};
-        QTest::keyClick(box, Qt::Key_Return);
+        box->defaultButton()->click();
     });
     answers.start(10);
     answerWith(folder);
