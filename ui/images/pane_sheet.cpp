@@ -29,9 +29,12 @@ QFont boldOf(const QWidget& widget) {
 /// of its own below all titles.
 std::vector<QStringList> titleLines(const std::vector<ImageView*>& panes) {
     std::vector<QStringList> lines;
-    for (const ImageView* pane : panes)
+    for (const ImageView* pane : panes) {
+        QString title = pane->title();
+        title.replace(QChar(QChar::Nbsp), QChar(u' ')); // a setting's name may have two lines here
         lines.push_back(
-            fittingLines(pane->title(), boldOf(*pane), pane->width() - 2 * kMargin, kMostLines));
+            fittingLines(title, boldOf(*pane), pane->width() - 2 * kMargin, kMostLines));
+    }
     bool noted = true;
     for (size_t i = 0; i < panes.size(); ++i)
         noted = noted && (panes[i]->note().isEmpty() ||

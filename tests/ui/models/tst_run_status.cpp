@@ -126,30 +126,34 @@ void TestRunStatus::dataThatAreNotFinite() {
         model.refresh();
         return model.summary().replace(QChar::Nbsp, u' ');
     };
-    RunBatch lost;
-    lost.events.push_back({EventKind::Underflow, 56, 1, 1, 1, {}, {}});
-    for (int64_t step = 1; step <= 60; ++step)
-        lost.rows.push_back(rowAt(step, 1, 1)
-                                .set(metric::SkippedSoFar, step)
-                                .set(metric::Loss, NAN)
-                                .setFlags(kSkipped | kLossNotFinite));
-    run->append(std::move(lost));
+    const auto skip = [&](int64_t first, int64_t last, std::vector<Event> events) {
+        RunBatch batch;
+        batch.events = std::move(events);
+        for (int64_t step = first; step <= last; ++step)
+            batch.rows.push_back(rowAt(step, 1, 1)
+                                     .set(metric::SkippedSoFar, step)
+                                     .set(metric::Loss, NAN)
+                                     .setFlags(kSkipped | kLossNotFinite));
+        run->append(std::move(batch));
+    };
+    const Event underflow{EventKind::Underflow, 20, 1, 1, 1, {}, {}};
+    skip(1, 40, {underflow}); // before the data can be its reason
     QVERIFY2(summary().endsWith(QLatin1String("rounded to zero: its loss scale was too small.")),
              qPrintable(summary()));
-    RunBatch found;
-    found.events.push_back({EventKind::Overflow, 61, 1, 1, 1, {}, {}});
-    found.events.back().tensor = Message(kInputOf, int64_t{362}).english();
-    found.rows.push_back(rowAt(61, 1, 1)
-                             .set(metric::SkippedSoFar, int64_t{61})
-                             .set(metric::Loss, NAN)
-                             .setFlags(kSkipped | kLossNotFinite));
-    run->append(std::move(found));
+    Event fault{EventKind::Overflow, 41, 1, 1, 1, {}, {}};
+    fault.tensor = Message(kInputOf, int64_t{362}).english();
+    skip(41, 41, {fault});
+    QVERIFY2(summary().endsWith(QLatin1String("rounded to zero: its loss scale was too small.")),
+             qPrintable(summary()));
+    QCOMPARE(model.lane(1).lastBrief, QStringLiteral("Step 41: Data not finite, scale stays"));
+    Event later = underflow;
+    later.step = 56;
+    skip(42, 60, {later});
     const QString reason = QStringLiteral(
-        "The data hold inf or nan: the input of sample 362 in step 61. Every step of B was "
+        "The data hold inf or nan: the input of sample 362 in step 41. Every step of B was "
         "skipped, so its weights never changed.");
     QVERIFY2(summary().endsWith(u' ' + reason), qPrintable(summary()));
     QCOMPARE(model.summaries().last(), reason);
-    QCOMPARE(model.lane(1).lastBrief, QStringLiteral("Step 61: Data not finite, scale stays"));
 }
 
 /// What happened in its last seconds is not its speed.

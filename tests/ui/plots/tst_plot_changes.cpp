@@ -61,8 +61,8 @@ void TestPlotChanges::meansJumpAtTheFlag() {
         m_stack->magnify(size);
         show();
         const QCPGraph* line = graphNamed(*m_stack, QStringLiteral("Loss/B amp-fp16/trend"));
-        QVERIFY(line && line->data()->size() > 10);
-        double last = 0, next = 0; // the points on both sides
+        QVERIFY(line && line->data()->size() > 3); // the middle of level stretches is left out
+        double last = 0, next = 0;                 // the points on both sides
         for (const QCPGraphData& point : *line->data()) {
             QCOMPARE(point.value > 1, point.key >= kChange);
             if (point.key < kChange) last = point.key;
@@ -114,7 +114,9 @@ void TestPlotChanges::denseForksAreLinesToo() {
     for (int64_t step = 1; step <= kSteps; ++step) {
         if (step == kFork + 1) fork(kFork);
         for (int lane = 0; lane < (step > kFork ? 3 : 2); ++lane)
-            m_stack->append(lane, record(step, lane, static_cast<float>(1 + step % 2)));
+            m_stack->append(
+                lane, record(step, lane,
+                             static_cast<float>(step % 2) + 1e-3F * static_cast<float>(step)));
     }
     show();
     const auto lineOf = [this](char lane) {

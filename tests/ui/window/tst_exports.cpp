@@ -214,6 +214,7 @@ void TestExports::resultsOfTheSameRun() {
     const auto isRead = [&] { return window.showsSaved() && window.shown().run() != earlier; };
     QVERIFY(QTest::qWaitFor(isRead, kPatience));
     QTRY_VERIFY_WITH_TIMEOUT(window.controller().state() != SessionState::Building, kPatience);
+    window.setStopStep(10);
     window.play(); // Continue
     const auto goesOn = [&] { return !window.showsSaved() && window.run().step() > 5; };
     QVERIFY(QTest::qWaitFor(goesOn, kPatience));
