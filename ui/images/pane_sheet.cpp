@@ -25,6 +25,25 @@ QFont boldOf(const QWidget& widget) {
     return bold;
 }
 
+/// Divides words that are wider than a line.
+QString breakable(const QString& title, const QFontMetrics& metrics, int width) {
+    QString text;
+    for (const QString& word : title.split(u' ')) {
+        if (!text.isEmpty()) text += u' ';
+        int line = 0;
+        for (const QChar letter : word) {
+            const int advance = metrics.horizontalAdvance(letter);
+            if (line > 0 && line + advance > width) {
+                text += u' ';
+                line = 0;
+            }
+            text += letter;
+            line += advance;
+        }
+    }
+    return text;
+}
+
 /// Returns the lines of the panes' titles. A note that has no room beside each last line has a line
 /// of its own below all titles.
 std::vector<QStringList> titleLines(const std::vector<ImageView*>& panes) {
@@ -32,6 +51,7 @@ std::vector<QStringList> titleLines(const std::vector<ImageView*>& panes) {
     for (const ImageView* pane : panes) {
         QString title = pane->title();
         title.replace(QChar(QChar::Nbsp), QChar(u' ')); // a setting's name may have two lines here
+        title = breakable(title, QFontMetrics(boldOf(*pane)), pane->width() - 2 * kMargin);
         lines.push_back(
             fittingLines(title, boldOf(*pane), pane->width() - 2 * kMargin, kMostLines));
     }

@@ -19,18 +19,30 @@ bool isSameFolder(const QString& a, const QString& b) {
     return whole(a) == whole(b);
 }
 
+/// Returns the folder and the id of the saved run that a run is or goes on from; empty for others.
+const std::string& folderOf(const RunInfo& info) {
+    return info.folder.empty() ? info.pastFolder : info.folder;
+}
+const std::string& idOf(const RunInfo& info) { return info.folder.empty() ? info.pastId : info.id; }
+
 QString grouped(int64_t step) { return QLocale().toString(static_cast<qlonglong>(step)); }
 
 } // namespace
 
+void ResultsQuestion::saved(const std::string& id, const ReadRun& run) {
+    m_saved[id] = {run, idOf(run->now().info())};
+}
+
 bool ResultsQuestion::isOf(const ReadRun& run, const QString& folder, const HeldRun& held) const {
     if (!run) return false;
-    const auto known = m_saved.find(held.id);
-    if (known != m_saved.end() && known->second.lock() == run) return true;
     const RunInfo& info = run->now().info();
-    const bool read = !info.folder.empty();
-    const std::string& from = read ? info.folder : info.pastFolder;
-    if (from.empty() || (read ? info.id : info.pastId) != held.id) return false;
+    const std::string &from = folderOf(info), &id = idOf(info);
+    if (const auto known = m_saved.find(held.id); known != m_saved.end()) {
+        const Saved& saved = known->second;
+        // what was read from the folder, and saved there again, has another id there since
+        if (saved.run.lock() == run || (!id.empty() && saved.earlierId == id)) return true;
+    }
+    if (from.empty() || id != held.id) return false;
     // a folder without a manifest tells no id
     return !held.id.empty() || isSameFolder(QString::fromStdString(from), folder);
 }

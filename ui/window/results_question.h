@@ -29,7 +29,7 @@ public:
     using ReadRun = std::shared_ptr<const Run>;
 
     /// Remembers under which id the results of a run were saved.
-    void saved(const std::string& id, const ReadRun& run) { m_saved[id] = run; }
+    void saved(const std::string& id, const ReadRun& run);
     /// Whether results of `run` may be saved in the folder: nothing is lost there, or the user says
     /// so. Enter replaces only results of the same run, or of one whose rows it begins with, such
     /// as `before` (null: none), and only where they have no later steps.
@@ -39,8 +39,11 @@ public:
 private:
     bool isOf(const ReadRun&, const QString& folder, const HeldRun&) const;
 
-    /// By the id in the folder.
-    std::map<std::string, std::weak_ptr<const Run>> m_saved;
+    struct Saved {
+        std::weak_ptr<const Run> run;
+        std::string earlierId; ///< that of the saved run which it was or went on from; may be empty
+    };
+    std::map<std::string, Saved> m_saved; ///< by the id in the folder
 };
 
 } // namespace halfscope
