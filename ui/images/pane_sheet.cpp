@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kFine = 2; // as in pictures of the plots
 constexpr int kMargin = 2;
-constexpr int kMostLines = 6;
+constexpr int kMostLines = 12;
 
 QFont boldOf(const QWidget& widget) {
     QFont bold = widget.font();

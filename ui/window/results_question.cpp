@@ -40,7 +40,10 @@ bool ResultsQuestion::isOf(const ReadRun& run, const QString& folder, const Held
     if (const auto known = m_saved.find(held.id); known != m_saved.end()) {
         const Saved& saved = known->second;
         // what was read from the folder, and saved there again, has another id there since
-        if (saved.run.lock() == run || (!id.empty() && saved.earlierId == id)) return true;
+        const auto first = m_saved.find(saved.earlierId);
+        if (saved.run.lock() == run || (!id.empty() && saved.earlierId == id) ||
+            (first != m_saved.end() && first->second.run.lock() == run))
+            return true;
     }
     if (from.empty() || id != held.id) return false;
     // a folder without a manifest tells no id
