@@ -5,11 +5,26 @@
 #include "engine/runs/run_manifest.h"
 #include "engine/train/checkpoint.h"
 
+#include <filesystem>
 #include <new>
 #include <utility>
 #include <vector>
 
 namespace halfscope {
+
+namespace {
+
+/// A run that was opened reads its checkpoint from a file, which saving may just have replaced.
+void readFrom(const std::string& file, const RunCheckpoint& kept) {
+    if (kept.lies() != RunCheckpoint::Lies::InFile) return;
+    try {
+        (void)kept.bytes();
+    } catch (const ReportedError&) {
+        kept.setStored([again = checkpointInFile(file, kept.step())] { return again->bytes(); });
+    }
+}
+
+} // namespace
 
 SavedFiles saveWithCheckpoint(const RunSnapshot& run, const std::string& folder,
                               const std::string& name, const std::string& program,
@@ -29,6 +44,9 @@ SavedFiles saveWithCheckpoint(const RunSnapshot& run, const std::string& folder,
         }
     }
     SavedFiles saved = saveRun(run, folder, files, id);
+    if (run.checkpoint() && problem.empty())
+        readFrom((std::filesystem::path(folder) / run_file::kCheckpoint).string(),
+                 *run.checkpoint());
     saved.checkpointError = std::move(problem);
     return saved;
 }
