@@ -7,12 +7,15 @@
 
 #include <QAbstractItemModel>
 #include <QAction>
+#include <QGuiApplication>
+#include <QLibraryInfo>
 #include <QMenu>
 #include <QSignalSpy>
 #include <QStyle>
 #include <QStyleOptionComboBox>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QVersionNumber>
 #include <QWheelEvent>
 
 namespace tst_preset_box {
@@ -132,6 +135,9 @@ void TestPresetBox::keysReachEveryGroup() {
 
 /// A submenu that opened with its menu would take no clicks.
 void TestPresetBox::mouseReachesThePresentGroup() {
+    if (QLibraryInfo::version() >= QVersionNumber(6, 8) &&
+        QGuiApplication::platformName() == QLatin1String("offscreen"))
+        QSKIP("from Qt 6.8 on, menus without a display do not follow a simulated mouse");
     PresetBox box;
     box.show();
     QVERIFY(test::isActive(&box));
