@@ -443,6 +443,10 @@ void SetupPanel::refreshSettings() {
     m_restart->setVisible(waits);
 }
 
+/// A field that loses the keyboard as the panel goes still commits what was typed in it: the model
+/// then tells a panel whose members are gone.
+SetupPanel::~SetupPanel() { disconnect(&m_model, nullptr, this, nullptr); }
+
 FieldEditor* SetupPanel::editor(std::string_view key, int lane) const {
     return findChild<FieldEditor*>(
         QStringLiteral("field:%1:%2")

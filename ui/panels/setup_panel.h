@@ -28,6 +28,7 @@ class SetupPanel : public QWidget {
     Q_OBJECT
 public:
     explicit SetupPanel(ConfigModel&, QWidget* parent = nullptr);
+    ~SetupPanel() override;
 
     FieldEditor* editor(std::string_view key, int lane = -1) const;
     bool restartShown() const;

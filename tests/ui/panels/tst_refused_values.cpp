@@ -9,6 +9,8 @@
 #include <QSpinBox>
 #include <QTest>
 
+#include <memory>
+
 namespace tst_refused_values {
 
 using namespace halfscope;
@@ -33,6 +35,7 @@ private slots:
     void refusedNumbersGo();
     void refusedTextsGo();
     void unitsAreNotTypedIn();
+    void aPanelGoesWhileANumberIsTyped();
 };
 
 void TestRefusedValues::wholeNumbersStayAsTyped_data() {
@@ -193,7 +196,21 @@ void TestRefusedValues::unitsAreNotTypedIn() {
     QVERIFY(line->isModified());
     line->selectAll();
     QCOMPARE(line->selectedText(), QStringLiteral("647"));
-    QTest::keyClick(box, Qt::Key_Return); // a panel that is destroyed takes no edit
+}
+
+/// A panel that is destroyed hides first, so that its field loses the keyboard and commits.
+void TestRefusedValues::aPanelGoesWhileANumberIsTyped() {
+    ConfigModel model;
+    auto panel = std::make_unique<SetupPanel>(model);
+    panel->show();
+    QVERIFY(test::isActive(panel.get()));
+    auto* box = qobject_cast<QSpinBox*>(panel->editor("model.width")->control());
+    box->setFocus();
+    QVERIFY(box->hasFocus());
+    QTest::keyClick(box, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClicks(box, QStringLiteral("31"));
+    panel.reset(); // crashed: the model told a panel whose members were gone
+    QCOMPARE(model.settle().model.width, 31);
 }
 
 } // namespace tst_refused_values
