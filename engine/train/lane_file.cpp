@@ -90,6 +90,8 @@ std::string nameOf(LaneFile file, const std::string& lane) {
 std::optional<LaneFileBytes> laneFileBytes(Experiment& experiment, LaneFile file, int lane,
                                            const std::string& program, const std::string& samples,
                                            const std::stop_token& stop) {
+    if (file == LaneFile::Predicted)
+        return predictedBytes(predictedSamples(experiment, lane, samples, stop));
     Trainer& trainer = experiment.lane(lane);
     switch (file) {
     case LaneFile::StateDict:
@@ -100,8 +102,7 @@ std::optional<LaneFileBytes> laneFileBytes(Experiment& experiment, LaneFile file
                              onnxRoundingNote(experiment.config())};
     case LaneFile::CriticOnnx: return LaneFileBytes{criticOnnxBytes(experiment, lane, program)};
     case LaneFile::Predictions: return predictionBytes(trainer);
-    case LaneFile::Predicted:
-        return predictedBytes(predictedSamples(experiment, lane, samples, stop));
+    case LaneFile::Predicted: break;
     }
     failInvariant("unknown file of a lane");
 }

@@ -29,12 +29,14 @@ struct LaneFileBytes {
 
 /// Returns the file's bytes, or nothing when requestStop() came meanwhile. Throws InputError when
 /// there can be no such file. `program` is the program's version; `samples` is the file whose
-/// samples are Predicted, and `stop` ends that as requestStop() ends the others.
+/// samples are Predicted, and `stop` ends that as requestStop() ends the others; only then, `lane`
+/// may be kEveryLane (predicted_samples.h).
 std::optional<LaneFileBytes> laneFileBytes(Experiment&, LaneFile, int lane,
                                            const std::string& program,
                                            const std::string& samples = {},
                                            const std::stop_token& stop = {});
-/// Returns the same for a lane of a saved run, as it was when its weights were written; its
+/// Returns the same for a lane of a saved run, as it was when its weights were written, or for all
+/// of them where the name is empty; its
 /// weights are the file that the run has. Reads the training data again for all other files, and
 /// builds a network of its own.
 std::optional<LaneFileBytes> laneFileBytes(const RunWeights&, LaneFile, const std::string& lane,

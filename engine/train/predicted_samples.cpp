@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -132,65 +133,103 @@ void addLeftOut(const std::vector<Message>& leftOut, std::vector<Message>& notes
                            leftOut.size() - named);
 }
 
-/// Returns the weights for the network of a step.
-using WeightsFor = std::function<Weights(const Graph& step)>;
+/// Whose predictions are wanted, and with which weights.
+struct Asked {
+    RunConfig config; ///< with all lanes of the run
+    std::vector<size_t> lanes{};
+    std::vector<std::string> names{}; ///< of those lanes
+    std::string trained{};            ///< dataPrint() of the run
+    /// Returns the weights of a lane for the network of a step.
+    std::function<Weights(size_t lane, const Graph& step)> weights{};
+};
 
-/// Returns what the only lane of the settings computes with these weights; nothing when it was
-/// stopped.
-std::optional<PredictedSamples> predictedWith(const WeightsFor& weightsFor, const RunConfig& config,
-                                              const std::string& trained,
-                                              const std::stop_token& stop) {
-    Experiment judge(config, stop);
+/// Sets the weights of a lane in a network of its own, `judge`.
+void setWeights(const Asked& asked, size_t lane, Experiment& judge) {
     Trainer& trainer = judge.lane(0);
     std::optional<Weights> weights;
     try {
-        weights = weightsFor(trainer.program().graph);
+        weights = asked.weights(lane, trainer.program().graph);
     } catch (const InputError& why) {
-        throw misfit(config.task, trained, judge.dataPrint(), why);
+        throw misfit(judge.config().task, asked.trained, judge.dataPrint(), why);
     }
     try {
         trainer.setWeights(*weights);
     } catch (const InputError&) { // its columns make another number of inputs, for example
         throw InputError(phrase("Training", "%1: the file changed after the training, and the "
                                             "network does not fit what it holds now"),
-                         shownPlaceOfData(config.task));
+                         shownPlaceOfData(judge.config().task));
     }
+}
+
+/// What the judge of a lane tells of all of them.
+struct Judgement {
+    std::vector<Message> notes{};
+    std::optional<std::vector<std::string>> classes{};
+};
+
+/// Returns what a lane predicts; nothing when it was stopped. Fills `told` when it is empty.
+std::optional<Predictions> predictionsOf(const Asked& asked, size_t lane,
+                                         std::optional<Judgement>& told,
+                                         const std::stop_token& stop) {
+    RunConfig config = asked.config;
+    config.lanes = {config.lanes.at(lane)};
+    Experiment judge(config, stop);
+    setWeights(asked, lane, judge);
     Predictions all;
     std::atomic<bool> stops{false};
     const std::stop_callback onStop(stop, [&] {
         stops = true;
         judge.requestStop();
     });
-    if (!trainer.evaluate(stops, &all)) return std::nullopt;
-    std::vector<Message> notes = notesOnPredicted(taskOf(config));
-    if (auto changed = changedSince(config.task, trained, judge.dataPrint()))
-        notes.insert(notes.begin(), *std::move(changed));
-    addLeftOut(trainer.skippedSamples(), notes);
-    const LanePredictions lane{judge.laneName(0), all};
-    const auto* const classes = judge.hasClasses() ? &judge.view().classes : nullptr;
-    if (const auto known = knownTargets(config.task, {&lane, 1}, classes))
-        notes.push_back(known->sentence(0));
-    if (config.task.kind == TaskKind::Arrays)
-        return PredictedSamples{predictionsNpy(all), std::move(notes)};
-    return PredictedSamples{predictedTable(config.task, {&lane, 1}, classes), std::move(notes)};
+    if (!judge.lane(0).evaluate(stops, &all)) return std::nullopt;
+    if (told) return all;
+    told.emplace(Judgement{notesOnPredicted(taskOf(config))});
+    if (auto changed = changedSince(config.task, asked.trained, judge.dataPrint()))
+        told->notes.insert(told->notes.begin(), *std::move(changed));
+    addLeftOut(judge.lane(0).skippedSamples(), told->notes);
+    if (judge.hasClasses()) told->classes = judge.view().classes;
+    return all;
 }
 
-/// Does the same with one lane of a run's settings, for the samples in a file.
-std::optional<PredictedSamples> predictedBy(const WeightsFor& weightsFor, RunConfig config,
-                                            size_t lane, const std::string& samples,
-                                            const std::string& trained,
+/// Returns what the lanes compute, one after the other; nothing when it was stopped.
+std::optional<PredictedSamples> predictedWith(const Asked& asked, const std::stop_token& stop) {
+    std::optional<Judgement> told;
+    std::vector<Predictions> made;
+    for (const size_t lane : asked.lanes) {
+        std::optional<Predictions> all = predictionsOf(asked, lane, told, stop);
+        if (!all) return std::nullopt;
+        made.push_back(*std::move(all));
+    }
+    std::vector<LanePredictions> lanes;
+    for (size_t i = 0; i < made.size(); ++i)
+        lanes.push_back({asked.names[i], made[i]});
+    const TaskConfig& task = asked.config.task;
+    const auto* const classes = told->classes ? &*told->classes : nullptr;
+    if (const auto known = knownTargets(task, lanes, classes))
+        for (size_t i = 0; i < lanes.size(); ++i)
+            told->notes.push_back(
+                known->sentence(i, lanes.size() > 1 ? lanes[i].lane : std::string()));
+    return PredictedSamples{task.kind == TaskKind::Arrays ? predictionsNpy(made.front())
+                                                          : predictedTable(task, lanes, classes),
+                            std::move(told->notes)};
+}
+
+/// Does the same for the samples in a file.
+std::optional<PredictedSamples> predictedBy(Asked asked, const std::string& samples,
                                             const std::stop_token& stop) {
+    RunConfig& config = asked.config;
     if (!canPredictFile(config.task.kind))
         throw InputError(phrase("Training", "Other samples can be predicted only where the "
                                             "training data are a table, arrays or pictures."));
-    config.lanes = {config.lanes.at(lane)};
+    require(asked.lanes.size() == 1 || predictsTables(config.task.kind),
+            "predicted samples: an array is of one lane");
     config.forks.clear();
     config.edits.clear();
     config.model.weights.clear();
     config.task.predictFile = samples;
     const Cancellable scope(stop); // covers reading the data
     try {
-        return predictedWith(weightsFor, config, trained, stop);
+        return predictedWith(asked, stop);
     } catch (const Cancelled&) {
         return std::nullopt;
     } catch (const RunError&) { // the networks were not built, for example
@@ -199,12 +238,22 @@ std::optional<PredictedSamples> predictedBy(const WeightsFor& weightsFor, RunCon
     }
 }
 
+/// Returns the lanes of a run to ask for: one of them, or all.
+std::vector<size_t> lanesFor(std::optional<size_t> lane, size_t count) {
+    if (lane) return {*lane};
+    std::vector<size_t> all(count);
+    std::iota(all.begin(), all.end(), size_t{0});
+    return all;
+}
+
 } // namespace
 
 bool predictsPictures(TaskKind kind) {
     return kind == TaskKind::Pictures || kind == TaskKind::Shards || kind == TaskKind::Mnist ||
            kind == TaskKind::Cifar;
 }
+
+bool predictsTables(TaskKind kind) { return canPredictFile(kind) && kind != TaskKind::Arrays; }
 
 bool canPredictFile(TaskKind kind) {
     return kind == TaskKind::Csv || kind == TaskKind::TextClasses || kind == TaskKind::Arrays ||
@@ -281,17 +330,31 @@ std::vector<Message> notesOnPredicted(const TaskConfig& task) {
 std::optional<PredictedSamples> predictedSamples(Experiment& experiment, int lane,
                                                  const std::string& samples,
                                                  const std::stop_token& stop) {
-    return predictedBy([&](const Graph&) { return experiment.lane(lane).weights(); },
-                       experiment.config(), static_cast<size_t>(lane), samples,
-                       experiment.dataPrint(), stop);
+    Asked asked{experiment.config()};
+    const std::optional<size_t> one =
+        lane == kEveryLane ? std::nullopt : std::optional(static_cast<size_t>(lane));
+    asked.lanes = lanesFor(one, asked.config.lanes.size());
+    for (const size_t i : asked.lanes)
+        asked.names.push_back(experiment.laneName(static_cast<int>(i)));
+    asked.trained = experiment.dataPrint();
+    asked.weights = [&](size_t i, const Graph&) {
+        return experiment.lane(static_cast<int>(i)).weights();
+    };
+    return predictedBy(std::move(asked), samples, stop);
 }
 
 std::optional<PredictedSamples> predictedSamples(const RunWeights& run, const std::string& lane,
                                                  const std::string& samples,
                                                  const std::stop_token& stop) {
-    const size_t index = run.indexOf(lane);
-    return predictedBy([&](const Graph& step) { return run.of(index, step); }, run.settings(),
-                       index, samples, run.dataPrint(), stop);
+    Asked asked{run.settings()};
+    const std::optional<size_t> one =
+        lane.empty() ? std::nullopt : std::optional(run.indexOf(lane));
+    asked.lanes = lanesFor(one, run.lanes().size());
+    for (const size_t i : asked.lanes)
+        asked.names.push_back(run.lanes()[i]);
+    asked.trained = run.dataPrint();
+    asked.weights = [&](size_t i, const Graph& step) { return run.of(i, step); };
+    return predictedBy(std::move(asked), samples, stop);
 }
 
 } // namespace halfscope

@@ -14,8 +14,13 @@
 
 namespace halfscope {
 
+constexpr int kEveryLane = -1; ///< in place of a lane
+
 /// Whether other samples can be predicted: those of tables, arrays and pictures.
 bool canPredictFile(TaskKind);
+/// Whether what is predicted of them is a table, which holds several lanes; of arrays, it is an
+/// array of one.
+bool predictsTables(TaskKind);
 /// Whether these are pictures, in a folder or in one file.
 bool predictsPictures(TaskKind);
 
@@ -69,13 +74,15 @@ struct PredictedSamples {
 /// Returns the lines of the table `samples` as they stand there, with the lane's predictions behind
 /// them; a line that lacks a value has none, unless data.missing is mean. Of arrays,
 /// predictionsNpy(), (samples, outputs). Of pictures, a table in csv: name, class and its
-/// probability. Pictures that cannot be decoded are named in the notes and have neither. Reads the
-/// training data, too: words, means and deviations are theirs. Builds a network of its own, so
-/// nothing of the training changes. Returns nothing when `stop` asks for it. Throws InputError when
-/// the file does not fit.
+/// probability. `lane` may be kEveryLane where predictsTables(): the names of the columns then end
+/// with the lane's, if there are several. Pictures that cannot be decoded are named in the notes
+/// and have neither. Reads the training data, too: words, means and deviations are theirs. Builds a
+/// network of its own, so nothing of the training changes. Returns nothing when `stop` asks for it.
+/// Throws InputError when the file does not fit.
 std::optional<PredictedSamples> predictedSamples(Experiment&, int lane, const std::string& samples,
                                                  const std::stop_token& stop = {});
-/// Returns what a lane of a saved run predicts, as the other one does.
+/// Returns what a lane of a saved run predicts, as the other one does; all of its lanes where the
+/// name is empty.
 std::optional<PredictedSamples> predictedSamples(const RunWeights&, const std::string& lane,
                                                  const std::string& samples,
                                                  const std::stop_token& stop = {});

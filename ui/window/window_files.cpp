@@ -10,6 +10,7 @@
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
 #include "engine/step/pytorch_script.h"
+#include "engine/train/predicted_samples.h"
 #include "engine/train/saved_run.h"
 #include "ui/dialogs/ask.h"
 #include "ui/images/compare_view.h"
@@ -329,7 +330,7 @@ void WindowFiles::chooseLaneFile(LaneFile file, int lane) {
 }
 
 void WindowFiles::predict(int lane, SamplesIn in) {
-    if (networks().size() <= lane) return;
+    if (networks().size() <= lane || networks().isEmpty()) return;
     saveLane(LaneFile::Predicted, lane, tr("Predict new samples"),
              [&](TaskKind kind) { return askWhatToPredict(kind, in, m_window); });
 }
@@ -361,7 +362,8 @@ void WindowFiles::saveFromFolder(LaneFile file, int lane, const QString& title,
     if (paths.to.isEmpty()) return;
     const auto note = std::make_shared<Message>();
     waitFor({title, tr("Saving %1…"), paths.to},
-            [weights, note, paths, file, name = run->lanes()[static_cast<size_t>(lane)].name,
+            [weights, note, paths, file,
+             name = lane == kEveryLane ? "" : run->lanes()[static_cast<size_t>(lane)].name,
              program = QCoreApplication::applicationVersion().toStdString()] {
                 *note = writeLaneFile(**weights, file, name, paths, program);
             });

@@ -71,7 +71,7 @@ public:
     QStringList networks() const;
     bool hasCritics() const; ///< critics are networks of their own
     void chooseLaneFile(LaneFile, int lane);
-    /// Asks what a lane is to predict and where to save it.
+    /// Asks what a lane, or kEveryLane, is to predict and where to save it.
     void predict(int lane, SamplesIn);
     void chooseTensorBoard();
     /// With true, asks for a folder and writes this training and later ones for TensorBoard from

@@ -141,6 +141,7 @@ void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
 }
 
 /// Adds an entry for each lane, and two where the samples are pictures: of one, and of a folder.
+/// Several lanes can be compared in one table.
 void WindowMenus::addPredictions(QMenu& menu, const QStringList& lanes) {
     const auto& built = m_controller.info();
     if (built && !canPredictFile(built->config.task.kind)) {
@@ -148,14 +149,17 @@ void WindowMenus::addPredictions(QMenu& menu, const QStringList& lanes) {
         return;
     }
     const bool pictures = built && predictsPictures(built->config.task.kind);
-    for (int lane = 0; lane < lanes.size(); ++lane) {
-        const auto add = [&, lane](const QString& name, SamplesIn in) {
-            menu.addAction(name.arg(lanes[lane]), this,
-                           [this, lane, in] { m_files.predict(lane, in); });
-        };
-        if (pictures) add(tr("%1, a folder of pictures…"), SamplesIn::Folder);
-        add(pictures ? tr("%1, one picture…") : tr("%1…"), SamplesIn::File);
-    }
+    const auto add = [&](const QString& name, int lane, SamplesIn in) {
+        menu.addAction(name, this, [this, lane, in] { m_files.predict(lane, in); });
+    };
+    const auto addBoth = [&](const QString& who, int lane) {
+        if (pictures) add(tr("%1, a folder of pictures…").arg(who), lane, SamplesIn::Folder);
+        add((pictures ? tr("%1, one picture…") : tr("%1…")).arg(who), lane, SamplesIn::File);
+    };
+    const bool together = built && predictsTables(built->config.task.kind);
+    if (lanes.size() > 1 && together) addBoth(tr("All lanes"), kEveryLane);
+    for (int lane = 0; lane < lanes.size(); ++lane)
+        addBoth(lanes[lane], lane);
 }
 
 void WindowMenus::fillEdit(QMenu& edit) {

@@ -24,6 +24,7 @@ class TestPredictSamples : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void aTableGetsAColumn();
+    void allLanesInOneTable();
     void whatIsReadStays();
     void aCommandComesFirst();
     void paintedPicturesHaveNone();
@@ -86,8 +87,8 @@ void TestPredictSamples::aTableGetsAColumn() {
     const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
     const QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
     const QList<QAction*> lanes = entries(window);
-    QCOMPARE(lanes.size(), 2);
-    choose(lanes[1], samples, to);
+    QCOMPARE(lanes.size(), 3);
+    choose(lanes[2], samples, to);
     QVERIFY(QTest::qWaitFor([&] { return saved.count() > 0; }, kPatience));
     QFile file(to);
     QVERIFY(file.open(QIODevice::ReadOnly));
@@ -102,6 +103,34 @@ void TestPredictSamples::aTableGetsAColumn() {
     auto* banner = window.findChild<Banner*>();
     QVERIFY(banner->grab().toImage().pixelColor(1, banner->height() / 2) !=
             colorsFor(QGuiApplication::palette()).error);
+}
+
+/// One table compares the lanes, during the run and from its weights in the folder; a sentence on
+/// each lane tells how good it is.
+void TestPredictSamples::allLanesInOneTable() {
+    Opened opened(tinyConfig(5));
+    const QString folder = opened.folder.filePath(QStringLiteral("run"));
+    saveWithWeights(opened, folder);
+    const QString samples =
+        write(opened.folder, QStringLiteral("new.csv"), "colour,size,kind\nred,3,small\nred,97,\n");
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(folder));
+    QVERIFY(showsSaved(other.window));
+    QVERIFY(reaches(other.window, SessionState::Ready));
+    for (MainWindow* window : {&opened.window, &other.window}) {
+        const QString to = opened.folder.filePath(
+            window == &opened.window ? QStringLiteral("live.csv") : QStringLiteral("saved.csv"));
+        QAction* all = entries(*window).first();
+        QCOMPARE(all->text(), QStringLiteral("All lanes…"));
+        choose(all, samples, to);
+        QTRY_VERIFY_WITH_TIMEOUT(window->bannerText().remove(u'\u200b').contains(to), kPatience);
+        QCOMPARE(readFile(to.toStdString()),
+                 std::string("colour,size,kind,kind_predicted_fp32,kind_predicted_amp-fp16\n"
+                             "red,3,small,small,small\nred,97,,large,large\n"));
+        const QString told = window->bannerText();
+        for (const char* lane : {"fp32: ", "amp-fp16: "})
+            QVERIFY2(told.contains(QLatin1String(lane)), qPrintable(told));
+    }
 }
 
 /// Neither the table to train on nor the one to predict is replaced, although the dialog has asked.
@@ -121,7 +150,7 @@ void TestPredictSamples::whatIsReadStays() {
     confirming.start(10);
     for (const QString& to : {data, samples}) {
         const std::string before = readFile(to.toStdString());
-        choose(entries(window)[1], samples, to);
+        choose(entries(window).last(), samples, to);
         const QString told = window.bannerText().remove(u'\u200b');
         QVERIFY2(told.startsWith(to + QStringLiteral(" is the file of ")) &&
                      told.endsWith(QStringLiteral(
@@ -198,8 +227,8 @@ void TestPredictSamples::aSavedRunHasItsWeights() {
     QVERIFY(showsSaved(window));
     QVERIFY(reaches(window, SessionState::Ready));
     QCOMPARE(window.networks().size(), 2);
-    QCOMPARE(entries(window).size(), 2);
-    choose(entries(window)[1], samples, to);
+    QCOMPARE(entries(window).size(), 3);
+    choose(entries(window).last(), samples, to);
     QFile file(to);
     QVERIFY2(file.open(QIODevice::ReadOnly), qPrintable(window.bannerText()));
     QCOMPARE(file.readAll(),
@@ -208,7 +237,7 @@ void TestPredictSamples::aSavedRunHasItsWeights() {
              "The predictions are in " + to + ". " + samples +
                  ": 1 of 3 lines lacks a value and is not predicted.");
     QVERIFY(QFile::remove(weights));
-    entries(window)[1]->trigger(); // asks for no file
+    entries(window).last()->trigger(); // asks for no file
     QCOMPARE(window.bannerText().remove(u'\u200b'),
              folder + ": neither weights_amp-fp16.safetensors nor checkpoint.safetensors is there, "
                       "so what this run learnt is gone; train it again and save its results");
@@ -264,9 +293,10 @@ void TestPredictSamples::aFolderOfPictures() {
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 30, kPatience);
     window.pause();
     const QList<QAction*> lanes = entries(window);
-    QCOMPARE(lanes.size(), 4);
-    QVERIFY(lanes[2]->text().endsWith(QStringLiteral(", a folder of pictures…")));
-    QCOMPARE(lanes[3]->text(), QStringLiteral("B amp-fp16, one picture…"));
+    QCOMPARE(lanes.size(), 6);
+    QCOMPARE(lanes[0]->text(), QStringLiteral("All lanes, a folder of pictures…"));
+    QVERIFY(lanes[4]->text().endsWith(QStringLiteral(", a folder of pictures…")));
+    QCOMPARE(lanes[5]->text(), QStringLiteral("B amp-fp16, one picture…"));
     const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
     const QString samples = opened.folder.filePath(QStringLiteral("new"));
     const QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
