@@ -356,6 +356,7 @@ std::shared_ptr<Run> Run::goingOn(const RunConfig& recorded, const RunSnapshot& 
     const bool saved = !past.folder.empty();
     info.pastFolder = saved ? past.folder : past.pastFolder;
     info.pastId = saved ? past.id : past.pastId;
+    info.pastStep = saved ? step : std::min(step, past.pastStep);
     const auto others = before.metrics().subspan(metric::kKnown);
     auto run = std::make_shared<Run>(std::move(info), std::vector<LaneInfo>(), before.target(),
                                      std::vector<Metric>(others.begin(), others.end()));

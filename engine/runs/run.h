@@ -66,6 +66,7 @@ struct RunInfo {
     // For a run that goes on from a saved one, or from one that did.
     std::string pastFolder; ///< the folder that the saved run was read from; empty for others
     std::string pastId;     ///< its id there; empty when no manifest told it
+    int64_t pastStep = 0;   ///< the last step of which this run has the saved run's rows
 };
 
 /// A value that is not part of a step's row: of a metric that is not measured at every step, or of

@@ -59,16 +59,6 @@ struct SweptLanes {
     std::vector<size_t> from; ///< for each lane, the one that it was made from
 };
 
-/// Whether a sweep makes the same lanes of two lanes: they differ at most in what it sets, such as
-/// the values of an earlier sweep.
-bool makesTheSame(const Sweep& sweep, RunConfig config, std::span<const size_t> origins, size_t a,
-                  size_t b) {
-    if (!appliesTo(*sweep.field, config, a) || !appliesTo(*sweep.field, config, b)) return false;
-    for (const size_t lane : {a, b})
-        sweep.set(config, lane, sweep.values.front(), origins[lane]);
-    return sameSettings(config, a, config, b);
-}
-
 /// Repeats each lane in which the setting means something for each of its values. `origins` are the
 /// lanes of the experiment that these were made from.
 SweptLanes swept(const RunConfig& config, const Sweep& sweep, std::span<const size_t> origins) {
@@ -127,6 +117,14 @@ void Sweep::set(RunConfig& config, size_t lane, const FieldValue& value, size_t 
     for (const Assignment& each : given)
         if (each.lane < 0 || each.lane == static_cast<int>(from))
             each.field->set(config, at, each.value);
+}
+
+bool makesTheSame(const Sweep& sweep, RunConfig config, std::span<const size_t> origins, size_t a,
+                  size_t b) {
+    if (!appliesTo(*sweep.field, config, a) || !appliesTo(*sweep.field, config, b)) return false;
+    for (const size_t lane : {a, b})
+        sweep.set(config, lane, sweep.values.front(), origins[lane]);
+    return sameSettings(config, a, config, b);
 }
 
 Sweep parseSweep(std::string_view text, SweptBy by) {

@@ -46,6 +46,11 @@ std::vector<const Field*> sweptFields(const RunConfig&, SweptBy = SweptBy::Lanes
 /// means nothing in any lane, and for one that is swept twice.
 std::vector<size_t> applySweeps(RunConfig&, std::span<const Sweep>);
 
+/// Whether a sweep makes the same lanes of two lanes: it means something in both, and they differ
+/// at most in what it sets, such as the values of an earlier sweep. `origins` are the lanes of the
+/// experiment that those of these settings were made from.
+bool makesTheSame(const Sweep&, RunConfig, std::span<const size_t> origins, size_t a, size_t b);
+
 /// Returns the swept settings of a lane: "growth_interval 100, init_scale 2^16"; empty when they
 /// mean nothing there.
 std::string sweptText(const RunConfig&, size_t lane, std::span<const Sweep>);

@@ -143,6 +143,10 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
     return path.isEmpty() || KeptFiles::allow(parent, path, reads) ? path : QString();
 }
 
+QString wholePath(const QString& path) {
+    return QDir::cleanPath(QFileInfo(path).absoluteFilePath());
+}
+
 QString folderNameFor(const QString& title) {
     QString name = title.toLower();
     for (QChar& c : name)

@@ -50,6 +50,10 @@ QString chooseSourceFolder(QWidget* parent, FilesOf, const QString& title, const
 QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
                      const QString& filter, std::span<const ReadPath> reads = {});
 
+/// Returns a path from the root without detours, by its name alone: asking a dead network for the
+/// file would halt the window.
+QString wholePath(const QString& path);
+
 /// Returns the name of a folder for the results of a run with this title.
 QString folderNameFor(const QString& title);
 

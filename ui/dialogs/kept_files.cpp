@@ -1,4 +1,4 @@
-// The command line refuses the same files in the same words.
+// The command line refuses such files, too.
 #include "ui/dialogs/kept_files.h"
 
 #include "engine/core/error.h"
@@ -7,9 +7,7 @@
 #include "ui/models/translated.h"
 #include "ui/session/file_job.h"
 
-#include <QDir>
 #include <QEventLoop>
-#include <QFileInfo>
 #include <QTimer>
 #include <QWidget>
 
@@ -25,10 +23,8 @@ constexpr std::chrono::milliseconds kFirstWait{50}, kMostWait{3000};
 
 /// Whether a file is another one or lies in it, as far as their names tell.
 bool isNamedIn(const QString& file, const QString& path) {
-    const auto whole = [](const QString& name) {
-        return QDir::cleanPath(QFileInfo(name).absoluteFilePath());
-    };
-    return whole(file) == whole(path) || whole(file).startsWith(whole(path) + u'/');
+    const QString own = wholePath(file), other = wholePath(path);
+    return own == other || own.startsWith(other + u'/');
 }
 
 /// Does as keepRead() does, but on another thread: a dead network holds whoever asks it for a file.

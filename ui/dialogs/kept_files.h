@@ -1,4 +1,5 @@
-// Keeps the files that a window's runs read from being replaced by what the user saves.
+// Keeps the files that a window's runs read, and those of saved runs, from being replaced by what
+// the user saves. Results as a whole may replace a saved run: see ResultsQuestion.
 #pragma once
 
 #include "engine/runs/overwriting.h"

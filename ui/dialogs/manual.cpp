@@ -1,6 +1,7 @@
 // The index page is the only list of pages: its headings are the groups, its links the pages.
 #include "ui/dialogs/manual.h"
 
+#include "engine/settings/run_config.h"
 #include "ui/dialogs/help.h"
 
 #include <QCoreApplication>
@@ -97,6 +98,26 @@ void arrangeTables(QTextDocument& document) {
     }
 }
 
+/// Whether a word is the letter of a lane: "A" is no article then.
+bool isLaneLetter(const QString& word) {
+    return word.size() == 1 && word[0] >= u'A' &&
+           word[0].unicode() - u'A' < static_cast<int>(kMaxLanes);
+}
+
+/// Returns where words stand in a text, in upper or lower case; a lane's letter only as it is and
+/// as a word of its own. -1 where they do not.
+qsizetype placeIn(const QString& text, const QString& words) {
+    QStringList parts = words.split(u' ');
+    if (std::none_of(parts.begin(), parts.end(), isLaneLetter))
+        return text.indexOf(words, 0, Qt::CaseInsensitive);
+    for (QString& part : parts)
+        part = isLaneLetter(part) ? QStringLiteral("\\b(?-i:%1)\\b").arg(part)
+                                  : QRegularExpression::escape(part);
+    return text.indexOf(
+        QRegularExpression(parts.join(u' '), QRegularExpression::CaseInsensitiveOption |
+                                                 QRegularExpression::UseUnicodePropertiesOption));
+}
+
 /// Text that is read and searched as one: a paragraph, or a row of a table with its cells side by
 /// side.
 struct Passage {
@@ -119,7 +140,7 @@ struct Passage {
     }
     /// Returns the first cell of a row.
     QString firstCell() const { return starts.size() < 2 ? text : text.left(starts[1].first); }
-    bool contains(const QString& word) const { return text.contains(word, Qt::CaseInsensitive); }
+    bool contains(const QString& word) const { return placeIn(text, word) >= 0; }
 };
 
 QList<Passage> passagesOf(const QTextDocument& document) {
@@ -147,7 +168,8 @@ QString excerptOf(const QString& text, qsizetype at) {
     return excerpt.replace(QChar::LineSeparator, u' ');
 }
 
-/// Returns the words to look for: those that tell something, or all if none does.
+/// Returns the words to look for: those that tell something, or all if none does. A letter that
+/// begins a sentence may be an article.
 QStringList wantedWords(const QString& given) {
     //: Words that say nothing about what a search looks for, with one space between two of them
     static const char* const kFillers = QT_TRANSLATE_NOOP(
@@ -160,7 +182,8 @@ QStringList wantedWords(const QString& given) {
     for (QString word : given.simplified().split(u' ')) {
         if (word.remove(around).isEmpty()) continue;
         all << word;
-        if (!fillers.contains(word, Qt::CaseInsensitive)) telling << word;
+        const bool letter = all.size() > 1 && isLaneLetter(word);
+        if (letter || !fillers.contains(word, Qt::CaseInsensitive)) telling << word;
     }
     return telling.isEmpty() ? all : telling;
 }
@@ -184,9 +207,7 @@ int rankOf(const Passage& passage, const QStringList& wanted, bool terms) {
     if (passage.heading) return 0;
     if (!terms) return 2;
     const QString term = passage.firstCell();
-    const auto names = [&term](const QString& word) {
-        return term.contains(word, Qt::CaseInsensitive);
-    };
+    const auto names = [&term](const QString& word) { return placeIn(term, word) >= 0; };
     return std::any_of(wanted.begin(), wanted.end(), names) ? 0 : 1;
 }
 
@@ -266,7 +287,7 @@ ManualFindings Manual::search(const QString& words) const {
             if (count > most) found.clear();
             most = count;
             const QString marked = markedIn(passage, words, wanted);
-            const qsizetype at = passage.text.indexOf(marked, 0, Qt::CaseInsensitive);
+            const qsizetype at = placeIn(passage.text, marked);
             found.append({{page, passage.positionOf(at), static_cast<int>(marked.size()),
                            excerptOf(passage.text, at)},
                           rankOf(passage, wanted, page == terms)});

@@ -19,6 +19,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <numeric>
 
 namespace halfscope {
 
@@ -69,10 +70,11 @@ QStringList SweepDialog::suggested(const Field& field) const {
     for (size_t most = kMaxLanes; most > 0; --most) {
         const QStringList values =
             suggestedValues(field, m_config, firstLaneOf(field, m_config), most);
+        if (values.isEmpty()) break; // the present one is not allowed, nor those around it
+        const Sweep sweep =
+            parseSweep(field.key + '=' + values.join(QStringLiteral(",")).toStdString());
         try {
             RunConfig swept = m_config;
-            const Sweep sweep =
-                parseSweep(field.key + '=' + values.join(QStringLiteral(",")).toStdString());
             applySweeps(swept, {&sweep, 1});
             return values;
         } catch (const InputError&) {
@@ -92,14 +94,13 @@ void SweepDialog::suggest() {
 QString SweepDialog::merged(const Sweep& sweep, const std::vector<size_t>& from) const {
     QStringList sentences;
     std::vector<bool> told(m_config.lanes.size());
+    std::vector<size_t> origins(told.size()); // each lane is one of the experiment
+    std::iota(origins.begin(), origins.end(), size_t{0});
     for (size_t first = 0; first < told.size(); ++first) {
         QStringList same{laneLetter(static_cast<int>(first))};
         for (size_t lane = first + 1; lane < told.size(); ++lane) {
             if (told[lane] || std::find(from.begin(), from.end(), lane) != from.end()) continue;
-            RunConfig made = m_config;
-            for (const size_t each : {first, lane})
-                sweep.set(made, each, sweep.values.front(), each);
-            if (!sameSettings(made, first, made, lane)) continue;
+            if (!makesTheSame(sweep, m_config, origins, first, lane)) continue;
             same << laneLetter(static_cast<int>(lane));
             told[lane] = true;
         }

@@ -182,8 +182,8 @@ QString GridModel::starRule() const {
     if (measures().contains(Measure::ValidationLoss)) best << tr("the lowest validation loss");
     best << tr("the lowest loss") << tr("the fewest skipped steps");
     return tr("The star marks the cell with %1. Of equal cells it is the one with %2, then the "
-              "first one, row by row. Cells that stopped early, failed or "
-              "have a loss that is not finite do not get it.")
+              "first one, row by row. Cells that stopped early, failed or have a loss that is not "
+              "finite do not get it.")
         .arg(best.front(), best.mid(1).join(tr(", then ")));
 }
 

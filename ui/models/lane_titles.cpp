@@ -149,13 +149,20 @@ QString shownScale(const QString& value) {
     return number ? scaleText(scale).section(QStringLiteral(" = "), -1) : value;
 }
 
-/// Whether the lane keeps its first loss scale: no rule changes it, and no hand has.
+/// Whether the lane keeps its first loss scale: no rule changes it, and no hand has, or it was
+/// undone before a step had another one.
 bool keepsScale(const RunConfig& config, int lane) {
-    const ScalerMode mode = config.lanes[static_cast<size_t>(lane)].scaler.rules.mode;
-    return mode == ScalerMode::Static &&
-           std::none_of(config.edits.begin(), config.edits.end(), [lane](const LiveEdit& edit) {
-               return edit.key == kLiveScale && (edit.lane == lane || edit.lane < 0);
-           });
+    const ScalerConfig& scaler = config.lanes[static_cast<size_t>(lane)].scaler;
+    if (scaler.rules.mode != ScalerMode::Static) return false;
+    int64_t step = 0; // whose last edit is known
+    for (size_t i = config.edits.size(); i-- > 0;) {
+        const LiveEdit& edit = config.edits[i];
+        if (edit.key != kLiveScale || (edit.lane >= 0 && edit.lane != lane)) continue;
+        if (std::exchange(step, edit.step) == edit.step) continue; // the later one took its place
+        const double* scale = std::get_if<double>(&edit.value);
+        if (!scale || static_cast<float>(*scale) != scaler.initScale) return false;
+    }
+    return true;
 }
 
 /// Returns a title with all that both kinds of titles have in common.

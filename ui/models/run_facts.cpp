@@ -14,7 +14,9 @@
 #include <QLocale>
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace halfscope {
 namespace {
@@ -57,6 +59,19 @@ bool isAwaited(const RunSnapshot& run, MetricId id) {
     for (int lane = 0; lane < run.laneCount(); ++lane)
         if (hasCopies(config, lane)) return true;
     return false;
+}
+
+/// Returns the median time of the newest steps, without what comes between a few, such as a
+/// validation.
+double newestInterval(const Column& seconds, int64_t from, int64_t to) {
+    constexpr int64_t kSteps = 9;
+    std::vector<double> intervals{0};
+    for (int64_t step = std::max(from, to - kSteps) + 1; step <= to; ++step)
+        if (const auto before = seconds.at(step - 1), after = seconds.at(step); before && after)
+            intervals.push_back(*after - *before);
+    const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
+    std::nth_element(intervals.begin(), middle, intervals.end());
+    return *middle;
 }
 
 } // namespace
@@ -210,7 +225,9 @@ double paceOf(const RunSnapshot& run) {
     const std::optional<double> before = seconds.at(from), after = seconds.at(to);
     if (!before || !after) return pace;
     const double atPace = static_cast<double>(to - from) / pace;
-    return *after - *before < kAlmost * atPace ? 0 : pace;
+    if (*after - *before >= kAlmost * atPace) return pace;
+    // some of these steps may have been trained before the pace was lowered
+    return newestInterval(seconds, from, to) < kAlmost / pace ? 0 : pace;
 }
 
 double trainedSeconds(const RunSnapshot& run) {

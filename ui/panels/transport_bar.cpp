@@ -346,9 +346,8 @@ QString TransportBar::speedsTip(const RunModel& run, bool comparable) const {
     const auto [base, other] = comparedIn(run.lanes());
     QStringList all{
         (run.isOver()
-             ? tr("Throughput of each lane (the median over the whole run), then how much faster "
-                  "lane "
-                  "%1 is than lane %2, unless the pace makes them wait")
+             ? tr("Throughput of each lane (the median over the whole run), then how much "
+                  "faster lane %1 is than lane %2, unless the pace makes them wait")
              : tr("Throughput of each lane (the median over the last five seconds), then how much "
                   "faster lane %1 is than lane %2, unless the pace makes them wait"))
             .arg(laneLetter(other), laneLetter(base))};

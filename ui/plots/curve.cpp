@@ -1,6 +1,8 @@
 // Points of a column, and speeds from its times.
 #include "ui/plots/curve.h"
 
+#include "ui/models/run_model.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -110,7 +112,9 @@ std::span<const int64_t> Curve::changes() {
     const auto& events = m_run->events();
     for (; m_taken < events.size(); ++m_taken) {
         const Event& event = events[m_taken];
-        if (event.kind != EventKind::Edit || (event.lane >= 0 && event.lane != m_lane)) continue;
+        if (event.kind != EventKind::Edit || movesTheStop(event) ||
+            (event.lane >= 0 && event.lane != m_lane))
+            continue;
         const auto place = std::upper_bound(m_changes.begin(), m_changes.end(), event.step);
         if (place == m_changes.begin() || *(place - 1) != event.step)
             m_changes.insert(place, event.step);

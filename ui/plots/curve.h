@@ -67,7 +67,8 @@ public:
     /// Returns the first step of the lane's own: for a fork, whose past is its parent's, the step
     /// after it; else 0.
     int64_t begin() const { return m_begin; }
-    /// Returns the steps from which on the lane follows other settings than before, in order.
+    /// Returns the steps from which on the lane follows other settings than before, in order; not
+    /// those at which only the run's end was moved.
     std::span<const int64_t> changes();
     /// Whether all values of the lane's own equal `value`.
     bool isConstant(double value) const { return isConstant(value, m_begin); }

@@ -413,7 +413,12 @@ void PlotPanel::setColors(const Colors& colors) {
     writeTitle();
 }
 
+bool PlotPanel::isBeforeFork(const Lane& lane, std::optional<qint64> step) {
+    return step && *step < lane.curve.begin();
+}
+
 QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
+    if (isBeforeFork(lane, step)) return {};
     const Column& column = lane.curve.column();
     const auto trend = lane.trend.upTo(column, step.value_or(column.lastStep()));
     return trend ? QCoreApplication::translate("PlotPanel", " (trend %1)")
@@ -427,13 +432,15 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
     const Lane& now = m_lanes[lane];
     const auto newest = now.curve.at(std::nullopt);
     // the newest value is compared with the one after equally many steps
-    if (!step && !newest) return {};
+    if ((!step && !newest) || isBeforeFork(now, step)) return {};
     const qint64 at = step ? *step : newest->step;
     QStringList parts;
     for (const Behind& behind : m_behind) {
         if (behind.lane != static_cast<int>(lane) || parts.size() == kMost) continue;
         const auto value = behind.curve.at(at);
-        if (!value || value->lost || at > behind.curve.run().now().lastStep()) continue;
+        if (!value || value->lost || at < behind.curve.begin() ||
+            at > behind.curve.run().now().lastStep())
+            continue;
         parts << QCoreApplication::translate("PlotPanel", "%1: %2")
                      .arg(behind.label, valueText(m_metric, value->value));
     }
@@ -445,7 +452,7 @@ QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
     if (holdsBack()) return {};
     if (lane.absent) return QCoreApplication::translate("PlotPanel", "none");
     const auto value = lane.curve.at(step);
-    if (!value) return {};
+    if (!value || isBeforeFork(lane, step)) return {};
     return value->lost ? QCoreApplication::translate("PlotPanel", "not finite")
                        : valueText(m_metric, value->value);
 }

@@ -109,6 +109,8 @@ private:
         QCPItemText* tag = nullptr;
         Points points;
     };
+    /// Whether a step lies where the lane has no curve of its own.
+    static bool isBeforeFork(const Lane&, std::optional<qint64> step);
     QString textAt(const Lane&, std::optional<qint64> step) const;
     /// Returns " (trend 0.0123)", or nothing.
     QString trendAt(const Lane&, std::optional<qint64> step) const;

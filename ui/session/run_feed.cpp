@@ -23,8 +23,10 @@ std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset
     info.program = QCoreApplication::applicationVersion().toStdString();
     info.compiler = compilerVersion();
     if (session.begun) {
-        info.pastFolder = session.begun->info().pastFolder;
-        info.pastId = session.begun->info().pastId;
+        const RunInfo& past = session.begun->info();
+        info.pastFolder = past.pastFolder;
+        info.pastId = past.pastId;
+        info.pastStep = past.pastStep;
         RunBatch batch;
         batch.info = std::move(info);
         session.begun->append(std::move(batch));

@@ -2,6 +2,8 @@
 #include "ui/window/main_window.h"
 
 #include "engine/core/error.h"
+#include "engine/runs/run_folder.h"
+#include "engine/runs/run_store.h"
 #include "engine/settings/run_task.h"
 #include "ui/dialogs/ask.h"
 #include "ui/dialogs/figure_menu.h"
@@ -45,7 +47,9 @@
 #include <QVBoxLayout>
 
 #include <chrono>
+#include <filesystem>
 #include <new>
+#include <set>
 #include <utility>
 
 namespace halfscope {
@@ -56,13 +60,25 @@ constexpr size_t kWindowReserve = size_t{1} << 20;
 constexpr int kBetweenLooks = 20;                      // ms, at a training that is to rest
 constexpr std::chrono::milliseconds kForSettings{300}; // how long closing waits for the settings
 
-/// Returns what the settings, the run that is shown and the one that trains read.
-std::vector<ReadPath> readBy(const RunConfig& settings, const ShownRun& shown) {
+/// Returns what the settings, the run that is shown and the one that trains read, and the files of
+/// the saved runs in the list: one of them alone would no longer fit the others.
+std::vector<ReadPath> readBy(const RunConfig& settings, const ShownRun& shown,
+                             const RunStore& store) {
     std::vector<ReadPath> all = readPathsOf(settings);
     for (const RunPtr& run : {shown.run(), shown.trained()})
         if (run)
             for (ReadPath& each : readPathsOf(run->info().recorded))
                 all.push_back(std::move(each));
+    std::set<std::string> folders;
+    if (shown.run()) folders.insert(shown.run()->info().folder);
+    for (const RunStore::Entry& entry : store.entries())
+        folders.insert(entry.run->info().folder);
+    folders.erase(std::string()); // that of runs that were trained here
+    //: in the place of a setting's name, as in "%1 is the file of %2 and would be overwritten"
+    const std::string name = QCoreApplication::translate("MainWindow", "a saved run").toStdString();
+    for (const std::string& folder : folders)
+        for (const std::string& file : runFileNames())
+            all.push_back({name, (std::filesystem::path(folder) / file).string()});
     return all;
 }
 } // namespace
@@ -94,7 +110,7 @@ MainWindow::MainWindow(WindowOptions options)
                                              *this, m_options.askAfterSeconds);
     m_keys = std::make_unique<KeyRouter>(*this);
     make<PaneKeys>(m_parts, *this);
-    make<KeptFiles>([this] { return readBy(m_models.config.config(), *m_shown); },
+    make<KeptFiles>([this] { return readBy(m_models.config.config(), *m_shown, m_models.store); },
                     [this](const QString& text) { m_parts.banner->showText(text); }, *this);
     connectParts();
     if (m_options.remember) restoreLayout();

@@ -13,12 +13,13 @@
 
 namespace halfscope {
 
-ResetNews::ResetNews(const RunModels& models, const Run& replaced) {
+ResetNews::ResetNews(const RunModels& models, const Run& replaced,
+                     std::span<const LiveEdit> begunWith) {
     if (!models.config.running()) return; // another experiment was loaded since
     addForks(models.config, replaced);
-    const auto& edits = replaced.now().info().recorded.edits; // also those of an opened experiment
+    // of the edits since then, the history knows which were undone
     const auto setsScale = [](const LiveEdit& edit) { return edit.key == kLiveScale; };
-    if (models.history.hasScales() || std::any_of(edits.begin(), edits.end(), setsScale))
+    if (models.history.hasScales() || std::any_of(begunWith.begin(), begunWith.end(), setsScale))
         m_sentences << tr("Loss scales that were set by hand are gone; the settings stay as they "
                           "are.");
 }
@@ -45,8 +46,11 @@ void ResetNews::addForks(const ConfigModel& config, const Run& replaced) {
 }
 
 void ResetNews::stopsAgainAt(int64_t step) {
-    m_sentences << tr("“Stop after” is %1 steps again, as before you pressed Continue.")
-                       .arg(QLocale().toString(static_cast<qlonglong>(step)));
+    const QString count = QLocale().toString(static_cast<qlonglong>(step));
+    m_sentences
+        << (step == 1
+                ? tr("“Stop after” is 1 step again, as before you pressed Continue.")
+                : tr("“Stop after” is %1 steps again, as before you pressed Continue.").arg(count));
 }
 
 } // namespace halfscope

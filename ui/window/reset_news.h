@@ -8,6 +8,7 @@
 #include <QStringList>
 
 #include <cstdint>
+#include <span>
 
 namespace halfscope {
 
@@ -16,9 +17,10 @@ class ResetNews {
 public:
     /// Nothing to tell.
     ResetNews() = default;
-    /// Looks at the run that is replaced. To be made before the next one is built: afterwards
-    /// nobody knows which of its lanes an edited one was.
-    ResetNews(const RunModels&, const Run& replaced);
+    /// Looks at the run that is replaced, and at the edits with which it began: those of an opened
+    /// experiment, or of the run that it went on from. To be made before the next one is built:
+    /// afterwards nobody knows which of its lanes an edited one was.
+    ResetNews(const RunModels&, const Run& replaced, std::span<const LiveEdit> begunWith);
 
     /// Adds that Continue had raised the run's last step, and that it is this one again.
     void stopsAgainAt(int64_t step);

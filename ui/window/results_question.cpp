@@ -4,33 +4,31 @@
 #include "ui/dialogs/ask.h"
 #include "ui/models/safe_text.h"
 
-#include <QDir>
-#include <QFileInfo>
 #include <QLocale>
 
 namespace halfscope {
 namespace {
 
-/// Compares texts: asking a dead network for the folders themselves would halt the window.
-bool isSameFolder(const QString& a, const QString& b) {
-    const auto whole = [](const QString& path) {
-        return QDir::cleanPath(QFileInfo(path).absoluteFilePath());
-    };
-    return whole(a) == whole(b);
-}
+bool wasRead(const RunInfo& info) { return !info.folder.empty(); }
 
 /// Returns the folder and the id of the saved run that a run is or goes on from; empty for others.
 const std::string& folderOf(const RunInfo& info) {
-    return info.folder.empty() ? info.pastFolder : info.folder;
+    return wasRead(info) ? info.folder : info.pastFolder;
 }
-const std::string& idOf(const RunInfo& info) { return info.folder.empty() ? info.pastId : info.id; }
+const std::string& idOf(const RunInfo& info) { return wasRead(info) ? info.id : info.pastId; }
+
+/// Whether a run that goes on from a saved one has all rows that this one has.
+bool hasRowsOf(const RunInfo& info, const HeldRun& held) {
+    return info.pastFolder.empty() || wasRead(info) || held.steps <= info.pastStep;
+}
 
 QString grouped(int64_t step) { return QLocale().toString(static_cast<qlonglong>(step)); }
 
 } // namespace
 
 void ResultsQuestion::saved(const std::string& id, const ReadRun& run) {
-    m_saved[id] = {run, idOf(run->now().info())};
+    const RunInfo& info = run->now().info();
+    m_saved[id] = {run, idOf(info), wasRead(info)};
 }
 
 bool ResultsQuestion::isOf(const ReadRun& run, const QString& folder, const HeldRun& held) const {
@@ -39,15 +37,20 @@ bool ResultsQuestion::isOf(const ReadRun& run, const QString& folder, const Held
     const std::string &from = folderOf(info), &id = idOf(info);
     if (const auto known = m_saved.find(held.id); known != m_saved.end()) {
         const Saved& saved = known->second;
-        // what was read from the folder, and saved there again, has another id there since
+        if (saved.run.lock() == run) return true;
+        if (!hasRowsOf(info, held)) return false;
+        // what was read from the folder, and saved there again, has another id there since; what
+        // went on from it has rows of its own, which others have not
+        const bool goneOn = wasRead(info) && held.steps > run->now().lastStep();
         const auto first = m_saved.find(saved.earlierId);
-        if (saved.run.lock() == run || (!id.empty() && saved.earlierId == id) ||
-            (first != m_saved.end() && first->second.run.lock() == run))
+        if ((saved.wasRead || goneOn) &&
+            ((!id.empty() && saved.earlierId == id) ||
+             (first != m_saved.end() && first->second.run.lock() == run)))
             return true;
     }
-    if (from.empty() || id != held.id) return false;
+    if (from.empty() || id != held.id || !hasRowsOf(info, held)) return false;
     // a folder without a manifest tells no id
-    return !held.id.empty() || isSameFolder(QString::fromStdString(from), folder);
+    return !held.id.empty() || wholePath(QString::fromStdString(from)) == wholePath(folder);
 }
 
 bool ResultsQuestion::mayReplace(QWidget* parent, const QString& folder, const HeldResults& held,
@@ -62,7 +65,9 @@ bool ResultsQuestion::mayReplace(QWidget* parent, const QString& folder, const H
                               .arg(path, held.files.join(QStringLiteral(", "))),
                           Replacing::LosesMore);
     const int64_t shown = run ? run->now().lastStep() : 0;
-    const bool same = isOf(run, folder, *held.run) || isOf(before, folder, *held.run);
+    const bool same =
+        isOf(run, folder, *held.run) ||
+        (before && held.run->steps <= before->now().lastStep() && isOf(before, folder, *held.run));
     if (same && held.run->steps > shown)
         return askReplace(parent, title,
                           tr("%1 holds more of this run: it goes up to step %2 there, and only up "

@@ -42,6 +42,7 @@ private:
     struct Saved {
         std::weak_ptr<const Run> run;
         std::string earlierId; ///< that of the saved run which it was or went on from; may be empty
+        bool wasRead = false;  ///< it was that saved run, so it has no rows of its own
     };
     std::map<std::string, Saved> m_saved; ///< by the id in the folder
 };

@@ -206,7 +206,7 @@ bool ShownRun::restart() {
         checkConfig(config);
         callAfterData(config.task);
         const bool resets = !recorded && !from;
-        ResetNews news = resets && m_current ? ResetNews(m_models, *m_current) : ResetNews();
+        ResetNews news = resets && m_current ? newsOfReset() : ResetNews();
         m_models.config.startBuilding();
         if (resets && m_raisedStop.takeBack(m_models, config)) news.stopsAgainAt(stepsOf(config));
         m_begins = from ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
@@ -220,6 +220,12 @@ bool ShownRun::restart() {
         refuseSettings(error.message());
         return false;
     }
+}
+
+ResetNews ShownRun::newsOfReset() const {
+    const SessionInfoPtr& built = m_controller.info(); // null while an earlier reset is under way
+    const RunConfig& begun = built ? built->recorded : m_current->now().info().recorded;
+    return {m_models, *m_current, begun.edits};
 }
 
 /// An experiment whose data were exchanged is no longer the preset or file that was opened.

@@ -200,6 +200,8 @@ private:
                  const QString& about);
     void set(std::string_view key, const QString& text);
     void callAfterData(const TaskConfig&);
+    /// There is a current run.
+    ResetNews newsOfReset() const;
     void showBuilt();
     void applyEdits();
     /// Builds networks again after a failure, and lets a run that has not begun begin with the

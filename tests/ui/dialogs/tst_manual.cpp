@@ -65,6 +65,7 @@ private slots:
     void searchReadsQuestions_data();
     void searchReadsQuestions();
     void searchShowsTheMost();
+    void searchKnowsLanes();
     void searchOfNothing();
     void unknownLanguageIsEnglish();
 
@@ -259,6 +260,21 @@ void TestManual::searchShowsTheMost() {
         m_manual.search(QStringLiteral("nonexistentword between fp16 and bf16"));
     QVERIFY(!fp16.complete);
     QCOMPARE(fp16.hits.size(), m_manual.search(QStringLiteral("fp16 bf16")).hits.size());
+}
+
+/// "lane A" is not on all pages that have a lane and any word with an A in it.
+void TestManual::searchKnowsLanes() {
+    const ManualFindings found = m_manual.search(QStringLiteral("lane A"));
+    QVERIFY(found.complete);
+    QVERIFY(std::any_of(found.hits.begin(), found.hits.end(), [&](const ManualHit& hit) {
+        return hit.excerpt.contains(QLatin1String("lane A is underlined"));
+    }));
+    const auto hits = [&](const char* words) {
+        return m_manual.search(QString::fromLatin1(words)).hits.size();
+    };
+    QVERIFY2(found.hits.size() < hits("lane"), qPrintable(QString::number(found.hits.size())));
+    QCOMPARE(hits("A loss"), hits("loss")); // an article
+    QCOMPARE(hits("how a loss"), hits("loss"));
 }
 
 void TestManual::searchOfNothing() {

@@ -125,6 +125,11 @@ void TestLaneTitles::titles_data() {
     setByHand.edits.push_back(
         {.step = 5, .lane = 1, .key = kLiveScale, .value = FieldValue(double{32768})});
     row("a scale set by hand", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, First scale 2^16");
+    setByHand.edits.push_back(
+        {.step = 5, .lane = 1, .key = kLiveScale, .value = FieldValue(double{65536})});
+    row("and undone at once", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, Fixed scale 2^16");
+    setByHand.edits.back().step = 6; // a step had it
+    row("and undone later", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, First scale 2^16");
     row("mode", withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=off"}),
         "amp-fp16, Loss scaling off | amp-fp16, Loss scaling dynamic");
     row("policy files",

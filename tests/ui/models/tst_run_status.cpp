@@ -2,6 +2,7 @@
 // zero gradients are compared with its own.
 #include "engine/settings/fields.h"
 #include "tests/support/cpu_run.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 
 #include <QTest>
@@ -48,6 +49,7 @@ private slots:
     void aLossThatIsLost();
     void dataThatAreNotFinite();
     void theSpeedOfARunThatIsOver();
+    void thePaceOfTheLastSteps();
 };
 
 /// What a lane skipped before a fork is not the fork's fault; two lanes are joined by "and".
@@ -235,6 +237,29 @@ void TestRunStatus::skipsOfUpdates() {
     QCOMPARE(model.lane(1).skippedShare(), 1.0);
     QCOMPARE(model.lane(0).skippedShare(), 0.0);
     QVERIFY2(model.summary().contains("Every update of B"), qPrintable(model.summary()));
+}
+
+/// The pace may be lowered a moment before the end, and a validation alone holds no steps back.
+void TestRunStatus::thePaceOfTheLastSteps() {
+    constexpr int64_t kSteps = 200;
+    const auto paceWhen = [](double pace, int64_t slow, double usual, double atEnd) {
+        RunConfig config = defaultConfig();
+        config.pace = pace;
+        Run run(cpuRunInfo(config), lanesOf(config));
+        RunBatch batch;
+        double seconds = 0;
+        for (int64_t step = 1; step <= kSteps; ++step) {
+            seconds += step > kSteps - slow ? atEnd : usual;
+            for (const int lane : {0, 1})
+                batch.rows.push_back(rowAt(step, lane, 1).set(metric::WallSeconds, seconds));
+        }
+        run.append(std::move(batch));
+        return paceOf(run.now());
+    };
+    QCOMPARE(paceWhen(4, kSteps, 0.25, 0.25), 4.0);
+    QCOMPARE(paceWhen(4, 0, 0.025, 0), 0.0);
+    QCOMPARE(paceWhen(4, 20, 0.025, 0.25), 4.0); // it was 40
+    QCOMPARE(paceWhen(4, 1, 0.025, 2.25), 0.0);  // a validation after the last step
 }
 
 /// An edit counts until its step has been taken, and no longer.

@@ -1,6 +1,7 @@
 // What live edits and forks do to the curves: they jump where a setting changes, begin where a fork
 // does, and end where a loss scale does.
 #include "tests/support/shown_plots.h"
+#include "ui/plots/curve.h"
 #include "ui/plots/readout_item.h"
 
 #include <QtTest>
@@ -32,6 +33,7 @@ class TestPlotChanges : public QObject, private ShownPlots {
 private slots:
     void init() { makeStack(); }
     void meansJumpAtTheFlag();
+    void aLaterEndIsNoJump();
     void forksBeginAtTheirFork();
     void denseForksAreLinesToo();
     void scalesEndWhereTheyAreSwitchedOff();
@@ -73,6 +75,23 @@ void TestPlotChanges::meansJumpAtTheFlag() {
     }
 }
 
+/// Continue moves the run's end, and leaves the lanes as they are.
+void TestPlotChanges::aLaterEndIsNoJump() {
+    Curve curve(m_stack->run(), 1, metric::Loss);
+    int64_t step = 500;
+    for (const char* key : {"run.steps", "run.epochs", "run.patience"}) {
+        Event event = eventOf(EventKind::Edit, step++, -1);
+        event.tensor = key;
+        m_stack->addEvent(event);
+        QVERIFY2(curve.changes().empty(), key);
+    }
+    Event event = eventOf(EventKind::Edit, step, -1);
+    event.tensor = "optimizer.lr";
+    m_stack->addEvent(event);
+    QCOMPARE(curve.changes().size(), size_t{1});
+    QCOMPARE(curve.changes().front(), step);
+}
+
 /// Before, its curve would hide that of its parent. A fork without a loss scale has none, although
 /// its parent's is in its past.
 void TestPlotChanges::forksBeginAtTheirFork() {
@@ -100,11 +119,14 @@ void TestPlotChanges::forksBeginAtTheirFork() {
         QCOMPARE(curve.lane, 1);
     const std::string saved = csvText(m_stack->values(QStringLiteral("loss")));
     QVERIFY2(saved.find("\n40,0.5,1.5,\n41,0.5,1.5,2.5\n") != saved.npos, saved.c_str());
-    m_stack->pinCrosshair(10); // its past is read all the same
     const auto* header = qobject_cast<ReadoutItem*>(plotOf(*m_stack).item(0));
     for (int i = 0; !header; ++i)
         header = qobject_cast<ReadoutItem*>(plotOf(*m_stack).item(i));
-    QCOMPARE(header->entries()[2].value, QStringLiteral("1.5"));
+    m_stack->pinCrosshair(kFork); // no value is read where there is no curve
+    QCOMPARE(header->entries()[1].value, QStringLiteral("1.5"));
+    QCOMPARE(header->entries()[2].value, QString());
+    m_stack->pinCrosshair(kFork + 1);
+    QCOMPARE(header->entries()[2].value, QStringLiteral("2.5"));
 }
 
 /// A fork that has a part of the width alone is as dense there as other lanes are.

@@ -5,6 +5,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/look/theme.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/window/results_question.h"
 
 #include <QImage>
 #include <QMessageBox>
@@ -22,20 +23,72 @@ struct Asked {
     QMessageBox::StandardButton enter = QMessageBox::NoButton; ///< what Enter chooses
 };
 
-/// Saves the results in a folder through the menu, and answers every question with Enter.
-Asked asksOnSaving(MainWindow& window, const QString& folder) {
+/// Answers every question with Enter while something is done.
+template <class Act>
+Asked asksDuring(const Act& act) {
     Asked asked;
     QTimer answers;
-    QObject::connect(&answers, &QTimer::timeout, &window, [&] {
+    QObject::connect(&answers, &QTimer::timeout, &answers, [&] {
         auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
         if (!box) return;
         asked = {box->text(), box->standardButton(box->defaultButton())};
         box->defaultButton()->click();
     });
     answers.start(10);
-    answerWith(folder);
-    if (QAction* save = fileAction(window, QStringLiteral("Save &results…"))) save->trigger();
+    act();
     return asked;
+}
+
+/// Saves the results in a folder through the menu, and answers every question with Enter.
+Asked asksOnSaving(MainWindow& window, const QString& folder) {
+    return asksDuring([&] {
+        answerWith(folder);
+        if (QAction* save = fileAction(window, QStringLiteral("Save &results…"))) save->trigger();
+    });
+}
+
+/// A run of one lane with this many steps.
+std::shared_ptr<Run> runWith(RunInfo info, int64_t steps) {
+    auto run = std::make_shared<Run>(std::move(info), std::vector<LaneInfo>{{"fp32", "fp32"}});
+    RunBatch batch;
+    for (int64_t step = 1; step <= steps; ++step) {
+        StepRow row;
+        row.step = step;
+        row.set(metric::Loss, 0.5);
+        batch.rows.push_back(row);
+    }
+    run->append(std::move(batch));
+    return run;
+}
+
+std::shared_ptr<Run> savedRun(const char* id, int64_t steps) {
+    RunInfo info;
+    info.folder = "/results/mine";
+    info.id = id;
+    return runWith(std::move(info), steps);
+}
+
+/// A run that went on from the saved one after a step of it, with rows of its own since.
+std::shared_ptr<Run> wentOn(const Run& from, int64_t after, int64_t steps) {
+    RunInfo info;
+    const RunInfo begun = Run::goingOn(defaultConfig(), from.now(), after)->info();
+    info.pastFolder = begun.pastFolder;
+    info.pastId = begun.pastId;
+    info.pastStep = begun.pastStep;
+    return runWith(std::move(info), steps);
+}
+
+/// Returns what Enter chooses when a run is saved where this one is.
+QMessageBox::StandardButton enterFor(const ResultsQuestion& question, const char* id, int64_t steps,
+                                     const std::shared_ptr<Run>& run,
+                                     const std::shared_ptr<Run>& before = {}) {
+    QWidget parent;
+    const HeldResults held{{QStringLiteral("steps.csv")}, HeldRun{id, "Mine", steps}};
+    return asksDuring([&] {
+               (void)question.mayReplace(&parent, QStringLiteral("/results/mine"), held, run,
+                                         before);
+           })
+        .enter;
 }
 
 RunConfig named(const char* title, int64_t steps) {
@@ -57,6 +110,7 @@ private slots:
     void resultsOfAnotherRunStay();
     void resultsOfTheSameRun();
     void laterStepsOfTheSameRun();
+    void rowsThatOnlyTheFolderHas();
 
 private:
     static QByteArray read(const QString& path) {
@@ -236,6 +290,36 @@ void TestExports::laterStepsOfTheSameRun() {
                                                 "there, and only up to step 5 here. Replace it?"));
     QCOMPARE(asked.enter, QMessageBox::Cancel);
     QCOMPARE(read(place + QStringLiteral("/steps.csv")), rows);
+}
+
+/// Runs that went on from the same saved run are different ones after the step at which they did.
+void TestExports::rowsThatOnlyTheFolderHas() {
+    const auto first = savedRun("x", 100);
+    // one of them is saved in place of the first, and the other one is to be
+    ResultsQuestion question;
+    const auto one = wentOn(*first, 100, 200), other = wentOn(*first, 100, 300);
+    QCOMPARE(enterFor(question, "x", 100, one, first), QMessageBox::Yes);
+    question.saved("y", one);
+    QCOMPARE(enterFor(question, "y", 200, one, first), QMessageBox::Yes);
+    QCOMPARE(enterFor(question, "y", 200, other, first), QMessageBox::Cancel);
+    QCOMPARE(enterFor(question, "y", 200, other), QMessageBox::Cancel);
+    QCOMPARE(enterFor(question, "y", 200, first), QMessageBox::Cancel);
+    // the first one itself, saved again, has no rows that they lack
+    ResultsQuestion again;
+    again.saved("z", first);
+    QCOMPARE(enterFor(again, "z", 100, other), QMessageBox::Yes);
+    // neither has a run that went on from an earlier checkpoint the rows since then
+    const auto early = wentOn(*first, 50, 120);
+    QCOMPARE(enterFor(question, "x", 50, early), QMessageBox::Yes);
+    QCOMPARE(enterFor(question, "x", 100, early), QMessageBox::Cancel);
+    QCOMPARE(enterFor(again, "z", 100, early), QMessageBox::Cancel);
+    // nor one that goes on from that one, however far
+    const auto later = wentOn(*early, 120, 300);
+    QCOMPARE(enterFor(question, "x", 100, later), QMessageBox::Cancel);
+    // and no other has the rows of one that went on from an earlier step and is short
+    question.saved("w", wentOn(*first, 50, 80));
+    QCOMPARE(enterFor(question, "w", 80, first), QMessageBox::Cancel);
+    QCOMPARE(enterFor(question, "w", 80, other, first), QMessageBox::Cancel);
 }
 
 } // namespace tst_exports

@@ -100,6 +100,8 @@ private slots:
     void aResetTellsWhatItChanges();
     void aResetTellsNoWrongOrigin();
     void aResetTellsOfScalesInAFile();
+    void aResetTellsOfNoUndoneScale();
+    void aResetCountsItsSteps();
 };
 
 void TestForks::goesOnWithItsPast() {
@@ -343,6 +345,26 @@ void TestForks::aResetTellsOfScalesInAFile() {
     QCOMPARE(newsOfReset(opened.window),
              QStringLiteral("Loss scales that were set by hand are gone; the settings stay as they "
                             "are."));
+}
+
+/// An undone scale is the lane's own again.
+void TestForks::aResetTellsOfNoUndoneScale() {
+    Opened opened(tinyConfig(kForkedAfter));
+    MainWindow& window = opened.window;
+    QVERIFY(stepsTo(window, 3));
+    window.shown().setScale(1, QStringLiteral("64"));
+    actionFor(window, QKeySequence::Undo)->trigger();
+    QVERIFY(trainsTo(window, kForkedAfter));
+    const auto& edits = window.shown().run()->info().recorded.edits;
+    QCOMPARE(edits.size(), size_t{2}); // the run knows of both
+    QCOMPARE(newsOfReset(window), QString());
+}
+
+void TestForks::aResetCountsItsSteps() {
+    ResetNews news;
+    news.stopsAgainAt(1);
+    QCOMPARE(news.text(),
+             QStringLiteral("“Stop after” is 1 step again, as before you pressed Continue."));
 }
 
 } // namespace tst_forks

@@ -2,6 +2,7 @@
 #include "engine/io/output_folder.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/thrown.h"
+#include "ui/dialogs/kept_files.h"
 
 namespace tst_saved_again {
 
@@ -25,6 +26,7 @@ private slots:
     void withItsOwnSettings();
     void onceItIsShown();
     void notWhereAnotherRunWrites();
+    void noFileOfItAlone();
 };
 
 /// All files, also those that the window shows in part; and once more after the run was brought
@@ -156,6 +158,36 @@ void TestSavedAgain::notWhereAnotherRunWrites() {
     }
     QVERIFY(window.saveResults(folder).contains(QStringLiteral("summary.json")));
     QVERIFY(contentOf(folder, "steps.csv") == contentOf(m_results, "steps.csv"));
+}
+
+/// Its rows would no longer be those of the settings, for example.
+void TestSavedAgain::noFileOfItAlone() {
+    const QString folder = copyOfResults();
+    const QString other = QDir(folder).filePath(QStringLiteral("mine.json"));
+    QVERIFY(QFile::copy(QDir(folder).filePath(QStringLiteral("experiment.json")), other));
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    const auto allows = [&](const char* name) {
+        return KeptFiles::allow(&window, QDir(folder).filePath(QLatin1String(name)));
+    };
+    QVERIFY(allows("experiment.json")); // nobody has opened it yet
+    window.openFile(folder);
+    QVERIFY(showsSaved(window));
+    const auto isKept = [&] {
+        return !allows("experiment.json") && !allows("steps.csv") && !allows("manifest.json") &&
+               allows("mine.json") && allows("new.json");
+    };
+    QVERIFY(isKept());
+    QVERIFY2(window.bannerText().contains(QStringLiteral("is the file of a saved run and would be "
+                                                         "overwritten")),
+             qPrintable(window.bannerText()));
+    window.restart(); // it is in the list
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() == 0, kPatience);
+    QVERIFY(isKept());
+    window.bringBack();
+    QTRY_VERIFY_WITH_TIMEOUT(
+        stateOf(window).startsWith(QStringLiteral("Restored: a run of 30 steps.")), kPatience);
+    QVERIFY(window.saveResults(folder).contains(QStringLiteral("steps.csv"))); // all of it
 }
 
 } // namespace tst_saved_again
