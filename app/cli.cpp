@@ -20,6 +20,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <initializer_list>
 #include <memory>
@@ -303,8 +305,9 @@ std::string unexpectedText(const CLI::App& app) {
     const std::string first = own.empty() ? app.remaining(true).front() : own.front();
     if (first.empty() || first.front() != '-') {
         if (chosen.empty()) return quotedText(first) + " is not a command: " + kCommands;
-        const bool trains = command.get_name() == "run" || command.get_name() == "sweep";
-        const bool shards = trains && first.ends_with(".tar"); // of train-*.tar in a shell
+        constexpr std::array<std::string_view, 4> kOnData{"run", "sweep", "describe", "pytorch"};
+        const bool shards = first.ends_with(".tar") && // of train-*.tar in a shell
+                            std::ranges::find(kOnData, command.get_name()) != kOnData.end();
         return quotedText(first) + " is one argument too many for " + command.get_name() +
                (shards ? "; to train on several shards, name the folder of the shards" : "");
     }

@@ -105,8 +105,7 @@ std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> la
         const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
         const std::string name = experiment.laneName(static_cast<int>(i));
         // where inf or nan in the data brought the loss scale down, its size is not the reason
-        const int64_t fault = totals.skips().dataFault().step;
-        const bool ofData = dynamic && fault > 0 && totals.underflowStep() > fault;
+        const bool ofData = dynamic && totals.isUnderflowOfData();
         if (const Message& lost = totals.lastUnderflow(); !lost.empty() && !ofData)
             text += name + ": " + lost.english() + "\n";
         const std::string sentence = totals.skips().sentence(dynamic).english();

@@ -67,21 +67,27 @@ Extremes extremesOf(const Array& array) {
 }
 
 std::optional<Message> bytesNote(const Array& x) {
-    constexpr double kLeast = 100; // of the highest one; masks and small counts stay below it
+    constexpr int64_t kLeast = 100; // of the highest one; masks and small counts stay below it
     if (x.info.type != ElementType::U8) return std::nullopt;
-    const auto highest = std::ranges::max_element(x.bytes);
-    if (highest == x.bytes.end() || std::to_integer<int>(*highest) < kLeast) return std::nullopt;
+    constexpr size_t kBlock = size_t{1} << 22; // some milliseconds
+    std::byte most{};
+    for (std::span<const std::byte> rest = x.bytes; !rest.empty();) {
+        checkCancelled();
+        const auto block = rest.first(std::min(kBlock, rest.size()));
+        most = std::max(most, *std::ranges::max_element(block));
+        rest = rest.subspan(block.size());
+    }
+    const auto highest = std::to_integer<int64_t>(most);
+    if (highest < kLeast) return std::nullopt;
     if (x.info.shape.size() <= 2) // ages, tokens and the like, or pictures in rows
         return Message(phrase("Data", "The values of x are bytes that reach %1, which networks "
                                       "learn badly as they are: %2. If they stand for words or "
                                       "other tokens, a network that begins with nn.Embedding(%3, "
                                       "...) takes them as such."),
-                       std::to_integer<int64_t>(*highest),
-                       Message(kSetToTrue, "data.standardise_x"),
-                       std::to_integer<int64_t>(*highest) + 1);
+                       highest, Message(kSetToTrue, "data.standardise_x"), highest + 1);
     return Message(phrase("Data", "The values of x are bytes that reach %1, which networks learn "
                                   "badly as they are: divide them by 255, or %2."),
-                   std::to_integer<int64_t>(*highest), Message(kSetToTrue, "data.standardise_x"));
+                   highest, Message(kSetToTrue, "data.standardise_x"));
 }
 
 std::optional<Message> otherClassesNote(const Array& y) {

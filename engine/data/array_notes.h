@@ -17,8 +17,8 @@ struct Extremes {
 };
 Extremes extremesOf(const Array&); ///< Cancellable.
 
-/// Tells of inputs that are bytes, 0 to 255, which are learnt badly as they are: those of pictures,
-/// or in rows.
+/// Tells of inputs that are bytes, 0 to 255, from which networks learn badly: those of pictures, or
+/// in rows. Cancellable.
 std::optional<Message> bytesNote(const Array& x);
 
 /// Tells of targets that seem to be classes in a form that cross-entropy does not take.

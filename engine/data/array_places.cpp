@@ -301,13 +301,17 @@ bool opensArrays(const std::string& path, TaskConfig& task) {
         return true;
     }
     if (!isArray(path)) return false;
+    const Pair given(task.x, task.y); // by settings: one of them makes a partner needless
     task.x = path;
     task.y = partnerOf(path, "xX", "yY");
     if (!task.y.empty()) return true;
     task.y = path;
     task.x = partnerOf(path, "yY", "xX");
     if (!task.x.empty()) return true;
-    refuseAlone(path);
+    if (given.first.empty() && given.second.empty()) refuseAlone(path);
+    task.x = given.first.empty() ? path : given.first;
+    task.y = given.second.empty() ? path : given.second;
+    return true;
 }
 
 } // namespace halfscope

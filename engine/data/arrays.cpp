@@ -301,8 +301,8 @@ private:
         else
             noteTooLarge(inputs);
         if (!task.standardiseX && !fitsFloat(m_x.info.type)) noteRounded();
-        if (auto note = bytesNote(m_x); note && !task.standardiseX)
-            m_notes.push_back(*std::move(note));
+        if (!task.standardiseX)
+            if (auto note = bytesNote(m_x)) m_notes.push_back(*std::move(note));
         noteChannels();
         noteTokens();
     }

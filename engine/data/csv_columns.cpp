@@ -184,15 +184,15 @@ void noteUnusable(std::map<ColumnHint, std::vector<std::string>>& names, const M
         if (!names[hint].empty()) notes.push_back(note(someOf(names[hint])));
     };
     tell(ColumnHint::ManyWords, [](const Message& some) {
-        return Message(phrase("Data", "Columns with more than %1 different words, such as dates or "
-                                      "free text, cannot be inputs. The setting data.drop leaves "
-                                      "out: %2."),
+        return Message(phrase("Data", "Columns with more than %1 different words, such as free "
+                                      "text, cannot be inputs. The setting data.drop leaves out: "
+                                      "%2."),
                        kMostWords, some);
     });
     tell(ColumnHint::Dates, [](const Message& some) {
-        return Message(phrase("Data", "Dates are no inputs: the network would learn nothing but "
-                                      "the days in the table. The setting data.drop leaves out: "
-                                      "%1. To use them, write numbers in their place, such as the "
+        return Message(phrase("Data", "Dates are not useful as inputs: a network would only learn "
+                                      "these days by heart. The setting data.drop leaves out: %1. "
+                                      "To use them, write numbers in their place, such as the "
                                       "month or the days since the first."),
                        some);
     });
@@ -205,8 +205,8 @@ void noteUnusable(std::map<ColumnHint, std::vector<std::string>>& names, const M
         return Message(phrase("Data",
                               "Columns with a number beyond 3.4e+38, where float32 ends, "
                               "cannot be inputs. The setting data.drop leaves out: %1. The "
-                              "first such number is in %2. To use these columns, correct it, "
-                              "and open the table again."),
+                              "first such number is in %2. To use these columns, correct such "
+                              "numbers, and open the table again."),
                        some, beyond);
     });
     tell(ColumnHint::NoValue, [](const Message& some) {
@@ -310,8 +310,8 @@ void notePlaceholders(const CsvLayout& layout, std::vector<Message>& notes) {
                          someOf(columns)});
 }
 
-/// Returns data.drop with the columns of inputs added whose fields are such; unchanged when no
-/// other inputs are left.
+/// Returns data.drop with the columns of inputs added whose names and fields are such; unchanged
+/// when no other inputs are left.
 template <class Out>
 std::string dropWhere(const TaskConfig& task, const Out& out) {
     CsvFile file = tableOf(task);
@@ -319,7 +319,7 @@ std::string dropWhere(const TaskConfig& task, const Out& out) {
     const std::vector<SeenFields> seen = lookThrough(task, layout);
     std::vector<std::string> names;
     for (size_t i = 0; i < seen.size(); ++i)
-        if (layout.columns[i].use == ColumnUse::Number && out(seen[i]))
+        if (layout.columns[i].use == ColumnUse::Number && out(layout.columns[i].name, seen[i]))
             names.push_back(layout.columns[i].name);
     const auto others = std::count_if(layout.columns.begin(), layout.columns.end(),
                                       [](const CsvColumn& column) { return column.inputs() > 0; }) -
@@ -415,14 +415,32 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
 }
 
 std::string dropWithUnusable(const TaskConfig& task) {
-    return dropWhere(task, [](const SeenFields& seen) {
+    return dropWhere(task, [](const std::string&, const SeenFields& seen) {
         return seen.areDates() || seen.hasManyWords() || seen.areMixed() || seen.areBeyondFloat() ||
                seen.hasNothing();
     });
 }
 
 std::string dropWithDates(const TaskConfig& task) {
-    return dropWhere(task, [](const SeenFields& seen) { return seen.areDates(); });
+    return dropWhere(task,
+                     [](const std::string&, const SeenFields& seen) { return seen.areDates(); });
+}
+
+std::string dropIfDates(const TaskConfig& task, std::string_view column) {
+    if (column.empty()) return task.drop;
+    return dropWhere(task, [column](const std::string& name, const SeenFields& seen) {
+        return name == column && seen.areDates();
+    });
+}
+
+std::string targetName(const TaskConfig& task) {
+    try {
+        CsvFile file = tableOf(task);
+        for (const CsvColumn& column : csvLayout(task, file).columns)
+            if (column.use == ColumnUse::Target) return column.name;
+    } catch (const InputError&) { // whoever reads the table tells why
+    }
+    return {};
 }
 
 std::string dropWithout(const TaskConfig& task, std::string_view column) {

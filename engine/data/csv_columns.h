@@ -89,6 +89,11 @@ std::string dropWithUnusable(const TaskConfig&);
 /// Returns data.drop with the columns of dates added, however few there are: inputs of 0 and 1 for
 /// days are of no use for any other day. Otherwise like dropWithUnusable().
 std::string dropWithDates(const TaskConfig&);
+/// Returns data.drop with this column added if it is one of dates, see dropWithDates(): once it is
+/// no longer the target, it would become inputs that nobody asked for.
+std::string dropIfDates(const TaskConfig&, std::string_view column);
+/// Returns the name of the column to predict; empty where the settings or the table do not tell it.
+std::string targetName(const TaskConfig&);
 /// Returns data.drop without one of its columns.
 std::string dropWithout(const TaskConfig&, std::string_view column);
 /// Returns the names of the columns of the table, in its order. Throws InputError as CsvFile does.

@@ -63,7 +63,7 @@ void SeenFields::add(const CsvFile& file, size_t column) {
     ++m_wordFields;
     m_allTruths = m_allTruths && truthOf(text);
     m_onlyFormatted = m_onlyFormatted && isFormattedNumber(text);
-    m_allDates = m_allDates && m_numbers.empty() && isDate(text);
+    m_allDates = m_allDates && isDate(text);
 }
 
 bool SeenFields::areWords() const {

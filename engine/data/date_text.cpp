@@ -45,8 +45,8 @@ bool isDayAndMonth(const Number& a, const Number& b) {
     return fits(a) && fits(b) && std::min(a.value, b.value) <= kMonths;
 }
 
-/// Takes the date. A year of two digits stands last, and between points only behind two digits
-/// each: 1.2.10 is the number of a version.
+/// Takes the date. A year of two digits stands last, behind dashes only after two digits each, and
+/// never behind points: 10.12.10 is as likely the number of a version.
 bool takeDate(std::string_view& text) {
     const Number first = takeNumber(text);
     const char mark = text.empty() ? '\0' : text.front();
@@ -57,7 +57,7 @@ bool takeDate(std::string_view& text) {
     const Number third = takeNumber(text);
     if (first.digits == 4) return isDayAndMonth(second, third);
     const bool full = first.digits == 2 && second.digits == 2;
-    const bool shortYear = third.digits == 2 && (mark == '/' || full);
+    const bool shortYear = third.digits == 2 && (mark == '/' || (mark == '-' && full));
     return (third.digits == 4 || shortYear) && isDayAndMonth(first, second);
 }
 

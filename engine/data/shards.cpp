@@ -326,7 +326,7 @@ def samples():
 /// Refuses what WebDataset takes for many shards: "train-{000000..000146}.tar".
 void checkIsNoPattern(const std::string& path) {
     std::error_code ignored;
-    if (!isShard(path) || path.find_first_of("{*?") == path.npos || fs::exists(path, ignored))
+    if (!isShard(path) || path.find_first_of("{*?[") == path.npos || fs::exists(path, ignored))
         return;
     throw InputError(phrase("Data", "%1: there is no such file; to train on several shards, name "
                                     "the folder of the shards"),

@@ -9,6 +9,9 @@
 
 namespace halfscope {
 
+/// What the metadata "format" is of a run's checkpoint, see train/checkpoint.h.
+inline constexpr const char* kCheckpointFormat = "halfscope checkpoint";
+
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
 struct SafetensorsInfo {

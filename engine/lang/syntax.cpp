@@ -129,17 +129,19 @@ private:
     }
 
     /// Refuses the text after a whole value: often a program was pasted. What begins with no
-    /// call, such as "hidden = 64", is a program.
+    /// call, such as "hidden = 64", is a program, and so is a call with "model = " behind it.
     [[noreturn]] void refuseRest(const Value& value) const {
-        const bool program = value.kind != Kind::Call;
+        const bool assigned = assignmentAt(m_at) != m_text.npos;
+        const bool program = value.kind != Kind::Call || assigned;
+        const Place place = value.kind == Kind::Call ? m_place : value.place;
         if (program && m_text.find("nn.Module)") != m_text.npos)
-            refuseAt(value.place,
+            refuseAt(place,
                      phrase("Model", "a class is a program, and only a model by itself is read, "
                                      "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
                                      "nn.Linear(16, 1)): list the layers of the class in the "
                                      "order in which its forward() uses them"));
         if (program)
-            refuseAt(value.place,
+            refuseAt(place,
                      phrase("Model", "this is a program; what is allowed here is one model by "
                                      "itself, such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
                                      "nn.Linear(16, 1)), without variables or classes"));
@@ -229,15 +231,20 @@ private:
             kTypes, [&](std::string_view type) { return call.find(type) != call.npos; });
     }
 
-    /// Skips "model = " before the value, as it stands in a program.
-    void skipAssignment() {
-        size_t at = m_at;
-        if (!isNameStart(here())) return;
+    /// Returns where the "=" stands of a "model = " that begins here; npos where none does.
+    size_t assignmentAt(size_t at) const {
+        if (at >= m_text.size() || !isNameStart(m_text[at])) return m_text.npos;
         while (at < m_text.size() && (isNamePart(m_text[at]) || m_text[at] == '.'))
             ++at;
         while (at < m_text.size() && m_text[at] == ' ')
             ++at;
-        if (at >= m_text.size() || m_text[at] != '=') return;
+        return at < m_text.size() && m_text[at] == '=' ? at : m_text.npos;
+    }
+
+    /// Skips "model = " before the value, as it stands in a program.
+    void skipAssignment() {
+        const size_t at = assignmentAt(m_at);
+        if (at == m_text.npos) return;
         while (m_at <= at)
             step();
         skipSpace();

@@ -5,6 +5,10 @@
 
 namespace halfscope {
 
+bool areFinite(std::optional<double> loss, std::optional<double> validationLoss) {
+    return std::isfinite(loss.value_or(0)) && std::isfinite(validationLoss.value_or(0));
+}
+
 bool takeBetter(std::optional<BestValue>& best, JudgedBy by, const BestValue& value) {
     if (!std::isfinite(value.value)) return false;
     const bool better =
@@ -14,7 +18,7 @@ bool takeBetter(std::optional<BestValue>& best, JudgedBy by, const BestValue& va
 }
 
 bool takeBetter(std::optional<BestValue>& best, const Validation& validation, int64_t step) {
-    if (std::isnan(validation.loss)) return false;
+    if (!areFinite({}, validation.loss)) return false;
     return validation.accuracy ? takeBetter(best, JudgedBy::Accuracy, {*validation.accuracy, step})
                                : takeBetter(best, JudgedBy::Loss, {validation.loss, step});
 }

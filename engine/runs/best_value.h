@@ -16,6 +16,10 @@ struct BestValue {
     bool operator==(const BestValue&) const = default;
 };
 
+/// Whether neither loss of a lane, where known, is inf or nan. Where one is, the lane has diverged,
+/// and its accuracy means nothing: it may count the class that outputs of nan stand for.
+bool areFinite(std::optional<double> loss, std::optional<double> validationLoss);
+
 enum class JudgedBy : uint8_t {
     Accuracy, ///< more is better
     Loss,     ///< less is better
@@ -25,7 +29,7 @@ enum class JudgedBy : uint8_t {
 /// is. Returns whether it did.
 bool takeBetter(std::optional<BestValue>& best, JudgedBy, const BestValue&);
 /// Does so with a whole validation: lanes are judged by accuracy where there is one, else by loss.
-/// Predictions of nan are never better, though an accuracy can be told of them.
+/// One whose loss is inf or nan is never better, though an accuracy can be told of it.
 bool takeBetter(std::optional<BestValue>& best, const Validation&, int64_t step);
 
 } // namespace halfscope

@@ -1,6 +1,7 @@
 // Compares lanes, criterion by criterion.
 #include "engine/runs/lane_ranking.h"
 
+#include "engine/runs/best_value.h"
 #include "engine/runs/column.h"
 
 #include <algorithm>
@@ -33,9 +34,7 @@ void LatestLosses::add(double loss) {
 
 double LatestLosses::median() const { return medianWithNan({m_losses.begin(), m_losses.end()}); }
 
-bool LaneScore::isFinite() const {
-    return std::isfinite(loss) && std::isfinite(validationLoss.value_or(0));
-}
+bool LaneScore::isFinite() const { return areFinite(loss, validationLoss); }
 
 Criterion criterionOf(std::span<const LaneScore> scores) {
     const auto any = [scores](auto has) { return std::any_of(scores.begin(), scores.end(), has); };

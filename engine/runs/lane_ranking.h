@@ -26,8 +26,7 @@ struct LaneScore {
     double loss = 0;                                ///< LatestLosses::median()
     int64_t skipped = 0;                            ///< skipped steps
 
-    /// Whether no loss is inf or nan. Where one is, the accuracy means nothing either: it counts
-    /// the class that the first of the outputs, all of them nan, stands for.
+    /// Whether no loss is inf or nan, see areFinite() in best_value.h.
     bool isFinite() const;
 };
 

@@ -2,7 +2,6 @@
 #include "engine/runs/lane_totals.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace halfscope {
 
@@ -24,13 +23,19 @@ void LaneTotals::add(const Event& event) {
         m_overflow = event.text;
         m_isHelpless = isHelpless(event);
     }
-    if (event.kind == EventKind::Underflow) {
-        m_lastUnderflow = event.text;
-        m_underflowStep = event.step;
-    }
+    if (event.kind == EventKind::Underflow) addUnderflow(event);
     if (event.scaleAfter == event.scaleBefore) return;
     m_scaleStep = event.step;
     m_scaleAfter = event.scaleAfter;
+}
+
+void LaneTotals::addUnderflow(const Event& event) {
+    const SkipTally::DataFault fault = m_skips.dataFault();
+    const bool ofData = event.step > fault.step && fault.explains(event.scaleBefore);
+    if (ofData && m_underflowStep > 0 && !m_isUnderflowOfData) return;
+    m_lastUnderflow = event.text;
+    m_underflowStep = event.step;
+    m_isUnderflowOfData = ofData;
 }
 
 void LaneTotals::add(int64_t step, MetricId id, double value) {
@@ -69,8 +74,8 @@ void LaneTotals::addValue(int64_t step, MetricId id, double value) {
     if (id == metric::TestError && m_test) m_test->error = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
-    const bool ofNan = step == m_validationStep && std::isnan(*m_validationLoss);
-    if (!ofNan) takeBetter(m_bestAccuracy, JudgedBy::Accuracy, {value, step});
+    const bool diverged = step == m_validationStep && !areFinite({}, m_validationLoss);
+    if (!diverged) takeBetter(m_bestAccuracy, JudgedBy::Accuracy, {value, step});
 }
 
 double medianOf(std::vector<float> values) {

@@ -39,9 +39,11 @@ public:
     /// else about the last one; empty when there was none.
     const Message& tellingOverflow() const { return m_overflow; }
     /// Returns the step at which underflow last began and the sentence about it; 0 and empty when
-    /// it never did.
+    /// it never did. One that inf or nan in the data explains counts only where no other did.
     int64_t underflowStep() const { return m_underflowStep; }
     const Message& lastUnderflow() const { return m_lastUnderflow; }
+    /// Whether inf or nan in the data explains it, see SkipTally::DataFault::explains().
+    bool isUnderflowOfData() const { return m_isUnderflowOfData; }
     /// The loss scale that the last step left; last() has the one that it used.
     float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale(); }
 
@@ -70,6 +72,7 @@ public:
 
 private:
     void addValue(int64_t step, MetricId, double value);
+    void addUnderflow(const Event&);
 
     SkipTally m_skips;
     StepRow m_last;
@@ -82,6 +85,7 @@ private:
     Message m_overflow, m_lastUnderflow;
     bool m_isHelpless = false; ///< whether that is said of m_overflow
     int64_t m_underflowStep = 0;
+    bool m_isUnderflowOfData = false;
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another
     float m_scaleAfter = 1;  ///< then
 };

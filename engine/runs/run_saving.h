@@ -16,7 +16,8 @@ struct SavedFiles {
     std::vector<std::string> names; ///< the files that were written, in the folder
     std::string id;                 ///< of the run in the folder, see run_manifest.h
     Message settingsError;          ///< why experiment.json was not written; empty when it was
-    Message checkpointError; ///< why the run's checkpoint was not written; see train/saved_run.h
+    /// Why the run's checkpoint was not written, or cannot be read again; see train/saved_run.h.
+    Message checkpointError;
 };
 /// Writes all of a run and the files made of it; no other program can write into the folder
 /// meanwhile. Files of an earlier run there are replaced, or removed when this run has none of that

@@ -1,6 +1,7 @@
 // Values are compared as pairs: what kind of value it is, then the value.
 #include "engine/runs/run_score.h"
 
+#include "engine/runs/best_value.h"
 #include "engine/runs/metrics.h"
 
 #include <cmath>
@@ -36,11 +37,15 @@ RunScore scoreOf(const RunSnapshot& run) {
     std::optional<double> loss;
     for (int lane = 0; lane < run.laneCount(); ++lane) {
         const LaneTotals& totals = run.totals(lane);
-        const std::optional<double> judged = totals.validationLoss();
-        const bool diverged = judged && !std::isfinite(*judged); // its accuracy is of chance
+        const std::optional<double> trained = run.column(lane, metric::Loss).empty()
+                                                  ? std::nullopt
+                                                  : std::optional(trailingLoss(run, lane));
+        std::optional<double> judged = totals.validationLoss();
+        const bool diverged = !areFinite(trained, judged);
         if (!diverged) keep(score.accuracy, totals.accuracy(), std::greater<>());
-        keep(score.validationLoss, totals.validationLoss(), std::less<>());
-        keep(loss, trailingLoss(run, lane), std::less<>());
+        if (diverged && judged) judged = std::numeric_limits<double>::quiet_NaN();
+        keep(score.validationLoss, judged, std::less<>());
+        keep(loss, trained, std::less<>());
     }
     score.loss = loss.value_or(score.loss);
     return score;

@@ -13,7 +13,8 @@ namespace halfscope {
 inline constexpr int kTrailingSteps = 25;
 double trailingLoss(const RunSnapshot&, int lane);
 
-/// Of several lanes, the values of the one that did best.
+/// Of several lanes, the values of the one that did best. A lane that has diverged, if only after
+/// its last validation (see areFinite()), has no accuracy, and its validation loss counts as nan.
 struct RunScore {
     std::optional<double> accuracy;       ///< the highest of the lanes' last validations
     std::optional<double> validationLoss; ///< the lowest of them

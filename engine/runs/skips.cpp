@@ -100,6 +100,13 @@ void addCause(std::vector<Message>& causes, int64_t count, int64_t all, const Me
 
 } // namespace
 
+// A normal number of fp16 rounds to zero once it has fallen by 2^11, to half of the smallest
+// subnormal. Where the scale has fallen less, no gradient was a normal number before, either.
+bool SkipTally::DataFault::explains(float smallScale) const {
+    constexpr float kNormal = 0x1p11F;
+    return step > 0 && smallScale <= scale / kNormal;
+}
+
 void SkipTally::add(const StepRow& row) {
     if (m_steps == 0 && row.step > 1 && row.measured(metric::SkippedSoFar)) addBefore(row);
     ++m_steps;
@@ -137,7 +144,10 @@ void SkipTally::add(const Event& event) {
     m_helpless += isHelpless(event);
     const std::string_view layer = layerOfForward(event.tensor);
     if (!layer.empty() && m_layer.step == 0) m_layer = {event.step, std::string(layer)};
-    if (isOfData(event.tensor) && m_data.step == 0) m_data = {event.step, event.tensor};
+    if (isOfData(event.tensor) && m_data.step == 0) {
+        m_data = {event.step, event.tensor};
+        m_dataScale = event.scaleBefore;
+    }
     const std::string_view optimizer = optimizerOfZeroEpsilon(event.tensor);
     if (!optimizer.empty() && m_zeroEpsilon.step == 0)
         m_zeroEpsilon = {event.step, std::string(optimizer)};

@@ -53,8 +53,12 @@ public:
     struct DataFault {
         int64_t step = 0; ///< 0: none is known
         std::string tensor{};
+        float scale = 1; ///< the loss scale of that step
+        /// Whether gradients that all round to zero at a scale after that step may do so only
+        /// because the fault brought the scale down.
+        bool explains(float smallScale) const;
     };
-    DataFault dataFault() const { return {m_data.step, m_data.what}; }
+    DataFault dataFault() const { return {m_data.step, m_data.what, m_dataScale}; }
     /// Whether this is a fork that has skipped nothing by itself, but its parent has.
     bool areOfParent() const { return m_isFork && skipped() > 0 && isAllBefore(); }
 
@@ -118,6 +122,7 @@ private:
     bool m_lostByStep = false;  ///< whether it was lost by a step that was taken on an overflow
     bool m_taken = false;       ///< whether the last step was
     bool m_belowAtOnce = false; ///< likewise, whether the scale fell below one
+    float m_dataScale = 1;      ///< that of the step of m_data
     float m_scale = 1;          ///< the scale that the last step used
     float m_takenScale = 1;     ///< that of the last step that was taken on an overflow
     float m_lostScale = 1;      ///< that of the step by which the loss was lost

@@ -137,6 +137,27 @@ Missing missingFor(const TaskConfig& task, bool drops) {
     return 2 * dropped < filled ? Missing::Mean : Missing::Drop;
 }
 
+/// Returns how many samples the data have under either loss; 0 where they cannot be used.
+int64_t samplesOf(const TaskConfig& task) {
+    auto facts = factsWith(task, LossKind::Mse);
+    if (!facts) facts = factsWith(task, LossKind::CrossEntropy);
+    return facts ? facts->train + facts->validation : 0;
+}
+
+/// Sets data.missing, and data.drop where `drops`. A column may have to be left out only for what
+/// stands in lines that are left out, too: it comes back where that costs no sample.
+void handleGaps(TaskConfig& task, bool drops) {
+    TaskConfig all = task;
+    if (drops) task.drop = dropFor(task);
+    task.missing = missingFor(task, drops);
+    if (!drops || task.missing == Missing::Refuse) return;
+    task.drop = dropFor(task);
+    all.missing = task.missing;
+    all.drop = dropFor(all);
+    if (all.drop != task.drop && samplesOf(all) >= std::max<int64_t>(samplesOf(task), 1))
+        task.drop = all.drop;
+}
+
 /// Samples that are overlapping windows of a series are judged on the last ones, behind a gap in
 /// which none overlaps with them, as forecasts are; DataFacts::notes tells so.
 void splitByTime(TaskConfig& task) {
@@ -331,7 +352,7 @@ bool looksLikeWeights(const SafetensorsInfo& file) {
 [[noreturn]] void refuseSafetensors(const std::string& path) {
     const SafetensorsInfo file = safetensorsInfo(path);
     const auto format = file.metadata.find("format");
-    if (format != file.metadata.end() && format->second == "halfscope checkpoint")
+    if (format != file.metadata.end() && format->second == kCheckpointFormat)
         throw InputError(phrase("Files", "%1: this is a checkpoint of a run, not data to train on; "
                                          "halfscope-cli run --resume FILE goes on from it"),
                          pathText(path));
@@ -382,6 +403,9 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     std::filesystem::path whole = std::filesystem::absolute(path, ignored);
     if (ignored) whole = path;
     RunConfig config = defaultConfig();
+    for (const Assignment& each : given) // a row may look for the one array beside the other
+        if (each.field->key == "data.x" || each.field->key == "data.y")
+            setField(config, each.lane, each.field->key, each.value);
     const auto rows = dataSets();
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const DataSetInfo& info) {
         TaskConfig task = config.task; // unchanged by rows that refuse the path
@@ -403,9 +427,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
         config.task.context = contextFor(config.task);
     if (!isGiven("data.target") && config.task.target.empty() && info.has("data.target"))
         config.task.target = targetFor(config.task);
-    if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
-    if (!isGiven("data.missing"))
-        config.task.missing = missingFor(config.task, !isGiven("data.drop"));
+    if (!isGiven("data.missing")) handleGaps(config.task, !isGiven("data.drop"));
     if (!isGiven("data.drop")) config.task.drop = firstDropFor(config.task);
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);
     if (!isGiven("data.standardise_target"))
@@ -429,11 +451,12 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
 RunConfig predicting(RunConfig config, const std::string& column) {
     TaskConfig& task = config.task;
     const bool hadClasses = targetsAreClasses(task);
+    const std::string before = targetName(task);
     task.target = column;
     if (task.textColumn == column) task.textColumn.clear(); // the longest of the others
     task.drop = dropWithout(task, column);
-    task.drop = dropFor(task);
-    if (task.missing == Missing::Refuse) task.missing = missingFor(task, true);
+    if (infoOf(task.kind).has("data.drop")) task.drop = dropIfDates(task, before);
+    if (task.missing == Missing::Refuse) handleGaps(task, true);
     task.drop = dropFor(task);
     task.loss.kind = lossFor(task);
     task.standardiseTarget = standardisesFor(task);

@@ -28,7 +28,6 @@ namespace halfscope {
 
 namespace {
 
-constexpr const char* kFormat = "halfscope checkpoint";
 constexpr const char* kVersion = "1";
 /// Takes the place of the header's checksum while that checksum is computed.
 const std::string kNoChecksum(64, '0');
@@ -205,7 +204,7 @@ const std::string& metadataAt(const SafetensorsInfo& file, const char* key,
 
 void checkKind(const SafetensorsInfo& file, const std::string& path) {
     const auto format = file.metadata.find("format");
-    if (format == file.metadata.end() || format->second != kFormat)
+    if (format == file.metadata.end() || format->second != kCheckpointFormat)
         refuse(path, phrase("Files", "it is a safetensors file of something else; weights are "
                                      "the setting model.weights"));
     if (const std::string& version = metadataAt(file, "version", path); version != kVersion)
@@ -352,7 +351,7 @@ CheckpointText::CheckpointText(const ExperimentState& state, const std::string& 
     m_header =
         safetensorsHeader(m_arrays, {{"checksum", kNoChecksum},
                                      {"experiment", configText(portableConfig(state.recorded))},
-                                     {"format", kFormat},
+                                     {"format", kCheckpointFormat},
                                      {"program", "halfscope " + program},
                                      {"state", stateText(state, m_arrays)},
                                      {"version", kVersion}});
@@ -378,7 +377,7 @@ bool isCheckpoint(const std::string& path) {
     try {
         const SafetensorsMetadata metadata = safetensorsMetadata(path); // one cut off is one, too
         const auto format = metadata.find("format");
-        return format != metadata.end() && format->second == kFormat;
+        return format != metadata.end() && format->second == kCheckpointFormat;
     } catch (const InputError&) {
         return false;
     }

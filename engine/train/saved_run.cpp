@@ -6,6 +6,7 @@
 #include "engine/train/checkpoint.h"
 
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
@@ -14,13 +15,23 @@ namespace halfscope {
 
 namespace {
 
-/// A run that was opened reads its checkpoint from a file, which saving may just have replaced.
-void readFrom(const std::string& file, const RunCheckpoint& kept) {
-    if (kept.lies() != RunCheckpoint::Lies::InFile) return;
+/// A run that was opened reads its checkpoint from a file, which saving may just have replaced:
+/// from now on it reads the new file and, should that go, the one before. Returns why it cannot.
+Message readFrom(const std::string& file, const RunCheckpoint& kept) {
+    if (kept.lies() != RunCheckpoint::Lies::InFile) return {};
     try {
-        (void)kept.bytes();
-    } catch (const ReportedError&) {
-        kept.setStored([again = checkpointInFile(file, kept.step())] { return again->bytes(); });
+        const auto before = std::make_shared<const RunCheckpoint>(kept);
+        kept.setStored([now = checkpointInFile(file, kept.step()), before] {
+            try {
+                return now->bytes();
+            } catch (const ReportedError&) {
+                return before->bytes();
+            }
+        });
+        return {};
+    } catch (const ReportedError& error) {
+        return {phrase("Files", "Saved, but its checkpoint cannot be read again: %1"),
+                error.message()};
     }
 }
 
@@ -45,8 +56,8 @@ SavedFiles saveWithCheckpoint(const RunSnapshot& run, const std::string& folder,
     }
     SavedFiles saved = saveRun(run, folder, files, id);
     if (run.checkpoint() && problem.empty())
-        readFrom((std::filesystem::path(folder) / run_file::kCheckpoint).string(),
-                 *run.checkpoint());
+        problem = readFrom((std::filesystem::path(folder) / run_file::kCheckpoint).string(),
+                           *run.checkpoint());
     saved.checkpointError = std::move(problem);
     return saved;
 }

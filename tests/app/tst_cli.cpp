@@ -74,11 +74,19 @@ void TestCli::wrongUsage_data() {
     row("two shards", {"run", "a.tar", "b.tar"},
         "\"b.tar\" is one argument too many for run; to train on several shards, name the folder "
         "of the shards\n");
+    for (const char* command : {"sweep", "describe", "pytorch"})
+        row((std::string("two shards for ") + command).c_str(), {command, "a.tar", "b.tar"},
+            (std::string("\"b.tar\" is one argument too many for ") + command +
+             "; to train on several shards, name the folder of the shards\n")
+                .c_str());
     row("shards elsewhere", {"evaluate", "a", "b.tar"},
         "\"b.tar\" is one argument too many for evaluate\n");
     row("shards in braces", {"run", "no/s-{000000..000002}.tar"},
         "no/s-{000000..000002}.tar: there is no such file; to train on several shards, name the "
         "folder of the shards\n");
+    row("shards in brackets", {"run", "no/s-[01].tar"},
+        "no/s-[01].tar: there is no such file; to train on several shards, name the folder of the "
+        "shards\n");
     row("preset", {"run", "--preset", "overfow"},
         "\"overfow\" is not a preset; the nearest one is overflow");
     row("file and preset", {"run", "a.json", "--preset", "overflow"},

@@ -27,31 +27,49 @@ class TestCliClosing : public QObject {
     Q_OBJECT
 
 private slots:
-    /// A loss scale that was too small before any nan in the data is no consequence of it.
-    void underflowBeforeAFault() {
+    void underflowBesideAFault_data() {
+        QTest::addColumn<int>("fault"); // the first sample with nan
+        QTest::addColumn<int>("faults");
+        QTest::addColumn<QString>("scale");
+        QTest::addColumn<int>("lost"); // the step of the underflow
+        QTest::addColumn<bool>("told");
+        QTest::newRow("before") << 50 << 1 << QStringLiteral("2^-40") << 1 << true;
+        // the scale was too small anyway: one nan only halves it
+        QTest::newRow("behind one") << 0 << 1 << QStringLiteral("2^-40") << 2 << true;
+        // 60 steps with nan bring the scale down from 2^16 to 2^-44
+        QTest::newRow("behind many") << 0 << 240 << QStringLiteral("2^16") << 61 << false;
+    }
+
+    /// A loss scale that was too small by itself is no consequence of nan in the data.
+    void underflowBesideAFault() {
+        QFETCH(const int, fault);
+        QFETCH(const int, faults);
+        QFETCH(const QString, scale);
+        QFETCH(const int, lost);
+        QFETCH(const bool, told);
         QTemporaryDir folder;
-        constexpr int kSamples = 60, kFault = 50, kBatch = 4;
+        constexpr int kSamples = 300, kBatch = 4;
         std::vector<float> x, y;
         for (int i = 0; i < kSamples; ++i) {
-            x.push_back(i == kFault ? std::nanf("") : std::sin(static_cast<float>(i)));
+            const bool bad = i >= fault && i < fault + faults;
+            x.push_back(bad ? std::nanf("") : std::sin(static_cast<float>(i)));
             y.push_back(std::cos(static_cast<float>(i)));
         }
         const QString data = folder.filePath("x.npy"), out = folder.filePath("out");
-        writeBytes(data.toStdString(), npy("<f4", "(60, 1)", bytesOf(x)));
-        writeBytes(folder.filePath("y.npy").toStdString(), npy("<f4", "(60,)", bytesOf(y)));
-        const QString words = "--device cpu --lanes amp-fp16 --steps 15 --set data.validation=0 "
-                              "--set data.shuffle=false --set scaler.init_scale=2^-40 --set "
-                              "task.batch=" +
-                              QString::number(kBatch);
+        writeBytes(data.toStdString(), npy("<f4", "(300, 1)", bytesOf(x)));
+        writeBytes(folder.filePath("y.npy").toStdString(), npy("<f4", "(300,)", bytesOf(y)));
+        const QString words = "--device cpu --lanes amp-fp16 --steps 65 --set data.validation=0 "
+                              "--set data.shuffle=false --set scaler.init_scale=" +
+                              scale + " --set task.batch=" + QString::number(kBatch);
         const Outcome outcome = call(QStringList{"run", data, "--out", out} + words.split(' '));
         QVERIFY2(outcome.code == 0, outcome.error);
         const auto run = readRun(out.toStdString());
         const LaneTotals& totals = run->now().totals(0);
-        QCOMPARE(totals.underflowStep(), int64_t{1});
-        QCOMPARE(totals.skips().dataFault().step, int64_t{kFault / kBatch + 1});
-        QVERIFY2(outcome.out.contains("\namp-fp16: Step 1: all gradients rounded to zero at "
-                                      "loss scale 2^-40 (underflow), "),
-                 outcome.out);
+        QCOMPARE(totals.underflowStep(), int64_t{lost});
+        QCOMPARE(totals.skips().dataFault().step, int64_t{fault / kBatch + 1});
+        const QByteArray note = "\namp-fp16: Step " + QByteArray::number(lost) +
+                                ": all gradients rounded to zero at loss scale ";
+        QVERIFY2(outcome.out.contains(note) == told, outcome.out);
     }
 };
 

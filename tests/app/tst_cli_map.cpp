@@ -140,6 +140,16 @@ private slots:
         QCOMPARE(one.out.count("> "), qsizetype{2});
     }
 
+    /// A training that has stopped may have a finite loss, but is not marked.
+    void cellsThatAllStop() {
+        const Outcome outcome = call(
+            overflowMap({"--set", "scaler.init_scale=2^30", "--set", "scaler.floor=2^30", "--set",
+                         "scaler.at_floor=stop", "--sweep", "scaler.init_scale=2^30,2^31"}));
+        QVERIFY2(outcome.out.contains("; no finished cell has a finite loss\n"),
+                 outcome.out + outcome.error);
+        QVERIFY2(!outcome.out.contains("> "), outcome.out);
+    }
+
     /// The tables of gradients speak of a loss scale only where a lane has one.
     void gradientsWithoutAScale() {
         const Outcome outcome = call({"run", "--preset", "regression", "--lanes", "fp32,fp8",

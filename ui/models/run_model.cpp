@@ -201,6 +201,7 @@ void RunModel::update(int index, Lane& lane) {
     status.unchangedWeights = totals.unchangedWeights();
     status.unchangedCopies = totals.unchangedCopies();
     status.underflowStep = totals.underflowStep();
+    status.underflowOfData = totals.isUnderflowOfData();
     status.zeros = zeroGradientsOf(run.newestGradients(), index);
     status.growthInterval = growthIntervalOf(run.info().config, index);
     status.exact = growsExactly(run.info().config, index);
@@ -353,8 +354,10 @@ bool RunModel::losesGradients(int i) const {
 /// Whether inf or nan in the data brought the loss scale down before gradients rounded to zero:
 /// then its size is not the reason.
 bool RunModel::blamesData(int i) const {
-    const int64_t fault = lane(i).skips.dataFault().step, lost = lane(i).underflowStep;
-    return lane(i).grows() && fault > 0 && (lost == 0 || lost > fault);
+    const LaneStatus& status = lane(i);
+    if (!status.grows()) return false;
+    return status.underflowStep > 0 ? status.underflowOfData
+                                    : status.skips.dataFault().explains(status.scaleAfter);
 }
 
 /// Returns a sentence, after a space, for each lane whose gradients have all or nearly all rounded

@@ -61,8 +61,9 @@ struct LaneStatus {
     /// When the weights were last watched, see WeightChange.
     std::optional<double> unchangedWeights, unchangedCopies;
     std::optional<ZeroGradients> zeros; ///< nothing before they are counted
-    int64_t underflowStep = 0; ///< when all gradients last began to round to zero; 0: never
-    bool exact = true;         ///< the scale grows only when the clean steps equal the interval
+    int64_t underflowStep = 0;    ///< when all gradients last began to round to zero; 0: never
+    bool underflowOfData = false; ///< see LaneTotals::isUnderflowOfData()
+    bool exact = true;            ///< the scale grows only when the clean steps equal the interval
     /// The accuracy at the last validation as a text: "97.31 %". Empty before a validation.
     QString accuracyText() const;
     /// What the card shows of the last validation, and behind it of the test: "97.31 %, test

@@ -1,4 +1,6 @@
 // What is told of arrays that can be trained on although something about them seems wrong.
+#include "engine/core/cancel.h"
+#include "engine/data/array_notes.h"
 #include "engine/data/dataset.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
@@ -8,6 +10,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <stop_token>
 
 namespace tst_array_notes {
 
@@ -21,6 +24,7 @@ private slots:
     void notesOddValues();
     void notesLargeValues();
     void notesBytes();
+    void cancelsTheLookAtBytes();
     void notesChannelsLast();
     void notesTokens();
     void notesOtherClasses_data();
@@ -110,6 +114,18 @@ void TestArrayNotes::notesBytes() {
                          "they are: set data.standardise_x to true. If they stand for words or "
                          "other tokens, a network that begins with nn.Embedding(256, ...) takes "
                          "them as such."));
+}
+
+void TestArrayNotes::cancelsTheLookAtBytes() {
+    Array x;
+    x.info.type = ElementType::U8;
+    x.info.shape = {2, 2};
+    x.bytes.assign(4, std::byte{200});
+    std::stop_source source;
+    const Cancellable cancellable(source.get_token());
+    QVERIFY(bytesNote(x));
+    source.request_stop();
+    QVERIFY_THROWS_EXCEPTION(Cancelled, (void)bytesNote(x));
 }
 
 void TestArrayNotes::notesChannelsLast() {

@@ -92,7 +92,7 @@ void TestCsvNotes::leftOut() {
     QCOMPARE(task.drop, std::string("b,date, price, gap"));
     QCOMPARE(notesOf(task).mid(1),
              (QStringList{"The setting data.drop leaves out: b, price.",
-                          "Columns with more than 100 different words, such as dates or free text, "
+                          "Columns with more than 100 different words, such as free text, "
                           "cannot be inputs. The setting data.drop leaves out: date.",
                           "Columns without any value cannot be inputs. The setting data.drop "
                           "leaves out: gap.",
@@ -108,7 +108,7 @@ void TestCsvNotes::dates_data() {
     QTest::addColumn<bool>("date");
     for (const char* text :
          {"2024-03-05", "2024/3/5", "2024-03-05T17:30:00Z", "2024-03-05 17:30:00.250+01:00",
-          "05.03.2024", "5.3.2024 7:30", "05.03.24", "3/5/2024", "12/31/99", "31/12/1999",
+          "05.03.2024", "5.3.2024 7:30", "05-03-24", "3/5/2024", "12/31/99", "31/12/1999",
           "3/5/2024 5:30 PM", "31-12-1999", "2024-03-05 24:00"})
         QTest::newRow(text) << true;
     for (const char* text : {"",
@@ -116,6 +116,8 @@ void TestCsvNotes::dates_data() {
                              "2024-03",
                              "2024-03-05-01",
                              "1.2.10",
+                             "10.12.10",
+                             "5-3-24",
                              "1.2.3",
                              "192.168.1.10",
                              "13/13/2024",
@@ -155,8 +157,8 @@ void TestCsvNotes::columnsOfDates() {
         QCOMPARE(drop, std::string("when"));
     task.drop = "when";
     QCOMPARE(notesOf(task).value(1),
-             QString("Dates are no inputs: the network would learn nothing but the days in the "
-                     "table. The setting data.drop leaves out: when. To use them, write numbers in "
+             QString("Dates are not useful as inputs: a network would only learn these days by "
+                     "heart. The setting data.drop leaves out: when. To use them, write numbers in "
                      "their place, such as the month or the days since the first."));
     const TaskConfig other = table("today");
     for (const auto& drop : {dropWithDates(other), dropWithUnusable(other)})
@@ -170,12 +172,14 @@ void TestCsvNotes::beyondFloat() {
     TaskConfig task = csv(text);
     QCOMPARE(dropWithUnusable(task), std::string("b"));
     task.drop = "b";
-    QCOMPARE(notesOf(task).value(1),
-             QString("Columns with a number beyond 3.4e+38, where float32 ends, cannot be inputs. "
-                     "The setting data.drop leaves out: b. The first such number is in %1, line 3: "
-                     "\"-1e39\" in the column \"b\". To use these columns, correct it, and open "
-                     "the table again.")
-                 .arg(QString::fromStdString(m_path)));
+    QCOMPARE(
+        notesOf(task).value(1),
+        QString(
+            "Columns with a number beyond 3.4e+38, where float32 ends, cannot be inputs. "
+            "The setting data.drop leaves out: b. The first such number is in %1, line 3: "
+            "\"-1e39\" in the column \"b\". To use these columns, correct such numbers, and open "
+            "the table again.")
+            .arg(QString::fromStdString(m_path)));
     // a column in which a word follows is one of numbers no more
     task = csv("a,m,b,y\n1,1e300,1,1\n2,x,2,2\n3,4,1e39,3\n");
     task.drop = "m, b";

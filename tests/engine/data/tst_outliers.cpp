@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -111,6 +112,39 @@ private slots:
         text.replace(text.find("-2e6"), 4, "1e12");
         writeBytes(task.path, text);
         QCOMPARE(notes(), QStringList(note.arg("y", "53: \"1e12\" in the column \"y\"")));
+    }
+
+    /// Samples to train on are drawn, lines without targets are no samples, and a number that
+    /// stands for missing values has a note of its own.
+    void toldOfDrawnSamples() {
+        QTemporaryDir folder;
+        TaskConfig task;
+        task.kind = TaskKind::Csv;
+        task.validation = 0.25;
+        task.missing = Missing::Mean;
+        std::string text = "a,b,c,y\n1,2,3,\n1,,3,1\n";
+        QStringList places;
+        for (int i = 0; i < 200; ++i) {
+            const bool far = i == 20 || i == 90 || i == 160;
+            const std::string a = std::to_string(far ? 1'000'000'000 + i : i % 7);
+            text += a + "," + std::to_string(i % 5) + "," +
+                    (i % 70 == 7 ? "-999" : std::to_string(i % 11)) + "," + std::to_string(i % 9) +
+                    "\n";
+            if (far)
+                places << QStringLiteral(", line %1: \"%2\" in the column \"a\"")
+                              .arg(i + 4)
+                              .arg(QString::fromStdString(a));
+        }
+        task.path = writeBytes(folder.filePath("drawn.csv").toStdString(), text);
+        QStringList all;
+        for (const Message& note : makeDataset(task, 0)->notes())
+            all << QString::fromStdString(note.english());
+        QCOMPARE(all.filter("c (-999, 3)").size(), 1);
+        const QStringList notes = all.filter("values so far from all others");
+        QCOMPARE(notes.size(), 1);
+        QVERIFY2(notes[0].contains("nearly equal: a. The first"), qPrintable(notes[0]));
+        const auto isTold = [&](const QString& place) { return notes[0].contains(place); };
+        QVERIFY2(std::ranges::any_of(places, isTold), qPrintable(notes[0]));
     }
 };
 

@@ -27,6 +27,7 @@ private slots:
     void ownTest();
     void testOfOtherClasses();
     void unreadableTest();
+    void damagedPictures();
 };
 
 void TestPictureSplits::splitFolders_data() {
@@ -152,6 +153,37 @@ void TestPictureSplits::unreadableTest() {
     const std::string error = thrownBy<InputError>([&] { makeDataset(task(), 0); });
     judged.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     QVERIFY2(error.find("val/a") != std::string::npos, error.c_str());
+}
+
+/// In each of the folders; one that is mended is decoded anew.
+void TestPictureSplits::damagedPictures() {
+    for (const char* name : {"train/a/1.png", "train/a/2.png", "train/b/1.png", "val/a/1.png",
+                             "val/b/2.png", "test/a/1.png", "test/b/2.png"})
+        put(name, plain(1, 0, 0));
+    TaskConfig config = task();
+    config.damaged = Damaged::Skip;
+    const auto note = [&config] {
+        QStringList all;
+        for (const Message& each : makeDataset(config, 0)->notes())
+            all << QString::fromStdString(each.english());
+        return all.filter("cannot be decoded").join('|');
+    };
+    QCOMPARE(note(), QString());
+    const QString start =
+        "Pictures that cannot be decoded and are left out: %1 of 7. The first is ";
+    const QStringList names{"train/b/1.png", "val/b/2.png", "test/b/2.png"};
+    for (const QString& name : names) {
+        QFile file(m_folder->filePath(name));
+        QVERIFY(file.open(QFile::WriteOnly) && file.write("no picture") > 0);
+    }
+    for (qsizetype left = names.size(); left > 0; --left) {
+        const QString& first = names[names.size() - left];
+        const QString told = note();
+        QVERIFY2(told.startsWith(start.arg(left) + m_folder->filePath(first) + ": "),
+                 qPrintable(told));
+        put(first, plain(1, 0, 0));
+    }
+    QCOMPARE(note(), QString());
 }
 
 } // namespace tst_picture_splits

@@ -53,6 +53,7 @@ private slots:
     void readersThatDoNotShare();
     void samplesOfALostClassCountOnce();
     void opened();
+    void openedWithMarksOfPatterns();
     void refuses_data();
     void refuses();
     void mendedShard();
@@ -221,6 +222,24 @@ void TestShards::opened() {
     }
 }
 
+/// What looks like a pattern may be the name of a file.
+void TestShards::openedWithMarksOfPatterns() {
+    std::string samples;
+    for (int i = 0; i < 20; ++i)
+        samples += sampleFiles("0" + std::to_string(i), 0.5f, i % 2);
+    for (const char* name : {"a{1}.tar", "a*.tar", "a?.tar", "a[01].tar"}) {
+        const QString error =
+            QString::fromStdString(thrownBy<InputError>([&] { experimentOn(path(name)); }));
+        QVERIFY2(error.endsWith("there is no such file; to train on several shards, name the "
+                                "folder of the shards"),
+                 qPrintable(error));
+        writeBytes(path(name), samples + tarEnd());
+        const auto config = experimentOn(path(name));
+        QVERIFY(config);
+        QCOMPARE(config->task.path, path(name));
+    }
+}
+
 void TestShards::refuses_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("part");
@@ -309,7 +328,7 @@ void TestShards::unreadableFolder() {
 }
 
 void TestShards::damagedSample() {
-    writeBytes(path("a.tar"), sampleFiles("1", 1, 0) + tarFile("2.png", "no picture") +
+    writeBytes(path("a.tar"), sampleFiles("1", 1, 0) + tarFile("2.png", std::string(600, 'x')) +
                                   tarFile("2.cls", "1") + sampleFiles("3", 0.5f, 1) + tarEnd());
     RunConfig config = presetNamed("mnist-mlp").config;
     config.task = shards();
@@ -320,13 +339,19 @@ void TestShards::damagedSample() {
     QCOMPARE(thrownBy<InputError>([&] { refused->load(1); }),
              name + "; to go on without such samples, set data.damaged to skip");
     config.task.damaged = Damaged::Skip;
-    QStringList told;
-    for (const Message& note : factsOf(config.task).notes)
-        told << QString::fromStdString(note.english());
-    QCOMPARE(told.filter("cannot be decoded and are left out: 1 of ").size(), 1);
+    const auto told = [&config] {
+        QStringList all;
+        for (const Message& note : makeDataset(config.task, 0)->notes())
+            all << QString::fromStdString(note.english());
+        return all.filter("cannot be decoded and are left out: 1 of ").size();
+    };
+    QCOMPARE(told(), 1);
     const auto skipped = makeTask(config)->load(1);
     QCOMPARE(skipped->skipped.at(0).english(), name);
     QCOMPARE(skipped->floats(kX)[16], 128.0f / 255);
+    writeBytes(path("a.tar"), sampleFiles("1", 1, 0) + sampleFiles("2", 0, 1) +
+                                  sampleFiles("3", 0.5f, 1) + tarEnd());
+    QCOMPARE(told(), 0); // with as many samples, it is looked at anew
 }
 
 /// A shard that disappears or gets shorter during the training is named.

@@ -164,6 +164,10 @@ private slots:
         row("with a type", "model: nn.Module = A(1)", ("line 1, column 1" + program).c_str());
         row("variable behind imports", "import torch\nhidden = 64\nmodel = A(hidden)",
             ("line 2, column 10" + program).c_str());
+        row("behind a call", "import torch\ntorch.manual_seed(0)\nmodel = A(1)",
+            ("line 3, column 1" + program).c_str());
+        row("behind the model", "model = A(1)\ncriterion = B()",
+            ("line 2, column 1" + program).c_str());
         row("class", "class Net(nn.Module):\n    def __init__(self):\n        pass",
             "line 1, column 1: a class is a program, and only a model by itself is read, such as "
             "nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)): list the layers of the "

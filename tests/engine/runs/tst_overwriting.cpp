@@ -28,6 +28,7 @@ private slots:
     void files();
     void savedRuns();
     void heldRuns();
+    void recordedRuns();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
@@ -149,6 +150,24 @@ void TestOverwriting::heldRuns() {
     writeFileAtomically(folder + "/" + run_file::kManifest, "mine");
     QVERIFY(!heldRun(folder));
     QVERIFY(!heldRun(folder + "/" + run_file::kManifest));
+}
+
+/// A folder whose settings cannot be read is refused elsewhere, where a sentence tells why.
+void TestOverwriting::recordedRuns() {
+    QVERIFY(QDir(m_folder.path()).mkpath("recorded"));
+    const std::string folder = path("recorded");
+    const auto with = [&folder](const std::string& settings) {
+        writeFileAtomically(folder + "/" + run_file::kExperiment, settings);
+        return isRecorded(folder);
+    };
+    QVERIFY(!isRecorded(folder));
+    const std::string recorded = R"({"version": 1, "title": "mine",
+        "data": {"kind": "recorded"}, "lanes": [{"precision": "fp32"}]})";
+    QVERIFY(with(recorded));
+    QVERIFY(!with(recorded.substr(0, recorded.size() / 2)));
+    QVERIFY(!with("mine"));
+    QVERIFY(!with(configText(defaultConfig())));
+    QVERIFY(!isRecorded(path("none")));
 }
 
 } // namespace tst_overwriting

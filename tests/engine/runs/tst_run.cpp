@@ -183,6 +183,14 @@ void TestRun::totals() {
     }
     QCOMPARE(late.now().totals(0).bestLoss(), (LaneTotals::Best{1.5, 7}));
     QVERIFY(std::isnan(late.now().totals(0).validationLoss().value()));
+    // the accuracy of a loss that is inf or nan is none
+    for (const auto& [step, loss] : {std::pair(10, HUGE_VAL), {11, std::nan("")}}) {
+        RunBatch next;
+        next.rows = {
+            StepRow(step, 0).set(metric::ValidationLoss, loss).set(metric::Accuracy, 0.875)};
+        late.append(std::move(next));
+    }
+    QCOMPARE(late.now().totals(0).bestAccuracy(), (LaneTotals::Best{0.75, 3}));
 }
 
 void TestRun::snapshotsStay() {

@@ -28,6 +28,7 @@ private slots:
     void archives();
     void chosenSide();
     void arraysAlone();
+    void arrayBesideAGivenOne();
     void arrays_data();
     void arrays();
     void digits();
@@ -138,6 +139,26 @@ void TestDataExperiment::arraysAlone() {
     check("x64.npy", "beside it there must be a file y64.npy with the targets");
     check("lone_Y.npy", "beside it there must be a file lone_X.npy with the inputs");
     check("matrix.npy", "in the names of the files x stands for the inputs"); // not matriy.npy
+}
+
+/// An array that is given by a setting needs no name that fits.
+void TestDataExperiment::arrayBesideAGivenOne() {
+    const std::string x = path("given_x.npy"), t = path("t.npy");
+    writeBytes(x, npy("<f4", "(4, 2)", std::string(32, '\0')));
+    writeBytes(t, npy("<f4", "(4,)", std::string(16, '\0')));
+    const auto check = [&](const std::string& opened, const std::vector<std::string>& settings) {
+        std::vector<Assignment> given;
+        for (const std::string& each : settings)
+            given.push_back(parseAssignment(each));
+        const auto config = experimentOn(opened, given);
+        QVERIFY(config);
+        QCOMPARE(config->task.kind, TaskKind::Arrays);
+        QCOMPARE(config->task.x, x);
+        QCOMPARE(config->task.y, t);
+    };
+    check(x, {"data.y=" + t});
+    check(x, {"data.kind=arrays", "data.x=" + x, "data.y=" + t});
+    check(t, {"data.x=" + x});
 }
 
 /// Either of the two files may be opened.

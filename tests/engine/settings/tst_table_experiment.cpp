@@ -48,7 +48,10 @@ private slots:
     void unusableColumns();
     void formattedTargets();
     void numbersBeyondFloat();
+    void numberInDroppedLine();
+    void columnThatCostsLines();
     void columnsOfDates();
+    void datesNoLongerPredicted();
     void chosenColumn();
     void anotherColumn();
     void tablesOfOtherPrograms();
@@ -249,6 +252,39 @@ void TestTableExperiment::numbersBeyondFloat() {
     }
 }
 
+/// A column is not left out for a number that stands only in a line that is left out itself.
+void TestTableExperiment::numberInDroppedLine() {
+    for (const char* target : {"", "y"}) { // at first and when a column is chosen
+        std::string text = "a,b,y,z\n";
+        for (int i = 0; i < 160; ++i)
+            text += (i == 100 ? "" : std::to_string(i)) + "," +
+                    (i == 100 ? "1e300" : std::to_string(i % 7)) + "," + std::to_string(i) + ".5," +
+                    std::to_string(3 * i) + ".25\n";
+        writeBytes(path("both.csv"), text);
+        RunConfig config = *experimentOn(path("both.csv"));
+        if (*target != '\0') {
+            config.task.missing = Missing::Refuse;
+            config = predicting(config, target);
+        }
+        QCOMPARE(config.task.missing, Missing::Drop);
+        QCOMPARE(config.task.drop, std::string());
+        QCOMPARE(factsOf(config.task).tensors[kX].shape, (Shape{3}));
+    }
+}
+
+/// A column with gaps does not come back where it would cost the lines that lack it.
+void TestTableExperiment::columnThatCostsLines() {
+    std::string text = "a,note,y\n";
+    for (int i = 0; i < 240; ++i)
+        text += (i >= 230 ? "" : std::to_string(i)) + "," +
+                (i >= 230 || (i < 190 && i % 2 == 0) ? "note " + std::to_string(i) : "") + "," +
+                std::to_string(i) + ".5\n"; // 105 notes, but 95 in lines with a number
+    writeBytes(path("costs.csv"), text);
+    const auto config = experimentOn(path("costs.csv"));
+    QCOMPARE(config->task.drop, std::string("note"));
+    QCOMPARE(config->task.missing, Missing::Drop);
+}
+
 /// They are left out even where there are few enough to be inputs, unless someone says otherwise.
 void TestTableExperiment::columnsOfDates() {
     std::string text = "when,a,what\n";
@@ -262,6 +298,27 @@ void TestTableExperiment::columnsOfDates() {
     QCOMPARE(kept->task.drop, std::string());
     QCOMPARE(factsOf(kept->task).tensors[kX].shape, (Shape{29}));
     QCOMPARE(predicting(*kept, "a").task.drop, std::string()); // whoever took them back keeps them
+}
+
+/// They are left out again once another column is to be predicted, also where the last one was.
+void TestTableExperiment::datesNoLongerPredicted() {
+    std::string first = "when,a,y\n", last = "a,y,when\n";
+    for (int i = 0; i < 60; ++i) {
+        const std::string when = std::to_string(1 + i % 4) + ".02.2024";
+        const std::string others = std::to_string(i) + "," + std::to_string(i) + ".5";
+        first += when + "," + others + "\n";
+        last += others + "," + when + "\n";
+    }
+    writeBytes(path("first.csv"), first);
+    const RunConfig moved = predicting(*experimentOn(path("first.csv")), "when");
+    QCOMPARE(moved.task.drop, std::string());
+    QCOMPARE(predicting(moved, "y").task.drop, std::string("when"));
+    writeBytes(path("last.csv"), last);
+    const Assignment given[] = {parseAssignment("data.target=when")};
+    RunConfig config = *experimentOn(path("last.csv"), given);
+    QCOMPARE(config.task.drop, std::string());
+    config.task.target.clear(); // the last column
+    QCOMPARE(predicting(config, "y").task.drop, std::string("when"));
 }
 
 /// The column to predict is known before the loss is chosen.
@@ -347,7 +404,7 @@ void TestTableExperiment::manyWords() {
     QCOMPARE(config->task.missing, Missing::Drop);
     const DataFacts facts = factsOf(config->task);
     QCOMPARE(facts.notes[1].english(),
-             std::string("Columns with more than 100 different words, such as dates or free text, "
+             std::string("Columns with more than 100 different words, such as free text, "
                          "cannot be inputs. The setting data.drop leaves out: name, cabin."));
     QCOMPARE(facts.train + facts.validation, int64_t{240 - 35});
     QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);

@@ -101,6 +101,7 @@ private slots:
     void offersTheOneBefore();
     void savedWithoutOne_data();
     void savedWithoutOne();
+    void savedOverItsOwn();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
@@ -549,6 +550,37 @@ void TestCheckpoint::savedWithoutOne() {
     writeFileAtomically(folder.filePath(run_file::kGradients).toStdString(),
                         gradientHeader() + lines[0] + lines[1] + lines[2]);
     QCOMPARE(readPast(place, id, 2, small()).gradients, lines[0] + lines[1]);
+}
+
+/// A run that was opened is saved into its own folder again and again, and elsewhere.
+void TestCheckpoint::savedOverItsOwn() {
+    Run run(small());
+    run.to(3);
+    RunBatch batch;
+    for (const StepRecord& record : run.records)
+        batch.rows.push_back(rowOf(record));
+    const std::string bytes = checkpointBytes(run.experiment->state(), "1");
+    int reads = 0; // of the file that was opened: saving needs no more than one
+    batch.checkpoint = std::make_shared<const RunCheckpoint>(
+        3,
+        [&bytes, &reads]() -> std::string {
+            if (++reads > 1) throw std::bad_alloc();
+            return bytes;
+        },
+        RunCheckpoint::Lies::InFile);
+    halfscope::Run kept(runInfo(*run.experiment, "1"), lanesOf(small()));
+    kept.append(std::move(batch));
+    const QTemporaryDir own, other;
+    const auto checkpoint = [&kept] { return kept.snapshot().checkpoint()->bytes(); };
+    for (const QTemporaryDir* folder : {&own, &own, &other}) {
+        const std::string place = folder->path().toStdString();
+        QVERIFY(saveWithCheckpoint(kept.snapshot(), place, "Mine", "1").checkpointError.empty());
+        QCOMPARE(reads, 1);
+        QCOMPARE(QByteArray::fromStdString(checkpoint()), contentOf(checkpointAt(place)));
+    }
+    const QByteArray before = contentOf(checkpointAt(own.path().toStdString()));
+    QVERIFY(QFile::remove(QString::fromStdString(checkpointAt(other.path().toStdString()))));
+    QCOMPARE(QByteArray::fromStdString(checkpoint()), before);
 }
 
 } // namespace tst_checkpoint

@@ -79,6 +79,8 @@ void TestPatience::better() {
     QVERIFY(takeBetter(best, Validation{1, 0.5}, 1)); // by accuracy, whatever the loss does
     QVERIFY(!takeBetter(best, Validation{0.5, 0.5}, 2));
     QVERIFY(takeBetter(best, Validation{9, 0.6}, 3));
+    for (const double lost : {nan, inf})
+        QVERIFY(!takeBetter(best, Validation{lost, 0.7}, 4));
     QCOMPARE(best->value, 0.6);
 }
 

@@ -48,6 +48,7 @@ private slots:
     void skipsOfAParent();
     void aLossThatIsLost();
     void dataThatAreNotFinite();
+    void underflowBesideDataFaults();
     void theSpeedOfARunThatIsOver();
     void thePaceOfTheLastSteps();
 };
@@ -138,24 +139,44 @@ void TestRunStatus::dataThatAreNotFinite() {
                                      .setFlags(kSkipped | kLossNotFinite));
         run->append(std::move(batch));
     };
-    const Event underflow{EventKind::Underflow, 20, 1, 1, 1, {}, {}};
-    skip(1, 40, {underflow}); // before the data can be its reason
-    QVERIFY2(summary().endsWith(QLatin1String("rounded to zero: its loss scale was too small.")),
-             qPrintable(summary()));
-    Event fault{EventKind::Overflow, 41, 1, 1, 1, {}, {}};
+    Event fault{EventKind::Overflow, 41, 1, 4096, 4096, {}, {}};
     fault.tensor = Message(kInputOf, int64_t{362}).english();
-    skip(41, 41, {fault});
-    QVERIFY2(summary().endsWith(QLatin1String("rounded to zero: its loss scale was too small.")),
-             qPrintable(summary()));
+    skip(1, 41, {fault});
     QCOMPARE(model.lane(1).lastBrief, QStringLiteral("Step 41: Data not finite, scale stays"));
-    Event later = underflow;
-    later.step = 56;
-    skip(42, 60, {later});
+    skip(42, 60, {{EventKind::Underflow, 56, 1, 2, 2, {}, {}}});
     const QString reason = QStringLiteral(
         "The data hold inf or nan: the input of sample 362 in step 41. Every step of B was "
         "skipped, so its weights never changed.");
     QVERIFY2(summary().endsWith(u' ' + reason), qPrintable(summary()));
     QCOMPARE(model.summaries().last(), reason);
+}
+
+/// A loss scale was too small by itself before the fault, or where that hardly changed it.
+void TestRunStatus::underflowBesideDataFaults() {
+    const RunConfig config = defaultConfig();
+    const auto endsWithAdvice = [&config](std::vector<Event> events) {
+        const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+        RunModel model;
+        model.setRun(run);
+        RunBatch batch;
+        for (int64_t step = 1; step <= 60; ++step)
+            batch.rows.push_back(rowAt(step, 1, 1));
+        batch.events = std::move(events);
+        run->append(std::move(batch));
+        model.refresh();
+        return model.summary()
+            .replace(QChar::Nbsp, u' ')
+            .endsWith(QLatin1String("rounded to zero: its loss scale was too small."));
+    };
+    const auto underflow = [](int64_t step, float scale) {
+        return Event{EventKind::Underflow, step, 1, scale, scale, {}, {}};
+    };
+    Event fault{EventKind::Overflow, 41, 1, 4096, 4096, {}, {}};
+    fault.tensor = Message(kInputOf, int64_t{362}).english();
+    QVERIFY(!endsWithAdvice({fault, underflow(56, 2)}));
+    QVERIFY(endsWithAdvice({fault, underflow(56, 4)}));
+    QVERIFY(endsWithAdvice({underflow(20, 2), fault}));
+    QVERIFY(endsWithAdvice({underflow(20, 4096), fault, underflow(56, 2)}));
 }
 
 /// What happened in its last seconds is not its speed.

@@ -81,6 +81,7 @@ private slots:
     void bestFirst();
     void theBestLaneCounts();
     void accuracyOfALostLaneDoesNotCount();
+    void accuracyBeforeALaneWasLostDoesNotCount();
     void rowsShowWhatOrdersThem();
     void runsStayWhatTheyAre();
     void trainingDoesNotMoveRows();
@@ -140,6 +141,20 @@ void TestRunOrder::accuracyOfALostLaneDoesNotCount() {
     OrderedRuns ordered(list);
     ordered.setOrder(Order::ByValidation);
     QCOMPARE(namesIn(ordered), QStringList({"honest", "lost"}));
+}
+
+/// A lane that was lost after its last validation has no place among those that were not.
+void TestRunOrder::accuracyBeforeALaneWasLostDoesNotCount() {
+    RunStore store;
+    const RunId lost = addRun(store, "lost", kNan, 0.1, 0.9);
+    addStep(*store.writable(lost), 2, kNan);
+    addRun(store, "honest", 0.5f, 0.5, 0.88);
+    addRun(store, "loss", 0.5f, 0.5);
+    RunListModel list(store);
+    list.refresh();
+    OrderedRuns ordered(list);
+    ordered.setOrder(Order::ByValidation);
+    QCOMPARE(namesIn(ordered), QStringList({"honest", "loss", "lost"}));
 }
 
 /// An order of numbers that are not shown could not be read.
