@@ -433,13 +433,10 @@ std::string dropIfDates(const TaskConfig& task, std::string_view column) {
     });
 }
 
-std::string targetName(const TaskConfig& task) {
-    try {
-        CsvFile file = tableOf(task);
-        for (const CsvColumn& column : csvLayout(task, file).columns)
-            if (column.use == ColumnUse::Target) return column.name;
-    } catch (const InputError&) { // whoever reads the table tells why
-    }
+std::string targetColumn(const TaskConfig& task) {
+    CsvFile file = tableOf(task);
+    for (const CsvColumn& column : csvLayout(task, file).columns)
+        if (column.use == ColumnUse::Target) return column.name;
     return {};
 }
 

@@ -92,8 +92,8 @@ std::string dropWithDates(const TaskConfig&);
 /// Returns data.drop with this column added if it is one of dates, see dropWithDates(): once it is
 /// no longer the target, it would become inputs that nobody asked for.
 std::string dropIfDates(const TaskConfig&, std::string_view column);
-/// Returns the name of the column to predict; empty where the settings or the table do not tell it.
-std::string targetName(const TaskConfig&);
+/// Returns the name of the column to predict. Throws InputError as CsvFile does.
+std::string targetColumn(const TaskConfig&);
 /// Returns data.drop without one of its columns.
 std::string dropWithout(const TaskConfig&, std::string_view column);
 /// Returns the names of the columns of the table, in its order. Throws InputError as CsvFile does.

@@ -158,6 +158,15 @@ void handleGaps(TaskConfig& task, bool drops) {
         task.drop = all.drop;
 }
 
+/// Returns the column that was predicted so far; empty where the setting names none of the table's.
+std::string targetBefore(const TaskConfig& task) {
+    try {
+        return targetColumn(task);
+    } catch (const InputError&) {
+        return {};
+    }
+}
+
 /// Samples that are overlapping windows of a series are judged on the last ones, behind a gap in
 /// which none overlaps with them, as forecasts are; DataFacts::notes tells so.
 void splitByTime(TaskConfig& task) {
@@ -451,11 +460,12 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
 RunConfig predicting(RunConfig config, const std::string& column) {
     TaskConfig& task = config.task;
     const bool hadClasses = targetsAreClasses(task);
-    const std::string before = targetName(task);
+    const bool drops = infoOf(task.kind).has("data.drop");
+    const std::string before = drops ? targetBefore(task) : std::string();
     task.target = column;
     if (task.textColumn == column) task.textColumn.clear(); // the longest of the others
     task.drop = dropWithout(task, column);
-    if (infoOf(task.kind).has("data.drop")) task.drop = dropIfDates(task, before);
+    if (drops) task.drop = dropIfDates(task, before);
     if (task.missing == Missing::Refuse) handleGaps(task, true);
     task.drop = dropFor(task);
     task.loss.kind = lossFor(task);

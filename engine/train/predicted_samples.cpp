@@ -309,11 +309,7 @@ std::string predictedTable(const TaskConfig& task, std::span<const LanePredictio
 }
 
 std::string targetName(const TaskConfig& task) {
-    if (task.kind == TaskKind::TextClasses) return chosenColumns(task).target;
-    CsvFile file = tableOf(task);
-    for (const CsvColumn& column : csvLayout(task, file).columns)
-        if (column.use == ColumnUse::Target) return column.name;
-    return {};
+    return task.kind == TaskKind::TextClasses ? chosenColumns(task).target : targetColumn(task);
 }
 
 std::vector<Message> notesOnPredicted(const TaskConfig& task) {
