@@ -5,10 +5,12 @@
 #include "app/cli_ranking.h"
 
 #include "engine/core/text.h"
+#include "engine/runs/zero_gradients.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/train/run_info.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace halfscope::cli {
 namespace {
@@ -18,6 +20,19 @@ size_t nameWidth(const Experiment& experiment) {
     for (int i = 0; i < experiment.lanes(); ++i)
         width = std::max(width, experiment.laneName(i).size());
     return width;
+}
+
+/// Returns a sentence about gradients that were lost in part; empty where few were.
+std::string lostText(const Experiment& experiment, std::span<const GradientRange> ranges,
+                     int lane) {
+    const std::optional<LostGradients> lost = lostGradientsOf(ranges, lane);
+    if (!lost) return {};
+    const auto percent = [](double share) { return shortNumber(100 * share, 3) + " %"; };
+    const bool scales = scalesLoss(experiment.config().lanes[static_cast<size_t>(lane)]);
+    std::string text = percent(lost->share) + " of its gradients are zero";
+    if (lost->beside >= 0)
+        text += " (" + experiment.laneName(lost->beside) + ": " + percent(lost->kept) + ")";
+    return text + (scales ? ": its loss scale is too small." : ": it does not scale its loss.");
 }
 
 } // namespace
@@ -97,7 +112,8 @@ std::string bestLine(const Experiment& experiment, std::span<const LaneSums> lan
     return wasBetter ? "Best validation: " + what + text + "\n" : std::string();
 }
 
-std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> lanes) {
+std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> lanes,
+                      std::span<const GradientRange> ranges) {
     std::string text;
     for (size_t i = 0; i < lanes.size(); ++i) {
         const LaneConfig& lane = experiment.config().lanes[i];
@@ -105,9 +121,13 @@ std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> la
         const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
         const std::string name = experiment.laneName(static_cast<int>(i));
         // where inf or nan in the data brought the loss scale down, its size is not the reason
-        const bool ofData = dynamic && totals.isUnderflowOfData();
-        if (const Message& lost = totals.lastUnderflow(); !lost.empty() && !ofData)
-            text += name + ": " + lost.english() + "\n";
+        const bool ofData =
+            dynamic &&
+            (totals.underflowStep() > 0 ? totals.isUnderflowOfData()
+                                        : totals.skips().dataFault().explains(totals.scaleAfter()));
+        std::string lost = totals.underflowText().english();
+        if (lost.empty()) lost = lostText(experiment, ranges, static_cast<int>(i));
+        if (!lost.empty() && !ofData) text += name + ": " + lost + "\n";
         const std::string sentence = totals.skips().sentence(dynamic).english();
         if (sentence.empty()) continue;
         text += name + ": " + sentence + "\n";

@@ -36,8 +36,9 @@ std::string bestLine(const Experiment&, std::span<const LaneSums>);
 /// Returns a line with what the test at the end has found; empty where there was none.
 std::string testLine(const Experiment&, std::span<const LaneSums>);
 /// Says for each lane that skipped steps whether that is normal, and why it skipped one of them;
-/// and where a lane's gradients were lost.
-std::string laneNotes(const Experiment&, std::span<const LaneSums>);
+/// and where a lane's gradients were lost. Without ranges, nothing is known of gradients that were
+/// only lost in part.
+std::string laneNotes(const Experiment&, std::span<const LaneSums>, std::span<const GradientRange>);
 /// Returns the table of the lanes of a sweep, from the best to the worst.
 std::string rankingOf(const Experiment&, std::span<const Sweep>, std::span<const LaneSums>,
                       std::span<const GradientRange>);

@@ -141,9 +141,11 @@ public:
             continueForks(); // those that were to go on from the last step
             print(m_sweeps.empty() ? closingTable(m_experiment, m_lanes) : ranking(outcome));
             print(learntText());
+            std::vector<GradientRange> ranges;
+            if (m_countEvery > 0) ranges = lastRanges(outcome);
             print((m_sweeps.empty() ? bestLine(m_experiment, m_lanes) : std::string()) +
-                  testLine(m_experiment, m_lanes) + laneNotes(m_experiment, m_lanes));
-            if (m_countEvery > 0) print(gradientTables(m_experiment, lastRanges(outcome)));
+                  testLine(m_experiment, m_lanes) + laneNotes(m_experiment, m_lanes, ranges) +
+                  gradientTables(m_experiment, ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
         if (!options.onnx.empty())

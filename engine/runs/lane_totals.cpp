@@ -1,6 +1,8 @@
 // Sums of a lane's rows, and medians of times.
 #include "engine/runs/lane_totals.h"
 
+#include "engine/scaler/grad_scaler.h"
+
 #include <algorithm>
 
 namespace halfscope {
@@ -9,6 +11,7 @@ void LaneTotals::add(const StepRow& row) {
     m_skips.add(row);
     m_last = row;
     m_test.reset(); // the run goes on
+    addNorm(row);
     for (const MetricId id :
          {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy,
           metric::ValidationError, metric::Perplexity, metric::UnchangedWeights,
@@ -32,10 +35,38 @@ void LaneTotals::add(const Event& event) {
 void LaneTotals::addUnderflow(const Event& event) {
     const SkipTally::DataFault fault = m_skips.dataFault();
     const bool ofData = event.step > fault.step && fault.explains(event.scaleBefore);
-    if (ofData && m_underflowStep > 0 && !m_isUnderflowOfData) return;
-    m_lastUnderflow = event.text;
+    if (m_underflowStep > 0 && (ofData || !m_isUnderflowOfData)) return;
+    m_underflow = event.text;
     m_underflowStep = event.step;
     m_isUnderflowOfData = ofData;
+}
+
+void LaneTotals::addNorm(const StepRow& row) {
+    if (row.step % m_skips.stepsPerUpdate() != 0) return;
+    ++m_updates;
+    constexpr uint32_t kUnclean = kSkipped | kSteppedOnOverflow | kLossNotFinite;
+    if (!row.measured(metric::GradientNorm) || row.gradientNorm() != 0) return;
+    if (row.loss() == 0 || row.has(kUnclean)) return; // as gradientsVanished() has it
+    ++m_zeroUpdates;
+    m_zeroScale = std::max(m_zeroScale, row.scale());
+}
+
+Message LaneTotals::underflowText() const {
+    if (m_underflowStep == 0 || m_zeroUpdates == 0) return m_underflow;
+    if (m_last.scale() > m_zeroScale)
+        return m_zeroUpdates == 1
+                   ? Message(phrase("Events", "Step %1: all gradients rounded to zero at loss "
+                                              "scale %2 (underflow). The loss scale has become "
+                                              "larger since."),
+                             m_underflowStep, scaleText(m_zeroScale))
+                   : Message(phrase("Events",
+                                    "In %1 of %2 updates, first at step %3, all gradients rounded "
+                                    "to zero (underflow), up to loss scale %4. The loss scale has "
+                                    "become larger since."),
+                             m_zeroUpdates, m_updates, m_underflowStep, scaleText(m_zeroScale));
+    if (m_zeroUpdates == 1) return m_underflow;
+    return {phrase("Events", "%1 This happened in %2 of %3 updates."), m_underflow, m_zeroUpdates,
+            m_updates};
 }
 
 void LaneTotals::add(int64_t step, MetricId id, double value) {

@@ -38,12 +38,19 @@ public:
     /// Returns the sentence about the first overflow that no loss scale would have prevented, or
     /// else about the last one; empty when there was none.
     const Message& tellingOverflow() const { return m_overflow; }
-    /// Returns the step at which underflow last began and the sentence about it; 0 and empty when
-    /// it never did. One that inf or nan in the data explains counts only where no other did.
+    /// Returns the step at which underflow first began; 0 when it never did. One that inf or nan in
+    /// the data explains counts only where no other did.
     int64_t underflowStep() const { return m_underflowStep; }
-    const Message& lastUnderflow() const { return m_lastUnderflow; }
     /// Whether inf or nan in the data explains it, see SkipTally::DataFault::explains().
     bool isUnderflowOfData() const { return m_isUnderflowOfData; }
+    /// Returns how many clean updates had only gradients of zero: where there was underflow, they
+    /// are those that were lost.
+    int64_t zeroUpdates() const { return m_zeroUpdates; }
+    /// Returns the updates that were added, skipped ones included.
+    int64_t updates() const { return m_updates; }
+    /// Returns the sentence about underflow, how often there was some, and whether the loss scale
+    /// has overcome it; empty when there was none.
+    Message underflowText() const;
     /// The loss scale that the last step left; last() has the one that it used.
     float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale(); }
 
@@ -73,6 +80,7 @@ public:
 private:
     void addValue(int64_t step, MetricId, double value);
     void addUnderflow(const Event&);
+    void addNorm(const StepRow&);
 
     SkipTally m_skips;
     StepRow m_last;
@@ -82,10 +90,12 @@ private:
     std::optional<double> m_validationError, m_perplexity;
     std::optional<Validation> m_test;
     std::optional<double> m_unchangedWeights, m_unchangedCopies, m_weightDistance, m_gradientError;
-    Message m_overflow, m_lastUnderflow;
+    Message m_overflow, m_underflow;
     bool m_isHelpless = false; ///< whether that is said of m_overflow
     int64_t m_underflowStep = 0;
     bool m_isUnderflowOfData = false;
+    int64_t m_updates = 0, m_zeroUpdates = 0;
+    float m_zeroScale = 0;   ///< the largest one at which all gradients of an update were zero
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another
     float m_scaleAfter = 1;  ///< then
 };

@@ -63,32 +63,61 @@ constexpr Phrase kNoUpdateYet =
     phrase("Events", "the weights are as they were at first: an update takes %1 steps, and there "
                      "were %2.");
 constexpr Phrase kBelow =
-    phrase("Events", "%1. That is not normal: the loss scale fell below 1, so the gradients "
+    phrase("Events", "the loss scale fell below 1, so the gradients "
                      "overflow even unscaled. A lower learning rate, clipping or bf16 may help.");
 constexpr Phrase kBelowAtOnce =
     phrase("Events",
-           "%1. That is not normal: the loss scale fell below 1 before any step changed the "
+           "the loss scale fell below 1 before any step changed the "
            "weights, so the gradients overflow even unscaled. No learning rate or clipping can "
            "fix that. Smaller targets or inputs, such as divided by their standard deviation, or "
            "bf16 may help.");
-constexpr Phrase kHeld =
-    phrase("Events", "%1. That is not normal: the loss scale is held at %2, where the gradients "
-                     "overflow. Use a smaller scale, or a dynamic one.");
+constexpr Phrase kHeld = phrase("Events", "the loss scale is held at %1, where the gradients "
+                                          "overflow. Use a smaller scale, or a dynamic one.");
 constexpr Phrase kAtItsFloor =
-    phrase("Events", "%1. That is not normal: the loss scale does not fall below %2, where the "
+    phrase("Events", "the loss scale does not fall below %1, where the "
                      "gradients overflow. A lower floor or less hysteresis of the scaler, a lower "
                      "learning rate or clipping may help.");
 constexpr Phrase kAtItsFloorAtOnce =
-    phrase("Events", "%1. That is not normal: the loss scale does not fall below %2, where the "
+    phrase("Events", "the loss scale does not fall below %1, where the "
                      "gradients overflow before any step changed the weights. A lower floor or "
                      "less hysteresis of the scaler, or smaller targets or inputs, may help.");
 // Halving, doubling and dividing by them change neither.
 constexpr Phrase kInfinite =
-    phrase("Events", "%1. That is not normal: the loss scale has grown to inf and cannot come back "
+    phrase("Events", "the loss scale has grown to inf and cannot come back "
                      "from there. A ceiling of the scaler, or scaler.clamp=keep, prevents that.");
 constexpr Phrase kZero =
-    phrase("Events", "%1. That is not normal: the loss scale has fallen to 0 and cannot come back "
+    phrase("Events", "the loss scale has fallen to 0 and cannot come back "
                      "from there. A larger first scale, or a floor of the scaler, prevents that.");
+
+constexpr Phrase kAtStart =
+    phrase("Events", "%1 of them were at the start, while the loss scale was coming down. A "
+                     "smaller first scale or backoff factor makes this shorter.");
+constexpr Phrase kMoreAtStart =
+    phrase("Events", "Another %1 were at the start, while the loss scale was coming down. A "
+                     "smaller first scale or backoff factor makes this shorter.");
+constexpr Phrase kOfGrowth =
+    phrase("Events", "%1 of them followed a growth that tried too large a scale. With a longer "
+                     "growth interval this happens less often.");
+constexpr Phrase kMoreOfGrowth =
+    phrase("Events", "Another %1 followed a growth that tried too large a scale. With a longer "
+                     "growth interval this happens less often.");
+// where a growth costs several skips
+constexpr Phrase kOfGrowths =
+    phrase("Events", "%1 of them followed a growth, until the scale was low enough again. A "
+                     "smaller growth factor, a longer growth interval or less hysteresis makes "
+                     "this rarer.");
+constexpr Phrase kMoreOfGrowths =
+    phrase("Events", "Another %1 followed a growth, until the scale was low enough again. A "
+                     "smaller growth factor, a longer growth interval or less hysteresis makes "
+                     "this rarer.");
+constexpr Phrase kOfOthers =
+    phrase("Events", "%1 of them did not follow a growth of the loss scale. The gradients vary "
+                     "widely, or the backoff factor is close to 1. Clipping or a lower learning "
+                     "rate may help.");
+constexpr Phrase kMoreOfOthers =
+    phrase("Events", "Another %1 did not follow a growth of the loss scale. The gradients vary "
+                     "widely, or the backoff factor is close to 1. Clipping or a lower learning "
+                     "rate may help.");
 
 /// Adds a cause; a cause that explains all skips needs no number.
 void addCause(std::vector<Message>& causes, int64_t count, int64_t all, const Message& words) {
@@ -133,7 +162,7 @@ void SkipTally::addBefore(const StepRow& first) {
 void SkipTally::fork() {
     m_before = skipped();
     m_updatesBefore = updates();
-    m_updates = m_start = m_trials = m_others = 0;
+    m_updates = m_start = m_trials = m_others = m_failedGrowths = 0;
     m_lost = m_helpless = m_unanswered = 0;
     m_belowOne = m_stopped = false;
     m_isFork = true;
@@ -172,15 +201,28 @@ void SkipTally::addUpdate(const StepRow& row) {
     ++m_updates;
     m_lost += m_losing && row.has(kSkipped);
     m_losing = false;
-    if (row.has(kSkipped)) {
-        ++(!m_settled ? m_start : m_trial ? m_trials : m_others);
-        m_trial = false;
-    }
+    addTrial(row);
+    if (row.has(kSkipped)) ++(!m_settled ? m_start : m_trial != Trial::None ? m_trials : m_others);
     m_learned = m_learned || !row.has(kSkipped);
     m_unanswered = row.has(kSkipped) && !row.has(kBackedOff) ? m_unanswered + 1 : 0;
     m_stopped = row.has(kAtFloor);
     m_settled = m_settled || row.has(kGrew) || row.growthTracker() >= kSettled;
-    m_trial = m_trial || row.has(kGrew);
+    if (!row.has(kGrew)) return;
+    m_trial = Trial::Open;
+    m_grownFrom = row.scale();
+}
+
+// A large growth takes several backoffs to undo, and hysteresis or a tolerance lets some overflows
+// pass. What overflows at the scale before the growth would have done so without it.
+void SkipTally::addTrial(const StepRow& row) {
+    if (row.scale() <= m_grownFrom) {
+        m_trial = Trial::None;
+    } else if (row.has(kSkipped)) {
+        m_failedGrowths += m_settled && m_trial == Trial::Open;
+        if (m_trial == Trial::Open) m_trial = Trial::Failed;
+    } else if (m_trial == Trial::Failed && row.growthTracker() >= kSettled) {
+        m_trial = Trial::None;
+    }
 }
 
 bool SkipTally::often(int64_t count) const {
@@ -194,9 +236,7 @@ bool SkipTally::stuck() const { return m_scale == 0 || !std::isfinite(m_scale); 
 SkipVerdict SkipTally::verdict(bool dynamic) const {
     if (skipped() == 0) return SkipVerdict::None;
     if (isAllBefore()) return SkipVerdict::None;
-    const bool bad = m_lossLostAt > 0 || helpless() > 0 || m_belowOne || held(dynamic) || stuck() ||
-                     often(m_others) || often(m_trials) || m_start > kLongStart;
-    return bad ? SkipVerdict::TooMany : SkipVerdict::Normal;
+    return badReason(dynamic).empty() ? SkipVerdict::Normal : SkipVerdict::TooMany;
 }
 
 Message SkipTally::countText() const {
@@ -252,39 +292,49 @@ Message SkipTally::textWithoutSkips() const {
     return {};
 }
 
+/// Returns what caused too many skips, the larger one of two causes first; empty when nothing did.
+Message SkipTally::badCauses() const {
+    struct Cause {
+        int64_t count;
+        Phrase first, second;
+    };
+    std::vector<Cause> causes;
+    if (m_start > kLongStart) causes.push_back({m_start, kAtStart, kMoreAtStart});
+    const bool once = m_trials == m_failedGrowths; // each growth cost one skip
+    if (often(m_trials))
+        causes.push_back(
+            {m_trials, once ? kOfGrowth : kOfGrowths, once ? kMoreOfGrowth : kMoreOfGrowths});
+    if (often(m_others)) causes.push_back({m_others, kOfOthers, kMoreOfOthers});
+    if (causes.empty()) return {};
+    std::stable_sort(causes.begin(), causes.end(),
+                     [](const Cause& a, const Cause& b) { return a.count > b.count; });
+    const Message first(causes[0].first, causes[0].count);
+    if (causes.size() == 1) return first;
+    return {phrase("Events", "%1 %2"), first, Message(causes[1].second, causes[1].count)};
+}
+
+Message SkipTally::badReason(bool dynamic) const {
+    if (skipped() == 0 || isAllBefore()) return {};
+    if (m_lossLostAt > 0) return lossText();
+    if (helpless() > 0)
+        return {phrase("Events", "no loss scale would have helped in %1 of them: %2"), helpless(),
+                helplessText()};
+    if (stuck()) return m_scale == 0 ? kZero : kInfinite;
+    if (m_belowOne) return m_belowAtOnce ? kBelowAtOnce : kBelow;
+    if (held(dynamic)) {
+        const Phrase falling = m_learned ? kAtItsFloor : kAtItsFloorAtOnce;
+        return {dynamic ? falling : kHeld, scaleText(m_scale)};
+    }
+    return badCauses();
+}
+
 Message SkipTally::sentence(bool dynamic) const {
     if (skipped() == 0) return textWithoutSkips();
     const Message count = countText();
     if (areOfParent()) return {phrase("Events", "%1, before the fork."), count};
     if (isAllBefore()) return {phrase("Events", "%1, before step %2."), count, m_firstStep};
-    if (m_lossLostAt > 0)
-        return {phrase("Events", "%1. That is not normal: %2"), count, lossText()};
-    if (helpless() > 0)
-        return {phrase("Events", "%1. That is not normal: no loss scale would have helped in %2 of "
-                                 "them: %3"),
-                count, helpless(), helplessText()};
-    if (stuck()) return {m_scale == 0 ? kZero : kInfinite, count};
-    if (m_belowOne) return {m_belowAtOnce ? kBelowAtOnce : kBelow, count};
-    if (held(dynamic)) {
-        const Phrase falling = m_learned ? kAtItsFloor : kAtItsFloorAtOnce;
-        return {dynamic ? falling : kHeld, count, scaleText(m_scale)};
-    }
-    if (m_start > kLongStart)
-        return {
-            phrase("Events",
-                   "%1. That is not normal: %2 of them were at the start, while the loss scale was "
-                   "coming down. A smaller first scale or backoff factor makes this shorter."),
-            count, m_start};
-    if (often(m_trials))
-        return {phrase("Events",
-                       "%1. That is not normal: %2 of them followed a growth that tried too large "
-                       "a scale. With a longer growth interval this happens less often."),
-                count, m_trials};
-    if (often(m_others))
-        return {phrase("Events", "%1. That is not normal: %2 of them did not follow a growth of "
-                                 "the loss scale. The gradients vary widely, or the backoff factor "
-                                 "is close to 1. Clipping or a lower learning rate may help."),
-                count, m_others};
+    if (const Message reason = badReason(dynamic); !reason.empty())
+        return {phrase("Events", "%1. That is not normal: %2"), count, reason};
     if (skipped() == updates())
         return {phrase("Events", "%1. That is normal: the loss scale is coming down."), count};
     const int64_t all = skipped();

@@ -42,7 +42,8 @@ public:
     /// Skipped steps before the loss scale had come down to what fits: before its first growth, and
     /// before 20 clean steps in a row.
     int64_t atStart() const { return m_start; }
-    /// Skipped steps that are the first after a growth: the scale that was tried was too large.
+    /// Skipped steps after a growth, at a larger scale than before it, until 20 clean steps in a
+    /// row: the scale that was tried was too large.
     int64_t afterGrowth() const { return m_trials; }
     /// All other skipped steps: gradients had grown meanwhile.
     int64_t others() const { return m_others; }
@@ -64,6 +65,9 @@ public:
 
     /// `dynamic` tells whether the scale falls after an overflow (ScalerMode::Dynamic).
     SkipVerdict verdict(bool dynamic) const;
+    /// Returns why so many steps were skipped and what may help, "32 of them followed a growth
+    /// ...", the end of the sentence; empty where the verdict is not TooMany.
+    Message badReason(bool dynamic) const;
     /// Returns "24 of 300 steps were skipped. That is normal: ...", or "updates" where they take
     /// several steps. Without skips, it says why nothing is learned: the loss is not finite, or no
     /// update was made yet; else it is empty.
@@ -75,6 +79,7 @@ private:
     static constexpr int64_t kForgiven = 10;
     void addBefore(const StepRow& first);
     void addUpdate(const StepRow&);
+    void addTrial(const StepRow&);
     /// Whether nothing is known of the skipped steps but their number: rows begin after them, or
     /// they are of a fork's parent.
     bool isAllBefore() const;
@@ -83,6 +88,7 @@ private:
     Message countText() const;
     Message lossText() const;
     Message helplessText() const;
+    Message badCauses() const;
     Message textWithoutSkips() const;
     /// Whether the last step used a scale that no rule changes any more.
     bool stuck() const;
@@ -98,9 +104,16 @@ private:
     /// those before a fork.
     int64_t m_firstStep = 0, m_updatesBefore = 0, m_before = 0;
     int64_t m_steps = 0, m_updates = 0, m_start = 0, m_trials = 0, m_others = 0;
-    int64_t m_lossLostAt = 0; ///< the step since which the loss is not finite; 0 when it is
-    int64_t m_lost = 0;       ///< skips with a loss that was not finite
-    int64_t m_helpless = 0;   ///< skips whose events say that no loss scale would have helped
+    int64_t m_failedGrowths = 0; ///< how many growths m_trials followed
+    int64_t m_lossLostAt = 0;    ///< the step since which the loss is not finite; 0 when it is
+    int64_t m_lost = 0;          ///< skips with a loss that was not finite
+    int64_t m_helpless = 0;      ///< skips whose events say that no loss scale would have helped
+    enum class Trial : uint8_t {
+        None,   ///< the scale is not one that a growth tries
+        Open,   ///< it is, and nothing has overflowed since
+        Failed, ///< steps overflowed at it
+    };
+    Trial m_trial = Trial::None;
     struct Place {
         int64_t step = 0; ///< 0: none
         std::string what{};
@@ -112,7 +125,6 @@ private:
     bool m_isFork = false;      ///< whether m_before are those of its parent
     bool m_losing = false;      ///< whether a loss of this update was not finite
     bool m_settled = false;     ///< whether the start is over
-    bool m_trial = false;       ///< whether the scale has grown and not overflowed since
     bool m_fell = false;        ///< whether it fell after the last step
     bool m_hadOne = false;      ///< whether the scale has been one or more
     bool m_belowOne = false;    ///< whether an overflow at one or less has brought it below
@@ -124,6 +136,7 @@ private:
     bool m_belowAtOnce = false; ///< likewise, whether the scale fell below one
     float m_dataScale = 1;      ///< that of the step of m_data
     float m_scale = 1;          ///< the scale that the last step used
+    float m_grownFrom = 0;      ///< the scale before the last growth
     float m_takenScale = 1;     ///< that of the last step that was taken on an overflow
     float m_lostScale = 1;      ///< that of the step by which the loss was lost
 };

@@ -71,6 +71,31 @@ private slots:
                                 ": all gradients rounded to zero at loss scale ";
         QVERIFY2(outcome.out.contains(note) == told, outcome.out);
     }
+
+    /// Gradients that are lost in part skip nothing and have no event.
+    void gradientsLostInPart() {
+        const QStringList words{"run",
+                                "--preset",
+                                "overflow",
+                                "--device",
+                                "cpu",
+                                "--lanes",
+                                "fp32,amp-fp16",
+                                "--gradients",
+                                "20",
+                                "--steps",
+                                "20",
+                                "--set",
+                                "lanes.1.scaler.mode=static",
+                                "--set",
+                                "lanes.1.scaler.init_scale=2^-22"};
+        const Outcome outcome = call(words);
+        QVERIFY2(outcome.code == 0, outcome.error);
+        QVERIFY2(outcome.out.contains(" % of its gradients are zero (fp32: 4") &&
+                     outcome.out.contains(": its loss scale is too small.\n"),
+                 outcome.out);
+        QCOMPARE(outcome.out.count("of its gradients are zero"), 1);
+    }
 };
 
 } // namespace tst_cli_closing

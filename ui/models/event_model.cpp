@@ -3,6 +3,7 @@
 
 #include "engine/runs/edit_words.h"
 #include "engine/train/overflow.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 #include "ui/models/translated.h"
 
@@ -45,6 +46,21 @@ QString ofDataText() {
 }
 
 QString largestHalf() { return QLocale().toString(qlonglong{65504}); }
+
+/// Says what to do about an overflow; `reason` tells why its lane has too many.
+QString adviceText(const Event& event, const QString& reason) {
+    if (event.scaleBefore <= 1)
+        return EventModel::tr(
+            "What to do: no usual loss scale fits, because the gradient overflows even unscaled. "
+            "Divide the targets and the inputs by their standard deviation, or use bf16; if it "
+            "went well at first, lower the learning rate.");
+    if (event.scaleAfter == event.scaleBefore)
+        return EventModel::tr("What to do: set a smaller loss scale. This one stays, so the next "
+                              "step may overflow as well.");
+    if (!reason.isEmpty()) return reason;
+    return EventModel::tr("What to do: nothing, if it happens now and then. If many steps are "
+                          "skipped: a smaller first scale, or a longer growth interval.");
+}
 
 /// Returns "Growth interval: 50 steps": shorter than a sentence, because the list of events is
 /// narrow.
@@ -278,7 +294,16 @@ QString EventModel::briefSentenceOf(const Event& event) {
     return tr("Step %1: %2").arg(QLocale().toString(static_cast<qlonglong>(event.step)), what);
 }
 
-QString EventModel::whyText(const Event& event) {
+QString EventModel::skipReason(const Event& event) const {
+    const auto lane = static_cast<size_t>(event.lane);
+    if (!m_run || event.kind != EventKind::Overflow || lane >= m_run->lanes().size()) return {};
+    const bool dynamic = growthIntervalOf(m_run->info().config, event.lane) > 0;
+    const Message why = m_run->now().totals(event.lane).skips().badReason(dynamic);
+    if (why.empty()) return {};
+    return tr("%1 skips more steps than normal: %2").arg(laneTag(event.lane), translated(why));
+}
+
+QString EventModel::whyText(const Event& event, const QString& reason) {
     const bool first = event.step == 1; // the learning rate has had no effect yet
     const bool byEpsilon = !optimizerOfZeroEpsilon(event.tensor).empty();
     switch (event.kind) {
@@ -299,17 +324,7 @@ QString EventModel::whyText(const Event& event) {
         return tr("Why: a gradient, multiplied by the loss scale, became too large for its type "
                   "(fp16 holds up to %1).")
                    .arg(largestHalf()) +
-               u'\n' +
-               (event.scaleBefore <= 1
-                    ? tr("What to do: no usual loss scale fits, because the gradient overflows "
-                         "even unscaled. Divide the targets and the inputs by their standard "
-                         "deviation, or use bf16; if it went well at first, lower the learning "
-                         "rate.")
-                : event.scaleAfter == event.scaleBefore
-                    ? tr("What to do: set a smaller loss scale. This one stays, so the next step "
-                         "may overflow as well.")
-                    : tr("What to do: nothing, if it happens now and then. If many steps are "
-                         "skipped: a smaller first scale, or a longer growth interval."));
+               u'\n' + adviceText(event, reason);
     case EventKind::Growth:
         return tr(
             "Why: there were enough clean steps in a row. A larger scale keeps more small "

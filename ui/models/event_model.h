@@ -50,7 +50,11 @@ public:
     /// Returns "Step 9: Overflow, scale halved", and for an edit "Step 9: Learning rate 0.01".
     static QString briefSentenceOf(const Event&);
     /// Says why such an event happens and what it means for the training; empty for an edit.
-    static QString whyText(const Event&);
+    /// `reason` is what skipReason() returns.
+    static QString whyText(const Event&, const QString& reason = {});
+    /// Says why the lane of an overflow skips more steps than normal, and what may help; empty
+    /// where it does not.
+    QString skipReason(const Event&) const;
     /// The first event of the gravest kind that the run has: a non-finite loss, an overflow, a
     /// change of the scale; nothing when there was none of them.
     const std::optional<Event>& gravest() const { return m_gravest; }

@@ -101,23 +101,6 @@ QString scaleText(double scale) {
     return power ? QStringLiteral("%1 = %2").arg(whole, asPower) : whole;
 }
 
-std::optional<ZeroGradients> zeroGradientsOf(std::span<const GradientRange> ranges, int lane) {
-    const auto share = [](const GradientRange& range) {
-        return static_cast<double>(range.zeros()) / static_cast<double>(range.total());
-    };
-    const auto at = static_cast<size_t>(lane);
-    if (at >= ranges.size() || ranges[at].total() == 0) return std::nullopt;
-    const GradientRange& own = ranges[at];
-    ZeroGradients zeros{own.step - 1, own.scale, share(own), own.notFinite() == 0};
-    for (size_t i = 0; i < ranges.size() && zeros.reference < 0; ++i) {
-        const GradientRange& other = ranges[i];
-        if (other.type != DType::F32 || other.total() == 0 || other.notFinite() > 0) continue;
-        zeros.reference = static_cast<int>(i);
-        zeros.expected = share(other);
-    }
-    return zeros;
-}
-
 bool LaneStatus::outputIsNan() const {
     return accuracy == 0.0 && validationLoss && std::isnan(*validationLoss);
 }
@@ -202,7 +185,10 @@ void RunModel::update(int index, Lane& lane) {
     status.unchangedCopies = totals.unchangedCopies();
     status.underflowStep = totals.underflowStep();
     status.underflowOfData = totals.isUnderflowOfData();
+    status.zeroUpdates = totals.zeroUpdates();
+    status.allUpdates = totals.updates();
     status.zeros = zeroGradientsOf(run.newestGradients(), index);
+    status.lost = lostGradientsOf(run.newestGradients(), index);
     status.growthInterval = growthIntervalOf(run.info().config, index);
     status.exact = growsExactly(run.info().config, index);
     constexpr int64_t kEnough = 4096; // steps: the rate uses no more than the last 255
@@ -268,7 +254,8 @@ bool RunModel::skips() const {
 QString RunModel::lossText(int i, Words words) const {
     constexpr int kNamed = 3; // lanes whose names fit
     const LaneStatus& status = lane(i);
-    const bool named = words == Words::All && lanes() <= kNamed;
+    const bool full = words == Words::Reasons || words == Words::All;
+    const bool named = full && lanes() <= kNamed;
     QString label = named ? briefLabel(laneTag(i) + u' ' + status.title) : laneTag(i);
     if (label.count(u' ') > 1) label += u':'; // a setting's value stands before the loss
     const QString loss = shownNumber(static_cast<double>(status.last.loss()));
@@ -278,12 +265,12 @@ QString RunModel::lossText(int i, Words words) const {
     QStringList notes;
     const int64_t steps = m_run->column(i, metric::Loss).size();
     // one spike at the last step must not decide a comparison
-    if (words == Words::All && steps >= kTrailingSteps)
+    if (full && steps >= kTrailingSteps)
         if (const double median = trailingLoss(m_run->now(), i); std::isfinite(median))
             notes << tr("median %1").arg(shownNumber(median));
-    if (const int64_t lost = status.skips.lossLostAt(); words == Words::All && lost > 0)
+    if (const int64_t lost = status.skips.lossLostAt(); full && lost > 0)
         notes << tr("since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)));
-    if (words == Words::All && status.accuracy)
+    if (full && status.accuracy)
         notes << (status.outputIsNan() ? status.accuracyText()
                                        : tr("accuracy %1").arg(status.accuracyText()));
     if (skipped > 0)
@@ -311,7 +298,7 @@ QString RunModel::dataText() const {
 }
 
 /// Returns sentences about lanes that skipped more than they should, each after a space.
-QString RunModel::skipText() const {
+QString RunModel::skipText(Words words) const {
     QStringList idle, often;
     for (int i = 0; i < lanes(); ++i) {
         const LaneStatus& status = lane(i);
@@ -336,19 +323,23 @@ QString RunModel::skipText() const {
         text += (accumulates ? tr(" %1 skipped more updates than normal.")
                              : tr(" %1 skipped more steps than normal."))
                     .arg(listedTags(often));
-    return text;
+    return words == Words::Reasons ? text + skipReason(idle.size() + often.size() > 1) : text;
 }
 
-/// Whether nearly all gradients of a lane are zero, but not those of another one, which takes the
-/// same batches: such a lane learns next to nothing.
-bool RunModel::losesGradients(int i) const {
-    constexpr double kNearlyAll = 0.99, kUsual = 0.9;
-    const auto& zeros = lane(i).zeros;
-    if (!zeros || !zeros->finite || zeros->share < kNearlyAll) return false;
-    for (int other = 0; other < lanes(); ++other)
-        if (const auto& its = lane(other).zeros; its && its->finite && its->share < kUsual)
-            return true;
-    return false;
+/// Returns why the lane with most of such skips skipped so many, after a space; `named` tells
+/// whether other lanes were named, too.
+QString RunModel::skipReason(bool named) const {
+    int worst = -1;
+    for (int i = 0; i < lanes(); ++i)
+        if (lane(i).skipVerdict() == SkipVerdict::TooMany &&
+            (worst < 0 || lane(i).last.skippedSoFar() > lane(worst).last.skippedSoFar()))
+            worst = i;
+    // dataText() has told that reason
+    if (worst < 0 || lane(worst).skips.dataFault().step > 0) return {};
+    QString reason = translated(lane(worst).skips.badReason(lane(worst).grows()));
+    if (named) return tr(" %1: %2").arg(laneTag(worst), reason);
+    reason[0] = reason[0].toUpper();
+    return u' ' + reason;
 }
 
 /// Whether inf or nan in the data brought the loss scale down before gradients rounded to zero:
@@ -360,38 +351,59 @@ bool RunModel::blamesData(int i) const {
                                     : status.skips.dataFault().explains(status.scaleAfter);
 }
 
+/// Returns a sentence, after a space, about a lane whose gradients all rounded to zero at times.
+QString RunModel::underflowOf(int i) const {
+    const QLocale locale;
+    const LaneStatus& status = lane(i);
+    const bool scales = laneScales(m_run->info().config, i);
+    const QString step = locale.toString(static_cast<qlonglong>(status.underflowStep));
+    if (status.zeroUpdates < 2)
+        return (scales ? tr(" At step %1 all gradients of %2 rounded to zero: its loss scale was "
+                            "too small.")
+                       : tr(" At step %1 all gradients of %2 rounded to zero: it does not scale "
+                            "its loss."))
+            .arg(step, laneTag(i));
+    return (scales ? tr(" In %1 of %2 updates, first at step %3, all gradients of %4 rounded to "
+                        "zero: its loss scale was too small.")
+                   : tr(" In %1 of %2 updates, first at step %3, all gradients of %4 rounded to "
+                        "zero: it does not scale its loss."))
+        .arg(locale.toString(static_cast<qlonglong>(status.zeroUpdates)),
+             locale.toString(static_cast<qlonglong>(status.allUpdates)), step, laneTag(i));
+}
+
 /// Returns a sentence, after a space, for each lane whose gradients have all or nearly all rounded
 /// to zero.
 QString RunModel::underflowText() const {
     QString text;
-    for (int i = 0; i < lanes(); ++i)
-        if (blamesData(i)) {
-            continue;
-        } else if (const auto step = static_cast<qlonglong>(lane(i).underflowStep); step > 0) {
-            text += (laneScales(m_run->info().config, i)
-                         ? tr(" At step %1 all gradients of %2 rounded to zero: its loss scale was "
-                              "too small.")
-                         : tr(" At step %1 all gradients of %2 rounded to zero: it does not scale "
-                              "its loss."))
-                        .arg(QLocale().toString(step), laneTag(i));
-        } else if (losesGradients(i)) {
+    for (int i = 0; i < lanes(); ++i) {
+        if (blamesData(i)) continue;
+        if (lane(i).underflowStep > 0)
+            text += underflowOf(i);
+        else if (lane(i).lost)
             text += lossOfGradients(i);
-        }
+    }
     return text;
 }
 
 /// Returns the sentence after a space.
 QString RunModel::lossOfGradients(int i) const {
-    return (laneScales(m_run->info().config, i)
-                ? tr(" %1 of the gradients of %2 are zero: its loss scale is too small.")
-                : tr(" %1 of the gradients of %2 are zero: it does not scale its loss."))
-        .arg(unbroken(percentText(lane(i).zeros->share)), laneTag(i));
+    const LostGradients& lost = *lane(i).lost;
+    const bool scales = laneScales(m_run->info().config, i);
+    const QString share = unbroken(percentText(lost.share));
+    if (lost.beside < 0)
+        return (scales ? tr(" %1 of the gradients of %2 are zero: its loss scale is too small.")
+                       : tr(" %1 of the gradients of %2 are zero: it does not scale its loss."))
+            .arg(share, laneTag(i));
+    return (scales
+                ? tr(" %1 of the gradients of %2 are zero (%3: %4): its loss scale is too small.")
+                : tr(" %1 of the gradients of %2 are zero (%3: %4): it does not scale its loss."))
+        .arg(share, laneTag(i), laneTag(lost.beside), unbroken(percentText(lost.kept)));
 }
 
 QString RunModel::lostGradients() const {
     QString text;
     for (int i = 0; i < lanes(); ++i)
-        if (!blamesData(i) && losesGradients(i)) text += lossOfGradients(i);
+        if (!blamesData(i) && lane(i).lost) text += lossOfGradients(i);
     return text.mid(1);
 }
 
@@ -406,7 +418,7 @@ QString RunModel::summaryIn(Words words) const {
     }
     const QString step = QLocale().toString(static_cast<qlonglong>(RunModel::step()));
     const QString all = losses.join(QStringLiteral(", "));
-    const QString skipped = dataText() + skipText(), lost = underflowText();
+    const QString skipped = dataText() + skipText(words), lost = underflowText();
     if (words == Words::Fewest)
         return skipped.isEmpty() && lost.isEmpty() ? tr("Loss after step %1: %2.").arg(step, all)
                                                    : (skipped + lost).mid(1);
@@ -416,10 +428,13 @@ QString RunModel::summaryIn(Words words) const {
            lost;
 }
 
-QString RunModel::summary() const { return summaryIn(Words::All); }
+QString RunModel::summary() const { return summaryIn(Words::Reasons); }
 
 QStringList RunModel::summaries() const {
-    return {summaryIn(Words::All), summaryIn(Words::Few), summaryIn(Words::Fewest)};
+    QStringList texts{summaryIn(Words::Reasons), summaryIn(Words::All), summaryIn(Words::Few),
+                      summaryIn(Words::Fewest)};
+    if (texts[0] == texts[1]) texts.removeFirst();
+    return texts;
 }
 
 double RunModel::secondsPerStep() const {

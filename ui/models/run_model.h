@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/runs/run.h"
+#include "engine/runs/zero_gradients.h"
 #include "ui/models/step_rate.h"
 
 #include <QAbstractTableModel>
@@ -31,18 +32,6 @@ QString shownNumber(double value, int digits = 4);
 /// to 100 %: "<0.1 %" is almost nothing, ">99.9 %" almost all.
 QString percentText(double share);
 
-/// The gradients of a lane that are zero as the lane stores them, when they were last counted.
-struct ZeroGradients {
-    int64_t after = 0;   ///< the step after which they were counted
-    float scale = 1;     ///< the loss scale then
-    double share = 0;    ///< of all values, of layer outputs and weights
-    bool finite = true;  ///< none was inf or nan; else the share tells little
-    int reference = -1;  ///< the first lane with gradients in FP32; -1: none
-    double expected = 0; ///< its share then, in FP32: so many are not lost by rounding
-};
-/// Returns nothing where a lane's gradients were not counted.
-std::optional<ZeroGradients> zeroGradientsOf(std::span<const GradientRange>, int lane);
-
 struct LaneStatus {
     QString name;               ///< "amp-fp16-2", in files
     QString title;              ///< "amp-fp16, First scale 2^24", on screen
@@ -61,9 +50,12 @@ struct LaneStatus {
     /// When the weights were last watched, see WeightChange.
     std::optional<double> unchangedWeights, unchangedCopies;
     std::optional<ZeroGradients> zeros; ///< nothing before they are counted
-    int64_t underflowStep = 0;    ///< when all gradients last began to round to zero; 0: never
-    bool underflowOfData = false; ///< see LaneTotals::isUnderflowOfData()
-    bool exact = true;            ///< the scale grows only when the clean steps equal the interval
+    std::optional<LostGradients> lost;  ///< see lostGradientsOf()
+    int64_t underflowStep = 0;          ///< when all gradients first rounded to zero; 0: never
+    bool underflowOfData = false;       ///< see LaneTotals::isUnderflowOfData()
+    int64_t zeroUpdates = 0;            ///< see LaneTotals::zeroUpdates()
+    int64_t allUpdates = 0;             ///< see LaneTotals::updates()
+    bool exact = true; ///< the scale grows only when the clean steps equal the interval
     /// The accuracy at the last validation as a text: "97.31 %". Empty before a validation.
     QString accuracyText() const;
     /// What the card shows of the last validation, and behind it of the test: "97.31 %, test
@@ -120,14 +112,14 @@ public:
     int64_t step() const;
     /// Whether a lane has skipped a step so far.
     bool skips() const;
-    /// Says how the lanes stand, in sentences: last losses, skipped steps, and whether the skips
-    /// are normal.
+    /// Says how the lanes stand, in sentences: last losses, skipped steps, whether the skips are
+    /// normal, and if not, why the worst lane has them.
     QString summary() const;
-    /// Returns the summary in ever fewer words: in full; lanes by letter and no medians; the losses
-    /// alone, or what went wrong.
+    /// Returns the summary in ever fewer words: in full; without the reason for skipped steps,
+    /// where there is one; lanes by letter and no medians; the losses alone, or what went wrong.
     QStringList summaries() const;
     /// Returns a sentence for each lane whose gradients nearly all rounded to zero when they were
-    /// last counted; empty when there is none.
+    /// last counted, or far more than those of another lane; empty when there is none.
     QString lostGradients() const;
     /// Returns the run's epoch and batch, see run_facts.h.
     QString epochText() const;
@@ -154,14 +146,15 @@ public:
     QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
 
 private:
-    enum class Words { All, Few, Fewest };
+    enum class Words { Reasons, All, Few, Fewest };
     QString summaryIn(Words) const;
     QString lossText(int lane, Words) const;
     QString dataText() const;
-    QString skipText() const;
-    bool losesGradients(int lane) const;
+    QString skipText(Words) const;
+    QString skipReason(bool named) const;
     bool blamesData(int lane) const;
     QString lossOfGradients(int lane) const;
+    QString underflowOf(int lane) const;
     QString underflowText() const;
     struct Lane {
         LaneStatus status;

@@ -83,6 +83,16 @@ protected:
     void nextCheckState() override { defaultAction()->toggle(); }
 };
 
+/// Returns the sentence of an event that is not the newest one, and says so.
+QString earlierText(const Event& event) {
+    const QString sentence = EventModel::sentenceOf(event);
+    if (event.kind == EventKind::Underflow)
+        return EventPanel::tr("Last underflow: %1").arg(sentence);
+    if (event.kind == EventKind::Overflow && !isOfData(event.tensor))
+        return EventPanel::tr("Last overflow: %1").arg(sentence);
+    return EventPanel::tr("Earlier: %1").arg(sentence);
+}
+
 } // namespace
 
 EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
@@ -310,13 +320,14 @@ void EventPanel::showSentence() {
               << tr("To see what another loss scale would do: Edit > Try another loss scale.");
     } else if (current.isValid()) {
         const Event& event = m_model.eventAt(current.row());
-        lines << EventModel::sentenceOf(event) << EventModel::whyText(event);
+        lines << EventModel::sentenceOf(event)
+              << EventModel::whyText(event, m_model.skipReason(event));
     } else {
         if (const auto& grave = m_model.gravest()) {
             const Event& newest = m_model.eventAt(0);
             if (newest.step != grave->step || newest.lane != grave->lane)
-                lines << EventModel::sentenceOf(*grave);
-            lines << EventModel::whyText(*grave);
+                lines << earlierText(*grave);
+            lines << EventModel::whyText(*grave, m_model.skipReason(*grave));
         }
         lines << tr("Click an event to go to its step.");
     }

@@ -142,7 +142,9 @@ void Figures::show(bool running, const QString& lead, const QString& warning) {
         texts = QStringList{lost};
     if (!lead.isEmpty()) {
         texts = run.summaries();
-        const QStringList led{tr("%1 %2").arg(lead, texts[0]), tr("%1 %2").arg(lead, texts[1])};
+        QStringList led;
+        for (const QString& text : texts.first(texts.size() - 1))
+            led << tr("%1 %2").arg(lead, text);
         texts = led + texts.mid(1);
     }
     if (!warning.isEmpty()) texts = QStringList{tr("%1 %2").arg(lead, warning), warning};

@@ -144,6 +144,8 @@ private slots:
     void beforeAFork();
     void tooMany_data();
     void tooMany();
+    void costlyGrowths();
+    void causesBySize();
     void counts();
     void ofARun();
     void ofTrainings();
@@ -437,7 +439,54 @@ void TestSkips::tooMany() {
     QCOMPARE(tally.verdict(dynamic), SkipVerdict::TooMany);
 }
 
-/// Tests where the start ends, and what a growth excuses: one skip, not two.
+/// A growth may cost several skips until the scale is low enough again: none of them tells that the
+/// gradients vary.
+void TestSkips::costlyGrowths() {
+    const std::string reason = " of them followed a growth, until the scale was low enough again. "
+                               "A smaller growth factor, a longer growth interval or less "
+                               "hysteresis makes this rarer.";
+    History large(2048), tolerant(2048);
+    for (int i = 0; i < 10; ++i) {
+        large.clean(10).grow().scaled(2048 * 16).skip(4);
+        // the first overflow leaves the scale as it is, and a batch between them fits
+        tolerant.clean(7).grow().skipAtFloor(1).clean(2).skip(1);
+    }
+    QCOMPARE(large.tally().afterGrowth(), int64_t{40});
+    QCOMPARE(large.tally().verdict(true), SkipVerdict::TooMany);
+    QCOMPARE(large.tally().sentence(true).english(),
+             "40 of 150 steps were skipped. That is not normal: 40" + reason);
+    QCOMPARE(tolerant.tally().sentence(true).english(),
+             "20 of 120 steps were skipped. That is not normal: 20" + reason);
+    // what overflows at the scale before the growth, or long after it, does so by itself
+    const SkipTally low = History(2048).grow().scaled(2048 * 16).skip(6).clean(1).tally();
+    QCOMPARE(low.afterGrowth(), int64_t{4});
+    QCOMPARE(low.others(), int64_t{2});
+    const SkipTally late = History(2048).grow().scaled(2048 * 16).skip(1).clean(20).skip(1).tally();
+    QCOMPARE(late.afterGrowth(), int64_t{1});
+    QCOMPARE(late.others(), int64_t{1});
+}
+
+/// Of several causes, each of which is too many, the largest two are told.
+void TestSkips::causesBySize() {
+    History start(0x1p60f), trials(0x1p60f);
+    start.skip(36);
+    trials.skip(36);
+    for (int i = 0; i < 50; ++i) {
+        if (i < 10) start.clean(7).grow().skip(1);
+        trials.clean(7).grow().skip(1);
+    }
+    QCOMPARE(start.tally().sentence(true).english(),
+             "46 of 126 steps were skipped. That is not normal: 36 of them were at the start, "
+             "while the loss scale was coming down. A smaller first scale or backoff factor makes "
+             "this shorter. Another 10 followed a growth that tried too large a scale. With a "
+             "longer growth interval this happens less often.");
+    const std::string grown = trials.tally().sentence(true).english();
+    QVERIFY2(grown.find("not normal: 50 of them followed a growth that") != std::string::npos &&
+                 grown.find("less often. Another 36 were at the start, ") != std::string::npos,
+             grown.c_str());
+}
+
+/// Tests where the start ends, and what a growth excuses: the scale that it tried.
 void TestSkips::counts() {
     const SkipTally early = History(65536).skip(1).clean(19).skip(1).tally();
     QCOMPARE(early.atStart(), int64_t{2});

@@ -44,6 +44,8 @@ private slots:
     void theScaleOfAFork();
     void zerosBesideAFiniteLane();
     void nearlyAllZero();
+    void someGradientsLost();
+    void underflowNowAndThen();
     void skipsOfUpdates();
     void skipsOfAParent();
     void aLossThatIsLost();
@@ -88,13 +90,20 @@ void TestRunStatus::skipsOfAParent() {
     take(105, 110, 2, 26, false);
     model.refresh();
     QString text = model.summary().replace(QChar::Nbsp, u' ');
-    QVERIFY2(text.endsWith(QLatin1String(" B skipped more steps than normal.")), qPrintable(text));
+    // the reason, too, where there is room for it
+    QVERIFY2(text.contains(QLatin1String(" B skipped more steps than normal. 29 of them did not "
+                                         "follow a growth of the loss scale.")),
+             qPrintable(text));
+    for (const QString& brief : model.summaries().mid(1))
+        QVERIFY2(brief.endsWith(QLatin1String("B skipped more steps than normal.")),
+                 qPrintable(brief));
     QVERIFY2(text.contains(QLatin1String("26 skipped, all before the fork)")), qPrintable(text));
     take(111, 160, 1, 29, true);
     take(111, 160, 2, 26, true);
     model.refresh();
     text = model.summary().replace(QChar::Nbsp, u' ');
-    QVERIFY2(text.endsWith(QLatin1String(" B and C skipped more steps than normal.")),
+    QVERIFY2(text.contains(QLatin1String(" B and C skipped more steps than normal. B: 54 of them "
+                                         "did not follow a growth of the loss scale.")),
              qPrintable(text));
     QVERIFY2(!text.contains(QLatin1String("before the fork")), qPrintable(text));
 }
@@ -235,6 +244,43 @@ void TestRunStatus::nearlyAllZero() {
                                       "scale is too small.")
                      : QString());
     }
+}
+
+/// A lane that still learns is told of, too, beside the one that keeps most.
+void TestRunStatus::someGradientsLost() {
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    RunBatch counted;
+    counted.gradients = {{rangeOf(DType::F32, 36, 0), rangeOf(DType::F16, 73, 0)}};
+    run->append(std::move(counted));
+    model.refresh();
+    const QString text = model.lostGradients().replace(QChar::Nbsp, u' ');
+    QCOMPARE(text, QStringLiteral("73 % of the gradients of B are zero (A: 36 %): its loss scale "
+                                  "is too small."));
+    QVERIFY2(model.summary().replace(QChar::Nbsp, u' ').endsWith(u' ' + text),
+             qPrintable(model.summary()));
+}
+
+/// The first step is told, and how often it happened.
+void TestRunStatus::underflowNowAndThen() {
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    RunBatch batch;
+    for (int64_t step = 1; step <= 9; ++step)
+        batch.rows.push_back(
+            rowAt(step, 1, 1).set(metric::GradientNorm, step == 4 || step == 8 ? 0.0f : 1.0f));
+    batch.events = {{EventKind::Underflow, 4, 1, 1, 1, {}, {}},
+                    {EventKind::Underflow, 8, 1, 1, 1, {}, {}}};
+    run->append(std::move(batch));
+    model.refresh();
+    QVERIFY2(model.summary().endsWith(QLatin1String(
+                 " In 2 of 9 updates, first at step 4, all gradients of B rounded to zero: its "
+                 "loss scale was too small.")),
+             qPrintable(model.summary()));
 }
 
 /// Where the batches of three steps add up, each third step can be skipped.

@@ -12,6 +12,10 @@
 #include <QTableView>
 #include <QTest>
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 namespace tst_event_panel {
 
 using namespace halfscope;
@@ -23,6 +27,7 @@ private slots:
     void eventsShowWholeRows();
     void explanationsScroll();
     void reasonsNameTheirEvent();
+    void adviceFollowsTheCause();
     void eventsJump();
     void chosenEventStaysInSight();
     void scrolledEventsStay();
@@ -112,7 +117,42 @@ void TestEventPanel::reasonsNameTheirEvent() {
     QVERIFY(says("65504") && !says("Step 7 skipped."));
     events[0] = eventOf(EventKind::Growth, 8, 1, "Step 8 grew.");
     model.append(events);
-    QVERIFY(says("65504") && says("Step 7 skipped.") && !says("Step 8 grew."));
+    QVERIFY(says("65504") && says("Last overflow: Step 7 skipped.") && !says("Step 8 grew."));
+}
+
+/// Where a lane skips too many steps, what may help is told instead of what helps most lanes.
+void TestEventPanel::adviceFollowsTheCause() {
+    FedRun fed;
+    fed.start({"fp32", "amp-fp16"}, {false, true});
+    std::vector<StepRecord> records;
+    std::vector<Event> events{eventOf(EventKind::Overflow, 2, 1, "Step 2 skipped.")};
+    events[0].scaleBefore = 1024;
+    events[0].scaleAfter = 512;
+    for (int64_t step = 1; step <= 40; ++step) {
+        StepRecord record;
+        record.step = step;
+        record.lane = 1;
+        record.scale = 1024;
+        record.growthTracker = 30; // the start is over
+        record.flags = step % 2 == 0 ? kSkipped | kBackedOff : 0;
+        records.push_back(record);
+    }
+    EventModel model;
+    EventPanel panel(model);
+    panel.resize(480, 700);
+    panel.show();
+    const auto says = [&](size_t steps, const char* words) {
+        fed.start({"fp32", "amp-fp16"}, {false, true});
+        fed.append(std::span(records).first(steps), events);
+        model.setRun(fed.run);
+        const auto labels = panel.findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+            return label->text().contains(QLatin1String(words));
+        });
+    };
+    QVERIFY(says(3, "a smaller first scale, or a longer growth interval"));
+    QVERIFY(!says(40, "a smaller first scale, or a longer growth interval"));
+    QVERIFY(says(40, "B skips more steps than normal: 20 of them did not follow a growth"));
 }
 
 void TestEventPanel::eventsJump() {

@@ -1,0 +1,69 @@
+// Compares the shares of zeros of the lanes.
+#include "engine/runs/zero_gradients.h"
+
+#include <algorithm>
+
+namespace halfscope {
+
+namespace {
+
+double shareOf(const GradientRange& range) {
+    return static_cast<double>(range.zeros()) / static_cast<double>(range.total());
+}
+
+bool isComparable(const GradientRange& range) {
+    return range.total() > 0 && range.notFinite() == 0;
+}
+
+/// Whether values were rounded to a type that holds no smaller numbers than fp16 does.
+bool roundsToZero(const GradientRange& range) {
+    const bool wide = range.type == DType::F32 || range.type == DType::BF16;
+    return !wide || std::any_of(range.layers.begin(), range.layers.end(),
+                                [](const LayerGradients& layer) { return layer.fp8; });
+}
+
+// Lanes with other weights have other zeros behind ReLU. Where rounding has taken many values, most
+// of those that are left are hardly larger than those that it took.
+bool areMostlySmall(const GradientRange& range) {
+    constexpr int kSmallestNormal = -14; // of fp16, and of E5M2
+    const int64_t small =
+        range.outputs.below(kSmallestNormal) + range.weights.below(kSmallestNormal);
+    return 2 * small >= range.total() - range.zeros();
+}
+
+} // namespace
+
+std::optional<ZeroGradients> zeroGradientsOf(std::span<const GradientRange> ranges, int lane) {
+    const auto at = static_cast<size_t>(lane);
+    if (at >= ranges.size() || ranges[at].total() == 0) return std::nullopt;
+    const GradientRange& own = ranges[at];
+    ZeroGradients zeros{own.step - 1, own.scale, shareOf(own), own.notFinite() == 0};
+    for (size_t i = 0; i < ranges.size() && zeros.reference < 0; ++i) {
+        const GradientRange& other = ranges[i];
+        if (other.type != DType::F32 || !isComparable(other)) continue;
+        zeros.reference = static_cast<int>(i);
+        zeros.expected = shareOf(other);
+    }
+    return zeros;
+}
+
+std::optional<LostGradients> lostGradientsOf(std::span<const GradientRange> ranges, int lane) {
+    constexpr double kNearlyAll = 0.99, kUsual = 0.9, kFarMore = 0.2;
+    const auto at = static_cast<size_t>(lane);
+    if (at >= ranges.size() || !isComparable(ranges[at])) return std::nullopt;
+    LostGradients lost{shareOf(ranges[at]), -1, 1};
+    for (size_t i = 0; i < ranges.size(); ++i) {
+        if (!isComparable(ranges[i]) || shareOf(ranges[i]) >= lost.kept) continue;
+        lost.beside = static_cast<int>(i);
+        lost.kept = shareOf(ranges[i]);
+    }
+    if (lost.share >= kNearlyAll && lost.kept < kUsual) {
+        lost.beside = -1;
+        return lost;
+    }
+    const bool rounded = roundsToZero(ranges[at]) && areMostlySmall(ranges[at]);
+    if (!rounded || lost.share - lost.kept < kFarMore) return std::nullopt;
+    return lost;
+}
+
+} // namespace halfscope

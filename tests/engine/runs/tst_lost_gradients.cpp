@@ -1,0 +1,129 @@
+// What is told of gradients that rounded to zero: all of them at times, or many of them when they
+// were last counted.
+#include "engine/runs/lane_totals.h"
+#include "engine/runs/zero_gradients.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <vector>
+
+namespace tst_lost_gradients {
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int kSmall = -20, kUsual = -5; // exponents of values beside the smallest of fp16
+
+/// Returns counts of 100 values, of which those that are not zero have one exponent.
+GradientRange hundred(DType type, int64_t zeros, int exponent) {
+    GradientRange range;
+    range.step = 8;
+    range.type = type;
+    range.outputs.zeros = zeros;
+    range.outputs.buckets[static_cast<size_t>(exponent - MagnitudeCounts::kLowest)] = 100 - zeros;
+    return range;
+}
+
+Event underflowAt(int64_t step) {
+    return {EventKind::Underflow, step, 0, 8, 8, {}, Message::data("Step: lost.")};
+}
+
+StepRow rowAt(int64_t step, float scale, float norm) {
+    return StepRow(step, 0)
+        .set(metric::Loss, 0.5f)
+        .set(metric::Scale, scale)
+        .set(metric::GradientNorm, norm);
+}
+
+} // namespace
+
+class TestLostGradients : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// The first step is told, and how many others there were.
+    void inSomeUpdates() {
+        LaneTotals totals;
+        QVERIFY(totals.underflowText().empty());
+        totals.add(underflowAt(3));
+        totals.add(underflowAt(7));
+        QCOMPARE(totals.underflowText().english(), std::string("Step: lost."));
+        for (int64_t step = 1; step <= 10; ++step)
+            totals.add(rowAt(step, 8, step == 3 || step == 7 || step == 8 ? 0.0f : 1.0f));
+        totals.add(rowAt(11, 8, 0).setFlags(kSkipped));
+        totals.add(rowAt(12, 8, 0).set(metric::Loss, 0.0)); // at its minimum
+        QCOMPARE(totals.underflowStep(), int64_t{3});
+        QCOMPARE(totals.zeroUpdates(), int64_t{3});
+        QCOMPARE(totals.updates(), int64_t{12});
+        QCOMPARE(totals.underflowText().english(),
+                 std::string("Step: lost. This happened in 3 of 12 updates."));
+        totals.add(rowAt(13, 16, 1));
+        QCOMPARE(totals.underflowText().english(),
+                 std::string("In 3 of 13 updates, first at step 3, all gradients rounded to zero "
+                             "(underflow), up to loss scale 8 (2^3). The loss scale has become "
+                             "larger since."));
+    }
+
+    void inOneUpdate() {
+        LaneTotals totals;
+        totals.add(underflowAt(1));
+        totals.add(rowAt(1, 8, 0));
+        QCOMPARE(totals.underflowText().english(), std::string("Step: lost."));
+        totals.add(rowAt(2, 16, 1));
+        QCOMPARE(totals.underflowText().english(),
+                 std::string("Step 1: all gradients rounded to zero at loss scale 8 (2^3) "
+                             "(underflow). The loss scale has become larger since."));
+    }
+
+    /// Only the last of several batches is an update.
+    void ofSeveralBatches() {
+        LaneTotals totals(2);
+        for (int64_t step = 1; step <= 6; ++step)
+            totals.add(rowAt(step, 8, 0));
+        QCOMPARE(totals.zeroUpdates(), int64_t{3});
+        QCOMPARE(totals.updates(), int64_t{3});
+    }
+
+    void inPart_data();
+    void inPart();
+};
+
+void TestLostGradients::inPart_data() {
+    QTest::addColumn<GradientRange>("own");
+    QTest::addColumn<bool>("lost");
+    QTest::addColumn<int>("beside");
+    QTest::newRow("far more") << hundred(DType::F16, 56, kSmall) << true << 1;
+    QTest::newRow("somewhat more") << hundred(DType::F16, 54, kSmall) << false << -1;
+    QTest::newRow("nearly all") << hundred(DType::F16, 99, kSmall) << true << -1;
+    QTest::newRow("where nothing is small") << hundred(DType::F16, 80, kUsual) << false << -1;
+    QTest::newRow("in float32") << hundred(DType::F32, 80, kSmall) << false << -1;
+    QTest::newRow("in bfloat16") << hundred(DType::BF16, 80, kSmall) << false << -1;
+    GradientRange infinite = hundred(DType::F16, 80, kSmall), fp8 = hundred(DType::F32, 80, kSmall);
+    infinite.outputs.notFinite = 1;
+    QTest::newRow("with inf") << infinite << false << -1;
+    fp8.layers.push_back({"Linear 0", DType::F32, true, fp8.outputs, {}});
+    QTest::newRow("in 8 bits that are emulated") << fp8 << true << 1;
+}
+
+/// Lane B has the fewest zeros: 35 of 100.
+void TestLostGradients::inPart() {
+    QFETCH(const GradientRange, own);
+    QFETCH(const bool, lost);
+    QFETCH(const int, beside);
+    const std::vector lanes{hundred(DType::F32, 40, kUsual), hundred(DType::F16, 35, kUsual), own};
+    const std::optional<LostGradients> found = lostGradientsOf(lanes, 2);
+    QCOMPARE(found.has_value(), lost);
+    if (!found) return;
+    QCOMPARE(found->beside, beside);
+    QCOMPARE(found->kept, 0.35);
+    QCOMPARE(found->share, static_cast<double>(own.zeros()) / 100);
+    QVERIFY(!lostGradientsOf(lanes, 0));
+    QVERIFY(!lostGradientsOf(lanes, 3));
+}
+
+} // namespace tst_lost_gradients
+
+QTEST_GUILESS_MAIN(tst_lost_gradients::TestLostGradients)
+#include "tst_lost_gradients.moc"
