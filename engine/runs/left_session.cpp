@@ -100,6 +100,17 @@ bool isMarkedKept(const Database& database) {
     }
 }
 
+std::optional<int64_t> checkpointOf(const Database& database, int64_t run) {
+    try {
+        if (!hasTable(database, "checkpoints")) return std::nullopt;
+        Statement row = database.prepare("SELECT step FROM checkpoints WHERE run = ?1");
+        row.bind(1, run);
+        return row.next() ? std::optional(row.whole(0)) : std::nullopt;
+    } catch (const RunError&) { // the checkpoint is damaged, but the run may be readable
+        return std::nullopt;
+    }
+}
+
 /// Whether a run has been trained, as what is stored beside its values tells. An edit before the
 /// first step is an event of step 1.
 bool wasTrained(const Database& database, int64_t run) {
@@ -437,6 +448,7 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
         }
         if (run.steps == 0 && sound) sound = !wasTrained(database, run.key);
         if (!sound) m_damaged.push_back(run.name);
+        run.goesOnAfter = checkpointOf(database, run.key);
         if (run.steps > 0) m_runs.push_back(std::move(run));
     }
     if (!m_damaged.empty()) m_damage = damageOf(path, m_damaged, m_runs.empty());

@@ -16,9 +16,10 @@ namespace halfscope {
 struct LeftRun {
     int64_t key = 0;
     std::string name;
-    int64_t steps = 0;    ///< of the lane with the most steps
-    std::string origin{}; ///< see RunInfo::origin
-    size_t place = 0;     ///< among the runs of its session that have steps
+    int64_t steps = 0;                    ///< of the lane with the most steps
+    std::string origin{};                 ///< see RunInfo::origin
+    size_t place = 0;                     ///< among the runs of its session that have steps
+    std::optional<int64_t> goesOnAfter{}; ///< the step of its checkpoint; nothing without one
 };
 
 /// Callbacks while a run is read; each may be empty.

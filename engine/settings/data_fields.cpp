@@ -294,7 +294,7 @@ std::vector<Field> preparationFields() {
                                      "back.")},
                  [](auto& c) -> auto& { return c.task.test; })),
         when(holdsBack, in(ofRun(
-                               {"data.validation", phrase("Settings", "Held back"), kNoUnit,
+                               {"data.validation", phrase("Settings", "Share held back"), kNoUnit,
                                 phrase("Settings",
                                        "The share of the samples that is kept for validation and "
                                        "not trained on. Which samples these are does not depend on "

@@ -14,6 +14,8 @@ inline constexpr const char* kHelpThirdLesson = "lesson-fp8";
 inline constexpr const char* kHelpQuestions = "questions";
 inline constexpr const char* kHelpMarks = "window#marks";
 inline constexpr const char* kHelpKeys = "keys";
+/// Each setting has a place here, called after its key.
+inline constexpr const char* kHelpSettings = "settings";
 
 QString aboutText();
 

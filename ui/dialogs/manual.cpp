@@ -1,6 +1,7 @@
 // The index page is the only list of pages: its headings are the groups, its links the pages.
 #include "ui/dialogs/manual.h"
 
+#include "engine/settings/fields.h"
 #include "engine/settings/run_config.h"
 #include "ui/dialogs/help.h"
 
@@ -32,6 +33,15 @@ QString withoutComments(QString markdown) {
     return markdown.remove(comment);
 }
 
+void addAnchor(const QTextBlock& block, const QString& name) {
+    QTextCursor cursor(block);
+    cursor.movePosition(QTextCursor::NextCharacter, QTextCursor::KeepAnchor);
+    QTextCharFormat format;
+    format.setAnchor(true);
+    format.setAnchorNames({name});
+    cursor.mergeCharFormat(format);
+}
+
 /// Adds anchors to the headings, which links need, and room above them: Qt gives them neither.
 void arrangeHeadings(QTextDocument& document) {
     constexpr double kRoom = 14; // pixels
@@ -41,15 +51,10 @@ void arrangeHeadings(QTextDocument& document) {
         QString name = Manual::anchorOf(block.text());
         if (const int before = seen[name]++; before > 0)
             name += u'-' + QString::number(before); // as GitHub tells equal headings apart
-        QTextCursor cursor(block);
-        cursor.movePosition(QTextCursor::NextCharacter, QTextCursor::KeepAnchor);
-        QTextCharFormat format;
-        format.setAnchor(true);
-        format.setAnchorNames({name});
-        cursor.mergeCharFormat(format);
+        addAnchor(block, name);
         QTextBlockFormat room;
         room.setTopMargin(block == document.begin() ? 0 : kRoom);
-        cursor.mergeBlockFormat(room);
+        QTextCursor(block).mergeBlockFormat(room);
     }
 }
 
@@ -78,6 +83,14 @@ void arrangeLists(QTextDocument& document) {
     }
 }
 
+/// Adds anchors to the rows that explain a setting: its key.
+void nameSettings(QTextTable& table) {
+    for (int row = 0; row < table.rows(); ++row) {
+        const QTextBlock first = table.cellAt(row, 0).firstCursorPosition().block();
+        if (findField(first.text().toStdString())) addAnchor(first, first.text());
+    }
+}
+
 /// Gives the cells room and the lines a quiet colour.
 void arrangeTables(QTextDocument& document) {
     constexpr double kCellPadding = 5; // pixels
@@ -95,6 +108,7 @@ void arrangeTables(QTextDocument& document) {
         format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
         format.setWidth(QTextLength(QTextLength::PercentageLength, 100));
         table->setFormat(format);
+        nameSettings(*table);
     }
 }
 

@@ -20,10 +20,11 @@ struct ManualPage {
     QString group; ///< the heading under which the index lists it
 };
 
-/// A place of the manual: "questions", or "window#marks" for a heading in a page.
+/// A place of the manual: "questions", "window#marks" for a heading in a page, or
+/// "settings#model.width" for the row of a setting.
 struct ManualPlace {
     QString page;
-    QString heading; ///< its anchor; empty for the start of the page
+    QString heading; ///< its anchor, or a setting's key; empty for the start of the page
 };
 
 /// A paragraph, list item or table row that contains words of a search.
@@ -58,7 +59,8 @@ public:
     const QList<ManualPage>& pages() const { return m_pages; }
     /// Returns -1 when there is no such page.
     int indexOf(const QString& name) const;
-    /// Renders a page in the colours of the application's palette, with anchors at its headings.
+    /// Renders a page in the colours of the application's palette, with anchors at its headings
+    /// and at the rows that explain a setting.
     std::unique_ptr<ManualDocument> render(int page) const;
     /// Returns the hits page by page: first those where a term or a heading is a hit, the page
     /// of terms before the others, and in each page the terms and headings first. Words such as

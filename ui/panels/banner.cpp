@@ -79,7 +79,7 @@ void Banner::lookAgain() {
     if (!m_problem) return;
     const QString now = m_problem();
     if (now.isEmpty())
-        hide();
+        leave();
     else if (isHidden() || now != text())
         tell(now);
 }
@@ -87,6 +87,13 @@ void Banner::lookAgain() {
 void Banner::dismiss() {
     m_problem = nullptr;
     m_act = nullptr;
+    leave();
+}
+
+void Banner::leave() {
+    const QWidget* focus = window()->focusWidget();
+    if (m_heir && focus && isAncestorOf(focus))
+        (m_heir->isEnabled() ? m_heir : m_heir->parentWidget())->setFocus(Qt::OtherFocusReason);
     hide();
 }
 

@@ -32,6 +32,10 @@ public:
     void lookAgain();
     void dismiss();
     QString text() const;
+    /// Sets the control that gets the keyboard when the banner goes while it has it, or whose
+    /// parent gets it while the control is disabled. Qt would take the next control, which answers
+    /// Space itself.
+    void setHeir(QWidget& heir) { m_heir = &heir; }
 
 protected:
     void changeEvent(QEvent*) override;
@@ -41,6 +45,7 @@ protected:
 private:
     void applyColors();
     void tell(const QString&, bool wrong = true);
+    void leave();
     void fitText();
     std::function<QString()> m_problem; ///< null: the text stays
     bool m_wrong = true;                ///< the text is about something that went wrong
@@ -48,6 +53,7 @@ private:
     std::function<void()> m_act;        ///< what is offered; null when nothing is
     QPushButton* m_offer = nullptr;     ///< child
     QToolButton* m_close = nullptr;     ///< child
+    QWidget* m_heir = nullptr;          ///< outlives what the banner shows
 };
 
 } // namespace halfscope

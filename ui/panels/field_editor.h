@@ -35,6 +35,7 @@ public:
     /// Returns the object name of the editor of a row.
     static QString nameOf(const ConfigModel&, int row);
     bool applies() const;
+    QString key() const { return m_index.data(ConfigModel::KeyRole).toString(); }
     /// Returns the control itself, for focus and tests.
     QWidget* control() const { return m_control; }
     QString errorText() const;

@@ -19,6 +19,7 @@
 #include <QEvent>
 #include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QPointer>
@@ -455,6 +456,25 @@ FieldEditor* SetupPanel::editor(std::string_view key, int lane) const {
 }
 
 bool SetupPanel::restartShown() const { return !m_restart->isHidden(); }
+
+const FieldEditor* SetupPanel::withKeyboard() const {
+    const QWidget* at = window()->focusWidget();
+    while (at && at != this && !qobject_cast<const FieldEditor*>(at))
+        at = at->parentWidget();
+    return qobject_cast<const FieldEditor*>(at);
+}
+
+/// Takes the key for help from the window, which would open the manual where it was left.
+bool SetupPanel::event(QEvent* event) {
+    const bool comes = event->type() == QEvent::ShortcutOverride;
+    if (!comes && event->type() != QEvent::KeyPress) return QWidget::event(event);
+    auto* key = static_cast<QKeyEvent*>(event);
+    const FieldEditor* asks = key->matches(QKeySequence::HelpContents) ? withKeyboard() : nullptr;
+    if (!asks) return QWidget::event(event);
+    key->accept();
+    if (!comes) emit explanationAsked(asks->key());
+    return true;
+}
 
 void SetupPanel::changeEvent(QEvent* event) {
     if ((event->type() == QEvent::PaletteChange ||

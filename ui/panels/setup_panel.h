@@ -58,8 +58,11 @@ signals:
     void restartRequested();
     /// The user asks that a lane that does not run yet continue from one of the run's lanes.
     void forkRequested(int lane, int parent);
+    /// The user asks what a setting means, by the key for help.
+    void explanationAsked(const QString& key);
 
 protected:
+    bool event(QEvent*) override;
     void changeEvent(QEvent*) override;
 
 private:
@@ -87,6 +90,7 @@ private:
     void refreshIdle();
     Section* newSection(const QString& id, const QString& title, QWidget* content);
     void applyColors();
+    const FieldEditor* withKeyboard() const; ///< null where no setting has it
 
     ConfigModel& m_model;
     ScaleOfLane m_scaleOf;

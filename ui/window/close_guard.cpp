@@ -1,7 +1,10 @@
 // The question before the window closes.
 #include "ui/window/close_guard.h"
 
+#include "engine/data/dataset.h"
+#include "engine/data/known_facts.h"
 #include "engine/runs/run_store.h"
+#include "engine/settings/fields.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/window/session_keeper.h"
@@ -28,7 +31,22 @@ QString durationText(double seconds) {
         return counted(QT_TRANSLATE_N_NOOP("CloseGuard", "%n hours"), whole(kHour));
     if (seconds >= kManyMinutes)
         return counted(QT_TRANSLATE_N_NOOP("CloseGuard", "%n minutes"), whole(kMinute));
+    if (seconds < 1) return QCoreApplication::translate("CloseGuard", "less than a second");
     return counted(QT_TRANSLATE_N_NOOP("CloseGuard", "%n seconds"), whole(1));
+}
+
+/// Whether a run learnt from files that its user chose. A preset may name files, too: those that
+/// are installed on this machine.
+bool usesOwnFiles(const Run& run) {
+    const RunInfo& info = run.info();
+    const TaskConfig& task = info.recorded.task;
+    const auto names = [&](const Preset& preset) {
+        return preset.name == info.preset && preset.config.task.path == task.path &&
+               preset.config.task.image == task.image;
+    };
+    const bool own = task.kind == TaskKind::Image ? !task.image.empty()
+                                                  : infoOf(task.kind).fromFiles && namesFiles(task);
+    return own && std::none_of(presets().begin(), presets().end(), names);
 }
 
 } // namespace
@@ -37,6 +55,12 @@ CloseGuard::CloseGuard(const RunStore& store, ShownRun& shown, WindowFiles& file
                        SessionKeeper* keeper, QWidget& window, double askAfterSeconds)
     : m_store(store), m_shown(shown), m_files(files), m_keeper(keeper), m_window(window),
       m_askAfterSeconds(askAfterSeconds) {}
+
+/// A small table is trained on in no time, and its run is worth a question nevertheless; one that
+/// was restored has been asked for already.
+bool CloseGuard::isPrecious(const Run& run) const {
+    return m_shown.isRestored(run) || usesOwnFiles(run);
+}
 
 QString CloseGuard::question(const std::vector<RunPtr>& unsaved, double seconds) const {
     const QString duration = durationText(seconds);
@@ -56,7 +80,9 @@ CloseGuard::Answer CloseGuard::ask() {
     double seconds = 0;
     for (const RunPtr& run : unsaved)
         seconds += trainedSeconds(run->now());
-    if (unsaved.empty() || seconds < m_askAfterSeconds) return Answer::Close;
+    const bool precious = std::any_of(unsaved.begin(), unsaved.end(),
+                                      [this](const RunPtr& run) { return isPrecious(*run); });
+    if (unsaved.empty() || (seconds < m_askAfterSeconds && !precious)) return Answer::Close;
     const bool one = unsaved.size() == 1, shown = one && unsaved.front() == m_shown.run();
     const bool keeps = m_keeper && m_keeper->canKeep();
     QMessageBox box(QMessageBox::Question, tr("Close Halfscope"), question(unsaved, seconds),

@@ -25,8 +25,9 @@ public:
         Keep,  ///< the next start is to offer the runs that are not saved
     };
 
-    /// Asks only when the unsaved runs of the session have trained for at least `askAfterSeconds`
-    /// in all. `keeper` is null when nothing is kept on disk.
+    /// Asks when the unsaved runs of the session have trained for at least `askAfterSeconds` in
+    /// all, and always when one of them was restored or learnt from the user's own files. `keeper`
+    /// is null when nothing is kept on disk.
     CloseGuard(const RunStore&, ShownRun&, WindowFiles&, SessionKeeper* keeper, QWidget& window,
                double askAfterSeconds);
 
@@ -37,6 +38,7 @@ public:
     bool mayLoseNetworks();
 
 private:
+    bool isPrecious(const Run&) const;
     QString question(const std::vector<std::shared_ptr<Run>>& unsaved, double seconds) const;
 
     const RunStore& m_store;

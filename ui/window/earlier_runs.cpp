@@ -46,6 +46,20 @@ RunId ShownRun::adopt(const RunPtr& run, const QString& title, int64_t savedRows
     return m_before;
 }
 
+bool ShownRun::isRestored(const Run& run) const {
+    std::shared_ptr<const Run> before; // keeps what `each` points to
+    for (const Run* each = &run; each; each = before.get()) {
+        if (each->info().restored) return true;
+        const auto isIt = [each](const auto& other) { return other.second.run.get() == each; };
+        const auto found = std::find_if(m_others.begin(), m_others.end(), isIt);
+        if (m_shown.run.get() == each)
+            before = m_shown.before.lock();
+        else
+            before = found == m_others.end() ? nullptr : found->second.before.lock();
+    }
+    return false;
+}
+
 void ShownRun::bringBack(RunId id) {
     const auto found = m_others.find(id);
     if (found == m_others.end()) return;

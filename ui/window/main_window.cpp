@@ -109,7 +109,10 @@ MainWindow::MainWindow(WindowOptions options)
     m_closing = std::make_unique<CloseGuard>(m_models.store, *m_shown, *m_files, m_keeper.get(),
                                              *this, m_options.askAfterSeconds);
     m_keys = std::make_unique<KeyRouter>(*this);
-    make<PaneKeys>(m_parts, *this);
+    auto* panes = make<PaneKeys>(m_parts, *this);
+    connect(m_files.get(), &WindowFiles::ended, panes, [panes](bool opened) {
+        if (opened) panes->leadToPlay();
+    });
     make<KeptFiles>([this] { return readBy(m_models.config.config(), *m_shown, m_models.store); },
                     [this](const QString& text) { m_parts.banner->showText(text); }, *this);
     connectParts();
@@ -227,7 +230,7 @@ void MainWindow::connectParts() {
     const WindowParts& parts = m_parts;
     ShownRun* shown = m_shown.get();
     connect(parts.transport, &TransportBar::presetChosen, m_files.get(), &WindowFiles::openPreset);
-    connect(parts.transport, &TransportBar::resetRequested, shown, &ShownRun::restart);
+    connect(parts.transport, &TransportBar::resetRequested, shown, &ShownRun::reset);
     connect(parts.transport, &TransportBar::playRequested, shown, &ShownRun::playOrPause);
     connect(parts.transport, &TransportBar::stepRequested, this, &MainWindow::stepOnce);
     connect(parts.transport, &TransportBar::stopStepChosen, shown, &ShownRun::setStopStep);

@@ -33,7 +33,7 @@ struct WindowOptions {
     Theme theme = Theme::Auto;
     RunFactory factory = makeExperimentRun;
     /// Closing asks before it loses unsaved runs that have trained for at least so many seconds in
-    /// all.
+    /// all; of others, see CloseGuard.
     double askAfterSeconds = 60;
     /// The folder where runs are kept on disk while they train; empty: they are not kept.
     QString sessions{};

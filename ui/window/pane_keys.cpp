@@ -3,6 +3,7 @@
 
 #include "ui/images/compare_view.h"
 #include "ui/look/owned.h"
+#include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
@@ -12,6 +13,7 @@
 #include "ui/plots/plot_stack.h"
 
 #include <QDockWidget>
+#include <QKeyEvent>
 #include <QMainWindow>
 #include <QPushButton>
 #include <QScrollArea>
@@ -47,8 +49,10 @@ QWidget* firstStop(QWidget* pane) {
     return !area && cut && cut->verticalScrollBar()->maximum() > 0 ? pane : area;
 }
 
-/// Gives a control the keyboard, and scrolls to it.
+/// Gives a control the keyboard, and scrolls to it. Styles draw a ring around it only once they
+/// know that the keyboard leads there, which Qt tells them of Tab alone.
 void goTo(QWidget& stop) {
+    stop.window()->setAttribute(Qt::WA_KeyboardFocusChange);
     stop.setFocus(Qt::TabFocusReason);
     for (QWidget* around = stop.parentWidget(); around; around = around->parentWidget())
         if (auto* area = qobject_cast<QScrollArea*>(around)) area->ensureWidgetVisible(&stop);
@@ -64,14 +68,37 @@ PaneKeys::PaneKeys(const WindowParts& parts, QMainWindow& window)
     };
     onKeys(Qt::Key_F6, 1);
     onKeys(Qt::SHIFT | Qt::Key_F6, -1);
+    m_parts.banner->setHeir(*m_parts.transport->play());
+    m_window.installEventFilter(this);
+}
+
+void PaneKeys::leadToPlay() {
+    const QWidget* focus = m_window.focusWidget();
+    QPushButton* play = m_parts.transport->play();
+    if (!focus || focus == m_parts.page || !m_parts.page->isAncestorOf(focus)) return;
+    if (play->isEnabled() && play->isVisible())
+        play->setFocus(Qt::OtherFocusReason);
+    else
+        m_parts.page->setFocus(Qt::OtherFocusReason);
+}
+
+/// Esc has come up to the window from a part that has no other use for it.
+bool PaneKeys::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == &m_window && event->type() == QEvent::KeyPress &&
+        static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && m_parts.banner->isVisible()) {
+        m_parts.banner->dismiss();
+        return true;
+    }
+    return QObject::eventFilter(watched, event);
 }
 
 QList<QWidget*> PaneKeys::panes() const {
     QList<QWidget*> panes;
     for (QDockWidget* dock : m_window.findChildren<QDockWidget*>())
         panes << dock;
-    return panes << m_parts.transport << m_parts.setup << m_parts.pictures << m_parts.plots
-                 << m_parts.scaler << m_parts.runs << m_parts.gradients << m_parts.events;
+    return panes << m_parts.transport << m_parts.banner << m_parts.setup << m_parts.pictures
+                 << m_parts.plots << m_parts.scaler << m_parts.runs << m_parts.gradients
+                 << m_parts.events;
 }
 
 void PaneKeys::go(int by) {

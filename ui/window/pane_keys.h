@@ -1,5 +1,6 @@
 // F6 and Shift+F6 give the keyboard to the next or the previous part of the window: Tab goes
-// through every control of a part before it reaches the next one.
+// through every control of a part before it reaches the next one. Esc closes the banner, and where
+// something has come that is to be played, Play gets the keyboard.
 #pragma once
 
 #include "ui/window/window_parts.h"
@@ -16,10 +17,16 @@ class PaneKeys : public QObject {
     Q_OBJECT
 public:
     PaneKeys(const WindowParts&, QMainWindow&);
+    /// Takes the keyboard from the control that has it, which may answer Space itself: Space plays
+    /// what was opened.
+    void leadToPlay();
+
+protected:
+    bool eventFilter(QObject*, QEvent*) override;
 
 private:
     void go(int by);
-    QList<QWidget*> panes() const; ///< from left to right, a lesson first
+    QList<QWidget*> panes() const; ///< from left to right, a lesson first; the banner where it is
 
     WindowParts m_parts;
     QMainWindow& m_window;

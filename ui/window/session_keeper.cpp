@@ -14,9 +14,11 @@
 #include "ui/window/shown_run.h"
 #include "ui/window/window_parts.h"
 
+#include <QDateTime>
 #include <QFileInfo>
 #include <QInputDialog>
 #include <QLocale>
+#include <QTimeZone>
 
 #include <algorithm>
 #include <new>
@@ -41,6 +43,31 @@ constexpr std::chrono::milliseconds kKeeping{700};
 constexpr int kLooksBeforePause = 6;
 
 Message noMemory() { return phrase("Files", "out of memory"); }
+
+/// Returns when a session was begun, as its name tells: "today 13:43"; empty for other names.
+QString beginningOf(const LeftSession& session) {
+    const QString pattern = QStringLiteral("yyyyMMdd-HHmmss");
+    const QString name = QString::fromStdString(session.name()).left(pattern.size());
+    QDateTime begun = QDateTime::fromString(name, pattern);
+    if (!begun.isValid()) return {};
+    begun.setTimeZone(QTimeZone::utc());
+    begun = begun.toLocalTime();
+    if (begun.date() == QDate::currentDate())
+        return SessionKeeper::tr("today %1")
+            .arg(QLocale().toString(begun.time(), QLocale::ShortFormat));
+    return QLocale().toString(begun, QLocale::ShortFormat);
+}
+
+/// Describes a run to somebody who decides whether it is worth keeping.
+QString lineOf(const LeftRun& run, const LeftSession& session) {
+    const auto number = [](int64_t n) { return QLocale().toString(static_cast<qlonglong>(n)); };
+    QString line =
+        SessionKeeper::tr("%1, %2 steps").arg(QString::fromStdString(run.name), number(run.steps));
+    if (const QString begun = beginningOf(session); !begun.isEmpty())
+        line = SessionKeeper::tr("%1, in the session of %2").arg(line, begun);
+    if (!run.goesOnAfter) return SessionKeeper::tr("%1; its networks were not kept").arg(line);
+    return SessionKeeper::tr("%1; can go on after step %2").arg(line, number(*run.goesOnAfter));
+}
 
 QString keptInMemory(const QString& reason) {
     return SessionKeeper::tr("Runs are kept in memory alone, not on disk: %1").arg(reason);
@@ -360,9 +387,7 @@ void SessionKeeper::offer(const LeftSessions& left) {
                                                                   : Why::Both;
     for (const auto& session : left)
         for (const LeftRun& run : session->runs())
-            runs << tr("%1, %2 steps")
-                        .arg(QString::fromStdString(run.name),
-                             QLocale().toString(static_cast<qlonglong>(run.steps)));
+            runs << lineOf(run, *session);
     auto* box = make<LeftRunsBox>(runs, why, &m_window);
     connect(box, &QMessageBox::finished, this, [this, left](int button) {
         m_offered = button == QMessageBox::Open;

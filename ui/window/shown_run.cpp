@@ -228,6 +228,13 @@ ResetNews ShownRun::newsOfReset() const {
     return {m_models, *m_current, begun.edits};
 }
 
+void ShownRun::reset() {
+    const int64_t step = m_shown.id == RunId::None ? 0 : m_shown.run->step();
+    if (restart() && step > 0)
+        tellWithNews(tr("Reset. Shift+R shows the run again that trained to step %1.")
+                         .arg(QLocale().toString(static_cast<qlonglong>(step))));
+}
+
 /// An experiment whose data were exchanged is no longer the preset or file that was opened.
 void ShownRun::callAfterData(const TaskConfig& task) {
     const std::string data = titleOfData(task);

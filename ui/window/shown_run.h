@@ -65,6 +65,8 @@ public:
     bool canStart() const { return start() != TransportBar::Start::Never; }
     /// Builds the networks of the settings again. Returns false where they cannot be used.
     bool restart();
+    /// Does what restart() does, and tells the way back to the run that is shown.
+    void reset();
     /// Tells of a restart what its maker knows, after what it has changed itself.
     void tellWithNews(const QString& text) { emit told((m_news + u' ' + text).trimmed()); }
     /// Lets a lane that is in the settings but does not run yet continue from a lane of the run.
@@ -163,6 +165,9 @@ public:
         }
         return unsaved;
     }
+    /// Whether a run, or an earlier one that it goes on from, comes from a session that was left
+    /// behind.
+    bool isRestored(const Run&) const;
     /// Records what a run contained when it was saved.
     void markSaved(const RunPtr& run, const RunSnapshot& saved) {
         if (m_shown.run == run) m_shown.savedRows = rowsOf(saved);

@@ -64,6 +64,9 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     connect(m_lesson, &LessonColumn::presetChosen, &m_files, &WindowFiles::openPreset);
     connect(m_lesson, &LessonColumn::pageAsked, this, &WindowMenus::showHelpPart);
     connect(m_lesson, &LessonColumn::shownOrHidden, this, &WindowMenus::giveWay);
+    connect(m_parts.setup, &SetupPanel::explanationAsked, this, [this](const QString& key) {
+        showHelpPart(QLatin1String(kHelpSettings) + u'#' + key);
+    });
     QMenuBar& bar = *window.menuBar();
     fillFile(*bar.addMenu(tr("&File")));
     fillEdit(*bar.addMenu(tr("&Edit")));
@@ -71,7 +74,9 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     fillHelp(*bar.addMenu(tr("&Help")));
     addShortcut(Qt::Key_Space, [this] { m_shown.pressSpace(); });
     addShortcut(Qt::Key_Period, [this] { m_shown.stepOnce(); });
-    addShortcut(Qt::Key_R, [this] { m_shown.canStart() && m_shown.restart(); });
+    addShortcut(Qt::Key_R, [this] {
+        if (m_shown.canStart()) m_shown.reset();
+    });
     addShortcut(Qt::Key_Minus, [this] { m_parts.transport->pace()->moveBy(-1); });
     for (const Qt::Key faster : {Qt::Key_Plus, Qt::Key_Equal})
         addShortcut(faster, [this] { m_parts.transport->pace()->moveBy(1); });

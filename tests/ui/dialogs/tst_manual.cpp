@@ -126,6 +126,11 @@ void TestManual::windowsPlacesExist() {
         if (!place.heading.isEmpty())
             QVERIFY2(anchorsOf(*m_manual.render(page)).contains(place.heading), address);
     }
+    const int settings = m_manual.indexOf(QLatin1String(kHelpSettings));
+    QVERIFY(settings >= 0);
+    const QSet<QString> rows = anchorsOf(*m_manual.render(settings));
+    for (const Field& field : fieldTable())
+        QVERIFY2(rows.contains(QString::fromStdString(field.key)), field.key.c_str());
 }
 
 /// No marker of a generated part is visible, and neither pictures nor other files are read.

@@ -103,11 +103,19 @@ void TestKeptRun::aResetCanBeTakenBack() {
     QTest::keyClick(&window, Qt::Key_R);
     QVERIFY(isEmptyAgain(window));
     QVERIFY(window.canBringBack());
+    QCOMPARE(window.statusBar()->currentMessage(),
+             QStringLiteral("Reset. Shift+R shows the run again that trained to step %1.")
+                 .arg(kTrained));
     QTest::keyClick(&window, Qt::Key_R, Qt::ShiftModifier);
     QVERIFY(isBack(window));
     QVERIFY(!window.canBringBack());
     QCOMPARE(QString::fromStdString(resultsOf(window, opened.folder, "after")),
              QString::fromStdString(before));
+    window.restart();
+    QVERIFY(isEmptyAgain(window));
+    QTest::keyClick(&window, Qt::Key_R); // nothing was trained since
+    QVERIFY(isEmptyAgain(window));
+    QVERIFY(!window.statusBar()->currentMessage().contains(QStringLiteral("Reset")));
 }
 
 void TestKeptRun::anotherExperimentCanBeTakenBack() {

@@ -2,7 +2,9 @@
 // edited letters and Space act as before.
 #include "tests/support/opened_window.h"
 #include "tests/support/shown_window.h"
+#include "ui/dialogs/help_dialog.h"
 #include "ui/images/compare_view.h"
+#include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/lesson_panel.h"
@@ -24,6 +26,8 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QTextBlock>
+#include <QTextBrowser>
 #include <QToolButton>
 
 namespace tst_pane_keys {
@@ -43,6 +47,11 @@ private slots:
     void keysAfterAChoice();
     void lettersChooseNothing();
     void keysAfterANumber();
+    void f6IsSeen();
+    void theBannerIsAStop();
+    void escClosesTheBanner();
+    void whatWasOpenedIsPlayed();
+    void f1ExplainsASetting();
 
 private:
     MainWindow& window() { return m_opened->window; }
@@ -285,6 +294,94 @@ void TestPaneKeys::keysAfterANumber() {
     QTest::keyClick(stopAt, Qt::Key_Return);
     QVERIFY(!stopAt->hasFocus()); // digits and signs are the window's keys again, too
     QVERIFY(keysAct());
+}
+
+/// Styles draw no ring before they know that the keyboard is used.
+void TestPaneKeys::f6IsSeen() {
+    press(Qt::Key_F6);
+    press(Qt::Key_F6);
+    QVERIFY(has<SetupPanel>());
+    QWidget* stop = window().focusWidget();
+    const QImage seen = stop->grab().toImage();
+    stop->clearFocus();
+    QVERIFY(seen != stop->grab().toImage());
+}
+
+/// The keyboard reaches it from the buttons, and goes back to Play with it: the control that Qt
+/// would choose answers Space itself.
+void TestPaneKeys::theBannerIsAStop() {
+    auto* banner = window().findChild<Banner*>();
+    banner->showNotice(QStringLiteral("It went well."));
+    window().findChild<QWidget*>(QStringLiteral("play"))->setFocus();
+    press(Qt::Key_F6);
+    QVERIFY(has<Banner>());
+    QVERIFY(onControl());
+    press(Qt::Key_Space); // on its button
+    QVERIFY(banner->isHidden());
+    QCOMPARE(window().focusWidget()->objectName(), QStringLiteral("play"));
+    QVERIFY(keysAct());
+    QVERIFY(keysAct());
+    press(Qt::Key_F6); // a banner that has gone is left out
+    QVERIFY(has<SetupPanel>());
+}
+
+/// But not where Esc means something else.
+void TestPaneKeys::escClosesTheBanner() {
+    auto* banner = window().findChild<Banner*>();
+    const auto showsAgain = [banner] { banner->showNotice(QStringLiteral("It went well.")); };
+    showsAgain();
+    window().findChild<QWidget*>(QStringLiteral("play"))->setFocus();
+    press(Qt::Key_Escape);
+    QVERIFY(banner->isHidden());
+    showsAgain();
+    window().plots().setFocus();
+    press(Qt::Key_Left); // brings the crosshair
+    press(Qt::Key_Escape);
+    QVERIFY(banner->isVisible());
+    press(Qt::Key_Escape);
+    QVERIFY(banner->isHidden());
+}
+
+/// The button that has the keyboard would take Space, which the status bar names.
+void TestPaneKeys::whatWasOpenedIsPlayed() {
+    const QString file =
+        write(m_opened->folder, QStringLiteral("other.json"), configText(tinyConfig(4)));
+    for (auto* each : window().setup().findChildren<QToolButton*>())
+        if (each->text() == QStringLiteral("Experiment")) each->setFocus();
+    QVERIFY(has<SetupPanel>());
+    const QSignalSpy ended(&window(), &MainWindow::fileEnded);
+    QVERIFY(window().tryFile(file));
+    QTRY_COMPARE_WITH_TIMEOUT(ended.size(), 1, kPatience);
+    QCOMPARE(window().focusWidget()->objectName(), QStringLiteral("play"));
+    QVERIFY(reaches(window(), SessionState::Ready));
+    QTRY_COMPARE_WITH_TIMEOUT(window().run().step(), int64_t{0}, kPatience);
+    press(Qt::Key_Space);
+    QVERIFY(reaches(window(), SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window().run().step(), int64_t{4}, kPatience);
+    auto* page = window().findChild<QWidget*>(QStringLiteral("page"));
+    page->setFocus(); // as after a click: Space is the window's already
+    QVERIFY(window().tryFile(file));
+    QTRY_COMPARE_WITH_TIMEOUT(ended.size(), 2, kPatience);
+    QCOMPARE(window().focusWidget(), page);
+}
+
+/// The manual shows its row first, whatever control the setting has, and after a click on it.
+void TestPaneKeys::f1ExplainsASetting() {
+    for (const char* key : {"model.width", "model.activation", "optimizer.lr", "data.shuffle"}) {
+        FieldEditor* editor = window().setup().editor(key);
+        for (QWidget* asks : {editor->control(), static_cast<QWidget*>(editor)}) {
+            QApplication::setActiveWindow(&window());
+            asks->setFocus();
+            QCOMPARE(window().focusWidget(), asks);
+            press(Qt::Key_F1);
+            const auto* help = window().findChild<HelpDialog*>();
+            QVERIFY2(help && help->isVisible(), key);
+            const auto* text = help->findChild<QTextBrowser*>();
+            constexpr int kBelowTheEdge = 20; // pixels
+            QCOMPARE(text->cursorForPosition({kBelowTheEdge, kBelowTheEdge}).block().text(),
+                     QLatin1String(key));
+        }
+    }
 }
 
 } // namespace tst_pane_keys
