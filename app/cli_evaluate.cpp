@@ -164,6 +164,7 @@ std::vector<std::string> textsOf(const TaskConfig& task, const Judged& judged) {
 void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
                    std::span<const Judged> lanes, const std::optional<KnownTargets>& known) {
     const int64_t samples = lanes.front().samples;
+    if (const auto same = trainedOn(config.task)) printNote(same->english() + "\n");
     for (const Message& note : notesOnPredicted(taskOf(config)))
         printNote("Data: " + note.english() + "\n");
     std::string text = std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
@@ -171,6 +172,8 @@ void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
     text += known ? "\n" : "; there are no scores, because the targets are not known\n";
     for (size_t i = 0; known && i < lanes.size(); ++i)
         text += known->sentence(i, lanes[i].lane).english() + "\n";
+    if (const auto unknown = known ? known->unknownSentence() : std::nullopt)
+        text += unknown->english() + "\n";
     print(text + "Files: " + pathText(options.out) + "\n");
 }
 

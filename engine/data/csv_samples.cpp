@@ -436,6 +436,11 @@ CsvTable readCsvTable(const TaskConfig& task) {
     return table;
 }
 
+void checkNewColumns(const TaskConfig& task) {
+    CsvFile trained = tableOf(task), file = predictedTableOf(task);
+    layoutLike(csvLayout(task, trained), file, task.predictFile, Wanted::Inputs);
+}
+
 CsvTable readCsvLike(const TaskConfig& task, const std::string& path, const CsvTable& trained) {
     CsvFile file(path, task.header);
     CsvLayout layout = layoutLike(trained.layout, file, path, Wanted::TargetToo);

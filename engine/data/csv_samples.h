@@ -41,4 +41,7 @@ CsvTable readCsvLike(const TaskConfig&, const std::string& path, const CsvTable&
 /// are counted, and so are lines that lack a value, which are left out unless means fill them.
 CsvTable readCsvInputs(const TaskConfig&, const CsvLayout& like);
 
+/// Throws what readCsvInputs() throws for a missing column; reads no lines.
+void checkNewColumns(const TaskConfig&);
+
 } // namespace halfscope

@@ -268,16 +268,30 @@ TextTable readTextTable(const TaskConfig& task) {
     return table;
 }
 
-TextTable readNewTexts(const TaskConfig& task, const std::string& text) {
-    CsvFile file = predictedTableOf(task);
+namespace {
+
+/// Returns the column of that name in task.predictFile, of which it reads the first line.
+size_t columnToPredict(const TaskConfig& task, CsvFile& file, const std::string& text) {
     const std::vector<std::string> names = file.readHeader();
     const auto found = std::find(names.begin(), names.end(), text);
     if (found == names.end())
         throw InputError(phrase("Data", "%1: there is no column %2, which the network was trained "
                                         "on%3"),
                          pathText(task.predictFile), quotedText(text), nearestHint(text, names));
-    TextTable table =
-        TextReader(task, file, text, static_cast<size_t>(found - names.begin())).read();
+    return static_cast<size_t>(found - names.begin());
+}
+
+} // namespace
+
+void checkNewColumn(const TaskConfig& task, const std::string& text) {
+    CsvFile file = predictedTableOf(task);
+    columnToPredict(task, file, text);
+}
+
+TextTable readNewTexts(const TaskConfig& task, const std::string& text) {
+    CsvFile file = predictedTableOf(task);
+    const size_t column = columnToPredict(task, file, text);
+    TextTable table = TextReader(task, file, text, column).read();
     checkHasSamples(task.predictFile, table);
     return table;
 }

@@ -55,6 +55,8 @@ TextColumns chosenColumns(const TaskConfig&);
 TextTable readTextTable(const TaskConfig&);
 /// Reads the texts of another table, task.predictFile, from its column `text`; it needs no classes.
 TextTable readNewTexts(const TaskConfig&, const std::string& text);
+/// Throws what that throws where the column is missing; reads no lines.
+void checkNewColumn(const TaskConfig&, const std::string& text);
 
 /// Returns the texts of `lines` as they stand in task.predictFile, or without one in task.path.
 /// Lines count from 0 in ascending order, as TextTable::places does. Throws InputError with the

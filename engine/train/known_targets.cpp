@@ -12,6 +12,7 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <unordered_map>
 
 namespace halfscope {
 
@@ -80,17 +81,51 @@ std::optional<Targets> arrayOf(const TaskConfig& task, const Predictions& all, b
     return targets;
 }
 
+/// Tells which classes a network with so many outputs knows. Each text is looked for once.
+class KnownClasses {
+public:
+    KnownClasses(const std::vector<std::string>& classes, int64_t outputs, bool commas)
+        : m_names(classes), m_commas(commas) {
+        for (auto next = static_cast<int64_t>(classes.size()); next < outputs; ++next)
+            m_names.push_back(std::to_string(next)); // as it is predicted
+    }
+
+    bool has(const std::string& text) {
+        const auto [at, isNew] = m_known.try_emplace(text, false);
+        if (isNew)
+            at->second = std::ranges::any_of(m_names, [&](const std::string& name) {
+                return isSameClass(text, name, m_commas);
+            });
+        return at->second;
+    }
+
+private:
+    std::vector<std::string> m_names;
+    bool m_commas;
+    std::unordered_map<std::string, bool> m_known{};
+};
+
+void addUnknown(const std::string& name, KnownTargets& found) {
+    ++found.unknown;
+    if (found.unknownNames.size() <= KnownTargets::kMostNamed &&
+        std::ranges::find(found.unknownNames, name) == found.unknownNames.end())
+        found.unknownNames.push_back(name);
+}
+
 void compareClasses(const Targets& targets, const Predictions& all,
                     const std::vector<std::string>& classes, KnownTargets& found) {
     const std::vector<PredictedClass> predicted = predictedClasses(all, classes);
+    const bool first = found.right.empty();
+    KnownClasses known(classes, all.outputs, targets.commas);
     int64_t samples = 0, right = 0;
     for (size_t i = 0; i < predicted.size(); ++i) {
         const std::string& text = targets.texts.at(static_cast<size_t>(all.numbers[i]));
         if (text.empty() || predicted[i].name.empty()) continue;
         ++samples;
         right += isSameClass(text, predicted[i].name, targets.commas);
+        if (first && !known.has(text)) addUnknown(text, found);
     }
-    if (found.right.empty()) found.samples = samples;
+    if (first) found.samples = samples;
     found.right.push_back(right);
 }
 
@@ -191,6 +226,21 @@ Message KnownTargets::numbersSentence(size_t index) const {
     return {phrase("Training", "Mean absolute error over the samples whose %1 is known (%2): "
                                "%3; R\u00b2 %4."),
             pathText(name), samples, rounded(error[index]), rounded(determination[index])};
+}
+
+std::optional<Message> KnownTargets::unknownSentence() const {
+    if (unknown == 0) return std::nullopt;
+    std::vector<Message> names;
+    for (size_t i = 0; i < std::min(kMostNamed, unknownNames.size()); ++i)
+        names.push_back(Message::data(pathText(unknownNames[i])));
+    if (unknownNames.size() > kMostNamed) names.push_back(Message::data("\u2026"));
+    if (unknown == 1)
+        return Message(phrase("Training", "1 of them has a class that the network was not trained "
+                                          "on: %1."),
+                       listed(names));
+    return Message(phrase("Training", "%1 of them have a class that the network was not trained "
+                                      "on: %2."),
+                   unknown, listed(names));
 }
 
 Message KnownTargets::sentence(size_t index, const std::string& lane) const {

@@ -28,6 +28,14 @@ struct KnownTargets {
     /// of determination; over several outputs, of their sums. nan where all targets are equal.
     std::vector<double> determination{};
 
+    /// Of classes: as many of `samples` have one that the network does not know, and these are the
+    /// first of their names, up to kMostNamed and one more.
+    int64_t unknown = 0;
+    std::vector<std::string> unknownNames{};
+    static constexpr size_t kMostNamed = 3;
+
+    /// Returns a sentence on those; nothing where there are none.
+    std::optional<Message> unknownSentence() const;
     /// Returns a sentence on one lane. With `lane`, it begins with that name.
     Message sentence(size_t index, const std::string& lane = {}) const;
 

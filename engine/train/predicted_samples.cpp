@@ -7,9 +7,11 @@
 #include "engine/data/class_counts.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/csv_samples.h"
 #include "engine/data/data_print.h"
 #include "engine/data/dataset.h"
 #include "engine/data/new_pictures.h"
+#include "engine/data/own_files.h"
 #include "engine/data/text_table.h"
 #include "engine/io/npy.h"
 #include "engine/settings/run_task.h"
@@ -139,6 +141,7 @@ struct Asked {
     std::vector<size_t> lanes{};
     std::vector<std::string> names{}; ///< of those lanes
     std::string trained{};            ///< dataPrint() of the run
+    bool untrained = false;           ///< no step was taken from weights that were drawn
     /// Returns the weights of a lane for the network of a step.
     std::function<Weights(size_t lane, const Graph& step)> weights{};
 };
@@ -186,6 +189,11 @@ std::optional<Predictions> predictionsOf(const Asked& asked, size_t lane,
     told.emplace(Judgement{notesOnPredicted(taskOf(config))});
     if (auto changed = changedSince(config.task, asked.trained, judge.dataPrint()))
         told->notes.insert(told->notes.begin(), *std::move(changed));
+    if (asked.untrained)
+        told->notes.insert(told->notes.begin(),
+                           phrase("Training", "The network has not been trained yet."));
+    else if (auto known = trainedOn(config.task))
+        told->notes.insert(told->notes.begin(), *std::move(known));
     addLeftOut(judge.lane(0).skippedSamples(), told->notes);
     if (judge.hasClasses()) told->classes = judge.view().classes;
     return all;
@@ -205,10 +213,12 @@ std::optional<PredictedSamples> predictedWith(const Asked& asked, const std::sto
         lanes.push_back({asked.names[i], made[i]});
     const TaskConfig& task = asked.config.task;
     const auto* const classes = told->classes ? &*told->classes : nullptr;
-    if (const auto known = knownTargets(task, lanes, classes))
+    if (const auto known = knownTargets(task, lanes, classes)) {
+        const bool several = asked.config.lanes.size() > 1; // one of them may have been chosen
         for (size_t i = 0; i < lanes.size(); ++i)
-            told->notes.push_back(
-                known->sentence(i, lanes.size() > 1 ? lanes[i].lane : std::string()));
+            told->notes.push_back(known->sentence(i, several ? lanes[i].lane : std::string()));
+        if (auto unknown = known->unknownSentence()) told->notes.push_back(*std::move(unknown));
+    }
     return PredictedSamples{task.kind == TaskKind::Arrays ? predictionsNpy(made.front())
                                                           : predictedTable(task, lanes, classes),
                             std::move(told->notes)};
@@ -255,6 +265,11 @@ bool predictsPictures(TaskKind kind) {
 
 bool predictsTables(TaskKind kind) { return canPredictFile(kind) && kind != TaskKind::Arrays; }
 
+void checkColumnsToPredict(const TaskConfig& task) {
+    if (task.kind == TaskKind::Csv) checkNewColumns(task);
+    if (task.kind == TaskKind::TextClasses) checkNewColumn(task, chosenColumns(task).text);
+}
+
 bool canPredictFile(TaskKind kind) {
     return kind == TaskKind::Csv || kind == TaskKind::TextClasses || kind == TaskKind::Arrays ||
            predictsPictures(kind);
@@ -274,6 +289,20 @@ InputError misfit(const TaskConfig& task, const std::string& trained, const std:
     if (!predictsOtherwise(trained, now)) return why;
     return InputError(phrase("Training", "%1 changed after the training: %2"),
                       shownPlaceOfData(task), why.message());
+}
+
+std::optional<Message> trainedOn(const TaskConfig& task) {
+    const bool arrays = task.kind == TaskKind::Arrays;
+    const std::string& trained = arrays ? task.x : task.path;
+    if (trained.empty() || !isSameFile(trained, task.predictFile)) return std::nullopt;
+    const std::string shown = pathText(task.predictFile);
+    if (arrays)
+        return Message(phrase("Training", "%1 has the samples that the network was trained on."),
+                       shown);
+    if (predictsPictures(task.kind))
+        return Message(phrase("Training", "%1 has the pictures that the network was trained on."),
+                       shown);
+    return Message(phrase("Training", "%1 is the table that the network was trained on."), shown);
 }
 
 std::string predictionsNpy(const Predictions& all) {
@@ -333,6 +362,7 @@ std::optional<PredictedSamples> predictedSamples(Experiment& experiment, int lan
     for (const size_t i : asked.lanes)
         asked.names.push_back(experiment.laneName(static_cast<int>(i)));
     asked.trained = experiment.dataPrint();
+    asked.untrained = experiment.step() == 0 && asked.config.model.weights.empty();
     asked.weights = [&](size_t i, const Graph&) {
         return experiment.lane(static_cast<int>(i)).weights();
     };

@@ -21,6 +21,9 @@ bool canPredictFile(TaskKind);
 /// Whether what is predicted of them is a table, which holds several lanes; of arrays, it is an
 /// array of one.
 bool predictsTables(TaskKind);
+/// Reads the names of columns only. Throws InputError when task.predictFile, a table, lacks a
+/// column that the network was trained on; of other kinds it says nothing. Can be cancelled.
+void checkColumnsToPredict(const TaskConfig&);
 /// Whether these are pictures, in a folder or in one file.
 bool predictsPictures(TaskKind);
 
@@ -33,6 +36,10 @@ std::optional<Message> changedSince(const TaskConfig&, const std::string& traine
 /// another one.
 InputError misfit(const TaskConfig&, const std::string& trained, const std::string& now,
                   const InputError& why);
+
+/// Returns a sentence when the samples in task.predictFile are those that the network was trained
+/// on: how well it predicts them tells little of others.
+std::optional<Message> trainedOn(const TaskConfig&);
 
 /// Returns .npy of what a lane predicts: float32, or float64 where Predictions::exact() is set.
 std::string predictionsNpy(const Predictions&);
@@ -66,8 +73,8 @@ std::vector<Message> notesOnPredicted(const TaskConfig&);
 struct PredictedSamples {
     std::string bytes; ///< of the file
     /// What users should know about the samples, in whole sentences: words that the training data
-    /// lack, for example, that the training data changed, or how good the predictions are where
-    /// the file has the targets, too.
+    /// lack, for example, that the training data changed or are these samples, that nothing was
+    /// trained yet, or how good the predictions are where the file has the targets, too.
     std::vector<Message> notes{};
 };
 

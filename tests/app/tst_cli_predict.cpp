@@ -184,6 +184,15 @@ void TestCliPredict::predictsTables() {
                               "known, an accuracy of 100 %.\namp-fp16: Predicted right: 60 of 60 "
                               "samples whose kind is known, an accuracy of 100 %.\nFiles: "),
              all.out);
+    QVERIFY2(all.error.contains(path("pets.csv").toUtf8() +
+                                " is the table that the network was trained on.\n"),
+             all.error);
+    QVERIFY(!outcome.error.contains("the network was trained on"));
+    const QString odd = file("odd.csv", "size,colour,kind\n3.5,red,cat\n4,blue,bird\n5,red,Cat\n");
+    const Outcome strange = call({"evaluate", path("out"), "--predict", odd, "--out", path("odd")});
+    QVERIFY2(strange.out.contains("2 of them have a class that the network was not trained on: "
+                                  "bird, Cat.\nFiles: "),
+             strange.out);
     QCOMPARE(contentOf(path("all/scores.json")).simplified(),
              QByteArray(R"({ "samples": 60, "lanes": [ { "name": "fp32", "accuracy": 1.0 }, )"
                         R"({ "name": "amp-fp16", "accuracy": 1.0 } ] })"));

@@ -33,9 +33,12 @@ QString chosen(FilesOf kind, const QString& path) {
 
 QString beginOf(FilesOf kind, const QString& now) { return now.isEmpty() ? folderOf(kind) : now; }
 
+QString acceptedIn(const QFileDialog& dialog, int result) {
+    return result == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+}
+
 QString chosenIn(const QFileDialog& dialog, int result) {
-    return chosen(FilesOf::Runs,
-                  result == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString());
+    return chosen(FilesOf::Runs, acceptedIn(dialog, result));
 }
 
 /// Qt's own dialog refuses a folder that is not there. Has no Q_OBJECT: a dialog of the desktop may
@@ -129,8 +132,9 @@ QString chooseSourceFolder(QWidget* parent, FilesOf kind, const QString& title,
 }
 
 QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
-                     const QString& filter, std::span<const ReadPath> reads) {
-    QFileDialog dialog(parent, title, folderOf(FilesOf::Runs), filter);
+                     const QString& filter, std::span<const ReadPath> reads,
+                     const QString& folder) {
+    QFileDialog dialog(parent, title, beginOf(FilesOf::Runs, folder), filter);
     dialog.setAcceptMode(QFileDialog::AcceptSave);
     dialog.setDefaultSuffix(QFileInfo(name).suffix());
     dialog.selectFile(name);
@@ -139,7 +143,8 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
         dialog.setDefaultSuffix(endingOf(type));
         dialog.selectFile(named.completeBaseName() + u'.' + endingOf(type));
     });
-    const QString path = chosenIn(dialog, dialog.exec());
+    const int result = dialog.exec();
+    const QString path = folder.isEmpty() ? chosenIn(dialog, result) : acceptedIn(dialog, result);
     return path.isEmpty() || KeptFiles::allow(parent, path, reads) ? path : QString();
 }
 

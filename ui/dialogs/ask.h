@@ -46,9 +46,11 @@ QString chooseSourceFolder(QWidget* parent, FilesOf, const QString& title, const
 /// Asks where to save what is made of runs. A name typed without an ending gets that of `name` or
 /// of the type of file that was chosen since, before the dialog asks about overwriting. Returns an
 /// empty text when the user thought better of it, or when KeptFiles does not allow the file: it has
-/// told why. `reads` is what else must not be overwritten.
+/// told why. `reads` is what else must not be overwritten. With `folder`, the dialog begins there:
+/// what is made of a file belongs beside it, and later dialogs begin where they would have.
 QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
-                     const QString& filter, std::span<const ReadPath> reads = {});
+                     const QString& filter, std::span<const ReadPath> reads = {},
+                     const QString& folder = {});
 
 /// Returns a path from the root without detours, by its name alone: asking a dead network for the
 /// file would halt the window.

@@ -63,6 +63,13 @@ std::optional<float> scaleSetAfter(int64_t step, const RunConfig& recorded, int 
 /// Returns the text with spaces at which no line ends.
 QString unbroken(QString text) { return text.replace(u' ', QChar::Nbsp); }
 
+/// Returns "75 %" rather than "75.00 %": few samples have no more digits.
+QString briefPercent(double share) {
+    constexpr int kDigits = 5; // of 97.312
+    const double percent = std::round(1e4 * share) / 1e2;
+    return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'g', kDigits));
+}
+
 } // namespace
 
 QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
@@ -270,9 +277,13 @@ QString RunModel::lossText(int i, Words words) const {
             notes << tr("median %1").arg(shownNumber(median));
     if (const int64_t lost = status.skips.lossLostAt(); full && lost > 0)
         notes << tr("since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)));
+    // the loss is that of a batch to train on: what was judged apart is named so
     if (full && status.accuracy)
-        notes << (status.outputIsNan() ? status.accuracyText()
-                                       : tr("accuracy %1").arg(status.accuracyText()));
+        notes << (status.outputIsNan()
+                      ? status.accuracyText()
+                      : tr("validation accuracy %1").arg(briefPercent(*status.accuracy)));
+    else if (full && status.validationError)
+        notes << tr("validation error %1").arg(shownNumber(*status.validationError));
     if (skipped > 0)
         notes << (status.skips.areOfParent() ? tr("%1 skipped, all before the fork")
                                              : tr("%1 skipped"))

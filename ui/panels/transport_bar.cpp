@@ -58,6 +58,7 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     m_row->setSpacing(6);
     buildPresets();
     buildButtons();
+    buildTrainingMenu();
     buildFigures();
     buildRight();
     setState(SessionState::Building);
@@ -167,6 +168,17 @@ void TransportBar::buildButtons() {
     m_row->addWidget(m_stopAt);
 }
 
+/// The keys stand behind the words only: the window routes them, also those of a hidden bar.
+void TransportBar::buildTrainingMenu() {
+    m_trainingMenu = make<QMenu>(tr("&Training"), this);
+    m_playEntry = m_trainingMenu->addAction(tr("&Play\tSpace"), m_play, &QPushButton::click);
+    m_stepEntry = m_trainingMenu->addAction(tr("&Step\t."), m_step, &QPushButton::click);
+    m_resetEntry = m_trainingMenu->addAction(tr("&Reset\tR"), m_reset, &QPushButton::click);
+    m_trainingMenu->addSeparator();
+    m_trainingMenu->addAction(tr("S&lower\t−"), m_pace, [this] { m_pace->moveBy(-1); });
+    m_trainingMenu->addAction(tr("&Faster\t+"), m_pace, [this] { m_pace->moveBy(1); });
+}
+
 void TransportBar::buildFigures() {
     m_counter = make<QLabel>(this);
     m_counter->setObjectName(QStringLiteral("counter"));
@@ -252,6 +264,9 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
                          : state == SessionState::Finished ? tr("Continue")
                                                            : tr("Play");
     m_play->setText(text);
+    m_playEntry->setText(m_stops                           ? tr("&Pause\tSpace")
+                         : state == SessionState::Finished ? tr("&Continue\tSpace")
+                                                           : tr("&Play\tSpace"));
     m_play->setAccessibleName(text);
     const bool never = start == Start::Never;
     const QString tip = never ? tr("This training was recorded in PyTorch: it cannot go on here")
@@ -268,14 +283,15 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
                             : tr("Train (Space)");
     m_play->setToolTip(tip);
     m_play->setAccessibleDescription(tip);
-    const auto enable = [this](QPushButton* button, bool on) {
+    const auto enable = [this](QPushButton* button, QAction* entry, bool on) {
         // else Qt gives the focus to the next box, which would swallow Space
         if (!on && button->hasFocus() && parentWidget()) parentWidget()->setFocus();
         button->setEnabled(on);
+        entry->setEnabled(on);
     };
-    enable(m_play, !never);
-    enable(m_step, !never && !building && !running && state != SessionState::Finished);
-    enable(m_reset, !never && !building);
+    enable(m_play, m_playEntry, !never);
+    enable(m_step, m_stepEntry, !never && !building && !running && state != SessionState::Finished);
+    enable(m_reset, m_resetEntry, !never && !building);
     applyColors();
 }
 

@@ -9,6 +9,7 @@
 #include <QStringList>
 #include <QWidget>
 
+class QAction;
 class QActionGroup;
 class QHBoxLayout;
 class QLabel;
@@ -58,6 +59,9 @@ public:
     void setTheme(Theme);
     /// Returns the menu of the experiments that come with the program, in groups.
     QMenu* presetMenu() const;
+    /// Returns the menu with what the buttons and the pace do, and their keys, for those who look
+    /// for them there. Its entries are enabled with the buttons.
+    QMenu* trainingMenu() const { return m_trainingMenu; }
     QMenu* themeMenu() const { return m_themeMenu; }
     /// Returns the menu of the pairs of lanes whose speeds can be compared.
     QMenu* speedMenu() const { return m_speedMenu; }
@@ -84,6 +88,7 @@ protected:
 private:
     void buildPresets();
     void buildButtons();
+    void buildTrainingMenu();
     void buildFigures();
     void buildRight();
     QPushButton* newButton(const QString& name, const QString& text, const QString& tip);
@@ -117,6 +122,10 @@ private:
     QPushButton* m_play = nullptr;
     QPushButton* m_step = nullptr;
     PaceSlider* m_pace = nullptr;
+    QMenu* m_trainingMenu = nullptr;
+    QAction* m_playEntry = nullptr; ///< in that menu, as the next two
+    QAction* m_stepEntry = nullptr;
+    QAction* m_resetEntry = nullptr;
     QLabel* m_stopLabel = nullptr;
     CountBox* m_stopAt = nullptr;
     QLabel* m_counter = nullptr;

@@ -22,6 +22,9 @@ public:
                   ///< it uses
     };
 
+    /// How long to wait for work before it goes on aside.
+    static constexpr std::chrono::milliseconds kAtOnce{50};
+
     /// Starts `work`, which is cancellable (core/cancel.h) and touches nothing of the window.
     /// Throws RunError when the system has no thread to give.
     explicit FileJob(std::function<void()> work, Leaving = Leaving::Waits);

@@ -37,7 +37,8 @@ Kinds kindsOf(TaskKind kind) {
 
 } // namespace
 
-LanePaths askWhatToPredict(TaskKind kind, SamplesIn in, QWidget& window) {
+LanePaths askWhatToPredict(TaskKind kind, SamplesIn in, const QString& lane, QWidget& window,
+                           const std::function<bool(const QString& samples)>& fits) {
     const Kinds kinds = kindsOf(kind);
     const QString samples =
         in == SamplesIn::Folder
@@ -46,18 +47,19 @@ LanePaths askWhatToPredict(TaskKind kind, SamplesIn in, QWidget& window) {
                   text(QT_TRANSLATE_NOOP("PredictSamples",
                                          "Choose the folder with the pictures to predict")))
             : chooseSource(&window, FilesOf::Data, kinds.title, kinds.samples);
-    if (samples.isEmpty()) return {};
+    if (samples.isEmpty() || !fits(samples)) return {};
     const QFileInfo from(samples);
     const QString name =
-        QStringLiteral("%1_predicted.%2")
+        QStringLiteral("%1_predicted%2.%3")
             .arg(in == SamplesIn::Folder ? from.fileName() : from.completeBaseName(),
+                 lane.isEmpty() ? QString() : u'_' + lane,
                  kinds.ending.isEmpty() ? from.suffix() : kinds.ending);
     const ReadPath read{
         text(QT_TRANSLATE_NOOP("PredictSamples", "the samples to predict")).toStdString(),
         samples.toStdString()};
     const QString to =
         chooseTarget(&window, text(QT_TRANSLATE_NOOP("PredictSamples", "Save the predictions")),
-                     name, kinds.predicted, std::span(&read, 1));
+                     name, kinds.predicted, std::span(&read, 1), from.absolutePath());
     return to.isEmpty() ? LanePaths() : LanePaths{samples, to};
 }
 

@@ -6,6 +6,7 @@
 
 #include <QString>
 
+#include <functional>
 #include <string>
 
 class QWidget;
@@ -20,8 +21,11 @@ struct LanePaths {
     QString to{};      ///< empty when the user has chosen none
 };
 
-/// Asks in dialogs; `kind` is that of the training data.
-LanePaths askWhatToPredict(TaskKind kind, SamplesIn, QWidget& window);
+/// Asks in dialogs; `kind` is that of the training data. `lane` is the name of the lane that
+/// predicts where the run has several, for the name of the file; else empty. `fits` tells whether
+/// the samples can be predicted; if not, it has told why, and nothing more is asked.
+LanePaths askWhatToPredict(TaskKind kind, SamplesIn, const QString& lane, QWidget& window,
+                           const std::function<bool(const QString& samples)>& fits);
 
 /// Writes laneFileBytes(), and returns what users should know about the file in whole sentences.
 /// Can be cancelled, see core/cancel.h. Throws the engine's errors.

@@ -25,6 +25,17 @@ QString endedBefore(const RunWords::State& state) {
         .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)));
 }
 
+/// Adds which file the program needs that does not come from the user.
+QString withNeeds(const QString& said, const RunConfig& config) {
+    if (!infoOf(config.task.kind).fromFiles || namesFiles(config.task)) return said;
+    if (config.task.kind == TaskKind::TextClasses)
+        return RunWords::tr("%1 It needs the file words.csv of Halfscope's source, too.").arg(said);
+    return config.task.kind == TaskKind::Text
+               ? RunWords::tr("%1 It needs the file gpl-3.0.txt, too.").arg(said)
+               : RunWords::tr("%1 It needs the files of MNIST, too; torchvision can download them.")
+                     .arg(said);
+}
+
 /// Returns the sentence for the status bar when run.patience has ended the run.
 QString impatient(const RunWords::State& state, const QString& saved) {
     const QString ended = endedBefore(state), lead = ended.isEmpty() ? saved : ended;
@@ -244,14 +255,14 @@ QString RunWords::noGradients(const State& state, bool midway, int64_t next) {
 }
 
 QString RunWords::copiedProgram(const RunConfig& config) {
-    const QString copied = tr("Copied: paste it into a file and run it with Python and PyTorch.");
-    if (!infoOf(config.task.kind).fromFiles || namesFiles(config.task)) return copied;
-    if (config.task.kind == TaskKind::TextClasses)
-        return tr("%1 It needs the file words.csv of Halfscope's source, too.").arg(copied);
-    return config.task.kind == TaskKind::Text
-               ? tr("%1 It needs the file gpl-3.0.txt, too.").arg(copied)
-               : tr("%1 It needs the files of MNIST, too; torchvision can download them.")
-                     .arg(copied);
+    return withNeeds(tr("Copied: paste it into a file and run it with Python and PyTorch."),
+                     config);
+}
+
+QString RunWords::savedProgram(const QString& path, const RunConfig& config) {
+    return withNeeds(
+        tr("Saved as %1: run it with Python and PyTorch.").arg(safeText(path.toStdString())),
+        config);
 }
 
 void RunWords::refuseRecorded(const RunConfig& config) {

@@ -67,6 +67,8 @@ public:
     static QString noGradients(const State&, bool midway, int64_t next);
     /// Says what to do with the program for PyTorch that was copied, and what it needs.
     static QString copiedProgram(const RunConfig&);
+    /// Says so of the program that was saved.
+    static QString savedProgram(const QString& path, const RunConfig&);
     /// Says that a run with these settings failed to start. `showsOther` tells that a run that was
     /// trained before is still shown.
     static QString failedStart(bool showsOther);

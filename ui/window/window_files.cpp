@@ -10,7 +10,6 @@
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
 #include "engine/step/pytorch_script.h"
-#include "engine/train/predicted_samples.h"
 #include "engine/train/saved_run.h"
 #include "ui/dialogs/ask.h"
 #include "ui/images/compare_view.h"
@@ -51,13 +50,14 @@ const QString kBoardName = QStringLiteral("runs"); // where TensorBoard looks by
 constexpr int kBeforeDialog = 300;                 // ms: short runs are saved by then
 constexpr int kBeforeLeaving = 10000;              // ms: until the user may give up on a folder
 constexpr int kBetweenLooks = 250;                 // ms
-constexpr std::chrono::milliseconds kAtOnce{50};   // reading that takes longer goes on aside
 
 } // namespace
 
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
                          const WindowParts& parts, QWidget& window)
-    : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window) {
+    : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window),
+      m_copier(models, parts) {
+    connect(&m_copier, &ProgramCopier::told, this, &WindowFiles::told);
     connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);
     connect(&m_controller, &ExperimentController::stateChanged, this, [this](SessionState state) {
         // who trains does not wait for a file that was refused, and has seen what was opened
@@ -74,7 +74,7 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
             [this](const QString& path, qint64 step, const Message& note) {
                 emit told(tr("Saved as %2 after step %1")
                               .arg(QLocale().toString(step), safeText(path.toStdString())));
-                tellOf(path, note);
+                tellOf(m_asked.take(path), path, note);
             });
 }
 
@@ -205,7 +205,7 @@ bool WindowFiles::tryOpenAll(const QStringList& paths) {
     };
     const auto start = [&] { m_job = std::make_unique<FileJob>(read, FileJob::Leaving::Abandons); };
     if (!guarded(*m_parts.banner, start)) return false;
-    if (m_job->isDone(kAtOnce)) return conclude(opened);
+    if (m_job->isDone(FileJob::kAtOnce)) return conclude(opened);
     emit told(tr("Reading %1…").arg(safeText(paths.front().toStdString())));
     connect(m_job.get(), &FileJob::done, this, [this, opened] { conclude(opened); });
     return true;
@@ -255,28 +255,18 @@ void WindowFiles::chooseExperiment() {
     if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveExperiment(path); });
 }
 
-/// Writes the program on another thread: its facts about the data are read from their files.
-void WindowFiles::copyAsPyTorch() {
-    const auto program = std::make_shared<std::string>();
-    const auto write = [program, settings = m_models.config.config()] {
-        *program = pytorchScript(settings);
-    };
-    const auto start = [&] {
-        m_script = std::make_unique<FileJob>(write, FileJob::Leaving::Abandons);
-    };
-    if (!guarded(*m_parts.banner, start)) return;
-    if (m_script->isDone(kAtOnce)) return copyScript(*program);
-    emit told(tr("Reading the data…"));
-    connect(m_script.get(), &FileJob::done, this, [this, program] { copyScript(*program); });
+void WindowFiles::chooseProgram() {
+    const QString path = chooseTarget(&m_window, tr("Save as a PyTorch program"),
+                                      folderNameFor(m_shown.title()) + QStringLiteral(".py"),
+                                      tr("Python programs (*.py)"));
+    if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveProgram(path); });
 }
 
-void WindowFiles::copyScript(const std::string& program) {
-    const std::unique_ptr<FileJob> job = std::exchange(m_script, nullptr);
-    guarded(*m_parts.banner, [&] {
-        job->result();
-        QGuiApplication::clipboard()->setText(QString::fromStdString(program));
-        emit told(RunWords::copiedProgram(m_models.config.config()));
-    });
+void WindowFiles::saveProgram(const QString& path) {
+    const RunConfig settings = m_models.config.config();
+    writeBytes({tr("Save as a PyTorch program"), tr("Saving the program in %1…"), path},
+               [settings] { return pytorchScript(settings); });
+    emit told(RunWords::savedProgram(path, settings));
 }
 
 void WindowFiles::chooseCheckpoint() {
@@ -292,90 +282,6 @@ void WindowFiles::chooseCheckpoint() {
         chooseTarget(&m_window, tr("Save checkpoint"), QLatin1String(run_file::kCheckpoint),
                      tr("Checkpoints (*.safetensors)"));
     if (!path.isEmpty()) m_controller.saveCheckpoint(path, QCoreApplication::applicationVersion());
-}
-
-/// A saved run with a checkpoint has networks: they are built from it.
-bool WindowFiles::networksAreGone() const {
-    return m_shown.showsSaved() && !m_controller.info()->goesOnAfter;
-}
-
-QStringList WindowFiles::networks() const {
-    if (!m_controller.info() || !m_shown.run()) return {};
-    const QStringList titles = laneTitlesOf(m_shown.run()->now());
-    if (networksAreGone()) return m_shown.run()->info().folder.empty() ? QStringList() : titles;
-    // lanes that were forked after the checkpoint have none
-    const auto built = static_cast<qsizetype>(m_controller.info()->laneNames.size());
-    return m_shown.showsSaved() ? titles.mid(0, built) : titles;
-}
-
-bool WindowFiles::hasCritics() const {
-    return !networks().isEmpty() && isAdversarial(m_controller.info()->config.model);
-}
-
-void WindowFiles::chooseLaneFile(LaneFile file, int lane) {
-    const auto lanes = m_shown.run()->lanes();
-    if (networks().size() <= lane || lanes.size() <= static_cast<size_t>(lane)) return;
-    const QString name =
-        QString::fromStdString(nameOf(file, lanes[static_cast<size_t>(lane)].name));
-    const bool onnx = file == LaneFile::Onnx || file == LaneFile::CriticOnnx;
-    const QString title = file == LaneFile::StateDict ? tr("Save weights")
-                          : onnx                      ? tr("Save as ONNX")
-                                                      : tr("Save predictions");
-    const QString filter = file == LaneFile::StateDict ? tr("Weights (*.safetensors)")
-                           : onnx                      ? tr("ONNX models (*.onnx)")
-                                                       : tr("NumPy arrays (*.npy)");
-    saveLane(file, lane, title, [&](TaskKind) {
-        return LanePaths{.to = chooseTarget(&m_window, title, name, filter)};
-    });
-}
-
-void WindowFiles::predict(int lane, SamplesIn in) {
-    if (networks().size() <= lane || networks().isEmpty()) return;
-    saveLane(LaneFile::Predicted, lane, tr("Predict new samples"),
-             [&](TaskKind kind) { return askWhatToPredict(kind, in, m_window); });
-}
-
-void WindowFiles::saveLane(LaneFile file, int lane, const QString& title,
-                           const std::function<LanePaths(TaskKind)>& ask) {
-    if (networksAreGone()) {
-        guarded(*m_parts.banner, [&] { saveFromFolder(file, lane, title, ask); });
-        return;
-    }
-    const LanePaths paths = ask(m_controller.info()->config.task.kind);
-    if (!paths.to.isEmpty())
-        m_controller.saveLane(file, lane, paths.to, QCoreApplication::applicationVersion(),
-                              paths.samples);
-}
-
-/// Looks for the weights before it asks for files.
-void WindowFiles::saveFromFolder(LaneFile file, int lane, const QString& title,
-                                 const std::function<LanePaths(TaskKind)>& ask) {
-    const RunPtr run = m_shown.run();
-    const std::string folder = run->info().folder;
-    const auto weights = std::make_shared<std::optional<RunWeights>>();
-    waitFor(
-        {title, tr("Reading the weights in %1…"), QString::fromStdString(folder),
-         phrase("Files", "%1: did not answer in time"), phrase("Files", "%1: nothing was saved"),
-         kForReading},
-        [weights, folder, recorded = run->info().recorded] { weights->emplace(folder, recorded); });
-    const LanePaths paths = ask((*weights)->settings().task.kind);
-    if (paths.to.isEmpty()) return;
-    const auto note = std::make_shared<Message>();
-    waitFor({title, tr("Saving %1…"), paths.to},
-            [weights, note, paths, file,
-             name = lane == kEveryLane ? "" : run->lanes()[static_cast<size_t>(lane)].name,
-             program = QCoreApplication::applicationVersion().toStdString()] {
-                *note = writeLaneFile(**weights, file, name, paths, program);
-            });
-    emit told(tr("Saved as %1").arg(safeText(paths.to.toStdString())));
-    tellOf(paths.to, *note);
-}
-
-/// Shows what to know about predictions until it was read.
-void WindowFiles::tellOf(const QString& predictions, const Message& note) {
-    if (!note.empty())
-        m_parts.banner->showNotice(tr("The predictions are in %1. %2")
-                                       .arg(safeText(predictions.toStdString()), translated(note)));
 }
 
 void WindowFiles::chooseTensorBoard() {

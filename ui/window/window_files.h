@@ -9,10 +9,12 @@
 #include "ui/session/live_board.h"
 #include "ui/window/opened_weights.h"
 #include "ui/window/predict_samples.h"
+#include "ui/window/program_copier.h"
 #include "ui/window/results_question.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
 
+#include <QHash>
 #include <QObject>
 #include <QStringList>
 #include <QTimer>
@@ -100,7 +102,11 @@ public:
     void copyPlots();
     void copyPictures();
     /// Copies the settings to the clipboard as a Python program for PyTorch.
-    void copyAsPyTorch();
+    void copyAsPyTorch() { m_copier.copy(); }
+    /// Asks where to save that program.
+    void chooseProgram();
+    /// Saves it. Throws RunError, and InputError for data that cannot be read.
+    void saveProgram(const QString& path);
 
 signals:
     /// Tells whether trainings are written for TensorBoard.
@@ -121,15 +127,15 @@ private:
     void startFrom(const OpenedFile& weights, WeightsTaken);
     /// Shows why a file was refused, and what can be done about it.
     void offerPart(const OpenedFile& weights);
-    void copyScript(const std::string& program);
     /// Shows what the job has read; returns false when it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
-    /// Asks for the paths and writes a lane's file. `ask` is given the kind of the training data.
-    void saveLane(LaneFile, int lane, const QString& title,
-                  const std::function<LanePaths(TaskKind)>& ask);
-    void saveFromFolder(LaneFile, int lane, const QString& title,
-                        const std::function<LanePaths(TaskKind)>& ask);
-    void tellOf(const QString& predictions, const Message& note);
+    /// Asks for paths; is given the training data.
+    using AskPaths = std::function<LanePaths(const TaskConfig&)>;
+    /// Asks for the paths and writes a lane's file.
+    void saveLane(LaneFile, int lane, const QString& title, const AskPaths& ask);
+    void saveFromFolder(LaneFile, int lane, const QString& title, const AskPaths& ask);
+    bool canPredict(TaskConfig, const QString& samples);
+    void tellOf(LaneFile, const QString& path, const Message& note);
     /// Whether no networks of the run that is shown are built: at most its folder has them.
     bool networksAreGone() const;
     QStringList resultNames() const;
@@ -162,14 +168,15 @@ private:
     QWidget& m_window;
     bool m_saves = false;
     ResultsQuestion m_question;
+    QHash<QString, LaneFile> m_asked; ///< what lanes were asked for, by path, until it is saved
     QString m_leftOut; ///< why the last results lack experiment.json or the checkpoint; or empty
     std::unique_ptr<LiveBoard> m_board; ///< null when trainings are not written for TensorBoard
     QTimer m_boardTimer;
     /// What the banner says of what was opened last, until a training starts: why it was refused,
     /// or how many runs it held; else empty.
     QString m_news;
-    std::unique_ptr<FileJob> m_job;    ///< reads a file; null otherwise
-    std::unique_ptr<FileJob> m_script; ///< writes the program for PyTorch; null otherwise
+    std::unique_ptr<FileJob> m_job; ///< reads a file; null otherwise
+    ProgramCopier m_copier;
 };
 
 } // namespace halfscope

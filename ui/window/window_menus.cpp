@@ -70,6 +70,7 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     QMenuBar& bar = *window.menuBar();
     fillFile(*bar.addMenu(tr("&File")));
     fillEdit(*bar.addMenu(tr("&Edit")));
+    bar.addMenu(m_parts.transport->trainingMenu());
     fillView(*bar.addMenu(tr("&View")));
     fillHelp(*bar.addMenu(tr("&Help")));
     addShortcut(Qt::Key_Space, [this] { m_shown.pressSpace(); });
@@ -109,6 +110,7 @@ void WindowMenus::fillFile(QMenu& file) {
     file.addSeparator();
     fillLanes(*file.addMenu(tr("Save &weights")), LaneFile::StateDict);
     fillLanes(*file.addMenu(tr("Save as O&NNX")), LaneFile::Onnx);
+    file.addAction(tr("Save as a PyTorch pro&gram…"), &m_files, &WindowFiles::chooseProgram);
     fillLanes(*file.addMenu(tr("Save pre&dictions")), LaneFile::Predictions);
     fillLanes(*file.addMenu(tr("Predict new s&amples")), LaneFile::Predicted);
     file.addAction(tr("Save for &TensorBoard…"), &m_files, &WindowFiles::chooseTensorBoard);

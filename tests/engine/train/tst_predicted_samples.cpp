@@ -164,8 +164,8 @@ void TestPredictedSamples::knownClassesAreScored() {
     QCOMPARE(linesOf(predicted.bytes),
              QStringList({"kind,size,kind_predicted", "1,10,1", "2.0,190,2", "2,20,1", "3,180,2",
                           ",30,1", "1,,"}));
-    QCOMPARE(predicted.notes.back().english(),
-             "Predicted right: 2 of 4 samples whose kind is known, an accuracy of 50 %.");
+    QCOMPARE(predicted.notes.at(0).english(),
+             "fp32: Predicted right: 2 of 4 samples whose kind is known, an accuracy of 50 %.");
     const std::string none = write("unknown.csv", "kind,size\n,10\n,20\n");
     QCOMPARE(predictedSamples(*experiment, 0, none)->notes.size(), size_t{0});
 }
@@ -189,19 +189,21 @@ void TestPredictedSamples::knownNumbersAreScored() {
         absolute += std::abs(error) / 3;
         squared += error * error;
     }
-    const QStringList numbers = QString::fromStdString(note)
-                                    .remove("Mean absolute error over the samples whose price is "
-                                            "known (3): ")
-                                    .chopped(1)
-                                    .split("; R\u00b2 ");
+    const QStringList numbers =
+        QString::fromStdString(note)
+            .remove("fp32: Mean absolute error over the samples whose price is "
+                    "known (3): ")
+            .chopped(1)
+            .split("; R\u00b2 ");
     QCOMPARE(numbers.size(), 2);
     QVERIFY2(std::abs(numbers[0].toDouble() - absolute) <= 1e-3 * absolute, note.c_str());
     QVERIFY2(std::abs(numbers[1].toDouble() - (1 - squared / 800)) <= 1e-3, note.c_str());
     const std::string equal = write("equal.csv", "size;price\n10;21\n20;21\n");
     const std::string same = predictedSamples(*experiment, 0, equal)->notes.back().english();
-    QVERIFY2(same.starts_with("Mean absolute error over the samples whose price is known (2): ") &&
-                 same.find(';') == std::string::npos,
-             same.c_str());
+    QVERIFY2(
+        same.starts_with("fp32: Mean absolute error over the samples whose price is known (2): ") &&
+            same.find(';') == std::string::npos,
+        same.c_str());
 }
 
 /// Pictures in folders that have the names of classes.
@@ -223,7 +225,8 @@ void TestPredictedSamples::knownFoldersAreScored() {
     const PredictedSamples predicted =
         *predictedSamples(*experiment, 0, m_folder.filePath("found").toStdString());
     QCOMPARE(predicted.notes.back().english(),
-             "Predicted right: 2 of 3 pictures in folders of classes, an accuracy of 66.67 %.");
+             "fp32: Predicted right: 2 of 3 pictures in folders of classes, an accuracy of 66.67 "
+             "%.");
 }
 
 void TestPredictedSamples::knownArraysAreScored() {
@@ -245,7 +248,7 @@ void TestPredictedSamples::knownArraysAreScored() {
     const std::string more =
         archive("more.npz", found, npy("|u1", "(4,)", std::string("\0\1\1\1", 4)));
     QCOMPARE(predictedSamples(*ofClasses, 0, more)->notes.back().english(),
-             "Predicted right: 3 of 4 samples whose y is known, an accuracy of 75 %.");
+             "fp32: Predicted right: 3 of 4 samples whose y is known, an accuracy of 75 %.");
     const std::string alone =
         write("alone.npz", zipBytes({{"x.npy", npyBytes(std::vector<int64_t>{4, 1}, found)}}));
     QVERIFY(predictedSamples(*ofClasses, 0, alone)->notes.empty());
@@ -268,7 +271,7 @@ void TestPredictedSamples::knownArraysAreScored() {
     const QString note = QString::fromStdString(predicted.notes.back().english());
     const QStringList numbers =
         QString(note)
-            .remove("Mean absolute error over the samples whose y is known (4): ")
+            .remove("fp32: Mean absolute error over the samples whose y is known (4): ")
             .chopped(1)
             .split("; R\u00b2 ");
     QVERIFY2(numbers.size() == 2, qPrintable(note));

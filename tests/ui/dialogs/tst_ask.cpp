@@ -31,6 +31,7 @@ private slots:
     void initTestCase() { QVERIFY(m_place.isValid()); }
     void beginsAtTheLastOfItsKind();
     void cancellingForgetsNothing();
+    void besideAnotherFile();
     void pathsThatWereTypedCount();
     void browsingFindsFilesOfItsKind();
     void whatIsReadIsKept();
@@ -65,8 +66,21 @@ QString openRun() { return chooseSource(nullptr, FilesOf::Runs, {}, {}); }
 QString openData() { return chooseSource(nullptr, FilesOf::Data, {}, {}); }
 QString openFolder() { return chooseSourceFolder(nullptr, FilesOf::Runs, {}); }
 QString save() { return chooseTarget(nullptr, {}, QStringLiteral("x.json"), {}); }
+QString saveBeside(const QString& folder) {
+    return chooseTarget(nullptr, {}, QStringLiteral("x.csv"), {}, {}, folder);
+}
 QString saveFolder() { return chooseTargetFolder(nullptr, {}, QStringLiteral("new")); }
 } // namespace
+
+/// What is made of a file is saved beside it, and the next results where they were before.
+void TestAsk::besideAnotherFile() {
+    for (const char* folder : {"kept", "samples"})
+        QVERIFY(QDir().mkpath(in(folder)));
+    begins(save, in("kept/a.json"));
+    const auto beside = [this] { return saveBeside(in("samples")); };
+    QCOMPARE(begins(beside, in("samples/b.csv")), in("samples"));
+    QCOMPARE(begins(save, {}), in("kept"));
+}
 
 /// Beside a folder that was chosen, the next one is offered, too.
 void TestAsk::beginsAtTheLastOfItsKind() {

@@ -240,6 +240,9 @@ void TestManual::searchReadsQuestions_data() {
     row("What does the loss scale do", "What does the loss scale do?");
     row("exploding gradients", "exploding gradients");
     row("vanishing", "Vanishing gradients");
+    row("test my network on new data", "How do I test my network on new data?");
+    row("export python", "How do I export my network as Python code?");
+    row("confusion matrix", "Where is the confusion matrix?");
 }
 
 /// Words that say nothing, and marks around words, keep no place away.

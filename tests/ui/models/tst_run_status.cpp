@@ -49,6 +49,7 @@ private slots:
     void skipsOfUpdates();
     void skipsOfAParent();
     void aLossThatIsLost();
+    void whatWasJudgedIsNamed();
     void dataThatAreNotFinite();
     void underflowBesideDataFaults();
     void theSpeedOfARunThatIsOver();
@@ -126,6 +127,30 @@ void TestRunStatus::aLossThatIsLost() {
     const QString text = model.summary().replace(QChar::Nbsp, u' ');
     QVERIFY2(text.contains(QLatin1String("not a number (since step 4).")), qPrintable(text));
     QVERIFY2(text.contains(QLatin1String("(median 0.25)")), qPrintable(text));
+}
+
+/// The loss is that of the last batch, and the accuracy of other samples: few have few digits.
+void TestRunStatus::whatWasJudgedIsNamed() {
+    const RunConfig config = defaultConfig();
+    const auto summaryOf = [&config](MetricId id, double a, double b) {
+        const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+        RunModel model;
+        model.setRun(run);
+        RunBatch step;
+        step.rows = {rowAt(1, 0, 1).set(id, a), rowAt(1, 1, 1).set(id, b)};
+        run->append(std::move(step));
+        model.refresh();
+        return model.summary().replace(QChar::Nbsp, u' ');
+    };
+    const QString shares = summaryOf(metric::Accuracy, 0.75, 0.9731);
+    QVERIFY2(shares.contains(QLatin1String("0.25 (validation accuracy 75 %)")) &&
+                 shares.contains(QLatin1String("0.25 (validation accuracy 97.31 %)")),
+             qPrintable(shares));
+    QVERIFY(summaryOf(metric::Accuracy, 1, 1).contains(QLatin1String("accuracy 100 %)")));
+    const QString errors = summaryOf(metric::ValidationError, 12.5, 3);
+    QVERIFY2(errors.contains(QLatin1String("0.25 (validation error 12.5)")) &&
+                 errors.contains(QLatin1String("0.25 (validation error 3)")),
+             qPrintable(errors));
 }
 
 /// The reason comes first, and the loss scale that it brought down is none.

@@ -30,6 +30,7 @@ private slots:
     void transportStates_data();
     void transportStates();
     void transportSignals();
+    void menuDoesWhatTheButtonsDo();
     void transportShowsForeignExperiments();
     void transportFigures();
     void comparesChosenSpeeds();
@@ -92,6 +93,45 @@ void TestTransportBar::transportSignals() {
     bar.findChild<QSpinBox*>(QStringLiteral("stopAt"))->setValue(700);
     QCOMPARE(stop.count(), 1);
     QCOMPARE(stop.front().front().toLongLong(), 700);
+}
+
+/// The menu has the words and the keys of the buttons, and is enabled with them.
+void TestTransportBar::menuDoesWhatTheButtonsDo() {
+    TransportBar bar;
+    const auto entries = [&bar] {
+        QStringList texts;
+        for (const QAction* each : bar.trainingMenu()->actions())
+            if (!each->isSeparator())
+                texts << each->text().remove(u'&').replace(u'\t', u'|') +
+                             (each->isEnabled() ? QString() : QStringLiteral(" off"));
+        return texts.join(QStringLiteral(", "));
+    };
+    const QString pace = QStringLiteral(", Slower|−, Faster|+");
+    QCOMPARE(entries(), QStringLiteral("Play|Space, Step|. off, Reset|R off") + pace);
+    bar.setState(SessionState::Running);
+    QCOMPARE(entries(), QStringLiteral("Pause|Space, Step|. off, Reset|R") + pace);
+    bar.setState(SessionState::Finished);
+    QCOMPARE(entries(), QStringLiteral("Continue|Space, Step|. off, Reset|R") + pace);
+    bar.setState(SessionState::Ready, false, 0, TransportBar::Start::Never);
+    QCOMPARE(entries(), QStringLiteral("Play|Space off, Step|. off, Reset|R off") + pace);
+    bar.setState(SessionState::Ready);
+    QCOMPARE(entries(), QStringLiteral("Play|Space, Step|., Reset|R") + pace);
+    QSignalSpy play(&bar, &TransportBar::playRequested);
+    QSignalSpy step(&bar, &TransportBar::stepRequested);
+    QSignalSpy reset(&bar, &TransportBar::resetRequested);
+    bar.pace()->setPace(0);
+    const QList<QAction*> all = bar.trainingMenu()->actions();
+    all.at(0)->trigger(); // the bar may be hidden
+    QCOMPARE(play.count(), 1);
+    all.at(1)->trigger();
+    QCOMPARE(step.count(), 1);
+    all.at(2)->trigger();
+    QCOMPARE(reset.count(), 1);
+    all.at(4)->trigger();
+    const double slower = bar.pace()->pace();
+    QVERIFY(slower > 0); // 0 is as fast as possible
+    all.at(5)->trigger();
+    QCOMPARE(bar.pace()->pace(), 0.0);
 }
 
 void TestTransportBar::transportShowsForeignExperiments() {

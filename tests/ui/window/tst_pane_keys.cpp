@@ -21,6 +21,8 @@
 #include <QComboBox>
 #include <QImage>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -44,6 +46,7 @@ private slots:
     void tabLeavesNothingOut();
     void tabIsSeen();
     void enterPressesButtons();
+    void trainingIsInTheMenus();
     void keysAfterAChoice();
     void lettersChooseNothing();
     void keysAfterANumber();
@@ -257,6 +260,29 @@ void TestPaneKeys::lettersChooseNothing() {
     }
     press(Qt::Key_Down);
     QVERIFY(box->currentText() != before);
+}
+
+/// The menu tells the keys and leaves them to the window: two actions for a key would do nothing.
+void TestPaneKeys::trainingIsInTheMenus() {
+    QStringList menus;
+    const QMenu* training = nullptr;
+    for (const QAction* each : window().menuBar()->actions()) {
+        menus << each->text().remove(u'&');
+        if (menus.last() == QLatin1String("Training")) training = each->menu();
+    }
+    QCOMPARE(menus.join(u' '), QStringLiteral("File Edit Training View Help"));
+    QVERIFY(keysAct()); // from the end to the start
+    training->actions().at(1)->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(window().run().step(), int64_t(1), kPatience);
+    QVERIFY(reaches(window(), SessionState::Paused));
+    press(Qt::Key_Period);
+    QTRY_COMPARE_WITH_TIMEOUT(window().run().step(), int64_t(2), kPatience);
+    QVERIFY(reaches(window(), SessionState::Paused));
+    training->actions().at(2)->trigger();
+    QVERIFY(reaches(window(), SessionState::Ready));
+    QTRY_COMPARE_WITH_TIMEOUT(window().run().step(), int64_t(0), kPatience);
+    training->actions().at(0)->trigger();
+    QVERIFY(reaches(window(), SessionState::Finished));
 }
 
 /// Enter ends the typing, and Tab goes on from where it was.

@@ -25,6 +25,8 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void aTableGetsAColumn();
     void allLanesInOneTable();
+    void besideTheSamples();
+    void whatDoesNotFitIsToldFirst();
     void whatIsReadStays();
     void aCommandComesFirst();
     void paintedPicturesHaveNone();
@@ -37,7 +39,8 @@ private:
     static QList<QAction*> entries(MainWindow& window,
                                    const QString& menu = QStringLiteral("Predict new s&amples"));
     /// Chooses an entry, and answers its dialogs with the file of the samples and the one to write.
-    static void choose(QAction* entry, const QString& samples, const QString& to);
+    /// Returns the path that was proposed for the latter.
+    static QString choose(QAction* entry, const QString& samples, const QString& to);
     /// Opens a table of which the kind follows from the size, and trains on it.
     static void trainOnKinds(Opened&);
     /// Trains so, saves the run, and leaves only the weights of its networks in the folder.
@@ -51,19 +54,23 @@ QList<QAction*> TestPredictSamples::entries(MainWindow& window, const QString& n
     return menu->menu()->actions();
 }
 
-void TestPredictSamples::choose(QAction* entry, const QString& samples, const QString& to) {
+QString TestPredictSamples::choose(QAction* entry, const QString& samples, const QString& to) {
     QTimer answering;
-    connect(&answering, &QTimer::timeout, qApp, [&samples, &to] {
+    QString proposed;
+    connect(&answering, &QTimer::timeout, qApp, [&] {
         auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
         if (!dialog || !dialog->isVisible()) return;
         // answered again until it closes: its list of files may still be filled; selectFile() does
         // nothing once the line of the name has the focus
-        dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))
-            ->setText(dialog->acceptMode() == QFileDialog::AcceptSave ? to : samples);
+        auto* name = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+        const bool saves = dialog->acceptMode() == QFileDialog::AcceptSave;
+        if (saves && proposed.isEmpty()) proposed = dialog->directory().filePath(name->text());
+        name->setText(saves ? to : samples);
         QMetaObject::invokeMethod(dialog, "accept");
     });
     answering.start(10);
     entry->trigger();
+    return proposed;
 }
 
 void TestPredictSamples::trainOnKinds(Opened& opened) {
@@ -131,6 +138,42 @@ void TestPredictSamples::allLanesInOneTable() {
         for (const char* lane : {"fp32: ", "amp-fp16: "})
             QVERIFY2(told.contains(QLatin1String(lane)), qPrintable(told));
     }
+}
+
+/// The file is proposed beside its samples, and named by the lane that was chosen of several. A
+/// sentence tells where it is, also when there is nothing else to tell.
+void TestPredictSamples::besideTheSamples() {
+    Opened opened(tinyConfig(5));
+    trainOnKinds(opened);
+    MainWindow& window = opened.window;
+    const QDir folder(opened.folder.filePath(QStringLiteral("input")));
+    QVERIFY(folder.mkpath(QStringLiteral(".")));
+    const QString samples =
+        write(opened.folder, QStringLiteral("input/new.csv"), "colour,size\nred,3\n");
+    const std::pair<int, QString> proposals[] = {{0, QStringLiteral("new_predicted.csv")},
+                                                 {2, QStringLiteral("new_predicted_amp-fp16.csv")}};
+    for (const auto& [entry, name] : proposals) {
+        const QString to = opened.folder.filePath(QStringLiteral("to%1.csv").arg(entry));
+        QCOMPARE(choose(entries(window).at(entry), samples, to), folder.filePath(name));
+        QTRY_COMPARE_WITH_TIMEOUT(window.bannerText().remove(u'\u200b'),
+                                  QStringLiteral("The predictions are in %1.").arg(to), kPatience);
+    }
+}
+
+/// A table without the columns is refused before anybody chooses where to save.
+void TestPredictSamples::whatDoesNotFitIsToldFirst() {
+    Opened opened(tinyConfig(5));
+    trainOnKinds(opened);
+    MainWindow& window = opened.window;
+    const QString samples =
+        write(opened.folder, QStringLiteral("houses.csv"), "rooms,size\n3,80\n");
+    const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
+    QCOMPARE(choose(entries(window).last(), samples, to), QString()); // nothing was proposed
+    const QString told = window.bannerText().remove(u'\u200b');
+    QVERIFY2(told.startsWith(samples +
+                             ": there is no column \"colour\", which the network was trained on"),
+             qPrintable(told));
+    QVERIFY(!QFile::exists(to));
 }
 
 /// Neither the table to train on nor the one to predict is replaced, although the dialog has asked.

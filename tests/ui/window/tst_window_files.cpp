@@ -12,6 +12,7 @@
 #include "tests/support/run_tables.h"
 #include "tests/support/shown_window.h"
 #include "tests/support/thrown.h"
+#include "ui/dialogs/ask.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/panels/preset_box.h"
@@ -68,6 +69,7 @@ private slots:
     void typeOfFileIsTheEnding();
     void copiesPictures();
     void copiesAPyTorchProgram();
+    void savesAPyTorchProgram();
     void namesSettingsWithoutEffect();
     void savesNoneWithoutEffect();
     void plotsAreSaved();
@@ -363,6 +365,31 @@ void TestWindowFiles::copiesAPyTorchProgram() {
     copy->trigger();
     QTRY_VERIFY2(bar->currentMessage().contains("It needs the files of MNIST, too"),
                  qPrintable(bar->currentMessage()));
+}
+
+/// The dialog proposes a name, and the message says what to do with the file.
+void TestWindowFiles::savesAPyTorchProgram() {
+    const RunConfig config = tinyConfig(20);
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QAction* save = fileAction(window, QString::fromUtf8("Save as a PyTorch pro&gram…"));
+    QVERIFY(save);
+    const QString path = opened.folder.filePath("train.py");
+    QString proposed;
+    QTimer::singleShot(0, qApp, [&] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        proposed = QFileInfo(dialog->selectedFiles().value(0)).fileName();
+        dialog->selectFile(opened.folder.filePath("train")); // gets the ending
+        QMetaObject::invokeMethod(dialog, "accept");
+    });
+    save->trigger();
+    QCOMPARE(proposed, folderNameFor(window.shown().title()) + ".py");
+    QCOMPARE(QString::fromStdString(readAll(path)), QString::fromStdString(pytorchScript(config)));
+    QVERIFY(window.bannerText().isEmpty());
+    const auto* bar = window.statusBar();
+    QVERIFY2(bar->currentMessage().endsWith("train.py: run it with Python and PyTorch."),
+             qPrintable(bar->currentMessage()));
 }
 
 /// The window hides settings that have no effect: a file may name some. The note calls them what

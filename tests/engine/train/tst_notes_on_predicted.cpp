@@ -1,0 +1,144 @@
+// What users are told about predictions that look better or worse than they are.
+#include "engine/core/error.h"
+#include "engine/io/npy.h"
+#include "engine/settings/data_experiment.h"
+#include "engine/train/predicted_samples.h"
+#include "tests/support/array_files.h"
+#include "tests/support/picture_folder.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tst_notes_on_predicted {
+
+using namespace halfscope;
+
+class TestNotesOnPredicted : public QObject {
+    Q_OBJECT
+private slots:
+    void untrainedNetworks();
+    void dataThatWereTrainedOn();
+    void classesThatAreNotKnown();
+    void theChosenLaneIsNamed();
+
+private:
+    /// Returns an experiment on the file that has trained for so many steps.
+    static std::unique_ptr<Experiment> trained(const std::string& path, int64_t steps) {
+        RunConfig config = *experimentOn(path);
+        config.epochs = 0;
+        config.steps = steps + 1;
+        auto experiment = std::make_unique<Experiment>(config);
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        while (experiment->step() < steps)
+            experiment->advance(records, events);
+        return experiment;
+    }
+    static std::string notes(Experiment& experiment, int lane, const std::string& samples) {
+        std::string text;
+        for (const Message& note : predictedSamples(experiment, lane, samples)->notes)
+            text += note.english() + "\n";
+        return text;
+    }
+    std::string write(const char* name, const std::string& bytes) {
+        return writeBytes(m_folder.filePath(QLatin1String(name)).toStdString(), bytes);
+    }
+    std::string kinds() {
+        std::string text = "size,kind\n";
+        for (int i = 0; i < 200; ++i)
+            text += std::to_string(i) + (i < 100 ? ",small\n" : ",large\n");
+        return write("kinds.csv", text);
+    }
+    QTemporaryDir m_folder;
+};
+
+/// What weights that were drawn predict is no result, whichever samples these are.
+void TestNotesOnPredicted::untrainedNetworks() {
+    const std::string path = kinds(), other = write("other.csv", "size\n1\n2\n");
+    const auto experiment = trained(path, 0);
+    QCOMPARE(notes(*experiment, 0, other), std::string("The network has not been trained yet.\n"));
+    const std::string own = notes(*experiment, 0, path);
+    QVERIFY2(own.starts_with("The network has not been trained yet.\nfp32: Predicted right: "),
+             own.c_str());
+    QCOMPARE(notes(*trained(path, 1), 0, other), std::string());
+}
+
+/// The accuracy of these samples says little: the network has seen their targets.
+void TestNotesOnPredicted::dataThatWereTrainedOn() {
+    const std::string path = kinds();
+    const auto table = trained(path, 1);
+    const std::string around = m_folder.path().toStdString() + "/./kinds.csv";
+    const std::string told = notes(*table, 0, around);
+    QVERIFY2(told.starts_with(around + " is the table that the network was trained on.\nfp32: "),
+             told.c_str());
+    QVERIFY(notes(*table, 0, write("copy.csv", "size,kind\n1,small\n")).starts_with("fp32: "));
+
+    std::vector<float> x;
+    for (int i = 0; i < 40; ++i)
+        x.push_back(static_cast<float>(i) / 20);
+    const std::string array = npyBytes(std::vector<int64_t>{40, 1}, x);
+    const std::string archive = write("all.npz", zipBytes({{"x.npy", array}, {"y.npy", array}}));
+    const std::string ofArrays = notes(*trained(archive, 1), 0, archive);
+    QVERIFY2(ofArrays.starts_with(archive + " has the samples that the network was trained on.\n"),
+             ofArrays.c_str());
+
+    for (int i = 0; i < 8; ++i)
+        for (const float grey : {0.1f, 0.9f}) {
+            const QString file = m_folder.filePath(
+                QStringLiteral("shades/%1/%2.png").arg(grey > 0.5f ? "light" : "dark").arg(i));
+            QDir().mkpath(QFileInfo(file).path());
+            writePng(test::plain(grey, grey, grey), file.toStdString());
+        }
+    const std::string folder = m_folder.filePath(QStringLiteral("shades")).toStdString();
+    const std::string ofPictures = notes(*trained(folder, 1), 0, folder);
+    QVERIFY2(
+        ofPictures.starts_with(folder + " has the pictures that the network was trained on.\n"),
+        ofPictures.c_str());
+}
+
+/// They count as wrong, which nobody would guess of a name that is spelt otherwise.
+void TestNotesOnPredicted::classesThatAreNotKnown() {
+    const auto experiment = trained(kinds(), 300);
+    const auto told = [&](const char* lines) {
+        const std::string all =
+            notes(*experiment, kEveryLane, write("odd.csv", std::string("size,kind\n") + lines));
+        return all.substr(all.find("\namp-fp16: ") + 1); // behind the sentence of the last lane
+    };
+    QCOMPARE(told("1,Small\n,small\n180,large\n3,rose\n4,rose\n"),
+             std::string("amp-fp16: Predicted right: 1 of 4 samples whose kind is known, an "
+                         "accuracy of 25 %.\n3 of them have a class that the network was not "
+                         "trained on: Small, rose.\n"));
+    QVERIFY(told("1,rose\n180,large\n")
+                .ends_with("\n1 of them has a class that the network was not trained on: rose.\n"));
+    QVERIFY(told("1,a\n2,b\n3,c\n4,d\n5,e\n")
+                .ends_with("\n5 of them have a class that the network was not trained on: a, b, c, "
+                           "\u2026.\n"));
+    QVERIFY(told("1,small\n180,large\n").ends_with("an accuracy of 100 %.\n"));
+}
+
+/// Of several lanes the sentence names the one that was chosen.
+void TestNotesOnPredicted::theChosenLaneIsNamed() {
+    const auto experiment = trained(kinds(), 1);
+    const std::string known = write("known.csv", "size,kind\n1,small\n");
+    for (int lane = 0; lane < 2; ++lane) {
+        const std::string told = notes(*experiment, lane, known);
+        QVERIFY2(told.starts_with(experiment->laneName(lane) + ": Predicted right: "),
+                 told.c_str());
+    }
+    RunConfig alone = *experimentOn(kinds());
+    alone.lanes.resize(1);
+    Experiment single(alone);
+    const std::string told = notes(single, 0, known);
+    QVERIFY2(told.find("\nPredicted right: ") != std::string::npos, told.c_str());
+}
+
+} // namespace tst_notes_on_predicted
+
+QTEST_GUILESS_MAIN(tst_notes_on_predicted::TestNotesOnPredicted)
+#include "tst_notes_on_predicted.moc"

@@ -1,0 +1,124 @@
+// What lanes have become: asks for file names and saves weights, networks and predictions.
+#include "engine/core/error.h"
+#include "engine/train/predicted_samples.h"
+#include "ui/dialogs/ask.h"
+#include "ui/models/run_facts.h"
+#include "ui/models/safe_text.h"
+#include "ui/models/translated.h"
+#include "ui/panels/banner.h"
+#include "ui/session/experiment_controller.h"
+#include "ui/session/left_threads.h"
+#include "ui/window/guarded.h"
+#include "ui/window/shown_run.h"
+#include "ui/window/window_files.h"
+
+#include <QCoreApplication>
+
+namespace halfscope {
+
+/// A saved run with a checkpoint has networks: they are built from it.
+bool WindowFiles::networksAreGone() const {
+    return m_shown.showsSaved() && !m_controller.info()->goesOnAfter;
+}
+
+QStringList WindowFiles::networks() const {
+    if (!m_controller.info() || !m_shown.run()) return {};
+    const QStringList titles = laneTitlesOf(m_shown.run()->now());
+    if (networksAreGone()) return m_shown.run()->info().folder.empty() ? QStringList() : titles;
+    // lanes that were forked after the checkpoint have none
+    const auto built = static_cast<qsizetype>(m_controller.info()->laneNames.size());
+    return m_shown.showsSaved() ? titles.mid(0, built) : titles;
+}
+
+bool WindowFiles::hasCritics() const {
+    return !networks().isEmpty() && isAdversarial(m_controller.info()->config.model);
+}
+
+void WindowFiles::chooseLaneFile(LaneFile file, int lane) {
+    const auto lanes = m_shown.run()->lanes();
+    if (networks().size() <= lane || lanes.size() <= static_cast<size_t>(lane)) return;
+    const QString name =
+        QString::fromStdString(nameOf(file, lanes[static_cast<size_t>(lane)].name));
+    const bool onnx = file == LaneFile::Onnx || file == LaneFile::CriticOnnx;
+    const QString title = file == LaneFile::StateDict ? tr("Save weights")
+                          : onnx                      ? tr("Save as ONNX")
+                                                      : tr("Save predictions");
+    const QString filter = file == LaneFile::StateDict ? tr("Weights (*.safetensors)")
+                           : onnx                      ? tr("ONNX models (*.onnx)")
+                                                       : tr("NumPy arrays (*.npy)");
+    saveLane(file, lane, title, [&](const TaskConfig&) {
+        return LanePaths{.to = chooseTarget(&m_window, title, name, filter)};
+    });
+}
+
+void WindowFiles::predict(int lane, SamplesIn in) {
+    if (networks().size() <= lane || networks().isEmpty()) return;
+    const auto lanes = m_shown.run()->lanes();
+    const bool one = lane != kEveryLane && networks().size() > 1;
+    const QString name =
+        one ? QString::fromStdString(lanes[static_cast<size_t>(lane)].name) : QString();
+    saveLane(LaneFile::Predicted, lane, tr("Predict new samples"), [&](const TaskConfig& task) {
+        const auto fits = [&](const QString& samples) { return canPredict(task, samples); };
+        return askWhatToPredict(task.kind, in, name, m_window, fits);
+    });
+}
+
+/// Whether a table has the columns of the one that was trained on; tells what is missing.
+bool WindowFiles::canPredict(TaskConfig task, const QString& samples) {
+    task.predictFile = samples.toStdString();
+    return guarded(*m_parts.banner, [&] {
+        waitFor({tr("Predict new samples"), tr("Reading %1…"), samples,
+                 phrase("Files", "%1: did not answer in time"),
+                 phrase("Files", "%1: nothing was predicted"), kForReading},
+                [task] { checkColumnsToPredict(task); });
+    });
+}
+
+void WindowFiles::saveLane(LaneFile file, int lane, const QString& title, const AskPaths& ask) {
+    if (networksAreGone()) {
+        guarded(*m_parts.banner, [&] { saveFromFolder(file, lane, title, ask); });
+        return;
+    }
+    const TaskConfig task = m_controller.info()->config.task; // a reset may come meanwhile
+    const LanePaths paths = ask(task);
+    if (paths.to.isEmpty()) return;
+    m_asked[paths.to] = file;
+    m_controller.saveLane(file, lane, paths.to, QCoreApplication::applicationVersion(),
+                          paths.samples);
+}
+
+/// Looks for the weights before it asks for files.
+void WindowFiles::saveFromFolder(LaneFile file, int lane, const QString& title,
+                                 const AskPaths& ask) {
+    const RunPtr run = m_shown.run();
+    const std::string folder = run->info().folder;
+    const auto weights = std::make_shared<std::optional<RunWeights>>();
+    waitFor(
+        {title, tr("Reading the weights in %1…"), QString::fromStdString(folder),
+         phrase("Files", "%1: did not answer in time"), phrase("Files", "%1: nothing was saved"),
+         kForReading},
+        [weights, folder, recorded = run->info().recorded] { weights->emplace(folder, recorded); });
+    const LanePaths paths = ask((*weights)->settings().task);
+    if (paths.to.isEmpty()) return;
+    const auto note = std::make_shared<Message>();
+    waitFor({title, tr("Saving %1…"), paths.to},
+            [weights, note, paths, file,
+             name = lane == kEveryLane ? "" : run->lanes()[static_cast<size_t>(lane)].name,
+             program = QCoreApplication::applicationVersion().toStdString()] {
+                *note = writeLaneFile(**weights, file, name, paths, program);
+            });
+    emit told(tr("Saved as %1").arg(safeText(paths.to.toStdString())));
+    tellOf(file, paths.to, *note);
+}
+
+/// Shows where predictions are, and what to know about a file, until it was read.
+void WindowFiles::tellOf(LaneFile file, const QString& path, const Message& note) {
+    const QString to = safeText(path.toStdString()), more = translated(note);
+    if (file != LaneFile::Predicted && note.empty()) return;
+    const bool predicted = file == LaneFile::Predicted || file == LaneFile::Predictions;
+    m_parts.banner->showNotice(!predicted     ? tr("Saved as %1. %2").arg(to, more)
+                               : note.empty() ? tr("The predictions are in %1.").arg(to)
+                                              : tr("The predictions are in %1. %2").arg(to, more));
+}
+
+} // namespace halfscope

@@ -1,0 +1,43 @@
+// A short wait is not worth a word; a longer one goes on beside the window.
+#include "ui/window/program_copier.h"
+
+#include "engine/step/pytorch_script.h"
+#include "ui/window/guarded.h"
+#include "ui/window/run_words.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+
+#include <utility>
+
+namespace halfscope {
+
+ProgramCopier::ProgramCopier(RunModels& models, const WindowParts& parts)
+    : m_models(models), m_parts(parts) {}
+
+ProgramCopier::~ProgramCopier() = default;
+
+void ProgramCopier::copy() {
+    const auto program = std::make_shared<std::string>();
+    const auto write = [program, settings = m_models.config.config()] {
+        *program = pytorchScript(settings);
+    };
+    const auto start = [&] {
+        m_job = std::make_unique<FileJob>(write, FileJob::Leaving::Abandons);
+    };
+    if (!guarded(*m_parts.banner, start)) return;
+    if (m_job->isDone(FileJob::kAtOnce)) return conclude(*program);
+    emit told(tr("Reading the data…"));
+    connect(m_job.get(), &FileJob::done, this, [this, program] { conclude(*program); });
+}
+
+void ProgramCopier::conclude(const std::string& program) {
+    const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
+    guarded(*m_parts.banner, [&] {
+        job->result();
+        QGuiApplication::clipboard()->setText(QString::fromStdString(program));
+        emit told(RunWords::copiedProgram(m_models.config.config()));
+    });
+}
+
+} // namespace halfscope

@@ -1,0 +1,36 @@
+// Copies the settings to the clipboard as a Python program for PyTorch.
+#pragma once
+
+#include "ui/session/file_job.h"
+#include "ui/window/run_models.h"
+#include "ui/window/window_parts.h"
+
+#include <QObject>
+
+#include <memory>
+#include <string>
+
+namespace halfscope {
+
+class ProgramCopier : public QObject {
+    Q_OBJECT
+public:
+    ProgramCopier(RunModels&, const WindowParts&);
+    ~ProgramCopier() override;
+
+    /// Writes the program on another thread: its facts about the data are read from their files.
+    void copy();
+
+signals:
+    /// A sentence for the status bar.
+    void told(const QString& text);
+
+private:
+    void conclude(const std::string& program);
+
+    RunModels& m_models;
+    WindowParts m_parts;
+    std::unique_ptr<FileJob> m_job; ///< writes the program; null otherwise
+};
+
+} // namespace halfscope
