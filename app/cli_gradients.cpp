@@ -15,7 +15,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 std::string shareText(int64_t count, int64_t total) {
     const auto all = static_cast<double>(std::max<int64_t>(1, total));
-    return shortNumber(100 * static_cast<double>(count) / all, 3) + " %";
+    return percentText(static_cast<double>(count) / all, 3);
 }
 
 bool isScaled(const Experiment& experiment, size_t lane) {
@@ -23,7 +23,7 @@ bool isScaled(const Experiment& experiment, size_t lane) {
 }
 
 std::string byLane(const Experiment& experiment, std::span<const GradientRange> ranges) {
-    Rows rows{{"lane", "dtype", "zero", "subnormal", "inf or nan", "scale"}};
+    Rows rows{{"lane", "dtype", "zero", "subnormal in dtype", "inf or nan", "scale"}};
     for (size_t i = 0; i < ranges.size(); ++i) {
         const GradientRange& range = ranges[i];
         const auto share = [&](int64_t count) { return shareText(count, range.total()); };
@@ -34,22 +34,29 @@ std::string byLane(const Experiment& experiment, std::span<const GradientRange> 
     return tableText(rows);
 }
 
+/// Returns by how many times as large the scale could be, or why no number says it.
+std::string roomText(const LayerGradients& layer) {
+    if (layer.notFinite() > 0) return "none";
+    if (const std::optional<int> room = layer.room()) return "2^" + std::to_string(*room);
+    return layer.total() > 0 ? "all zero" : "-";
+}
+
 /// Puts the lanes of each layer one below the other.
 std::string byLayer(const Experiment& experiment, std::span<const GradientRange> ranges) {
-    Rows rows{{"layer", "lane", "dtype", "zero", "< 2^-14", "inf or nan", "fp16 room", "error"}};
+    Rows rows{
+        {"layer", "lane", "dtype", "zero", "small for fp16", "inf or nan", "fp16 room", "error"}};
     for (const LayerRow& row : layerRows(ranges)) {
         const LayerGradients& layer = ranges[static_cast<size_t>(row.lane)].layers[row.at];
         const auto share = [&](int64_t count) { return shareText(count, layer.total()); };
-        const std::optional<int> room = layer.room();
         rows.push_back({row.layer, experiment.laneName(row.lane),
                         layer.fp8 ? "float8_e5m2" : std::string(nameOf(layer.type)),
                         share(layer.zeros()), share(layer.small()), share(layer.notFinite()),
-                        room && layer.notFinite() == 0 ? "2^" + std::to_string(*room) : "-",
-                        layer.error ? shortNumber(*layer.error, 3) : "-"});
+                        roomText(layer), layer.error ? shortNumber(*layer.error, 3) : "-"});
     }
     if (rows.size() == 1) return {};
-    return "By layer (fp16 room: how many times as large the scale could be; error: measured "
-           "where run.gradient_error is set):\n" +
+    return "By layer (small for fp16: not zero, but below 2^-14, where fp16 keeps fewer digits; "
+           "fp16 room: how many times as large the scale could be; error: measured where "
+           "run.gradient_error is set):\n" +
            tableText(rows);
 }
 

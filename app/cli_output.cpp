@@ -84,6 +84,12 @@ std::string shortNumber(double x, int digits) {
     return buffer.data();
 }
 
+std::string percentText(double share, int digits) {
+    const std::string text = shortNumber(100 * share, digits);
+    if (share >= 1 || text != "100") return text + " %";
+    return ">99." + std::string(static_cast<size_t>(std::max(1, digits - 2)), '9') + " %";
+}
+
 std::string rateText(double perSecond) {
     constexpr double kWhole = 100; // from here on the decimals say nothing
     return perSecond < kWhole ? shortNumber(perSecond, 3)

@@ -32,6 +32,9 @@ std::string barText(double share, size_t width);
 
 /// Returns a number as printf's "%.<digits>g" writes it.
 std::string shortNumber(double x, int digits = 4);
+/// Returns a share from 0 to 1 as "97.5 %". Nearly all is never "100 %": it is ">99.9 %", with as
+/// many digits as there are.
+std::string percentText(double share, int digits);
 /// Returns a rate without an exponent: "9151", "41.3".
 std::string rateText(double perSecond);
 /// Returns a time of minutes or hours: "0:07", "1:02:09".

@@ -18,8 +18,6 @@ struct Column {
     std::string about{}; ///< for a heading that does not explain itself
 };
 
-std::string percent(double share, int digits) { return shortNumber(100 * share, digits) + " %"; }
-
 std::string numberOr(std::optional<double> value) { return value ? shortNumber(*value, 6) : "-"; }
 
 /// Returns the columns of the table, without those that have nothing to tell about any lane.
@@ -32,7 +30,8 @@ std::vector<Column> columnsOf(std::span<const RankedLane> lanes) {
     };
     if (any(hasAccuracy))
         columns.push_back({"accuracy", [](const RankedLane& each) {
-                               return each.score.accuracy ? percent(*each.score.accuracy, 4) : "-";
+                               return each.score.accuracy ? percentText(*each.score.accuracy, 4)
+                                                          : "-";
                            }});
     if (any(isJudged))
         columns.push_back({"val. loss", [](const RankedLane& each) {
@@ -48,7 +47,7 @@ std::vector<Column> columnsOf(std::span<const RankedLane> lanes) {
     if (any([](const RankedLane& each) { return each.zeros.has_value(); }))
         columns.push_back(
             {"zero",
-             [](const RankedLane& each) { return each.zeros ? percent(*each.zeros, 3) : "-"; },
+             [](const RankedLane& each) { return each.zeros ? percentText(*each.zeros, 3) : "-"; },
              "gradients that are zero, rounded to it or exactly, as behind a ReLU"});
     columns.push_back(
         {"ms/step", [](const RankedLane& each) { return shortNumber(each.milliseconds, 3); }});

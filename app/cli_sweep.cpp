@@ -151,7 +151,7 @@ std::string tableCell(const std::optional<GridCell>& cell, const Mark& mark) {
     const LaneScore& score = cell->score;
     std::string text = shortNumber(score.loss);
     if (mark.by == Criterion::Accuracy)
-        text += score.accuracy ? ", " + shortNumber(100 * *score.accuracy, 4) + " %" : ", -";
+        text += score.accuracy ? ", " + percentText(*score.accuracy, 4) : ", -";
     if (mark.by == Criterion::ValidationLoss)
         text += ", " + (score.validationLoss ? shortNumber(*score.validationLoss) : "-");
     text += " (" + std::to_string(score.skipped) + ")";
@@ -211,6 +211,7 @@ std::string bestTable(const SettingGrid& grid, const GridCells& cells) {
         if (each.outcome != CellOutcome::Finished || table.size() == kRanked) break;
         table.push_back({lane, cellText(grid, cell), each.score, each.lastLoss,
                          each.scale ? scaleText(*each.scale) : "-"});
+        table.back().zeros = each.zeroGradients;
         table.back().milliseconds = each.milliseconds;
     }
     return table.empty() ? std::string() : "\n" + rankingTable(table);
@@ -231,6 +232,8 @@ std::string reasonsText(const SettingGrid& grid, const GridCells& cells) {
 void report(const SettingGrid& grid, const GridCells& cells) {
     print(mapTable(grid, cells, bestCell(cells)));
     print(bestTable(grid, cells));
+    if (const Message doubt = zerosOfBest(grid, cells); !doubt.empty())
+        print(doubt.english() + ".\n");
     print(reasonsText(grid, cells));
 }
 
@@ -268,6 +271,7 @@ int sweep(const SweepOptions& options) {
     SignalWatch signals; // before the engine starts threads
     signals.setStop([&stop] { stop.request_stop(); });
     const int64_t steps = stepsOf(grid.base());
+    if (const Message idle = idleInCells(grid); !idle.empty()) note += idle.english() + "\n";
     if (!options.quiet)
         printNote((grid.base().title.empty() ? "Experiment" : grid.base().title) + ": " +
                   std::to_string(grid.cells()) + " trainings of " + std::to_string(steps) +

@@ -193,6 +193,11 @@ std::string sweptText(const RunConfig& config, size_t lane, std::span<const Swee
         if (!appliesTo(*sweep.field, config, lane)) continue;
         const FieldValue value = valueIn(config, lane, sweep, sweeps);
         std::string words = settingWords(*sweep.field, value);
+        const std::vector<std::string> axis = axisTexts(sweep.values);
+        const auto at = std::find(sweep.values.begin(), sweep.values.end(), value);
+        const size_t number = static_cast<size_t>(at - sweep.values.begin());
+        if (number < axis.size() && axis[number].starts_with("2^")) // all are, or none
+            words = shortKey(*sweep.field) + ' ' + axis[number];
         if (words.empty()) // "default" has no words of its own
             words = shortKey(*sweep.field) + ' ' + valueText(value);
         text += (text.empty() ? "" : ", ") + words;

@@ -96,23 +96,29 @@ bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRan
     const auto narrow = [](DType& type, DType other) {
         if (bytesOf(other) < bytesOf(type)) type = other;
     };
-    const RunResult result =
-        executor.run(RunMode::Stepwise, [&](NodeId id, std::span<const std::byte> bytes) {
-            const auto at = static_cast<size_t>(id);
-            const DType type = graph[id].dtype;
-            if (at >= m_roles.size() || !isFloat(type)) return;
-            const Role& role = m_roles[at];
-            const auto add = [&](int layer, MagnitudeCounts LayerGradients::*counts) {
-                LayerGradients& own = layers[static_cast<size_t>(layer)];
-                (own.*counts).add(type, bytes);
-                narrow(own.type, type);
-            };
-            if (role.outputsOf >= 0) add(role.outputsOf, &LayerGradients::outputs);
-            const auto parameter = static_cast<size_t>(role.parameter);
-            if (role.parameter < 0 || counted[parameter]) return;
-            counted[parameter] = true;
-            add(m_parameters[parameter], &LayerGradients::weights);
-        });
+    const auto count = [&](NodeId id, std::span<const std::byte> bytes) {
+        const auto at = static_cast<size_t>(id);
+        const DType type = graph[id].dtype;
+        if (at >= m_roles.size() || !isFloat(type)) return;
+        const Role& role = m_roles[at];
+        const auto add = [&](int layer, MagnitudeCounts LayerGradients::*counts) {
+            LayerGradients& own = layers[static_cast<size_t>(layer)];
+            (own.*counts).add(type, bytes);
+            narrow(own.type, type);
+        };
+        if (role.outputsOf >= 0) add(role.outputsOf, &LayerGradients::outputs);
+        const auto parameter = static_cast<size_t>(role.parameter);
+        if (role.parameter < 0 || counted[parameter]) return;
+        counted[parameter] = true;
+        add(m_parameters[parameter], &LayerGradients::weights);
+    };
+    RunResult result{};
+    try {
+        result = executor.run(RunMode::Stepwise, count);
+    } catch (...) { // the training goes on where the caller can do without the counts
+        uploadStates(executor, graph, saved);
+        throw;
+    }
     uploadStates(executor, graph, saved);
     for (const LayerGradients& layer : layers) {
         range.outputs.add(layer.outputs);

@@ -6,6 +6,7 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/runs/column.h"
 #include "engine/runs/lane_totals.h"
 #include "engine/runs/run_tables.h"
 #include "engine/settings/lane_titles.h"
@@ -14,6 +15,7 @@
 #include "engine/train/experiment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <new>
 #include <utility>
@@ -81,21 +83,40 @@ const Field* meaningless(const RunConfig& only, std::span<const Sweep> sweeps) {
     return left.empty() ? nullptr : left.front();
 }
 
-/// Looks at the gradients after the last step. Where there is no memory for that, the cell goes
-/// without.
-void addGradients(GridCell& cell, Experiment& experiment) {
-    try {
-        const std::vector<GradientRange> ranges = experiment.gradientRanges(true);
-        if (ranges.empty()) return; // it was stopped here, after all steps
-        const GradientRange& own = ranges.front();
-        cell.gradientError = own.error;
-        if (own.total() > 0 && own.notFinite() == 0)
-            cell.zeroGradients =
-                static_cast<double>(own.zeros()) / static_cast<double>(own.total());
-    } catch (const EngineError&) {
-    } catch (const std::bad_alloc&) {
+/// Looks at the gradients at several of the last steps, because those of one batch may be far off.
+/// Where there is no memory for that, the cell goes without.
+class LastGradients {
+public:
+    /// Called after each step.
+    void look(Experiment& experiment) {
+        const int64_t left = experiment.config().steps - experiment.step();
+        const bool near = left < GridCell::kCounts * GridCell::kBetweenCounts;
+        if (near && left % GridCell::kBetweenCounts == 0) count(experiment);
     }
-}
+    void addTo(GridCell& cell, Experiment& experiment) {
+        if (m_step < experiment.step()) count(experiment); // it ended before its time
+        if (!m_zeros.empty()) cell.zeroGradients = medianWithNan(std::move(m_zeros));
+        if (!m_errors.empty()) cell.gradientError = medianWithNan(std::move(m_errors));
+    }
+
+private:
+    void count(Experiment& experiment) {
+        m_step = experiment.step();
+        try {
+            const std::vector<GradientRange> ranges = experiment.gradientRanges(true);
+            if (ranges.empty()) return; // it was stopped here
+            const GradientRange& own = ranges.front();
+            if (own.error) m_errors.push_back(*own.error);
+            if (own.total() > 0 && own.notFinite() == 0)
+                m_zeros.push_back(static_cast<double>(own.zeros()) /
+                                  static_cast<double>(own.total()));
+        } catch (const EngineError&) {
+        } catch (const std::bad_alloc&) {
+        }
+    }
+    int64_t m_step = -1; ///< after which they were counted last
+    std::vector<double> m_zeros, m_errors;
+};
 
 /// Trains one cell. Returns nothing when it was stopped from outside.
 std::optional<GridCell> trainCell(const RunConfig& config, const std::shared_ptr<Task>& data,
@@ -106,6 +127,7 @@ std::optional<GridCell> trainCell(const RunConfig& config, const std::shared_ptr
     LaneTotals totals(experiment.config().gradients.accumulate);
     LatestLosses losses;
     RecentTimes times;
+    LastGradients gradients;
     while (!experiment.finished() && experiment.stopReason().empty()) {
         std::vector<StepRecord> records;
         std::vector<Event> events;
@@ -117,6 +139,7 @@ std::optional<GridCell> trainCell(const RunConfig& config, const std::shared_ptr
             if (event.lane >= 0) totals.add(event);
         losses.add(static_cast<double>(row.loss()));
         times.add(row.deviceSeconds());
+        gradients.look(experiment);
         stepped(experiment.step());
     }
     const StepRow& last = totals.last();
@@ -130,7 +153,7 @@ std::optional<GridCell> trainCell(const RunConfig& config, const std::shared_ptr
     if (cell.outcome == CellOutcome::Stopped) cell.reason = experiment.stopReason();
     if (const int64_t waited = experiment.outOfPatience(); waited > 0)
         cell.reason = patienceWords(waited);
-    addGradients(cell, experiment);
+    gradients.addTo(cell, experiment);
     return cell;
 }
 
@@ -186,6 +209,19 @@ RunConfig SettingGrid::config(size_t cell) const {
         values.push_back(&value(cell, i));
     setValues(config, m_sweeps, values, m_lane);
     return config;
+}
+
+Message idleInCells(const SettingGrid& grid) {
+    std::vector<Message> parts;
+    for (const Sweep& sweep : grid.sweeps()) {
+        size_t cells = 0;
+        for (size_t cell = 0; cell < grid.cells(); ++cell)
+            if (sweep.field->applies && !sweep.field->applies(grid.config(cell), 0)) ++cells;
+        if (cells > 0)
+            parts.emplace_back(phrase("Training", "Without effect in %1 of %2 cells: %3"), cells,
+                               grid.cells(), sweep.field->key);
+    }
+    return listed(parts);
 }
 
 const char* nameOf(CellOutcome outcome) {
@@ -251,6 +287,28 @@ std::optional<size_t> bestCell(const GridCells& cells) {
     const GridCell& first = *cells[order.front()];
     const bool best = first.outcome == CellOutcome::Finished && first.score.isFinite();
     return best ? std::optional(order.front()) : std::nullopt;
+}
+
+Message zerosOfBest(const SettingGrid& grid, const GridCells& cells) {
+    constexpr int64_t kMany = 10;                   // percentage points
+    const auto percent = [](const GridCell& cell) { // of nearly all, 99
+        const double share = *cell.zeroGradients;
+        return static_cast<int64_t>(share < 1 ? std::min(99.0, std::round(100 * share)) : 100);
+    };
+    const std::optional<size_t> best = bestCell(cells);
+    const bool sameNetwork =
+        std::all_of(grid.sweeps().begin(), grid.sweeps().end(),
+                    [](const Sweep& each) { return each.field->scope == FieldScope::Lane; });
+    if (!best || !cells[*best]->zeroGradients || !sameNetwork) return {};
+    const int64_t own = percent(*cells[*best]);
+    int64_t fewest = own;
+    for (const auto& cell : cells)
+        if (cell && cell->zeroGradients && cell->score.isFinite())
+            fewest = std::min(fewest, percent(*cell));
+    if (own - fewest < kMany) return {};
+    return {phrase("Training", "In the best cell, %1 % of the gradients are zero, in others as few "
+                               "as %2 %: that it does best may be chance"),
+            own, fewest};
 }
 
 std::string cellText(const SettingGrid& grid, size_t cell) {

@@ -63,6 +63,10 @@ private:
     std::vector<std::vector<std::string>> m_texts; ///< by sweep
 };
 
+/// Says which settings have no effect in how many cells, beside the other setting of the map: such
+/// cells are trained alike. Usually empty.
+Message idleInCells(const SettingGrid&);
+
 /// How the training of a cell ended.
 enum class CellOutcome : uint8_t {
     Finished,
@@ -71,13 +75,17 @@ enum class CellOutcome : uint8_t {
 };
 
 struct GridCell {
+    /// Gradients are counted so often, the last time after the last step, so many steps apart.
+    static constexpr int64_t kCounts = 9, kBetweenCounts = 3;
+
     CellOutcome outcome = CellOutcome::Finished;
     LaneScore score;
     double lastLoss = 0;          ///< of a single step; `score` has the median of the last ones
     std::optional<float> scale{}; ///< after the last step; nothing where the loss is not scaled
-    /// With the weights after the last step: the share of the gradients that are zero, and how far
-    /// they are from float32's, see GradientError. Nothing where gradients are not finite, not
-    /// stored or not compared.
+    /// The share of the gradients that are zero, and how far they are from float32's, see
+    /// GradientError: medians of the counts in which they are finite. Where the training ended
+    /// early, there are fewer counts, at least that after its last step. Nothing where they are
+    /// never finite, not stored or not compared.
     std::optional<double> zeroGradients{}, gradientError{};
     int64_t steps = 0;       ///< how many were trained
     double milliseconds = 0; ///< median time of a step on its device
@@ -108,6 +116,11 @@ using GridCells = std::vector<std::optional<GridCell>>;
 std::vector<size_t> rankedCells(const GridCells&);
 /// Returns the first of them, if it was trained to its end and its losses are finite.
 std::optional<size_t> bestCell(const GridCells&);
+
+/// Returns a sentence without its full stop where clearly more gradients are zero in the best cell
+/// than in others, which sets a lower loss in doubt; else an empty one. Where a setting of the run
+/// varies, networks differ, and with them the gradients that are zero by right: it is empty, too.
+Message zerosOfBest(const SettingGrid&, const GridCells&);
 
 /// Returns "init_scale 2^10, growth_interval 20" for a cell.
 std::string cellText(const SettingGrid&, size_t cell);

@@ -46,7 +46,7 @@ private slots:
         QVERIFY2(lines[2].startsWith("2^10 ") && lines[3].startsWith("2^24 "), outcome.out);
         QCOMPARE(outcome.out.count("> "), qsizetype{2}); // in the words about it, and at the best
         QVERIFY2(lines[2].contains("(0)") && !lines[3].contains("(0)"), outcome.out);
-        QVERIFY2(lines[5].simplified().startsWith("lane loss last loss skipped scale ms/step"),
+        QVERIFY2(lines[5].simplified().startsWith("lane loss last loss skipped scale zero ms/step"),
                  outcome.out);
         QVERIFY2(lines[6].startsWith("1  amp-fp16 ") && lines[6].contains("init_scale 2^10"),
                  outcome.out);
@@ -54,6 +54,18 @@ private slots:
         QVERIFY2(outcome.error.contains("cell 4 of 4  step 30/30\n"), outcome.error);
         const Outcome quiet = call(overflowMap(kTwo + QStringList{"--quiet"}));
         QVERIFY(quiet.code == 0 && quiet.out.isEmpty() && quiet.error.isEmpty());
+    }
+
+    /// After a single step all losses are the same, and the first cell is the best: one in which
+    /// most gradients are zero.
+    void zerosOfTheBestCell() {
+        const Outcome outcome = call({"sweep", "--preset", "overflow", "--steps", "1", "--device",
+                                      "cpu", "--sweep", "scaler.init_scale=2^-20,2^10"});
+        QVERIFY2(outcome.out.contains("\n2^-20  > "), outcome.out + outcome.error);
+        static const QRegularExpression s_words(
+            "\nIn the best cell, \\d\\d % of the gradients are zero, in others as few as \\d\\d %: "
+            "that it does best may be chance\\.\n$");
+        QVERIFY2(s_words.match(QString::fromUtf8(outcome.out)).hasMatch(), outcome.out);
     }
 
     /// The table has the bits of runs with the same settings, also of those beside other lanes.
@@ -91,6 +103,15 @@ private slots:
             losses.insert(cell[3]);
         }
         QVERIFY(losses.size() >= 2);
+    }
+
+    void cellsWithoutEffect() {
+        const Outcome outcome =
+            call({"sweep", "--preset", "overflow", "--steps", "2", "--device", "cpu", "--sweep",
+                  "scaler.mode=static,dynamic", "--sweep", "scaler.growth_interval=20,2000"});
+        QVERIFY2(outcome.error.contains("trainings of 2 steps\nWithout effect in 2 of 4 cells: "
+                                        "scaler.growth_interval\n"),
+                 outcome.error);
     }
 
     void oneSetting() {
@@ -155,6 +176,29 @@ private slots:
         const Outcome outcome = call({"run", "--preset", "regression", "--lanes", "fp32,fp8",
                                       "--steps", "7", "--gradients", "5", "--device", "cpu"});
         QVERIFY2(outcome.out.contains("Gradients after step 7:\n"), outcome.out + outcome.error);
+    }
+
+    /// A share below 100 % is never written as it, and a layer without a number of its own says
+    /// why.
+    void sharesAndRoom() {
+        const auto tables = [](const QString& scale) {
+            const Outcome outcome =
+                call({"run", "--preset", "static-scales", "--lanes", "amp-fp16", "--device", "cpu",
+                      "--steps", "3", "--gradients", "3", "--set", "scaler.init_scale=" + scale});
+            return QString::fromUtf8(outcome.out).section("Gradients after step 3", 1);
+        };
+        const auto has = [](const QString& text, const char* pattern) {
+            return QRegularExpression(QString::fromLatin1(pattern)).match(text).hasMatch();
+        };
+        const QString small = tables("2^-12"); // where only the last layer has any
+        QVERIFY2(has(small, "\nlane +dtype +zero +subnormal in dtype +inf or nan"),
+                 qPrintable(small));
+        QVERIFY2(has(small, "\nlayer +lane +dtype +zero +small for fp16 +"), qPrintable(small));
+        QVERIFY2(has(small, "\namp-fp16 +float16 +>99\\.9 % "), qPrintable(small));
+        QVERIFY2(has(small, "\nlayer 0 +amp-fp16 +float16 +100 % .* all zero "), qPrintable(small));
+        const QString large = tables("2^40");
+        QVERIFY2(has(large, "\nlayer 0 +amp-fp16 +float16 .* 100 % +none "), qPrintable(large));
+        QVERIFY2(!large.contains("all zero"), qPrintable(large));
     }
 
     void lanes() {

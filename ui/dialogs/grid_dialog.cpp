@@ -27,6 +27,7 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
+#include <QShowEvent>
 #include <QSpinBox>
 #include <QVBoxLayout>
 
@@ -60,7 +61,8 @@ void choose(QComboBox& box, const QVariant& data) {
 
 } // namespace
 
-GridDialog::GridDialog(ConfigModel& config, QWidget* parent) : QDialog(parent), m_config(config) {
+GridDialog::GridDialog(ConfigModel& config, QWidget* parent, PresentScale scaleOf)
+    : QDialog(parent), m_config(config), m_scaleOf(std::move(scaleOf)) {
     setWindowTitle(tr("Map of two settings"));
     auto* content = make<QWidget>();
     auto* column = make<QVBoxLayout>(content);
@@ -205,7 +207,7 @@ void GridDialog::addMap(QVBoxLayout& column) {
     m_cell->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_cell->setObjectName(QStringLiteral("gridCell"));
     // room from the start: the buttons must not move under the pointer
-    constexpr int kLines = 3;
+    constexpr int kLines = 4;
     m_cell->setMinimumHeight(kLines * fontMetrics().lineSpacing());
     column.addWidget(m_cell);
 }
@@ -270,7 +272,9 @@ void GridDialog::suggest(const Axis& axis) {
     const Field* field = findField(axis.field->currentData().toString().toStdString());
     axis.values->setEnabled(field != nullptr);
     QStringList values;
-    if (field) values = suggestedValues(*field, m_config.config(), lane(), kSuggested, kAround);
+    const std::optional<double> scale = m_scaleOf ? m_scaleOf(lane()) : std::nullopt;
+    if (field)
+        values = suggestedValues(*field, m_config.config(), lane(), kSuggested, kAround, scale);
     // of intervals that no training reaches, one is enough
     const auto isBeyond = [&](qsizetype i) { return values[i].toLongLong() > m_steps->value(); };
     const bool counts = field && std::string_view(field->unit.text()) == "steps";
@@ -312,6 +316,8 @@ void GridDialog::check() {
                    : tr("%1 trainings of %2, %3 each.")
                          .arg(QLocale().toString(static_cast<qulonglong>(grid.cells())),
                               laneOf(grid), steps);
+        if (const Message idle = idleInCells(grid); !idle.empty())
+            text = tr("%1 %2.", "two sentences").arg(text, translated(idle));
         fits = true;
     } catch (const InputError& error) {
         text = translated(error);
@@ -337,6 +343,17 @@ void GridDialog::keyPressEvent(QKeyEvent* event) {
     const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
     if (enter && focusWidget() == m_measure) return m_measure->showPopup();
     QDialog::keyPressEvent(event);
+}
+
+/// Training may have found another scale since the values were suggested.
+void GridDialog::showEvent(QShowEvent* event) {
+    if (!event->spontaneous() && !m_model.grid())
+        for (const Axis& axis : {m_first, m_second})
+            if (!axis.values->isModified()) {
+                suggest(axis);
+                axis.values->selectAll(); // typing replaces it
+            }
+    QDialog::showEvent(event);
 }
 
 void GridDialog::changeEvent(QEvent* event) {
@@ -443,7 +460,9 @@ void GridDialog::showCell() {
     QString text = tr("Point at a cell, or move to it with the arrow keys, to read all of its "
                       "figures. Ctrl and Shift select several.");
     if (current.isValid() && m_model.grid()) text = m_model.about(m_model.cellAt(current));
-    m_cell->setText(text.replace(u'\n', QStringLiteral(" · ")));
+    text.replace(u'\n', QStringLiteral(" · "));
+    if (const QString doubt = m_model.doubt(); !doubt.isEmpty()) text += u'\n' + doubt;
+    m_cell->setText(text);
     updateButtons();
 }
 

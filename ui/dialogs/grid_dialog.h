@@ -5,6 +5,7 @@
 #include "ui/dialogs/grid_view.h"
 #include "ui/models/config_model.h"
 #include "ui/models/grid_model.h"
+#include "ui/models/suggested_values.h"
 #include "ui/session/grid_job.h"
 
 #include <QDialog>
@@ -27,7 +28,7 @@ class GridDialog : public QDialog {
     Q_OBJECT
 public:
     /// Follows the edits of the model's lanes; at least one setting can be swept now.
-    explicit GridDialog(ConfigModel&, QWidget* parent = nullptr);
+    explicit GridDialog(ConfigModel&, QWidget* parent = nullptr, PresentScale scaleOf = {});
     /// Stops the training of the map without waiting for its step.
     ~GridDialog() override;
 
@@ -51,6 +52,7 @@ signals:
 protected:
     void changeEvent(QEvent*) override;
     void keyPressEvent(QKeyEvent*) override;
+    void showEvent(QShowEvent*) override;
 
 private:
     /// A setting and its values.
@@ -82,6 +84,7 @@ private:
     void copy();
 
     ConfigModel& m_config;
+    PresentScale m_scaleOf; ///< may be empty
     GridModel m_model;
     QComboBox* m_lane = nullptr; ///< child, as are all that follow
     QLabel* m_laneLabel = nullptr;

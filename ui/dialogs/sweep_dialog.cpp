@@ -20,11 +20,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace halfscope {
 
-SweepDialog::SweepDialog(const RunConfig& config, QWidget* parent)
-    : QDialog(parent), m_config(config) {
+SweepDialog::SweepDialog(const RunConfig& config, QWidget* parent, PresentScale scaleOf)
+    : QDialog(parent), m_config(config), m_scaleOf(std::move(scaleOf)) {
     setWindowTitle(tr("Try several values"));
     auto* about = make<QLabel>(tr("Each value becomes a lane. All lanes start over with the same "
                                   "weights and data, so that only this setting sets them apart."),
@@ -67,9 +68,10 @@ SweepDialog::SweepDialog(const RunConfig& config, QWidget* parent)
 }
 
 QStringList SweepDialog::suggested(const Field& field) const {
+    const int lane = firstLaneOf(field, m_config);
+    const std::optional<double> scale = m_scaleOf ? m_scaleOf(lane) : std::nullopt;
     for (size_t most = kMaxLanes; most > 0; --most) {
-        const QStringList values =
-            suggestedValues(field, m_config, firstLaneOf(field, m_config), most);
+        const QStringList values = suggestedValues(field, m_config, lane, most, 1, scale);
         if (values.isEmpty()) break; // the present one is not allowed, nor those around it
         const Sweep sweep =
             parseSweep(field.key + '=' + values.join(QStringLiteral(",")).toStdString());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/settings/sweep.h"
+#include "ui/models/suggested_values.h"
 
 #include <QDialog>
 
@@ -19,7 +20,8 @@ class SweepDialog : public QDialog {
     Q_OBJECT
 public:
     /// The lanes are those of `config`, in which at least one setting can be swept.
-    explicit SweepDialog(const RunConfig& config, QWidget* parent = nullptr);
+    explicit SweepDialog(const RunConfig& config, QWidget* parent = nullptr,
+                         PresentScale scaleOf = {});
 
     void accept() override;
 
@@ -37,6 +39,7 @@ private:
     void preview();
 
     RunConfig m_config;
+    PresentScale m_scaleOf;       ///< may be empty
     QComboBox* m_field = nullptr; ///< child, as are the others
     QLineEdit* m_values = nullptr;
     QPushButton* m_make = nullptr;

@@ -265,7 +265,7 @@ bool ConfigModel::addLane() {
 void ConfigModel::sweep(const Sweep& sweep) {
     RunConfig now = m_config;
     const std::vector<size_t> from = applySweeps(now, {&sweep, 1});
-    takeLanes(std::move(now), from);
+    takeLanes(std::move(now), from, LaneEdit::Values);
 }
 
 void ConfigModel::takeCells(const SettingGrid& grid, std::span<const size_t> cells) {
@@ -273,10 +273,10 @@ void ConfigModel::takeCells(const SettingGrid& grid, std::span<const size_t> cel
     const std::vector<size_t> from = applyCells(now, grid, cells);
     for (size_t lane = 0; lane < now.lanes.size(); ++lane)
         checkLane(now.lanes[lane], lane);
-    takeLanes(std::move(now), from);
+    takeLanes(std::move(now), from, LaneEdit::Cells);
 }
 
-void ConfigModel::takeLanes(RunConfig now, const std::vector<size_t>& from) {
+void ConfigModel::takeLanes(RunConfig now, const std::vector<size_t>& from, LaneEdit edit) {
     std::vector<int> runsAs;
     std::vector<LaneConfig> presets;
     for (size_t lane = 0; lane < from.size(); ++lane) {
@@ -291,7 +291,9 @@ void ConfigModel::takeLanes(RunConfig now, const std::vector<size_t>& from) {
     m_forking.reset();
     rebuildRows();
     endResetModel();
+    m_laneEdit = edit;
     emit edited();
+    m_laneEdit = LaneEdit::One;
 }
 
 bool ConfigModel::removeLane(int lane) {

@@ -105,6 +105,10 @@ public:
     /// Makes lanes of the cells of a map, see applyCells(). Throws InputError as it does,
     /// and for a cell whose settings no lane may have.
     void takeCells(const SettingGrid&, std::span<const size_t> cells);
+    /// What makes lanes: the user adds or removes one, tries several values, or takes cells.
+    enum class LaneEdit { One, Values, Cells };
+    /// That which edited() tells of, while it tells.
+    LaneEdit laneEdit() const { return m_laneEdit; }
     bool removeLane(int lane);
     void resetToPreset(int row);
 
@@ -142,7 +146,7 @@ private:
     void announce();
     RunConfig presetFor(int lane) const;
     /// Takes over an experiment with other lanes; `from` tells which ones they were made from.
-    void takeLanes(RunConfig now, const std::vector<size_t>& from);
+    void takeLanes(RunConfig now, const std::vector<size_t>& from, LaneEdit);
     bool differs(const Row&, const RunConfig& other) const;
     /// Returns the running lane that an edited lane stands for; -1 for a row of the run; nothing
     /// for a lane that does not run.
@@ -155,6 +159,7 @@ private:
     RunConfig m_config, m_preset;
     std::optional<RunConfig> m_running;
     bool m_untrained = false;
+    LaneEdit m_laneEdit = LaneEdit::One;
     std::vector<int> m_runsAs;    ///< by lane: its number in the run, or kNotRunning
     std::optional<int> m_forking; ///< the lane that the next fork will be
     int m_builds = 0;             ///< counts startBuilding()

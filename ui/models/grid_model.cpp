@@ -187,6 +187,11 @@ QString GridModel::starRule() const {
         .arg(best.front(), best.mid(1).join(tr(", then ")));
 }
 
+QString GridModel::doubt() const {
+    const Message words = m_grid ? zerosOfBest(*m_grid, m_cells) : Message();
+    return words.empty() ? QString() : tr("%1.").arg(translated(words));
+}
+
 QString GridModel::axes() const {
     if (!m_grid) return {};
     const QString rows = nameOfSetting(*m_grid, 0);

@@ -52,6 +52,8 @@ public:
     Range range() const;
     /// Says which cell has the star, and how one of several equal cells gets it.
     QString starRule() const;
+    /// Returns a sentence that sets the best cell in doubt, see zerosOfBest(); usually empty.
+    QString doubt() const;
     /// Says which setting has the rows and which one the columns.
     QString axes() const;
     /// Returns the cell's settings that no lane has for itself, "Learning rate 0.01"; empty when

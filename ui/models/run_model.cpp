@@ -256,16 +256,25 @@ bool RunModel::skips() const {
                        [](const Lane& each) { return each.status.last.skippedSoFar() > 0; });
 }
 
-/// Returns a lane's last loss, and what else is worth telling about the lane. A value stays on the
-/// line of its name.
-QString RunModel::lossText(int i, Words words) const {
+/// Whether all lanes have the steps for a median of their last losses.
+bool RunModel::hasMedians() const {
+    for (int i = 0; i < lanes(); ++i)
+        if (m_run->column(i, metric::Loss).size() < kTrailingSteps) return false;
+    return true;
+}
+
+/// Returns a lane's last loss, or the median of the last ones where there is one and it is asked
+/// for, and what else is worth telling about the lane. A value stays on the line of its name.
+QString RunModel::lossText(int i, Words words, bool median) const {
     constexpr int kNamed = 3; // lanes whose names fit
     const LaneStatus& status = lane(i);
     const bool full = words == Words::Reasons || words == Words::All;
     const bool named = full && lanes() <= kNamed;
     QString label = named ? briefLabel(laneTag(i) + u' ' + status.title) : laneTag(i);
     if (label.count(u' ') > 1) label += u':'; // a setting's value stands before the loss
-    const QString loss = shownNumber(static_cast<double>(status.last.loss()));
+    const double trailing = median ? trailingLoss(m_run->now(), i) : NAN;
+    const QString loss =
+        shownNumber(std::isfinite(trailing) ? trailing : static_cast<double>(status.last.loss()));
     const QString text = label + QChar(QChar::Nbsp) + unbroken(loss);
     if (words == Words::Fewest) return text;
     const int64_t skipped = status.last.skippedSoFar();
@@ -273,8 +282,8 @@ QString RunModel::lossText(int i, Words words) const {
     const int64_t steps = m_run->column(i, metric::Loss).size();
     // one spike at the last step must not decide a comparison
     if (full && steps >= kTrailingSteps)
-        if (const double median = trailingLoss(m_run->now(), i); std::isfinite(median))
-            notes << tr("median %1").arg(shownNumber(median));
+        if (const double last = trailingLoss(m_run->now(), i); std::isfinite(last))
+            notes << tr("median %1").arg(shownNumber(last));
     if (const int64_t lost = status.skips.lossLostAt(); full && lost > 0)
         notes << tr("since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)));
     // the loss is that of a batch to train on: what was judged apart is named so
@@ -420,10 +429,12 @@ QString RunModel::lostGradients() const {
 
 QString RunModel::summaryIn(Words words) const {
     QStringList losses;
+    // one spike at the last step must not decide a comparison: short words have no other figure
+    const bool median = words != Words::All && hasMedians();
     int64_t skips = 0;   // of all lanes
     bool normal = false; // a lane skipped as it should
     for (int i = 0; i < lanes(); ++i) {
-        losses << lossText(i, words);
+        losses << lossText(i, words, median);
         skips += lane(i).last.skippedSoFar();
         normal = normal || lane(i).skipVerdict() == SkipVerdict::Normal;
     }
@@ -431,9 +442,12 @@ QString RunModel::summaryIn(Words words) const {
     const QString all = losses.join(QStringLiteral(", "));
     const QString skipped = dataText() + skipText(words), lost = underflowText();
     if (words == Words::Fewest)
-        return skipped.isEmpty() && lost.isEmpty() ? tr("Loss after step %1: %2.").arg(step, all)
-                                                   : (skipped + lost).mid(1);
-    const QString text = tr("After step %1 the loss is: %2.").arg(step, all);
+        return !skipped.isEmpty() || !lost.isEmpty() ? (skipped + lost).mid(1)
+               : median ? tr("Median loss after step %1: %2.").arg(step, all)
+                        : tr("Loss after step %1: %2.").arg(step, all);
+    const QString text = (median ? tr("After step %1 the median loss is: %2.")
+                                 : tr("After step %1 the loss is: %2."))
+                             .arg(step, all);
     if (!skipped.isEmpty() || !normal) return text + skipped + lost;
     return text + (skips == 1 ? tr(" This skip is normal.") : tr(" These skips are normal.")) +
            lost;

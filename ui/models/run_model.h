@@ -148,7 +148,8 @@ public:
 private:
     enum class Words { Reasons, All, Few, Fewest };
     QString summaryIn(Words) const;
-    QString lossText(int lane, Words) const;
+    QString lossText(int lane, Words, bool median) const;
+    bool hasMedians() const;
     QString dataText() const;
     QString skipText(Words) const;
     QString skipReason(bool named) const;

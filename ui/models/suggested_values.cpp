@@ -16,6 +16,8 @@ bool isPowerOfTwo(double number) {
     return std::frexp(number, &exponent) == 0.5;
 }
 
+bool isPower(const std::string& text) { return text.starts_with("2^"); }
+
 /// Returns a multiple by a power of ten without the digits that rounding leaves behind.
 double timesPowerOfTen(double number, int power) {
     constexpr int kDigits = 6;
@@ -63,25 +65,30 @@ int firstLaneOf(const Field& field, const RunConfig& config) {
 }
 
 QStringList suggestedValues(const Field& field, const RunConfig& config, int lane, size_t most,
-                            int around) {
-    std::vector<FieldValue> values;
+                            int around, std::optional<double> scale) {
+    std::vector<FieldValue> values, allowed;
+    const bool found = scale && *scale > 0 && field.key == "scaler.init_scale";
     if (field.kind == FieldKind::Choice)
         values.assign(field.choices.begin(), field.choices.end());
     else if (field.kind == FieldKind::Bool)
         values = {false, true};
     else
-        values = numbersAround(field, field.get(config, lane), around);
-    QStringList texts;
+        values = numbersAround(field, found ? FieldValue(*scale) : field.get(config, lane), around);
     for (const FieldValue& value : values) {
-        if (static_cast<size_t>(texts.size()) == most) break;
+        if (allowed.size() == most) break;
         try {
             checkValue(field, value);
         } catch (const InputError&) {
             continue; // 10 times the present number may be too many
         }
-        const std::string text = field.logarithmic ? briefValue(value) : valueText(value);
-        if (!texts.contains(QString::fromStdString(text))) texts << QString::fromStdString(text);
+        if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+            allowed.push_back(value);
     }
+    const std::vector<std::string> written = axisTexts(allowed);
+    const bool powers = field.logarithmic && std::all_of(written.begin(), written.end(), isPower);
+    QStringList texts;
+    for (size_t i = 0; i < allowed.size(); ++i)
+        texts << QString::fromStdString(powers ? written[i] : valueText(allowed[i]));
     return texts;
 }
 

@@ -167,6 +167,13 @@ void SetupPanel::fillForks(QMenu& menu, int lane) {
                        this, [this, lane, parent] { emit forkRequested(lane, parent); });
 }
 
+std::optional<double> SetupPanel::presentScale(int lane) const {
+    const std::optional<int> own = m_model.runsAs(lane);
+    const std::optional<RunConfig>& run = m_model.running();
+    if (!own || !run || !m_scaleOf || !scalesLoss(run->lanes[static_cast<size_t>(*own)])) return {};
+    return m_scaleOf(*own);
+}
+
 QString SetupPanel::forkText(int lane, int parent, const QString& label) const {
     const LaneConfig& own = m_model.config().lanes[static_cast<size_t>(lane)];
     const LaneConfig& other = m_model.running()->lanes[static_cast<size_t>(parent)];
@@ -203,7 +210,8 @@ void SetupPanel::addLaneButtons(QWidget* content) {
 
 void SetupPanel::askSweep() {
     if (sweptFields(m_model.config()).empty()) return;
-    auto* dialog = make<SweepDialog>(m_model.config(), this);
+    auto* dialog =
+        make<SweepDialog>(m_model.config(), this, [this](int lane) { return presentScale(lane); });
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &SweepDialog::chosen, this, [this](const Sweep& sweep) {
         m_model.sweep(sweep);

@@ -49,6 +49,9 @@ public:
     /// nothing when it is not known.
     using ScaleOfLane = std::function<std::optional<double>(int lane)>;
     void setScaleOfLane(ScaleOfLane scaleOf) { m_scaleOf = std::move(scaleOf); }
+    /// Returns the present loss scale of a lane of the settings that is one of the run's; nothing
+    /// for others, and where there is none.
+    std::optional<double> presentScale(int lane) const;
     /// Returns the lane of the run that a lane of the run continues; -1 for none.
     using ParentOfLane = std::function<int(int lane)>;
     void setParentOfLane(ParentOfLane parentOf) { m_parentOf = std::move(parentOf); }

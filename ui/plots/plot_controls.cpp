@@ -6,12 +6,12 @@
 #include "ui/plots/gradient_map.h"
 #include "ui/plots/lane_button.h"
 #include "ui/plots/plot_panel.h"
-#include "ui/plots/smoothing_box.h"
 
 #include <qcustomplot.h>
 
 #include <QToolButton>
 
+#include <algorithm>
 #include <utility>
 
 namespace halfscope {
@@ -68,6 +68,11 @@ void PlotControls::place(PlotPanel& loss, int header, int border) {
     m_header = header;
     m_border = border;
     m_placed = true;
+    for (const Live form : {Live::Words, Live::FewWords, Live::Arrow}) {
+        showLive(form);
+        m_liveWidths[static_cast<size_t>(form)] =
+            form == Live::Arrow ? header : m_live->sizeHint().width();
+    }
     arrange();
 }
 
@@ -76,42 +81,61 @@ bool PlotControls::hasSlider() const {
     return m_stack.width() >= kLeast && !m_bare;
 }
 
-int PlotControls::covered() const {
+SmoothingBox::Form PlotControls::sliderAt(int given) const {
+    using Form = SmoothingBox::Form;
+    return given == 0 ? Form::Words : given == 1 ? Form::Slider : Form::ShortSlider;
+}
+
+PlotControls::Live PlotControls::liveAt(int given) const {
+    constexpr int kWide = 640; // pixels: then all words of the button fit, too
+    const Live widest = m_stack.width() >= kWide ? Live::Words : Live::FewWords;
+    return std::max(widest, given < 3 ? Live::Words : given == 3 ? Live::FewWords : Live::Arrow);
+}
+
+int PlotControls::coveredAt(int given) const {
     int width = 0;
-    if (hasSlider()) width += m_smoothing->width() + kBetween;
-    if (!m_live->isHidden()) width += m_live->sizeHint().width() + kBetween;
+    if (hasSlider()) width += m_smoothing->widthIn(sliderAt(given)) + kBetween;
+    if (!m_live->isHidden()) width += m_liveWidths[static_cast<size_t>(liveAt(given))] + kBetween;
     return width;
 }
 
+/// The arrow has the tool tip and the name of the words.
+void PlotControls::showLive(Live form) {
+    m_live->setArrowType(form == Live::Arrow ? Qt::RightArrow : Qt::NoArrow);
+    m_live->setText(form == Live::Words      ? m_live->accessibleName()
+                    : form == Live::FewWords ? tr("Newest step")
+                                             : QString());
+}
+
 void PlotControls::arrange() {
-    constexpr int kWide = 640; // pixels: then all words of the button fit, too
     int right = m_stack.width() - m_border - m_lossRect->margins().right();
     const auto put = [&](QWidget& control, int width) {
         control.setGeometry(right - width, m_border, width, m_header);
         right -= width + kBetween;
     };
     m_smoothing->setVisible(hasSlider());
-    if (hasSlider()) put(*m_smoothing, m_smoothing->width());
-    m_live->setText(m_stack.width() >= kWide ? m_live->accessibleName() : tr("Newest step"));
-    if (!m_live->isHidden()) put(*m_live, m_live->sizeHint().width());
-    m_loss->keepFree(covered());
+    if (hasSlider()) put(*m_smoothing, m_smoothing->widthIn(sliderAt(m_given)));
+    const Live live = liveAt(m_given);
+    showLive(live);
+    if (!m_live->isHidden()) put(*m_live, m_liveWidths[static_cast<size_t>(live)]);
+    m_loss->keepFree(coveredAt(m_given));
 }
 
 bool PlotControls::giveRoom() {
-    if (!m_lossRect || !hasSlider()) return false;
-    using Form = SmoothingBox::Form;
-    const Form before = m_smoothing->form();
-    const int others = covered() - m_smoothing->width();
-    const Form first = std::exchange(m_placed, false) ? Form::Words : before;
-    // where nothing helps, it may as well say what it is, but does not come and go with figures
-    Form best = first;
-    for (const Form form : {Form::Words, Form::Slider, Form::ShortSlider}) {
-        if (form < first || !m_loss->hasSamples(others + m_smoothing->widthIn(form))) continue;
-        best = form;
-        break;
-    }
-    if (best == before) return false;
-    m_smoothing->setForm(best);
+    if (!m_lossRect || (!hasSlider() && m_live->isHidden())) return false;
+    const int before = m_given, first = std::exchange(m_placed, false) ? 0 : before;
+    const auto least = [&](auto enough) {
+        int given = first;
+        while (given <= kMostGiven && !enough(coveredAt(given)))
+            ++given;
+        return given;
+    };
+    int best = least([this](int covered) { return m_loss->hasSamples(covered); });
+    if (best > kMostGiven) best = least([this](int covered) { return m_loss->holdsAll(covered); });
+    // where nothing helps, they may as well say what they are, but do not come and go with figures
+    m_given = best > kMostGiven ? first : best;
+    if (m_given == before) return false;
+    m_smoothing->setForm(sliderAt(m_given));
     arrange();
     return true;
 }

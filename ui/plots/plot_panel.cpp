@@ -156,6 +156,8 @@ void PlotPanel::keepFree(int width) { m_readout->keepFree(width); }
 
 bool PlotPanel::hasSamples(int covered) const { return m_readout->hasSamples(covered); }
 
+bool PlotPanel::holdsAll(int covered) const { return m_readout->holdsAll(covered); }
+
 void PlotPanel::setAbsent(int lane, bool absent) {
     m_lanes[static_cast<size_t>(lane)].absent = absent;
 }

@@ -70,6 +70,7 @@ public:
     void keepFree(int width);
     /// Whether the header would have samples of lines beside so many pixels.
     bool hasSamples(int covered) const;
+    bool holdsAll(int covered) const;
 
     /// Draws the curves in [from, to] and fits the y range to their finite values there.
     bool update(double from, double to, int pixels) override;

@@ -34,6 +34,10 @@ public:
     bool hasSamples(int covered) const {
         return formFor(m_rect.rect().width() - covered, Form::Full) != Form::NoSamples;
     }
+    /// Whether it left no lane out, in its barest form, if so many pixels were covered.
+    bool holdsAll(int covered) const {
+        return fitting(m_rect.rect().width() - covered, Form::NoSamples) == m_entries.size();
+    }
     /// Prepares for a picture: nothing covers the header there, and its title, which no tool tip
     /// explains, loses no more than its unit, and only where samples of lines need the room.
     void setPrinted(bool printed) { m_printed = printed; }

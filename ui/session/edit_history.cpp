@@ -121,7 +121,11 @@ void EditHistory::record() {
     if (m_silent) return;
     const size_t lanes = now.config.lanes.size(), lanesBefore = before.config.lanes.size();
     QString text, setting;
-    if (lanes != lanesBefore) {
+    if (const auto edit = m_model.laneEdit(); edit != ConfigModel::LaneEdit::One) {
+        if (m_model.isStill(before.config)) return;
+        text = edit == ConfigModel::LaneEdit::Cells ? tr("Make lanes of cells")
+                                                    : tr("Try several values");
+    } else if (lanes != lanesBefore) {
         text = lanes > lanesBefore ? tr("Add a lane") : tr("Remove a lane");
     } else {
         const ConfigModel::Row* row = editedRow(m_model, before.config, now.config);

@@ -70,6 +70,21 @@ private slots:
         checkConfig(config);
     }
 
+    /// A list of powers of two is not written in two ways.
+    void powersAreWrittenAlike() {
+        RunConfig config = presetConfig("overflow");
+        config.lanes = parseLanes("amp-fp16", config.lanes);
+        const auto first = [&](const char* values) {
+            const Sweep sweep = parseSweep(values);
+            RunConfig swept = config;
+            applySweeps(swept, {&sweep, 1});
+            return sweptText(swept, 0, {&sweep, 1});
+        };
+        QCOMPARE(first("scaler.init_scale=16,2^12"), std::string("init_scale 2^4"));
+        QCOMPARE(first("scaler.init_scale=8,16"), std::string("init_scale 8"));
+        QCOMPARE(first("scaler.init_scale=10,2^12"), std::string("init_scale 10"));
+    }
+
     /// A growth interval means nothing where the scale is fixed, so there it makes no lanes.
     void combinationsWithoutMeaningAreLeftOut() {
         RunConfig config = defaultConfig();

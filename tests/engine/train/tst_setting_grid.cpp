@@ -1,6 +1,7 @@
 // Maps of settings: cells against single runs, the choice of lanes, stops, cells that fail, limits,
 // the table of a map, and cells that become lanes.
 #include "engine/core/error.h"
+#include "engine/runs/column.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
 #include "engine/train/setting_grid.h"
@@ -35,6 +36,25 @@ GridCells trained(const SettingGrid& grid) {
     return cells;
 }
 
+/// Counts the gradients of a run like this at the last steps.
+void addCounts(GridCell& cell, const RunConfig& config, int lane) {
+    Experiment experiment(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    std::vector<double> zeros, errors;
+    while (!experiment.finished()) {
+        experiment.advance(records, events);
+        const int64_t left = experiment.config().steps - experiment.step();
+        if (left > 24 || left % 3 != 0) continue;
+        const GradientRange next = experiment.gradientRanges(true).at(static_cast<size_t>(lane));
+        if (next.error) errors.push_back(*next.error);
+        if (next.notFinite() == 0)
+            zeros.push_back(static_cast<double>(next.zeros()) / static_cast<double>(next.total()));
+    }
+    if (!zeros.empty()) cell.zeroGradients = medianWithNan(zeros);
+    if (!errors.empty()) cell.gradientError = medianWithNan(errors);
+}
+
 /// What a run with these settings comes to, lane by lane.
 GridCell runOf(const RunConfig& config, int lane) {
     Experiment experiment(config);
@@ -57,10 +77,7 @@ GridCell runOf(const RunConfig& config, int lane) {
     }
     cell.score.loss = losses.median();
     cell.scale = experiment.lane(lane).scaler().scale;
-    const GradientRange next = experiment.gradientRanges(true).at(static_cast<size_t>(lane));
-    if (next.notFinite() == 0)
-        cell.zeroGradients = static_cast<double>(next.zeros()) / static_cast<double>(next.total());
-    cell.gradientError = next.error;
+    addCounts(cell, config, lane);
     return cell;
 }
 
@@ -133,6 +150,44 @@ private slots:
         const GridCells wide = trained(full);
         QVERIFY(wide.at(0)->zeroGradients && !wide[0]->gradientError);
         QVERIFY(gridCsv(full, wide).find(",5,finished,") != std::string::npos);
+    }
+
+    /// Of a training that ended before its time, the gradients after its last step are counted.
+    void gradientsWhereOneEndedEarly() {
+        RunConfig config = presetNamed("moons").config;
+        config.device = "cpu";
+        config.steps = 2000; // its last steps are far away
+        config.optimizer.lr = 0.1;
+        config.patience = 1;
+        const GridCells cells =
+            trained(SettingGrid(config, kAmp, sweepsOf({"scaler.init_scale=2^10"})));
+        QVERIFY(cells.at(0)->steps < 1000 && !cells[0]->reason.empty());
+        QVERIFY(cells[0]->zeroGradients && cells[0]->gradientError);
+    }
+
+    /// A cell that comes first although more of its gradients are zero is no proof.
+    void zerosSetTheBestInDoubt() {
+        const SettingGrid grid(skippingRegression(), kAmp, sweepsOf({"scaler.init_scale=1,2"}));
+        const auto cell = [](double loss, std::optional<double> zeros) {
+            return GridCell{.score = {{}, {}, loss, 0}, .zeroGradients = zeros};
+        };
+        const auto words = [&](const GridCells& cells) {
+            return QString::fromStdString(zerosOfBest(grid, cells).english());
+        };
+        QCOMPARE(words({cell(1, 0.604), cell(2, 0.422)}),
+                 QStringLiteral("In the best cell, 60 % of the gradients are zero, in others as "
+                                "few as 42 %: that it does best may be chance"));
+        QVERIFY(!words({cell(1, 0.6), cell(2, 0.5)}).isEmpty());
+        QVERIFY(words({cell(1, 0.999), cell(2, 0.5)}).contains(QStringLiteral(", 99 % of")));
+        QCOMPARE(words({cell(1, 0.6), cell(2, 0.51)}), QString());
+        QCOMPARE(words({cell(2, 0.6), cell(1, 0.1)}), QString()); // the best has the fewest
+        QCOMPARE(words({cell(1, {}), cell(2, 0.1)}), QString());
+        QCOMPARE(words({cell(1, 0.6), cell(2, {})}), QString());
+        QCOMPARE(words({cell(1, 0.6), cell(NAN, 0.1)}), QString());
+        QCOMPARE(words({cell(1, 0.6), std::nullopt}), QString());
+        // with a rate at which units die, zeros are right
+        const SettingGrid rates(skippingRegression(), kAmp, sweepsOf({"optimizer.lr=0.1,0.2"}));
+        QVERIFY(zerosOfBest(rates, {cell(1, 0.6), cell(2, 0.1)}).empty());
     }
 
     /// A cell is a run of its own, so it may differ from the others in settings of the run, too.
@@ -219,6 +274,19 @@ private slots:
         QCOMPARE(lanesForSweeps(config, sweepsOf({"scaler.growth_interval=1,2",
                                                   "scaler.mode=static,dynamic"})),
                  (std::vector<size_t>{1, 2}));
+    }
+
+    /// A setting may mean something beside some values of the other one only.
+    void cellsInWhichASettingMeansNothing() {
+        const auto words = [](std::initializer_list<const char*> sweeps) {
+            const SettingGrid grid(skippingRegression(), kAmp, sweepsOf(sweeps));
+            return QString::fromStdString(idleInCells(grid).english());
+        };
+        QCOMPARE(words({"scaler.mode=static,dynamic", "scaler.growth_interval=1,2,3"}),
+                 QStringLiteral("Without effect in 3 of 6 cells: scaler.growth_interval"));
+        QCOMPARE(words({"scaler.init_scale=1,2", "scaler.mode=off,static,dynamic"}),
+                 QStringLiteral("Without effect in 2 of 6 cells: scaler.init_scale"));
+        QCOMPARE(words({"scaler.init_scale=1,2", "scaler.growth_interval=1,2"}), QString());
     }
 
     void endsWithinAStep() {

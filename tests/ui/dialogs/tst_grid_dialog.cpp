@@ -5,7 +5,6 @@
 #include "tests/support/shown_window.h"
 #include "ui/dialogs/grid_dialog.h"
 
-#include <QAbstractItemModelTester>
 #include <QAbstractItemView>
 #include <QClipboard>
 #include <QComboBox>
@@ -28,13 +27,6 @@ namespace tst_grid_dialog {
 using namespace halfscope;
 
 namespace {
-
-SettingGrid fourCells() {
-    return {
-        tinyConfig(5),
-        1,
-        {parseSweep("scaler.init_scale=2^10,2^20"), parseSweep("scaler.growth_interval=20,30")}};
-}
 
 GridCell cellOf(double loss, int64_t skipped = 0) {
     GridCell cell;
@@ -97,11 +89,12 @@ class TestGridDialog : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
-    void table();
-    void measures();
     void textIsReadOnEveryColor();
     void suggestsValues();
+    void suggestsAroundTheScaleThatWasFound();
     void trainsAndTells();
+    void zerosOfTheBestAreTold();
+    void cellsWithoutEffectAreTold();
     void captionLeavesVariedSettingsOut();
     void sameCellsAsTheEngine();
     void stopLeavesTheRestEmpty();
@@ -115,117 +108,6 @@ private slots:
     void notesOfTheEnd();
     void smallScreen();
 };
-
-void TestGridDialog::table() {
-    GridModel model;
-    const QAbstractItemModelTester tester(&model,
-                                          QAbstractItemModelTester::FailureReportingMode::Fatal);
-    QCOMPARE(model.rowCount(), 0);
-    model.begin(fourCells());
-    QCOMPARE(model.rowCount(), 2);
-    QCOMPARE(model.columnCount(), 2);
-    QCOMPARE(model.headerData(1, Qt::Vertical).toString(), QStringLiteral("2^20"));
-    QCOMPARE(model.headerData(0, Qt::Horizontal).toString(), QStringLiteral("20"));
-    QCOMPARE(model.axes(), QStringLiteral("Rows: First scale. Columns: Growth interval"));
-    QCOMPARE(shownAt(model, 0, 0), QString());
-    QCOMPARE(shownAt(model, 0, 0, Qt::ToolTipRole),
-             QStringLiteral("First scale 2^10, Growth interval 20: not trained"));
-    model.set(0, cellOf(0.5, 3));
-    model.set(1, cellOf(0.25));
-    GridCell failed;
-    failed.outcome = CellOutcome::Failed;
-    failed.reason = Message::data("no memory <img>");
-    model.set(2, failed);
-    GridCell stopped = cellOf(0.125);
-    stopped.outcome = CellOutcome::Stopped;
-    stopped.reason = Message::data("At the floor");
-    model.set(3, stopped);
-    QCOMPARE(shownAt(model, 0, 0), QStringLiteral("0.5"));
-    QCOMPARE(shownAt(model, 0, 1), QStringLiteral("★ 0.25"));
-    QCOMPARE(shownAt(model, 1, 0), QStringLiteral("failed"));
-    QCOMPARE(shownAt(model, 1, 1), QStringLiteral("0.125*")); // trained less: not the best
-    QVERIFY(model.index(0, 1).data(GridModel::BestRole).toBool());
-    QVERIFY(model.index(1, 0).data(GridModel::FailedRole).toBool());
-    QVERIFY(!model.index(1, 0).data(GridModel::GoodnessRole).isValid());
-    QCOMPARE(shownAt(model, 0, 1, Qt::AccessibleTextRole),
-             QStringLiteral("First scale 2^10, Growth interval 30: 0.25, the best of all"));
-    QCOMPARE(shownAt(model, 0, 0, Qt::ToolTipRole),
-             QStringLiteral("First scale 2^10, Growth interval 20\n"
-                            "Loss: 0.5 (median of the last 5 steps), 1 in the last step\n"
-                            "Skipped steps: 3 of 5\nLast loss scale: 1024 = 2^10"));
-    QVERIFY(
-        shownAt(model, 1, 0, Qt::ToolTipRole).endsWith(QStringLiteral("failed. no memory <img>")));
-    QVERIFY(shownAt(model, 1, 1, Qt::ToolTipRole).endsWith(QStringLiteral("early. At the floor")));
-    QCOMPARE(model.text(), QStringLiteral("First scale\t20\t30\n2^10\t0.5\t0.25\n"
-                                          "2^20\tfailed\t0.125\n"));
-    QCOMPARE(model.trained(), size_t{4});
-}
-
-void TestGridDialog::measures() {
-    GridModel model;
-    model.begin(fourCells());
-    const auto good = [&model](int row, int column) {
-        return model.index(row, column).data(GridModel::GoodnessRole).toDouble();
-    };
-    model.set(0, cellOf(1, 4));
-    model.set(1, cellOf(2, 0));
-    model.set(2, cellOf(3, 2));
-    QCOMPARE(good(0, 0), 1.0); // the least loss is best
-    QCOMPARE(good(0, 1), 0.5);
-    QCOMPARE(good(1, 0), 0.0);
-    QCOMPARE(model.range().worst + ' ' + model.range().best, QStringLiteral("3 1"));
-    model.set(3, cellOf(10000)); // by powers of ten
-    QVERIFY(std::abs(good(0, 1) - (1 - std::log(2) / std::log(10000))) < 1e-12);
-    model.set(3, cellOf(NAN));
-    QCOMPARE(good(1, 1), 0.0);
-    QCOMPARE(good(0, 1), 0.5); // the range is that of numbers
-    QCOMPARE(shownAt(model, 1, 1), QStringLiteral("not a number"));
-    model.show(GridModel::Measure::Skipped);
-    QCOMPARE(shownAt(model, 0, 0), QStringLiteral("★ 4")); // best of all by its loss
-    QCOMPARE(good(0, 0), 0.0);
-    QVERIFY(!model.measures().contains(GridModel::Measure::Accuracy));
-    QVERIFY2(model.starRule().startsWith("The star marks the cell with the lowest loss. Of equal "
-                                         "cells it is the one with the fewest skipped steps, then "
-                                         "the first one"),
-             qPrintable(model.starRule()));
-    GridCell judged = cellOf(5);
-    judged.score.accuracy = 0.75;
-    judged.score.validationLoss = 0.5;
-    model.set(3, judged);
-    QCOMPARE(model.measures().size(), 5);
-    QVERIFY2(model.starRule().startsWith("The star marks the cell with the highest accuracy. Of "
-                                         "equal cells it is the one with the lowest validation "
-                                         "loss, then the lowest loss, then the fewest"),
-             qPrintable(model.starRule()));
-    GridLegend legend(model);
-    QCOMPARE(legend.findChild<QLabel*>(QStringLiteral("gridMarks"))->toolTip(), model.starRule());
-    model.show(GridModel::Measure::Accuracy);
-    QCOMPARE(shownAt(model, 1, 1), QStringLiteral("★ 75 %"));
-    QCOMPARE(shownAt(model, 0, 0), QStringLiteral("–"));
-    model.show(GridModel::Measure::Scale);
-    QCOMPARE(shownAt(model, 0, 0), QStringLiteral("2^10"));
-    judged.zeroGradients = 0.25;
-    judged.gradientError = 0.5;
-    model.set(3, judged);
-    judged.zeroGradients = 0.5;
-    judged.gradientError = 2;
-    model.set(2, judged);
-    QCOMPARE(model.measures().size(), 7);
-    model.show(GridModel::Measure::ZeroGradients);
-    QCOMPARE(shownAt(model, 1, 0), QStringLiteral("★ 50 %"));
-    QCOMPARE(good(1, 0), 0.0);
-    QCOMPARE(shownAt(model, 0, 0), QStringLiteral("–"));
-    QVERIFY(model.about(2).contains(QStringLiteral("Zero gradients: 50 %\nGradient error: 2")));
-    model.show(GridModel::Measure::GradientError);
-    QCOMPARE(shownAt(model, 1, 1), QStringLiteral("0.5"));
-    QCOMPARE(good(1, 1), 1.0);
-    model.show(GridModel::Measure::Scale);
-    const SettingGrid one(tinyConfig(5), 1, {parseSweep("scaler.init_scale=1,2,4")});
-    model.begin(one);
-    QCOMPARE(model.columnCount(), 1);
-    QCOMPARE(model.headerData(0, Qt::Horizontal).toString(), QStringLiteral("Last loss scale"));
-    QCOMPARE(model.axes(), QStringLiteral("Rows: First scale"));
-}
 
 /// Reads the colours back from what is painted, at both ends and between.
 void TestGridDialog::textIsReadOnEveryColor() {
@@ -266,11 +148,37 @@ void TestGridDialog::suggestsValues() {
                                                        "commas"))
             ->text();
     };
-    QCOMPARE(suggested("scaler.init_scale"), QStringLiteral("1, 256, 2^16, 2^24, 2^32"));
+    QCOMPARE(suggested("scaler.init_scale"), QStringLiteral("2^0, 2^8, 2^16, 2^24, 2^32"));
     QCOMPARE(suggested("optimizer.lr"), QStringLiteral("1e-05, 0.0001, 0.001, 0.01, 0.1"));
     QCOMPARE(suggested("model.width"), QStringLiteral("4, 8, 16, 32, 64"));
     QCOMPARE(suggested("model.depth"), QStringLiteral("0, 1, 2, 3"));
     QVERIFY(suggested("precision").contains(QStringLiteral("amp-bf16")));
+}
+
+/// Until a map is trained, the suggestion follows the scale that the lane has found, but not what
+/// was typed.
+void TestGridDialog::suggestsAroundTheScaleThatWasFound() {
+    ConfigModel config;
+    config.load(tinyConfig(10));
+    std::optional<double> scale;
+    GridDialog dialog(config, nullptr, [&scale](int lane) {
+        return lane == 1 ? scale : std::nullopt; // the amp-fp16 one
+    });
+    const auto* values = named<QLineEdit>(
+        dialog, QStringLiteral("Values of the first setting, separated by commas"));
+    QCOMPARE(values->text(), QStringLiteral("2^0, 2^8, 2^16, 2^24, 2^32"));
+    scale = 0x1p11;
+    dialog.show();
+    QCOMPARE(values->text(), QStringLiteral("2^-5, 2^3, 2^11, 2^19, 2^27"));
+    QCOMPARE(values->selectedText(), values->text()); // typing replaces it
+    QCOMPARE(named<QLineEdit>(dialog, QStringLiteral("Values of the second setting, separated by "
+                                                     "commas"))
+                 ->text(),
+             QStringLiteral("20")); // of intervals that no training reaches, one
+    ask(dialog, QStringLiteral("3, 4"), QStringLiteral("5"), 2);
+    dialog.hide();
+    dialog.show();
+    QCOMPARE(values->text(), QStringLiteral("3, 4"));
 }
 
 void TestGridDialog::trainsAndTells() {
@@ -325,6 +233,34 @@ void TestGridDialog::trainsAndTells() {
 }
 
 /// The caption does not give the varied settings a value of their own.
+/// The first of equal cells is the best, whatever it loses.
+void TestGridDialog::zerosOfTheBestAreTold() {
+    ConfigModel config;
+    config.load(tinyConfig(1));
+    GridDialog dialog(config);
+    ask(dialog, QStringLiteral("2^-20, 2^4"), QString(), 1);
+    press(dialog, QStringLiteral("Start"));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    const QString told = dialog.findChild<QLabel*>(QStringLiteral("gridCell"))->text();
+    QVERIFY2(!dialog.model().doubt().isEmpty() && told.endsWith(dialog.model().doubt()),
+             qPrintable(told));
+}
+
+void TestGridDialog::cellsWithoutEffectAreTold() {
+    ConfigModel config;
+    config.load(tinyConfig(10));
+    GridDialog dialog(config);
+    ask(dialog, QStringLiteral("2, 4"), QStringLiteral("5, 7"), 3);
+    QVERIFY2(dialog.note().endsWith(QStringLiteral("3 steps each.")), qPrintable(dialog.note()));
+    auto* field = named<QComboBox>(dialog, QStringLiteral("First setting"));
+    field->setCurrentIndex(field->findData(QStringLiteral("scaler.mode")));
+    type(named<QLineEdit>(dialog,
+                          QStringLiteral("Values of the first setting, separated by commas")),
+         QStringLiteral("static, dynamic"));
+    QVERIFY2(dialog.note().contains(QStringLiteral(" Without effect in 2 of 4 cells: ")),
+             qPrintable(dialog.note()));
+}
+
 void TestGridDialog::captionLeavesVariedSettingsOut() {
     RunConfig tiny = tinyConfig(5);
     tiny.lanes.push_back(tiny.lanes[1]);

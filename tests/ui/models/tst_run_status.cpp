@@ -50,6 +50,7 @@ private slots:
     void skipsOfAParent();
     void aLossThatIsLost();
     void whatWasJudgedIsNamed();
+    void shortWordsHaveTheMedian();
     void dataThatAreNotFinite();
     void underflowBesideDataFaults();
     void theSpeedOfARunThatIsOver();
@@ -107,6 +108,35 @@ void TestRunStatus::skipsOfAParent() {
                                          "did not follow a growth of the loss scale.")),
              qPrintable(text));
     QVERIFY2(!text.contains(QLatin1String("before the fork")), qPrintable(text));
+}
+
+/// Where room is short, the losses that are compared are not those of a single step, in which the
+/// order may be another one.
+void TestRunStatus::shortWordsHaveTheMedian() {
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    const auto take = [&](int64_t first, int64_t last, float loss) {
+        RunBatch steps;
+        for (int64_t step = first; step <= last; ++step)
+            for (const int lane : {0, 1}) {
+                StepRow row = rowAt(step, lane, 1);
+                row.set(metric::Loss, lane == 0 ? loss : 2.0f);
+                steps.rows.push_back(row);
+            }
+        run->append(std::move(steps));
+        model.refresh();
+    };
+    take(1, 24, 1);
+    QCOMPARE(model.summaries()[1],
+             QStringLiteral("After step 24 the loss is: A\u00a01, B\u00a02."));
+    take(25, 29, 1);
+    take(30, 30, 8);
+    const QStringList texts = model.summaries();
+    QVERIFY2(texts[0].contains(QStringLiteral("\u00a08 (median")), qPrintable(texts[0]));
+    QCOMPARE(texts[1], QStringLiteral("After step 30 the median loss is: A\u00a01, B\u00a02."));
+    QCOMPARE(texts[2], QStringLiteral("Median loss after step 30: A\u00a01, B\u00a02."));
 }
 
 /// A median of losses that are not finite tells nothing; the step since when they are does.

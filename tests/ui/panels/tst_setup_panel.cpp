@@ -25,6 +25,7 @@
 #include <QTextDocument>
 #include <QToolButton>
 #include <QWheelEvent>
+#include <memory>
 
 namespace tst_setup_panel {
 
@@ -62,6 +63,7 @@ private slots:
     void severalValuesBecomeLanes();
     void lanesThatBecomeOneAreTold();
     void suggestedValuesAreAllowed();
+    void valuesAroundTheScaleThatWasFound();
     void noteOfNewLanes();
     void noteLeavesTheEditInView();
     void setupLanesComeAndGo();
@@ -252,7 +254,7 @@ void TestSetupPanel::severalValuesBecomeLanes() {
     const auto result = [&] {
         return dialog->findChild<QLabel*>(QStringLiteral("sweepResult"))->text();
     };
-    QCOMPARE(values->text(), QStringLiteral("256, 2^16, 2^24")); // around the present 2^16
+    QCOMPARE(values->text(), QStringLiteral("2^8, 2^16, 2^24")); // around the present 2^16
     QCOMPARE(result().count(u'\n'), 3);                          // four lanes
     type(values, QStringLiteral("2^3, x"));
     QVERIFY2(result().contains(QStringLiteral("\"x\" is not allowed")), qPrintable(result()));
@@ -276,6 +278,23 @@ void TestSetupPanel::severalValuesBecomeLanes() {
     QVERIFY(model.removeLane(2) && model.removeLane(1)); // fp32 is left, which has no loss scale
     QVERIFY(sweptFields(model.config()).empty());
     QVERIFY(!panel.findChild<QToolButton*>(QStringLiteral("sweep"))->isEnabled());
+}
+
+/// Where a lane has trained, first scales around the one that it has found are worth a try.
+void TestSetupPanel::valuesAroundTheScaleThatWasFound() {
+    ConfigModel model; // fp32, amp-fp16
+    SetupPanel panel(model);
+    const auto suggested = [&panel] {
+        panel.askSweep();
+        const std::unique_ptr<SweepDialog> dialog(panel.findChild<SweepDialog*>());
+        return dialog->findChild<QLineEdit*>()->text();
+    };
+    panel.setScaleOfLane([](int lane) { return std::optional(lane == 1 ? 0x1p11 : 1.0); });
+    QCOMPARE(suggested(), QStringLiteral("2^8, 2^16, 2^24")); // no lane is one of a run yet
+    model.startBuilding();
+    model.setRunning(model.config());
+    QCOMPARE(suggested(), QStringLiteral("2^3, 2^11, 2^19"));
+    QCOMPARE(panel.presentScale(0), std::nullopt); // fp32 has none
 }
 
 /// Lanes that only the swept setting sets apart are not dropped silently, and what is suggested

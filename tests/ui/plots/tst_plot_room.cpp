@@ -19,6 +19,7 @@ private slots:
     void audiencesSeeCurvesRatherThanRows();
     void audiencesSeeRowsWithMarksOnly();
     void slidersGiveTheirWordsForSamples();
+    void buttonsGiveTheirWordsForLanes();
 
 private:
     void setLanes(int lanes) {
@@ -129,6 +130,42 @@ void TestPlotRoom::slidersGiveTheirWordsForSamples() {
     QVERIFY(slider->form() != SmoothingBox::Form::Words && hasSamples());
     QCOMPARE(formWith(6, 1400), SmoothingBox::Form::Words);
     QVERIFY(hasSamples());
+}
+
+/// While figures stay at a step, a button leads back: it hides no lane that it has room for.
+void TestPlotRoom::buttonsGiveTheirWordsForLanes() {
+    setLanes(6);
+    const auto* live = m_stack->findChild<QToolButton*>(QStringLiteral("toNewestStep"));
+    const auto* slider = m_stack->findChild<SmoothingBox*>();
+    const ReadoutItem* header = nullptr; // of the loss
+    for (int i = 0; i < plotOf(*m_stack).itemCount() && !header; ++i)
+        header = qobject_cast<ReadoutItem*>(plotOf(*m_stack).item(i));
+    QVERIFY(header);
+    show(1400);
+    m_stack->pinCrosshair(1);
+    draw();
+    QVERIFY(live->isVisible() && header->fits());
+    const QString words = live->accessibleName();
+    QCOMPARE(live->text(), words);
+    constexpr int kBetween = 10; // pixels, before each control
+    const int least = ReadoutItem::heightFor(plotOf(*m_stack).font()) +
+                      slider->widthIn(SmoothingBox::Form::ShortSlider) + 2 * kBetween;
+    const int whole = live->width();
+    int arrows = 0;
+    for (int width = 1400; width > 480; width -= 8) {
+        show(width);
+        const QString about = QString::number(width);
+        QVERIFY2(header->fits() || !header->holdsAll(least), qPrintable(about));
+        if (live->arrowType() == Qt::NoArrow) continue;
+        ++arrows;
+        QVERIFY2(live->width() < whole / 2 && live->text().isEmpty(), qPrintable(about));
+        QVERIFY2(slider->form() == SmoothingBox::Form::ShortSlider, qPrintable(about));
+    }
+    QVERIFY(arrows > 0);
+    QCOMPARE(live->accessibleName(), words);
+    show(1400);
+    QCOMPARE(live->text(), words);
+    QVERIFY(live->arrowType() == Qt::NoArrow);
 }
 
 } // namespace tst_plot_room

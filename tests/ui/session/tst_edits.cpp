@@ -39,6 +39,7 @@ private slots:
     void backAndForth();
     void whatAnEditBringsComesBackWithIt();
     void lanesComeBack();
+    void lanesMadeTogetherAreNamed();
     void laneOfTheRunIsFoundAgain();
     void laneOfAnEarlierRunIsNot();
     void quickEditsOfOneSettingAreOne();
@@ -109,6 +110,27 @@ void TestEdits::lanesComeBack() {
     history.stack().redo();
     QCOMPARE(model.config().lanes.size(), size_t(2));
     QVERIFY(!history.stack().canRedo());
+}
+
+/// However many lanes there are then.
+void TestEdits::lanesMadeTogetherAreNamed() {
+    ConfigModel model;
+    EditHistory history(model);
+    const size_t lanes = model.config().lanes.size();
+    model.sweep(parseSweep("scaler.init_scale=4,16"));
+    QCOMPARE(history.stack().undoText(), QStringLiteral("Try several values"));
+    history.stack().undo();
+    QCOMPARE(model.config().lanes.size(), lanes);
+    const std::vector<size_t> one{0}, two{0, 1};
+    const SettingGrid grid(model.config(), 1, {parseSweep("scaler.init_scale=4,16")});
+    for (const std::vector<size_t>& cells : {two, one}) {
+        model.takeCells(grid, cells);
+        QCOMPARE(history.stack().undoText(), QStringLiteral("Make lanes of cells"));
+        history.stack().undo();
+        QCOMPARE(model.config().lanes.size(), lanes);
+    }
+    model.addLane();
+    QCOMPARE(history.stack().undoText(), QStringLiteral("Add a lane"));
 }
 
 void TestEdits::laneOfTheRunIsFoundAgain() {
