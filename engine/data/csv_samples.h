@@ -5,6 +5,12 @@
 
 namespace halfscope {
 
+/// The sentences of a table's notes about lines without a value: %1 of them, of %2.
+inline constexpr Phrase kLineDropped =
+    phrase("Data", "%1 of %2 lines lacks a value and is left out.");
+inline constexpr Phrase kLinesDropped =
+    phrase("Data", "%1 of %2 lines lack a value and are left out.");
+
 struct CsvTable {
     CsvLayout layout;
     /// (samples, inputs); nan until a mean replaces it. In double, because float32 would round

@@ -250,11 +250,8 @@ private:
     }
     void noteDropped() {
         if (m_table.dropped > 0)
-            m_notes.push_back({m_table.dropped == 1
-                                   ? phrase("Data", "%1 of %2 lines lacks a value and is left out.")
-                                   : phrase("Data", "%1 of %2 lines lack a value and are left "
-                                                    "out."),
-                               m_table.dropped, m_table.dropped + m_table.samples});
+            m_notes.push_back({m_table.dropped == 1 ? kLineDropped : kLinesDropped, m_table.dropped,
+                               m_table.dropped + m_table.samples});
     }
     void noteHeldBack(const TaskConfig& task) {
         if (validatesOwn(task)) return;

@@ -8,6 +8,7 @@
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_log.h"
 #include "engine/runs/session_values.h"
+#include "engine/runs/validation_shown.h"
 #include "engine/settings/fields.h"
 
 #include <algorithm>
@@ -322,7 +323,6 @@ private:
 
     LanePictures pictures() const {
         LanePictures found;
-        found.validated = std::nullopt;
         Statement row =
             m_database.prepare("SELECT step, data FROM pictures WHERE run = ?1 ORDER BY lane");
         row.bind(1, m_key);
@@ -331,6 +331,7 @@ private:
             found.outputs.push_back(unpackedPicture(row.bytes(1)));
         }
         if (found.outputs.size() != m_run->lanes().size()) return {};
+        found.validated = validationShown(m_run->now(), found);
         if (!hasTable(m_database, "galleries")) return found;
         row = m_database.prepare("SELECT data FROM galleries WHERE run = ?1 ORDER BY place");
         row.bind(1, m_key);

@@ -10,6 +10,7 @@
 #include "engine/runs/run_summary.h"
 #include "engine/runs/saved_forks.h"
 #include "engine/runs/table_reader.h"
+#include "engine/runs/validation_shown.h"
 #include "engine/settings/fields.h"
 
 #include <algorithm>
@@ -536,6 +537,7 @@ private:
             all.outputs.push_back(outputOf(run_file::output(lane)));
             if (all.outputs.back().width == 0) return std::nullopt;
         }
+        all.validated = validationShown(m_run->now(), all);
         all.galleries = galleries();
         all.fromFiles = true;
         return all;

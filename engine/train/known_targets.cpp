@@ -177,22 +177,23 @@ void compareNumbers(const Targets& targets, const Predictions& all, KnownTargets
     if (found.logits && targets.areSides()) found.right.push_back(right);
 }
 
-/// Returns the number with four digits, for people.
-std::string rounded(double x) {
-    if (x == 0 || !std::isfinite(x)) return numberText(x);
+/// Returns the number with four digits, for people: the window groups them as it does on a lane's
+/// card.
+Message rounded(double x) {
+    if (x == 0 || !std::isfinite(x)) return Message::number(numberText(x));
     const double step = std::pow(10, std::floor(std::log10(std::abs(x))) - 3);
-    return numberText(static_cast<float>(std::round(x / step) * step));
+    return Message::number(numberText(static_cast<float>(std::round(x / step) * step)));
 }
 
 /// Returns a share in percent, for people.
-std::string percentOf(int64_t right, int64_t all) {
+Message percentOf(int64_t right, int64_t all) {
     return rounded(100 * static_cast<double>(right) / static_cast<double>(all));
 }
 
 } // namespace
 
 Message KnownTargets::classesSentence(size_t index) const {
-    const std::string percent = percentOf(right[index], samples);
+    const Message percent = percentOf(right[index], samples);
     if (name.empty())
         return {phrase("Training", "Predicted right: %1 of %2 pictures in folders of classes, an "
                                    "accuracy of %3 %."),
@@ -203,7 +204,7 @@ Message KnownTargets::classesSentence(size_t index) const {
 }
 
 Message KnownTargets::logitsSentence(size_t index) const {
-    const std::string mean = rounded(error[index]);
+    const Message mean = rounded(error[index]);
     if (index >= right.size())
         return {phrase("Training", "Predicted are logits. Mean absolute error of their sigmoid "
                                    "over the samples whose %1 is known (%2): %3."),

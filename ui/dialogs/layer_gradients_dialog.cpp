@@ -113,10 +113,12 @@ void LayerGradientsDialog::refresh() {
     const std::span<const GradientRange> ranges = m_run->now().newestGradients();
     const int64_t trained = std::max<int64_t>(0, ranges.front().step - 1);
     QStringList scales;
-    for (size_t lane = 0; lane < ranges.size(); ++lane)
-        if (ranges[lane].scale != 1)
-            scales << tr("%1: %2").arg(laneLetter(static_cast<int>(lane)),
-                                       scaleText(static_cast<double>(ranges[lane].scale)));
+    const RunConfig& config = m_run->now().info().config;
+    for (int lane = 0; lane < static_cast<int>(ranges.size()); ++lane) {
+        const float scale = ranges[static_cast<size_t>(lane)].scale;
+        if (scale != 1 || laneScales(config, lane))
+            scales << tr("%1: %2").arg(laneLetter(lane), scaleText(static_cast<double>(scale)));
+    }
     const QString step = QLocale().toString(static_cast<qlonglong>(trained));
     m_heading->setText(scales.isEmpty()
                            ? tr("Gradients after step %1; no lane scales its loss.").arg(step)

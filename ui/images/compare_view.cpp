@@ -393,9 +393,8 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
     for (int i = 0; i <= lanes; ++i) {
         QStringList lines{view(i).title()};
         if (const QString about = m_about.value(i); i < lanes && !about.isEmpty()) lines << about;
-        if (const QString caption = captionOf(i); !caption.isEmpty()) lines << caption;
-        const QString text = explanation(WordsFor::MuchRoom);
-        if (!text.isEmpty()) lines << text;
+        lines << captionWords(m_kind, captionOf(i));
+        lines << explanation(WordsFor::MuchRoom);
         if (isSaved() && (i < lanes || mode().shows != Shows::Target))
             lines << savedWords(WordsFor::MuchRoom);
         const QString error = errorText(errors[static_cast<size_t>(i)], ErrorText::Full);
@@ -406,6 +405,7 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
                           : tr("%1: mean absolute difference, and peak signal-to-noise ratio"))
                          .arg(error);
         lines << tr("Wheel: zoom. Drag: move. Double click: fit.");
+        lines.removeAll(QString());
         const QString tip = lines.join(u'\n');
         if (view(i).toolTip() != tip) view(i).setToolTip(tip);
     }
@@ -532,7 +532,7 @@ QString CompareView::readoutText(const QString& about) const {
 void CompareView::updateReadout() {
     m_readout = readoutText(explanation(WordsFor::MuchRoom));
     const QFontMetrics metrics = m_readoutLabel->fontMetrics();
-    const int room = m_readoutLabel->width();
+    const int room = m_canvas->width(); // the label gets the same width after the canvas
     const QString whole = metrics.horizontalAdvance(m_readout) <= room
                               ? m_readout
                               : readoutText(explanation(WordsFor::LittleRoom));

@@ -113,6 +113,14 @@ QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor r
     return {};
 }
 
+QString captionWords(ViewKind kind, const QString& caption) {
+    const QStringList counts = caption.split(u'/');
+    if (kind != ViewKind::Classes || counts.size() != 2) return caption;
+    //: %1 is "58/64", %2 is "58" and %3 is "64": so many get their true class
+    return QCoreApplication::translate("CompareView", "%1: %2 of %3 are predicted right.")
+        .arg(caption, counts[0], counts[1]);
+}
+
 QString savedWords(WordsFor room) {
     return room == WordsFor::LittleRoom
                ? QCoreApplication::translate("CompareView", "(8-bit values of a saved picture)")

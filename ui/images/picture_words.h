@@ -34,6 +34,9 @@ QString bareShareText(double share);
 /// Tells how to read pictures whose pixels are no values and which are no tables of classes.
 /// `validated`: see LanePictures.
 QString pictureWords(ViewKind, std::optional<int64_t> validated, WordsFor);
+/// Explains a caption like "58/64" above a table of classes or its samples; returns others as they
+/// are.
+QString captionWords(ViewKind, const QString& caption);
 /// Tells what a cell of the tables of classes means, and what share of its row each lane has there.
 QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes);
 

@@ -241,13 +241,28 @@ bool ConfigModel::waitsForRestart(const Row& r) const {
 
 ConfigModel::Waiting ConfigModel::waiting() const {
     if (!m_running) return Waiting::Nothing;
+    if (runsRemovedLane()) return Waiting::Edits;
+    for (const Row& r : m_rows)
+        if (waitsForRestart(r)) return Waiting::Edits;
+    return lanesThatRun() < m_config.lanes.size() ? Waiting::NewLanes : Waiting::Nothing;
+}
+
+/// Returns how many edited lanes stand for one of the run.
+size_t ConfigModel::lanesThatRun() const {
     size_t present = 0;
     for (int lane = 0; lane < static_cast<int>(m_config.lanes.size()); ++lane)
         if (runsAs(lane)) ++present;
-    if (present < m_running->lanes.size()) return Waiting::Edits; // a lane was removed
+    return present;
+}
+
+QStringList ConfigModel::waitingNames() const {
+    if (!m_running || runsRemovedLane()) return {};
+    QStringList names;
     for (const Row& r : m_rows)
-        if (waitsForRestart(r)) return Waiting::Edits;
-    return present < m_config.lanes.size() ? Waiting::NewLanes : Waiting::Nothing;
+        if (waitsForRestart(r) && (!r.field->applies || r.field->applies(m_config, r.lane)))
+            names << translated(r.field->label);
+    names.removeDuplicates();
+    return names;
 }
 
 bool ConfigModel::addLane() {

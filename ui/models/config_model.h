@@ -8,6 +8,7 @@
 
 #include <QAbstractListModel>
 #include <QString>
+#include <QStringList>
 #include <optional>
 #include <vector>
 
@@ -93,6 +94,9 @@ public:
         Edits,    ///< edits that have no other way to take effect
     };
     Waiting waiting() const;
+    /// Returns the names of the settings that wait for a restart, each once; none where a lane that
+    /// was removed waits with them.
+    QStringList waitingNames() const;
     bool restartNeeded() const { return waiting() != Waiting::Nothing; }
     /// Tells whether the run has not begun: Play then takes up what waits.
     void setUntrained(bool);
@@ -141,6 +145,8 @@ signals:
     void loaded();
 
 private:
+    size_t lanesThatRun() const;
+    bool runsRemovedLane() const { return lanesThatRun() < m_running->lanes.size(); }
     void rebuildRows();
     bool apply(int row, const FieldValue&);
     void announce();

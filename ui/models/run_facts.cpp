@@ -81,6 +81,15 @@ bool laneScales(const RunConfig& config, int lane) {
     return lane < static_cast<int>(config.lanes.size()) && scale && scale->applies(config, lane);
 }
 
+bool scalesAt(const RunSnapshot& run, int lane, int64_t step) {
+    const auto infoOf = [&run](int of) -> const LaneInfo& {
+        return run.lanes()[static_cast<size_t>(of)];
+    };
+    while (infoOf(lane).parent >= 0 && step <= infoOf(lane).forkStep)
+        lane = infoOf(lane).parent;
+    return laneScales(run.info().config, lane);
+}
+
 bool someLaneScales(const RunSnapshot& run) {
     const RunConfig& config = run.info().config;
     for (int lane = 0; lane < run.laneCount(); ++lane) {

@@ -11,6 +11,9 @@ namespace halfscope {
 
 /// Whether a lane has a loss scale.
 bool laneScales(const RunConfig&, int lane);
+/// Whether what a lane's column has at a step is a loss scale: the past of a fork is that of its
+/// parent, which may have none.
+bool scalesAt(const RunSnapshot&, int lane, int64_t step);
 /// Whether a lane has a loss scale, had one earlier in the run, or may have one: settings may
 /// describe fewer lanes than a saved run has.
 bool someLaneScales(const RunSnapshot&);

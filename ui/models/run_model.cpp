@@ -470,6 +470,11 @@ double RunModel::secondsPerStep() const {
     return seconds;
 }
 
+bool RunModel::stepsAreReadable() const {
+    constexpr double kReadable = 20; // steps a second; figures flicker at more
+    return (m_pace > 0 && m_pace <= kReadable) || kReadable * secondsPerStep() >= 1;
+}
+
 double RunModel::speedRatio(int of, int over) const {
     if (lanes() <= std::max(of, over) || lane(over).stepsPerSecond <= 0) return 0.0;
     return lane(of).stepsPerSecond / lane(over).stepsPerSecond;

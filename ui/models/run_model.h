@@ -130,6 +130,8 @@ public:
     bool waitsAt(double pace) const { return pace > 0 && pace * secondsPerStep() < 1; }
     /// Sets the pace at which the run is or was trained, see paceOf(); 0: no limit.
     void setPace(double pace) { m_pace = pace; }
+    /// Whether steps come so slowly that figures of each of them can be read.
+    bool stepsAreReadable() const;
     /// Sets whether the run is over or a saved one: its last seconds are then no better than the
     /// others, and its speeds are those of all steps. Returns whether that changes a speed.
     bool setOver(bool over);

@@ -7,7 +7,6 @@
 #include "ui/look/theme.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
-#include "ui/plots/tickers.h"
 
 #include <QEvent>
 #include <QGuiApplication>
@@ -92,16 +91,16 @@ void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::op
         if (!laneScales(run->info().config, lane)) continue;
         const auto scale = run->column(lane, metric::Scale).upTo(at);
         const auto skipped = run->column(lane, metric::SkippedSoFar).upTo(at);
-        if (!scale || !skipped) continue;
+        if (!scale || !skipped || !scalesAt(run->now(), lane, scale->step)) continue;
         const int steps = static_cast<int>(skipped->value);
         const QString skips = steps > 0 ? u' ' + tr("(%n skipped)", nullptr, steps) : QString();
         const QString value = scaleText(scale->value);
+        const QString power = value.section(QStringLiteral(" = "), -1);
         full << marked(laneLabel(lane, titles[lane]) + u' ' + value + skips, lane);
         brief << marked(laneLetter(lane) + u' ' + value + skips, lane);
-        counted << marked(laneLetter(lane) + u' ' +
-                              tr("%1 (%2)").arg(powerOfTwo(scale->value), locale.toString(steps)),
-                          lane);
-        bare << marked(laneLetter(lane) + u' ' + powerOfTwo(scale->value), lane);
+        counted << marked(
+            laneLetter(lane) + u' ' + tr("%1 (%2)").arg(power, locale.toString(steps)), lane);
+        bare << marked(laneLetter(lane) + u' ' + power, lane);
     }
     const QString gap = QStringLiteral("&nbsp;&nbsp; ");
     if (!full.isEmpty()) {

@@ -1,5 +1,6 @@
 // The counters of each lane as cards: loss, memory by cause, loss scale, progress to the next
-// growth, skipped steps, and the last event. Reads the RunModel; refreshed a few times a second.
+// growth, skipped steps, and the last event. Reads the RunModel; refreshed with the other
+// figures.
 #pragma once
 
 #include "ui/models/run_facts.h"

@@ -422,6 +422,15 @@ void SetupPanel::refresh() {
     m_scroll->ensureWidgetVisible(focusWidget());
 }
 
+/// Names what waits: the other settings of a scaler's preset act at once.
+QString SetupPanel::waitingText() const {
+    constexpr qsizetype kMostNames = 3; // more are shown by their marks
+    const QStringList names = m_model.waitingNames();
+    return names.isEmpty() || names.size() > kMostNames
+               ? tr("These changes need a restart.")
+               : tr("%1 will take effect at a restart.").arg(listedTags(names));
+}
+
 void SetupPanel::refreshSettings() {
     const QStringList names = laneNames();
     for (const Group& group : m_groups) {
@@ -445,7 +454,7 @@ void SetupPanel::refreshSettings() {
     m_restartText->setText(untrained ? tr("Play starts with these changes.")
                            : waiting == ConfigModel::Waiting::NewLanes
                                ? tr("The new lane can continue from here, or start with a restart.")
-                               : tr("These changes need a restart."));
+                               : waitingText());
     m_restartNow->setText(untrained ? tr("Apply now") : tr("Restart now"));
     m_restartNow->setToolTip(untrained ? tr("Shows the networks with these changes before training")
                                        : tr("Restarts the run with the changed settings"));

@@ -72,6 +72,7 @@ private:
     void buildRestartNote();
     void rebuild();
     void refresh();
+    QString waitingText() const;
     void refreshSettings();
     QWidget* anchor() const;
     QRect inView(const QWidget&) const; ///< its place in the part of the settings that is seen

@@ -147,7 +147,22 @@ bool GradientMap::update(double from, double to, int pixels) {
     if (folded() || !m_run) return true;
     placeTicks();
     m_item->setHistory(history(), from, to, pixels);
+    m_item->setNote(noteOfEmpty());
     return true;
+}
+
+/// The header tells of the last count, and the picture would be blank without a reason.
+QStringList GradientMap::noteOfEmpty() const {
+    if (!history().empty() || history().isSaved() || m_run->step() < 1) return {};
+    const QString when = QCoreApplication::translate(
+        "GradientMap", "Gradients are counted only while this view is open.");
+    const QString full =
+        m_run->now().info().outcome
+            ? QCoreApplication::translate("GradientMap", "%1 Continue counts those of further "
+                                                         "steps.")
+            : QCoreApplication::translate("GradientMap",
+                                          "%1 They appear here from the next step on.");
+    return {full.arg(when), when};
 }
 
 /// Sets the labels that there is room for, the most telling first.

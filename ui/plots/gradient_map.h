@@ -54,6 +54,8 @@ public:
 private:
     /// Returns the texts at a step in ever fewer words; none when there is nothing to tell.
     QStringList textsAt(std::optional<qint64> step) const;
+    /// Says why the picture is empty, where steps were trained; none where it is not.
+    QStringList noteOfEmpty() const;
     /// Returns the count that the view of the gradients shows, too; null when there is none.
     const GradientRange* lastCount() const;
     const GradientHistory& history() const { return m_run->now().gradients(m_lane); }

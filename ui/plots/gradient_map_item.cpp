@@ -135,6 +135,20 @@ void GradientMapItem::drawLegend(QCPPainter& painter) const {
     painter.drawText(text, Qt::AlignLeft | Qt::AlignBottom, tr("0%"));
 }
 
+/// Draws between the limits of fp16, where lines would cross no letter.
+void GradientMapItem::drawNote(QCPPainter& painter) const {
+    const QRectF room(QPointF(m_rect.left(), placeOf(kHalfInfinite)),
+                      QPointF(m_rect.right(), placeOf(kHalfNormal)));
+    constexpr double kAside = 8; // pixels at either end
+    const QRectF inner = room.adjusted(kAside, 0, -kAside, 0);
+    constexpr int kHow = Qt::AlignCenter | Qt::TextWordWrap;
+    painter.setFont(mParentPlot->font());
+    painter.setPen(m_colors.text);
+    for (const QString& form : m_note)
+        if (inner.contains(painter.boundingRect(inner, kHow, form)))
+            return painter.drawText(inner, kHow, form);
+}
+
 void GradientMapItem::draw(QCPPainter* painter) {
     painter->save();
     drawLegend(*painter);
@@ -142,6 +156,7 @@ void GradientMapItem::draw(QCPPainter* painter) {
     drawZones(*painter);
     if (!m_image.isNull()) painter->drawImage(m_rect.rect(), m_image);
     drawLimits(*painter);
+    drawNote(*painter);
     painter->restore();
 }
 

@@ -9,6 +9,7 @@
 #include <qcustomplot.h>
 
 #include <QImage>
+#include <QStringList>
 
 namespace halfscope {
 
@@ -28,6 +29,10 @@ public:
 
     /// Takes the part of the history in [from, to], with a column for each of `pixels` pixels.
     void setHistory(const GradientHistory&, double from, double to, int pixels);
+    /// Sets sentences, each briefer than the one before, of which the longest that fits stands
+    /// where the shades would be; none where there are shades.
+    void setNote(const QStringList& forms) { m_note = forms; }
+    const QStringList& note() const { return m_note; }
     void setColors(const Colors&, int lane);
     /// Returns the shade of a share, from 0 to 1. It grows with the root, so that small shares are
     /// visible, too.
@@ -46,11 +51,13 @@ private:
     void drawZones(QCPPainter&) const;
     void drawLimits(QCPPainter&) const;
     void drawLegend(QCPPainter&) const;
+    void drawNote(QCPPainter&) const;
     QColor shaded(double shade) const;
 
     QCPAxisRect& m_rect;
     QImage m_image;
     bool m_half = false; ///< the gradients are stored in fp16, so that its limits apply
+    QStringList m_note;  ///< see setNote()
     Colors m_colors;
     QColor m_full; ///< the colour of a share of kFull
 };

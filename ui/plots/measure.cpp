@@ -94,12 +94,7 @@ QString valueText(const Metric& metric, double value) {
     if (metric.axis == PlotAxis::Rate) return withPrefix(value);
     if (isCount(metric)) return QLocale().toString(value, 'f', 0);
     if (metric.axis == PlotAxis::Share) return shareText(value);
-    if (metric.axis != PlotAxis::Log2) return shownNumber(value);
-    const QString power = powerOfTwo(value);
-    if (value < 1 || value > 16777216 || value != std::floor(value)) return power;
-    const QString whole = QLocale().toString(value, 'f', 0);
-    return power.startsWith(QLatin1String("2^")) ? QStringLiteral("%1 = %2").arg(whole, power)
-                                                 : whole;
+    return metric.axis == PlotAxis::Log2 ? scaleText(value) : shownNumber(value);
 }
 
 QString shortValueText(const Metric& metric, const QString& text) {

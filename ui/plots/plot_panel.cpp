@@ -455,6 +455,10 @@ QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
     if (lane.absent) return QCoreApplication::translate("PlotPanel", "none");
     const auto value = lane.curve.at(step);
     if (!value || isBeforeFork(lane, step)) return {};
+    const bool inherited = value->step < lane.curve.begin(); // by a fork, from its parent
+    if (inherited && m_id == metric::Scale &&
+        !scalesAt(lane.curve.run().now(), lane.curve.lane(), value->step))
+        return QCoreApplication::translate("PlotPanel", "none");
     return value->lost ? QCoreApplication::translate("PlotPanel", "not finite")
                        : valueText(m_metric, value->value);
 }

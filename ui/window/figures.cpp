@@ -113,17 +113,19 @@ void Figures::showStrip() {
 }
 
 /// Shows at most five times a second: figures that change 30 times a second cannot be read, and
-/// laying them out costs as much as the plots.
+/// laying them out costs as much as the plots. Steps that come slowly are shown each: plots and
+/// pictures show them at once, and two numbers of steps side by side would look like a mistake.
 void Figures::show(bool running, const QString& lead, const QString& warning) {
     showPointed();
     if (std::exchange(m_warning, warning) != warning) m_new = true;
     if (m_at != m_parts.plots->crosshair()) showStrip();
     if (!m_new) return;
     const qint64 now = m_clock.elapsed();
-    if (running && m_shown && now - *m_shown < kFiguresMs) return;
+    const RunModel& run = m_models.run;
+    const bool waits = running && !run.stepsAreReadable();
+    if (waits && m_shown && now - *m_shown < kFiguresMs) return;
     m_new = false;
     m_shown = now;
-    const RunModel& run = m_models.run;
     m_parts.transport->setFigures(run);
     m_parts.scaler->refresh(run);
     showStrip();

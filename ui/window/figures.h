@@ -1,5 +1,5 @@
 // The figures and sentences about the run that is shown: headline, counters and the strip at the
-// top. They change a few times a second at most.
+// top. They change a few times a second, or with each step where steps come slowly.
 #pragma once
 
 #include "ui/window/run_models.h"

@@ -2,6 +2,7 @@
 #include "ui/window/run_words.h"
 
 #include "engine/core/error.h"
+#include "engine/data/csv_samples.h"
 #include "engine/data/known_facts.h"
 #include "engine/settings/run_length.h"
 #include "ui/models/safe_text.h"
@@ -220,9 +221,12 @@ QString RunWords::data(const RunConfig& config) {
     const QLocale locale;
     const auto number = [&locale](int64_t n) { return locale.toString(static_cast<qlonglong>(n)); };
     const int64_t classes = facts.tensors[kTarget].classes;
-    const QString what = told          ? translated(facts.notes.front())
-                         : classes > 0 ? tr("There are %1 classes.").arg(number(classes))
-                                       : QString();
+    QString what = told          ? translated(facts.notes.front())
+                   : classes > 0 ? tr("There are %1 classes.").arg(number(classes))
+                                 : QString();
+    for (const Message& note : facts.notes) // what is not there is easily missed in the settings
+        if (const Phrase form = note.format(); form == kLineDropped || form == kLinesDropped)
+            what = what.isEmpty() ? translated(note) : tr("%1 %2").arg(what, translated(note));
     const QString samples =
         facts.test > 0
             ? tr("The networks train on %1 samples and are validated on %2; %3 are kept for the "

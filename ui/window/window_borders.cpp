@@ -21,6 +21,8 @@ namespace halfscope {
 namespace {
 // The most that the pictures take of the middle column, when there is a full set of plots.
 constexpr double kMostPictures = 0.42;
+// Below it the plots get lower only once the pictures are as small as they can be.
+constexpr int kUsefulPlots = 220;
 // In front of an audience: the most that they take of the width beside the plots, and how much
 // larger they must be there than above the plots.
 constexpr double kMostBeside = 0.5, kWorthTheWidth = 1.2;
@@ -67,6 +69,8 @@ void WindowBorders::divideCentre() {
     if (beside) {
         room = roomBeside;
         pictures = width;
+    } else if (room - pictures < kUsefulPlots) {
+        pictures = std::max(view.minimumSizeHint().height(), room - kUsefulPlots);
     }
     centre.setOrientation(beside ? Qt::Horizontal : Qt::Vertical);
     if (centre.sizes().front() != pictures) centre.setSizes({pictures, room - pictures});

@@ -5,6 +5,7 @@
 #include "engine/runs/chunk_values.h"
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_store.h"
+#include "engine/runs/validation_shown.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/growth_limit.h"
 
@@ -52,6 +53,7 @@ private slots:
     void aKilledProgramHasACheckpoint();
     void killedBeforeTheFirstWrite();
     void galleriesComeBack();
+    void picturesOfAValidationAreToldApart();
     void changesBetweenTwoLooks();
     void aForgottenRunsPlaceStaysEmpty();
     void chunksThatRunsShare();
@@ -262,6 +264,41 @@ void TestSessionCheckpoints::killedBeforeTheFirstWrite() {
         QCOMPARE(leftSessions(sessions).size(), size_t{0});
         QCOMPARE(sessionsIn(sessions).size(), size_t{0});
     }
+}
+
+/// No file says whether pictures are of a validation, but what they count does.
+void TestSessionCheckpoints::picturesOfAValidationAreToldApart() {
+    const std::shared_ptr<Run> run = madeRun(10);
+    RunBatch rows;
+    for (int32_t lane = 0; lane < 2; ++lane) {
+        StepRow row(11, lane);
+        row.set(metric::Loss, 0.5).set(metric::ValidationLoss, 0.25);
+        rows.rows.push_back(row.set(metric::Accuracy, 0.8502f - 0.1f * static_cast<float>(lane)));
+    }
+    run->append(std::move(rows));
+    appendRows(*run, 12, 20);
+    const auto shown = [&run](int64_t step, const char* a, const char* b) {
+        return validationShown(
+            run->now(), {step, {Picture{1, 1, 1, {0}, a}, Picture{1, 1, 1, {1}, b}}, {}, {}});
+    };
+    QVERIFY(shown(11, "4251/5000", "3751/5000") == 11);
+    QVERIFY(shown(20, "4251/5000", "3751/5000") == 11); // a table stays until the next validation
+    QVERIFY(!shown(20, "4251/5000", "48/64"));          // of a batch
+    QVERIFY(!shown(10, "4251/5000", "3751/5000"));      // before it
+    QVERIFY(shown(11, "", "") == 11);                   // a scatter counts nothing
+    QVERIFY(!shown(20, "", ""));
+    const QTemporaryDir folder;
+    RunBatch batch;
+    batch.pictures = LanePictures{20, {}, 11};
+    batch.pictures->outputs = {{1, 1, 1, {0}, "4251/5000"}, {1, 1, 1, {1}, "3751/5000"}};
+    run->append(std::move(batch));
+    {
+        SessionStore store({folder.path().toStdString()});
+        store.watch(run, "one");
+        store.flush();
+    }
+    const std::vector<LeftSession> left = leftSessions(folder.path().toStdString());
+    QVERIFY(left.at(0).read(left[0].runs().at(0))->now().pictures().validated == 11);
 }
 
 void TestSessionCheckpoints::galleriesComeBack() {

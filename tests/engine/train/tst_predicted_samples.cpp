@@ -182,7 +182,12 @@ void TestPredictedSamples::knownNumbersAreScored() {
     for (const QString& line : linesOf(plain.bytes).mid(1))
         predicted.push_back(line.split(';').value(2).replace(',', '.').toDouble());
     const std::string more = write("priced.csv", "size;price\n10;21,5\n20;41,5\n30;61,5\n30;\n");
-    const std::string note = predictedSamples(*experiment, 0, more)->notes.back().english();
+    const Message found = predictedSamples(*experiment, 0, more)->notes.back();
+    const std::string note = found.english();
+    const auto english = [](const Phrase& phrase) { return std::string(phrase.text()); };
+    QCOMPARE(found.text(english, [](std::string_view) { return std::string("#"); }),
+             std::string("Mean absolute error over the samples whose price is known (#): #; "
+                         "R\u00b2 #.")); // written as all numbers: "5,487" as on a card
     double absolute = 0, squared = 0;
     for (size_t i = 0; i < 3; ++i) {
         const double error = predicted[i] - (21.5 + 20 * static_cast<double>(i));

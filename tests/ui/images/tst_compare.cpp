@@ -455,6 +455,10 @@ void TestCompare::captionsInLittleRoom() {
              qPrintable(label->text()));
     view.resize(3 * kRoom, 400);
     QTRY_VERIFY(label->text().endsWith(QStringLiteral("Dots: samples. Curve: the prediction.")));
+    view.resize(kRoom / 2, 400); // what is cut says so, also when a column beside it opens
+    QTRY_VERIFY2(label->text().endsWith(QChar(0x2026)) &&
+                     label->fontMetrics().horizontalAdvance(label->text()) <= label->width(),
+                 qPrintable(label->text()));
 }
 
 void TestCompare::samplesOrTables() {
@@ -482,6 +486,9 @@ void TestCompare::samplesOrTables() {
     QVERIFY(choice->isVisible() && view.showsSamples());
     QCOMPARE(view.view(0).picture().width, 20);
     QCOMPARE(view.view(0).note(), QStringLiteral("58/64"));
+    QVERIFY2(
+        view.view(0).toolTip().contains(QStringLiteral("\n58/64: 58 of 64 are predicted right.\n")),
+        qPrintable(view.view(0).toolTip()));
     QCOMPARE(view.view(2).picture().values[0], 1.0f);
     QVERIFY(view.readout().endsWith(QStringLiteral("0 shirt, 1 shoe")));
 

@@ -23,6 +23,7 @@ private slots:
     void placesAreLogarithmic();
     void keysAndSliderSetTheSetting();
     void stepsKeepThePace();
+    void figuresKeepUpWithSlowSteps();
     void savedRunsKeepThePace();
     void presetsOpenAtTheirPace();
     void commandsDoNotWait();
@@ -97,6 +98,28 @@ void TestPaceSlider::stepsKeepThePace() {
     for (int row = 0; row < window.events().rowCount(); ++row) // no number depends on the pace
         QVERIFY2(window.events().eventAt(row).kind != EventKind::Edit,
                  window.events().eventAt(row).text.english().c_str());
+}
+
+/// Beside plots that already show the next step, they would be those of another one.
+void TestPaceSlider::figuresKeepUpWithSlowSteps() {
+    constexpr int64_t kSteps = 4000;
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.shown().setPace(15);
+    window.play();
+    const auto* counter = window.findChild<QLabel*>(QStringLiteral("counter"));
+    QElapsedTimer clock;
+    clock.start();
+    constexpr int kShort = 5; // ms: each frame is looked at
+    while (window.run().step() < 12 && clock.elapsed() < kPatience) {
+        QTest::qWait(kShort);
+        QCOMPARE(counter->text(), QStringLiteral("step %1").arg(window.run().step()));
+    }
+    QVERIFY(window.run().step() >= 12);
+    QVERIFY(window.controller().running());
+    window.shown().setPace(0);
+    window.controller().pause();
 }
 
 /// The speeds of a run whose lanes waited mislead later, too, also when the slider was moved since;

@@ -65,6 +65,7 @@ private slots:
     void suggestedValuesAreAllowed();
     void valuesAroundTheScaleThatWasFound();
     void noteOfNewLanes();
+    void noteNamesWhatWaits();
     void noteLeavesTheEditInView();
     void setupLanesComeAndGo();
     void setupUnitsFollowTheNumber();
@@ -350,10 +351,32 @@ void TestSetupPanel::noteOfNewLanes() {
     QVERIFY(model.setData(model.index(model.rowOf("precision", 2)), QStringLiteral("amp-bf16")));
     QVERIFY(text->text().contains(QStringLiteral("can continue from here")));
     QVERIFY(model.setData(model.index(model.rowOf("model.depth")), 5));
-    QCOMPARE(text->text(), QStringLiteral("These changes need a restart."));
+    QCOMPARE(text->text(), QStringLiteral("More hidden layers will take effect at a restart."));
     model.resetToPreset(model.rowOf("model.depth"));
     QVERIFY(text->text().contains(QStringLiteral("can continue from here")));
     QVERIFY(model.removeLane(0)); // a lane of the run, in place of which the new one would start
+    QCOMPARE(text->text(), QStringLiteral("These changes need a restart."));
+}
+
+/// The rules of a scaler's preset act at once, and only its first scale waits.
+void TestSetupPanel::noteNamesWhatWaits() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    model.setRunning(model.config());
+    const auto* text = panel.findChild<QLabel*>(QStringLiteral("restartText"));
+    const auto set = [&](const char* key, int lane, const QVariant& value) {
+        return model.setData(model.index(model.rowOf(key, lane)), value);
+    };
+    QVERIFY(set("scaler.preset", 1, QStringLiteral("megatron")));
+    QVERIFY(panel.restartShown());
+    QCOMPARE(text->text(), QStringLiteral("First scale will take effect at a restart."));
+    QVERIFY(set("model.width", -1, 16));
+    QCOMPARE(text->text(), QStringLiteral("Width and First scale will take effect at a restart."));
+    QVERIFY(set("model.depth", -1, 5));
+    QCOMPARE(text->text(), QStringLiteral("Width, More hidden layers and First scale will take "
+                                          "effect at a restart."));
+    QVERIFY(set("run.seed", -1, 5)); // one more would be no sentence to read
     QCOMPARE(text->text(), QStringLiteral("These changes need a restart."));
 }
 

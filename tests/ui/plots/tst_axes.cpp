@@ -229,6 +229,9 @@ void TestAxes::scalesOfAnySize() {
     QCOMPARE(valueText(scale, 1), QStringLiteral("1 = 2^0")); // as on the cards
     QCOMPARE(shortValueText(scale, valueText(scale, 1)), QStringLiteral("2^0"));
     QCOMPARE(valueText(scale, 70000), locale.toString(70000));
+    for (const double large : {12621775.0, 33600000.0, 1e30})
+        QCOMPARE(valueText(scale, large), scaleText(large)); // as on the cards
+    QCOMPARE(valueText(scale, 33600000), locale.toString(33600000));
     QCOMPARE(valueText(scale, 0.3), QStringLiteral("0.3"));
     QCOMPARE(valueText(scale, 1e30), QStringLiteral("1e+30"));
 }

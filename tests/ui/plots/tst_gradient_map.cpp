@@ -60,6 +60,7 @@ private slots:
     void comesAndGoes();
     void laneIsChosen();
     void saysWhatIsThere();
+    void saysWhyItIsEmpty();
     void headerLeavesOutWholeParts();
     void startsAgain();
     void isExported();
@@ -382,6 +383,41 @@ void TestGradientMap::saysWhatIsThere() {
     QCOMPARE(
         gradientFigures(GradientShares::of(range), true).join(QStringLiteral("; ")),
         QStringLiteral("99.8 % zero; the rest mostly 2^-19 to 2^18; <0.1 % subnormal in fp16"));
+}
+
+/// A run that trained before the view was opened has a last count, which the header tells, and
+/// nothing that the picture could show.
+void TestGradientMap::saysWhyItIsEmpty() {
+    m_stack->showGradients(true);
+    show(700, 700);
+    QVERIFY(itemOf<Item>()->note().isEmpty()); // nothing is missing yet
+    train(1, 10);
+    draw();
+    const QStringList forms = itemOf<Item>()->note();
+    QCOMPARE(forms.value(0),
+             QStringLiteral("Gradients are counted only while this view is open. They appear here "
+                            "from the next step on."));
+    const Colors colors = colorsFor(m_stack->palette());
+    const auto letters = [&] {
+        const QImage image = picture();
+        int count = 0;
+        for (int x = mapRect().left(); x < mapRect().right(); ++x)
+            for (int y = yOf(kHalfInfinite) + 2; y < yOf(kHalfNormal) - 2; ++y)
+                count += strength(image, x, y, colors) > 5;
+        return count;
+    };
+    QVERIFY(letters() > 100);
+    RunBatch end;
+    end.info = m_stack->run()->info();
+    end.info->outcome = RunOutcome::Finished;
+    m_stack->run()->append(std::move(end));
+    draw();
+    QVERIFY2(itemOf<Item>()->note().value(0).contains(QStringLiteral("Continue counts")),
+             qPrintable(itemOf<Item>()->note().value(0)));
+    m_stack->addGradients({rangeOf(11, -20), rangeOf(11, -20)});
+    train(11, 12);
+    draw();
+    QVERIFY(itemOf<Item>()->note().isEmpty());
 }
 
 /// Half a number would be another number.

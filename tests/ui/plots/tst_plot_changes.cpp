@@ -35,16 +35,17 @@ private slots:
     void meansJumpAtTheFlag();
     void aLaterEndIsNoJump();
     void forksBeginAtTheirFork();
+    void forksOfAnUnscaledLaneHaveNoScaleYet();
     void denseForksAreLinesToo();
     void scalesEndWhereTheyAreSwitchedOff();
 
 private:
-    /// Makes a third lane without a loss scale that continues the second one.
-    void fork(int64_t step) {
+    /// Makes a third lane that continues another one, by default the second.
+    void fork(int64_t step, int parent = 1) {
         RunBatch batch;
         LaneInfo lane;
         lane.name = lane.title = "fp32-2";
-        lane.parent = 1;
+        lane.parent = parent;
         lane.forkStep = step;
         batch.lanes.push_back(lane);
         m_stack->run()->append(std::move(batch));
@@ -127,6 +128,35 @@ void TestPlotChanges::forksBeginAtTheirFork() {
     QCOMPARE(header->entries()[2].value, QString());
     m_stack->pinCrosshair(kFork + 1);
     QCOMPARE(header->entries()[2].value, QStringLiteral("2.5"));
+}
+
+/// The ones that its parent's column has without a scale are none of the fork's either.
+void TestPlotChanges::forksOfAnUnscaledLaneHaveNoScaleYet() {
+    constexpr int64_t kFork = 5;
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {false, true, true});
+    const auto train = [this](int64_t step, int lanes) {
+        for (int lane = 0; lane < lanes; ++lane)
+            m_stack->append(lane, record(step, lane, 0.5f, lane == 0 ? 1 : 65536));
+    };
+    for (int64_t step = 1; step <= kFork; ++step)
+        train(step, 2);
+    fork(kFork, 0);
+    show();
+    const auto scaleOf = [this](int lane) {
+        QCustomPlot& plot = plotOf(*m_stack);
+        QVector<ReadoutItem*> headers;
+        for (int i = 0; i < plot.itemCount(); ++i)
+            if (auto* item = qobject_cast<ReadoutItem*>(plot.item(i))) headers << item;
+        return headers.value(1)->entries().value(lane).value; // the loss comes first
+    };
+    QCOMPARE(scaleOf(0), QStringLiteral("none"));
+    QCOMPARE(scaleOf(1), QStringLiteral("65536 = 2^16"));
+    QCOMPARE(scaleOf(2), QStringLiteral("none"));
+    train(kFork + 1, 3);
+    draw();
+    QCOMPARE(scaleOf(2), QStringLiteral("65536 = 2^16"));
+    m_stack->pinCrosshair(kFork);
+    QCOMPARE(scaleOf(2), QStringLiteral("none"));
 }
 
 /// A fork that has a part of the width alone is as dense there as other lanes are.

@@ -102,7 +102,8 @@ void TestPlotLayout::littleRoomFoldsPlots() {
     for (int i = 1; i <= 100; ++i)
         m_stack->append(1, record(i, 1, 0.5f));
     int before = 0;
-    for (const int height : {220, 240, 260, 300, 420, 800}) {
+    QCOMPARE(m_stack->minimumSizeHint().height(), 200);
+    for (const int height : {200, 220, 240, 260, 300, 420, 800}) {
         m_stack->setMinimumSize(1, 1);
         show(500, height);
         QCustomPlot& plot = plotOf(*m_stack);
@@ -115,7 +116,7 @@ void TestPlotLayout::littleRoomFoldsPlots() {
         }
         QVERIFY(open >= before);
         before = open;
-        if (height == 220) QVERIFY(open < 4);
+        if (height <= 220) QVERIFY(open < 4);
         QVERIFY(plot.axisRect(0)->visible());
         for (int i = 0; i < 4; ++i) {                             // headers lie one below the other
             if (plot.axisRect(i)->margins().top() == 0) continue; // it gave its room to curves

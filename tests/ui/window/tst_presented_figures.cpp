@@ -1,4 +1,5 @@
 // What an audience reads beside the gradients, and the messages that it sees.
+#include "tests/support/fed_run.h"
 #include "tests/support/presented_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/panels/figure_strip.h"
@@ -25,6 +26,7 @@ private slots:
     void figuresHaveTheWholeWidth_data();
     void figuresHaveTheWholeWidth();
     void stateCutsNoFigures();
+    void scalesAreWrittenAsInThePlots();
     void plotsBesideGradientsAreWide();
     void tellsWhatWasSaved();
 };
@@ -87,6 +89,38 @@ void TestPresentedFigures::stateCutsNoFigures() {
     QVERIFY(figures->sizeHint().width() <= figures->width());
     strip.showState(QStringLiteral("15 steps/s"));
     QVERIFY(figures->text().contains(speeds));
+}
+
+/// In the shortest form, too, a scale that is no power of two has all of its digits. The past of a
+/// fork is that of its parent, which may have no scale.
+void TestPresentedFigures::scalesAreWrittenAsInThePlots() {
+    FedRun fed;
+    const QStringList titles{QStringLiteral("fp32"), QStringLiteral("amp-fp16")};
+    fed.start(titles, {false, true, true});
+    std::vector<StepRecord> rows(2);
+    rows[0].step = rows[1].step = 3;
+    rows[0].scale = 1;
+    rows[1].lane = 1;
+    rows[1].scale = 12621775;
+    fed.append(rows, {});
+    RunBatch fork;
+    fork.lanes.push_back({.name = "amp-fp16-2", .title = "fork", .parent = 0, .forkStep = 3});
+    fed.run->append(std::move(fork));
+    FigureStrip strip;
+    strip.show();
+    const auto* figures = strip.findChild<QLabel*>(QStringLiteral("largeFigures"));
+    bool barest = false;
+    for (int width = 1600; width > 0; width -= 5) {
+        strip.resize(width, strip.sizeHint().height());
+        strip.showFigures(fed.run.get(), titles + QStringList{QStringLiteral("fork")},
+                          std::nullopt);
+        const QString text = figures->text();
+        if (!text.contains(u'B')) break; // the step alone
+        QVERIFY2(text.contains(QStringLiteral("12621775")), qPrintable(text));
+        QVERIFY2(!text.contains(QStringLiteral("2^0")), qPrintable(text));
+        barest = barest || !text.contains(QStringLiteral("loss scale"));
+    }
+    QVERIFY(barest);
 }
 
 /// One large picture gives way where its plots would be a narrow strip.

@@ -142,6 +142,8 @@ void TestSavedCheckpoint::aFinishedRunHasItsNetworks() {
     // and what they compute for the samples
     const LanePictures &seen = opened.window.shown().run()->now().pictures(),
                        &shown = other.window.shown().run()->now().pictures();
+    QVERIFY(seen.validated.value_or(0) > 0);
+    QVERIFY(shown.validated == seen.validated); // and their captions say so
     QCOMPARE(shown.galleries.size(), size_t{3});
     for (size_t i = 0; i < 3; ++i)
         QCOMPARE(shown.galleries[i].caption, seen.galleries[i].caption);

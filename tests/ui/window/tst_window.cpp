@@ -356,7 +356,7 @@ void TestWindow::playTakesUpEdits() {
     QVERIFY(!window.setup().restartShown());
     // a run that has begun keeps its networks until a restart is asked for
     QVERIFY(settings.setData(settings.index(settings.rowOf("model.width")), 24));
-    QCOMPARE(note->text(), QStringLiteral("These changes need a restart."));
+    QCOMPARE(note->text(), QStringLiteral("Width will take effect at a restart."));
     window.stepOnce();
     QCOMPARE(window.controller().info()->config.model.width, int64_t(16));
 }

@@ -129,6 +129,7 @@ private slots:
     void dataBecomesAnExperiment();
     void tokensGoToAnEmbedding();
     void pricesAreStandardised();
+    void linesThatAreLeftOutAreTold();
 };
 
 void TestWindowDrops::filesOnBoxesAreOpened_data() {
@@ -404,6 +405,23 @@ void TestWindowDrops::tokensGoToAnEmbedding() {
     QTRY_VERIFY2_WITH_TIMEOUT(
         window.bannerText().contains(QStringLiteral("has the index 49: 0 to 48 are allowed")),
         qPrintable(window.bannerText()), kPatience);
+}
+
+/// Not only in the small print of the settings.
+void TestWindowDrops::linesThatAreLeftOutAreTold() {
+    std::string text = "area,price\n,70000\n12,\n";
+    for (int i = 0; i < 148; ++i)
+        text += std::to_string(40 + 37 * i % 211) + "," + std::to_string(60000 + 2613 * i) + "\n";
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(dropFile(window, write(opened.folder, "gaps.csv", text)));
+    QTRY_COMPARE(window.windowTitle(), QStringLiteral("gaps – Halfscope"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString said = window.findChild<QLabel*>(QStringLiteral("headline"))->accessibleName();
+    QVERIFY2(said.contains(QStringLiteral("as a number. 2 of 150 lines lack a value and are left "
+                                          "out. The networks train on ")),
+             qPrintable(said));
 }
 
 /// A table of prices is standardised as it comes, and its cards tell the error of a price.
