@@ -42,7 +42,8 @@ private:
     }
     static std::string notes(Experiment& experiment, int lane, const std::string& samples) {
         std::string text;
-        for (const Message& note : predictedSamples(experiment, lane, samples)->notes)
+        const auto predicted = predictedSamples(experiment, lane, samples);
+        for (const Message& note : predicted->notes)
             text += note.english() + "\n";
         return text;
     }
