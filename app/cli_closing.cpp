@@ -27,11 +27,10 @@ std::string lostText(const Experiment& experiment, std::span<const GradientRange
                      int lane) {
     const std::optional<LostGradients> lost = lostGradientsOf(ranges, lane);
     if (!lost) return {};
-    const auto percent = [](double share) { return shortNumber(100 * share, 3) + " %"; };
     const bool scales = scalesLoss(experiment.config().lanes[static_cast<size_t>(lane)]);
-    std::string text = percent(lost->share) + " of its gradients are zero";
+    std::string text = percentText(lost->share, 3) + " of its gradients are zero";
     if (lost->beside >= 0)
-        text += " (" + experiment.laneName(lost->beside) + ": " + percent(lost->kept) + ")";
+        text += " (" + experiment.laneName(lost->beside) + ": " + percentText(lost->kept, 3) + ")";
     return text + (scales ? ": its loss scale is too small." : ": it does not scale its loss.");
 }
 
@@ -121,10 +120,7 @@ std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> la
         const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
         const std::string name = experiment.laneName(static_cast<int>(i));
         // where inf or nan in the data brought the loss scale down, its size is not the reason
-        const bool ofData =
-            dynamic &&
-            (totals.underflowStep() > 0 ? totals.isUnderflowOfData()
-                                        : totals.skips().dataFault().explains(totals.scaleAfter()));
+        const bool ofData = dynamic && totals.dataExplainUnderflow();
         std::string lost = totals.underflowText().english();
         if (lost.empty()) lost = lostText(experiment, ranges, static_cast<int>(i));
         if (!lost.empty() && !ofData) text += name + ": " + lost + "\n";

@@ -35,10 +35,19 @@ void LaneTotals::add(const Event& event) {
 void LaneTotals::addUnderflow(const Event& event) {
     const SkipTally::DataFault fault = m_skips.dataFault();
     const bool ofData = event.step > fault.step && fault.explains(event.scaleBefore);
-    if (m_underflowStep > 0 && (ofData || !m_isUnderflowOfData)) return;
-    m_underflow = event.text;
-    m_underflowStep = event.step;
-    m_isUnderflowOfData = ofData;
+    bool isZero = m_zeroStep == event.step; // its row came before
+    if (m_underflowStep == 0 || (m_isUnderflowOfData && !ofData)) {
+        isZero = isZero || (m_lastLost == event.step && m_zeroUpdates > 0);
+        m_underflow = event.text;
+        m_underflowStep = event.step;
+        m_isUnderflowOfData = ofData;
+        m_zeroUpdates = 0;
+        m_zeroScale = 0;
+    } else if (ofData != m_isUnderflowOfData) {
+        return;
+    }
+    m_lastLost = event.step;
+    if (isZero) countZero(event.step, event.scaleBefore);
 }
 
 void LaneTotals::addNorm(const StepRow& row) {
@@ -47,8 +56,21 @@ void LaneTotals::addNorm(const StepRow& row) {
     constexpr uint32_t kUnclean = kSkipped | kSteppedOnOverflow | kLossNotFinite;
     if (!row.measured(metric::GradientNorm) || row.gradientNorm() != 0) return;
     if (row.loss() == 0 || row.has(kUnclean)) return; // as gradientsVanished() has it
+    const int64_t reach = kUnderflowsApart * m_skips.stepsPerUpdate();
+    if (m_lastLost > 0 && row.step >= m_underflowStep && row.step - m_lastLost <= reach)
+        return countZero(row.step, row.scale());
+    m_zeroStep = row.step;
+}
+
+void LaneTotals::countZero(int64_t step, float scale) {
     ++m_zeroUpdates;
-    m_zeroScale = std::max(m_zeroScale, row.scale());
+    m_zeroScale = std::max(m_zeroScale, scale);
+    m_lastLost = std::max(m_lastLost, step);
+    m_zeroStep = 0;
+}
+
+bool LaneTotals::dataExplainUnderflow() const {
+    return m_underflowStep > 0 ? m_isUnderflowOfData : m_skips.dataFault().explains(scaleAfter());
 }
 
 Message LaneTotals::underflowText() const {

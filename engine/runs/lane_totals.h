@@ -13,6 +13,10 @@
 
 namespace halfscope {
 
+/// Updates after an underflow whose zeros are taken for the same: underflow is told once in so
+/// many.
+inline constexpr int64_t kUnderflowsApart = 100;
+
 class LaneTotals {
 public:
     /// See SkipTally.
@@ -38,13 +42,15 @@ public:
     /// Returns the sentence about the first overflow that no loss scale would have prevented, or
     /// else about the last one; empty when there was none.
     const Message& tellingOverflow() const { return m_overflow; }
-    /// Returns the step at which underflow first began; 0 when it never did. One that inf or nan in
-    /// the data explains counts only where no other did.
+    /// Returns the step at which underflow began; 0 when it never did. One that inf or nan in the
+    /// data explains is told only where there was no other.
     int64_t underflowStep() const { return m_underflowStep; }
-    /// Whether inf or nan in the data explains it, see SkipTally::DataFault::explains().
-    bool isUnderflowOfData() const { return m_isUnderflowOfData; }
-    /// Returns how many clean updates had only gradients of zero: where there was underflow, they
-    /// are those that were lost.
+    /// Whether inf or nan in the data explains it, see SkipTally::DataFault::explains(), or would
+    /// explain it at the present loss scale. Only a dynamic scale is brought down by them.
+    bool dataExplainUnderflow() const;
+    /// Returns how many clean updates had only gradients of zero because of underflow: those of its
+    /// events, and what follows one of them within kUnderflowsApart updates, as those are not tried
+    /// again.
     int64_t zeroUpdates() const { return m_zeroUpdates; }
     /// Returns the updates that were added, skipped ones included.
     int64_t updates() const { return m_updates; }
@@ -81,6 +87,7 @@ private:
     void addValue(int64_t step, MetricId, double value);
     void addUnderflow(const Event&);
     void addNorm(const StepRow&);
+    void countZero(int64_t step, float scale);
 
     SkipTally m_skips;
     StepRow m_last;
@@ -95,7 +102,9 @@ private:
     int64_t m_underflowStep = 0;
     bool m_isUnderflowOfData = false;
     int64_t m_updates = 0, m_zeroUpdates = 0;
-    float m_zeroScale = 0;   ///< the largest one at which all gradients of an update were zero
+    int64_t m_lastLost = 0;  ///< the last step of underflow
+    int64_t m_zeroStep = 0;  ///< the last step with zeros that was not counted
+    float m_zeroScale = 0;   ///< the largest one at which all gradients of an update were lost
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another
     float m_scaleAfter = 1;  ///< then
 };

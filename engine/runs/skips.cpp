@@ -292,7 +292,8 @@ Message SkipTally::textWithoutSkips() const {
     return {};
 }
 
-/// Returns what caused too many skips, the larger one of two causes first; empty when nothing did.
+/// Returns what caused too many skips: of up to three causes the two largest, the largest first;
+/// empty when nothing did.
 Message SkipTally::badCauses() const {
     struct Cause {
         int64_t count;

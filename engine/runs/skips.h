@@ -42,8 +42,8 @@ public:
     /// Skipped steps before the loss scale had come down to what fits: before its first growth, and
     /// before 20 clean steps in a row.
     int64_t atStart() const { return m_start; }
-    /// Skipped steps after a growth, at a larger scale than before it, until 20 clean steps in a
-    /// row: the scale that was tried was too large.
+    /// Skipped steps after a growth, at a larger scale than before it: the first one however late,
+    /// others until 20 clean steps in a row. The scale that was tried was too large.
     int64_t afterGrowth() const { return m_trials; }
     /// All other skipped steps: gradients had grown meanwhile.
     int64_t others() const { return m_others; }

@@ -51,6 +51,7 @@ std::optional<LostGradients> lostGradientsOf(std::span<const GradientRange> rang
     constexpr double kNearlyAll = 0.99, kUsual = 0.9, kFarMore = 0.2;
     const auto at = static_cast<size_t>(lane);
     if (at >= ranges.size() || !isComparable(ranges[at])) return std::nullopt;
+    if (!roundsToZero(ranges[at])) return std::nullopt; // its zeros are those of ReLU
     LostGradients lost{shareOf(ranges[at]), -1, 1};
     for (size_t i = 0; i < ranges.size(); ++i) {
         if (!isComparable(ranges[i]) || shareOf(ranges[i]) >= lost.kept) continue;
@@ -61,8 +62,7 @@ std::optional<LostGradients> lostGradientsOf(std::span<const GradientRange> rang
         lost.beside = -1;
         return lost;
     }
-    const bool rounded = roundsToZero(ranges[at]) && areMostlySmall(ranges[at]);
-    if (!rounded || lost.share - lost.kept < kFarMore) return std::nullopt;
+    if (!areMostlySmall(ranges[at]) || lost.share - lost.kept < kFarMore) return std::nullopt;
     return lost;
 }
 

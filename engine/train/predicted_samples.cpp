@@ -172,11 +172,12 @@ struct Judgement {
 
 /// Returns what a lane predicts; nothing when it was stopped. Fills `told` when it is empty.
 std::optional<Predictions> predictionsOf(const Asked& asked, size_t lane,
+                                         const std::shared_ptr<Task>& data,
                                          std::optional<Judgement>& told,
                                          const std::stop_token& stop) {
     RunConfig config = asked.config;
     config.lanes = {config.lanes.at(lane)};
-    Experiment judge(config, stop);
+    Experiment judge(config, stop, data);
     setWeights(asked, lane, judge);
     Predictions all;
     std::atomic<bool> stops{false};
@@ -202,9 +203,10 @@ std::optional<Predictions> predictionsOf(const Asked& asked, size_t lane,
 /// Returns what the lanes compute, one after the other; nothing when it was stopped.
 std::optional<PredictedSamples> predictedWith(const Asked& asked, const std::stop_token& stop) {
     std::optional<Judgement> told;
+    const std::shared_ptr<Task> data = makeTask(asked.config); // one reading for all of them
     std::vector<Predictions> made;
     for (const size_t lane : asked.lanes) {
-        std::optional<Predictions> all = predictionsOf(asked, lane, told, stop);
+        std::optional<Predictions> all = predictionsOf(asked, lane, data, told, stop);
         if (!all) return std::nullopt;
         made.push_back(*std::move(all));
     }

@@ -4,14 +4,12 @@
 // that has none. Lanes with neither fp16 nor FP8 are left out: bf16 has the range of FP32.
 #include "engine/train/underflow.h"
 
+#include "engine/runs/lane_totals.h"
 #include "engine/scaler/grad_scaler.h"
 
 namespace halfscope {
 
 namespace {
-
-// Gradients that vanish now and then are told once: this many updates must have had some before.
-constexpr int64_t kApart = 100;
 
 Event eventOf(const StepRecord& record, UnderflowWatch::Scaling scaling, float enough) {
     Event event;
@@ -51,7 +49,7 @@ bool losesSmallNumbers(const Graph& graph) {
 bool UnderflowWatch::look(const StepRecord& record, Scaling scaling, int64_t batches,
                           const std::function<std::optional<float>()>& keeps,
                           std::vector<Event>& events) {
-    if (m_lastStep == 0 || record.step - m_lastStep > kApart * batches) {
+    if (m_lastStep == 0 || record.step - m_lastStep > kUnderflowsApart * batches) {
         const std::optional<float> enough = keeps();
         if (!enough) return false;
         if (*enough > record.scale) events.push_back(eventOf(record, scaling, *enough));

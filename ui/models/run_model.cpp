@@ -191,7 +191,7 @@ void RunModel::update(int index, Lane& lane) {
     status.unchangedWeights = totals.unchangedWeights();
     status.unchangedCopies = totals.unchangedCopies();
     status.underflowStep = totals.underflowStep();
-    status.underflowOfData = totals.isUnderflowOfData();
+    status.underflowOfData = totals.dataExplainUnderflow();
     status.zeroUpdates = totals.zeroUpdates();
     status.allUpdates = totals.updates();
     status.zeros = zeroGradientsOf(run.newestGradients(), index);
@@ -366,9 +366,7 @@ QString RunModel::skipReason(bool named) const {
 /// then its size is not the reason.
 bool RunModel::blamesData(int i) const {
     const LaneStatus& status = lane(i);
-    if (!status.grows()) return false;
-    return status.underflowStep > 0 ? status.underflowOfData
-                                    : status.skips.dataFault().explains(status.scaleAfter);
+    return status.grows() && status.underflowOfData;
 }
 
 /// Returns a sentence, after a space, about a lane whose gradients all rounded to zero at times.
@@ -430,7 +428,7 @@ QString RunModel::lostGradients() const {
 QString RunModel::summaryIn(Words words) const {
     QStringList losses;
     // one spike at the last step must not decide a comparison: short words have no other figure
-    const bool median = words != Words::All && hasMedians();
+    const bool median = (words == Words::Few || words == Words::Fewest) && hasMedians();
     int64_t skips = 0;   // of all lanes
     bool normal = false; // a lane skipped as it should
     for (int i = 0; i < lanes(); ++i) {

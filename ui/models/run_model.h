@@ -52,7 +52,7 @@ struct LaneStatus {
     std::optional<ZeroGradients> zeros; ///< nothing before they are counted
     std::optional<LostGradients> lost;  ///< see lostGradientsOf()
     int64_t underflowStep = 0;          ///< when all gradients first rounded to zero; 0: never
-    bool underflowOfData = false;       ///< see LaneTotals::isUnderflowOfData()
+    bool underflowOfData = false;       ///< see LaneTotals::dataExplainUnderflow()
     int64_t zeroUpdates = 0;            ///< see LaneTotals::zeroUpdates()
     int64_t allUpdates = 0;             ///< see LaneTotals::updates()
     bool exact = true; ///< the scale grows only when the clean steps equal the interval

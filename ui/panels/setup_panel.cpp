@@ -39,7 +39,8 @@ constexpr qsizetype kMostIdle = 6;
 constexpr int kLeast = 270; // of the width
 } // namespace
 
-SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
+SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent)
+    : QWidget(parent), m_model(model), m_told(&model) {
     buildRestartNote();
     m_scroll = make<QScrollArea>(this);
     m_scroll->setWidgetResizable(true);
@@ -463,7 +464,9 @@ void SetupPanel::refreshSettings() {
 
 /// A field that loses the keyboard as the panel goes still commits what was typed in it: the model
 /// then tells a panel whose members are gone.
-SetupPanel::~SetupPanel() { disconnect(&m_model, nullptr, this, nullptr); }
+SetupPanel::~SetupPanel() {
+    if (m_told) m_told->disconnect(this);
+}
 
 FieldEditor* SetupPanel::editor(std::string_view key, int lane) const {
     return findChild<FieldEditor*>(

@@ -5,6 +5,7 @@
 
 #include "ui/models/config_model.h"
 
+#include <QPointer>
 #include <QWidget>
 #include <functional>
 #include <map>
@@ -97,6 +98,7 @@ private:
     const FieldEditor* withKeyboard() const; ///< null where no setting has it
 
     ConfigModel& m_model;
+    QPointer<ConfigModel> m_told; ///< the same while it lives: a window's goes before its panels
     ScaleOfLane m_scaleOf;
     ParentOfLane m_parentOf;
     std::vector<std::string> m_idleKeys;

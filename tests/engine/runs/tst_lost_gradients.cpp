@@ -77,9 +77,27 @@ private slots:
                              "(underflow). The loss scale has become larger since."));
     }
 
+    /// Zeros long after an underflow are not lost: a larger scale was tried and has not helped.
+    void zerosOfAnotherKind() {
+        LaneTotals totals;
+        totals.add(rowAt(1, 8, 0)); // before it, too
+        totals.add(rowAt(2, 8, 1));
+        totals.add(rowAt(3, 8, 0));
+        totals.add(underflowAt(3)); // it may come after its row
+        for (int64_t step = 4; step <= 3 + kUnderflowsApart; ++step)
+            totals.add(rowAt(step, 8, 1));
+        for (int64_t step = 4 + kUnderflowsApart; step <= 8 + kUnderflowsApart; ++step)
+            totals.add(rowAt(step, 8, 0));
+        QCOMPARE(totals.zeroUpdates(), int64_t{1});
+        totals.add(underflowAt(8 + kUnderflowsApart));
+        totals.add(rowAt(9 + kUnderflowsApart, 8, 0));
+        QCOMPARE(totals.zeroUpdates(), int64_t{3});
+    }
+
     /// Only the last of several batches is an update.
     void ofSeveralBatches() {
         LaneTotals totals(2);
+        totals.add(underflowAt(2));
         for (int64_t step = 1; step <= 6; ++step)
             totals.add(rowAt(step, 8, 0));
         QCOMPARE(totals.zeroUpdates(), int64_t{3});
@@ -98,6 +116,7 @@ void TestLostGradients::inPart_data() {
     QTest::newRow("somewhat more") << hundred(DType::F16, 54, kSmall) << false << -1;
     QTest::newRow("nearly all") << hundred(DType::F16, 99, kSmall) << true << -1;
     QTest::newRow("where nothing is small") << hundred(DType::F16, 80, kUsual) << false << -1;
+    QTest::newRow("all in float32") << hundred(DType::F32, 100, kSmall) << false << -1;
     QTest::newRow("in float32") << hundred(DType::F32, 80, kSmall) << false << -1;
     QTest::newRow("in bfloat16") << hundred(DType::BF16, 80, kSmall) << false << -1;
     GradientRange infinite = hundred(DType::F16, 80, kSmall), fp8 = hundred(DType::F32, 80, kSmall);

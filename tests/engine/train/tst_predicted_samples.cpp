@@ -194,8 +194,8 @@ void TestPredictedSamples::knownNumbersAreScored() {
         absolute += std::abs(error) / 3;
         squared += error * error;
     }
-    const QString text = QString::fromStdString(note);
-    const QStringList numbers = text.mid(text.indexOf("(3): ") + 5).chopped(1).split("; R\u00b2 ");
+    const QString told = QString::fromStdString(note);
+    const QStringList numbers = told.mid(told.indexOf("(3): ") + 5).chopped(1).split("; R\u00b2 ");
     QCOMPARE(numbers.size(), 2);
     QVERIFY2(std::abs(numbers[0].toDouble() - absolute) <= 1e-3 * absolute, note.c_str());
     QVERIFY2(std::abs(numbers[1].toDouble() - (1 - squared / 800)) <= 1e-3, note.c_str());
