@@ -255,9 +255,13 @@ Message SkipTally::countText() const {
             skipped(), updates()};
 }
 
+bool SkipTally::lostInLayer() const {
+    return m_layer.step > 0 && !(m_lostByStep && m_layer.step >= m_lossLostAt);
+}
+
 Message SkipTally::lossText() const {
-    const bool byLayer = m_layer.step > 0 && !(m_lostByStep && m_layer.step >= m_lossLostAt);
-    if (byLayer) return {kLostInLayer, layerInWords(m_layer.what), m_layer.step, m_lossLostAt};
+    if (lostInLayer())
+        return {kLostInLayer, layerInWords(m_layer.what), m_layer.step, m_lossLostAt};
     if (m_zeroEpsilon.step > 0) return {kLostByEpsilon, m_zeroEpsilon.what, m_lossLostAt};
     if (m_data.step > 0) return {kLostByData, dataMessage(m_data.what), m_data.step, m_lossLostAt};
     if (m_lostByStep && m_lostScale == 0) return {kLostAtZero, m_lossLostAt - 1, m_lossLostAt};
@@ -327,6 +331,12 @@ Message SkipTally::badReason(bool dynamic) const {
         return {dynamic ? falling : kHeld, scaleText(m_scale)};
     }
     return badCauses();
+}
+
+bool SkipTally::badReasonIsData() const {
+    if (m_data.step == 0 || skipped() == 0 || isAllBefore()) return false;
+    if (m_lossLostAt > 0) return !lostInLayer() && m_zeroEpsilon.step == 0;
+    return helpless() > 0 && m_layer.step == 0;
 }
 
 Message SkipTally::sentence(bool dynamic) const {

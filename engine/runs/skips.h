@@ -68,6 +68,8 @@ public:
     /// Returns why so many steps were skipped and what may help, "32 of them followed a growth
     /// ...", the end of the sentence; empty where the verdict is not TooMany.
     Message badReason(bool dynamic) const;
+    /// Whether that is an input or target with inf or nan, the one of dataFault().
+    bool badReasonIsData() const;
     /// Returns "24 of 300 steps were skipped. That is normal: ...", or "updates" where they take
     /// several steps. Without skips, it says why nothing is learned: the loss is not finite, or no
     /// update was made yet; else it is empty.
@@ -86,6 +88,8 @@ private:
     int64_t updates() const { return m_updatesBefore + m_updates; }
     void addLoss(const StepRow&);
     Message countText() const;
+    /// Whether a layer's forward pass lost the loss, if anything did.
+    bool lostInLayer() const;
     Message lossText() const;
     Message helplessText() const;
     Message badCauses() const;

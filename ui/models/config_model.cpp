@@ -10,6 +10,8 @@
 #include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
 
+#include <QScopeGuard>
+
 #include <algorithm>
 #include <numeric>
 
@@ -307,8 +309,8 @@ void ConfigModel::takeLanes(RunConfig now, const std::vector<size_t>& from, Lane
     rebuildRows();
     endResetModel();
     m_laneEdit = edit;
+    const auto done = qScopeGuard([this] { m_laneEdit = LaneEdit::One; });
     emit edited();
-    m_laneEdit = LaneEdit::One;
 }
 
 bool ConfigModel::removeLane(int lane) {

@@ -55,7 +55,7 @@ public:
     /// Says why the lane of an overflow skips more steps than normal, and what may help; empty
     /// where it does not.
     QString skipReason(const Event&) const;
-    /// The first event of the gravest kind that the run has: a non-finite loss, an overflow, a
+    /// The last event of the gravest kind that the run has: a non-finite loss, an overflow, a
     /// change of the scale; nothing when there was none of them.
     const std::optional<Event>& gravest() const { return m_gravest; }
 

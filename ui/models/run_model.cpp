@@ -355,7 +355,7 @@ QString RunModel::skipReason(bool named) const {
             (worst < 0 || lane(i).last.skippedSoFar() > lane(worst).last.skippedSoFar()))
             worst = i;
     // dataText() has told that reason
-    if (worst < 0 || lane(worst).skips.dataFault().step > 0) return {};
+    if (worst < 0 || lane(worst).skips.badReasonIsData()) return {};
     QString reason = translated(lane(worst).skips.badReason(lane(worst).grows()));
     if (named) return tr(" %1: %2").arg(laneTag(worst), reason);
     reason[0] = reason[0].toUpper();

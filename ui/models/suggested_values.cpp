@@ -67,7 +67,9 @@ int firstLaneOf(const Field& field, const RunConfig& config) {
 QStringList suggestedValues(const Field& field, const RunConfig& config, int lane, size_t most,
                             int around, std::optional<double> scale) {
     std::vector<FieldValue> values, allowed;
-    const bool found = scale && *scale > 0 && field.key == "scaler.init_scale";
+    // a scale can have grown to inf, of which there are no multiples
+    const bool found =
+        scale && *scale > 0 && std::isfinite(*scale) && field.key == "scaler.init_scale";
     if (field.kind == FieldKind::Choice)
         values.assign(field.choices.begin(), field.choices.end());
     else if (field.kind == FieldKind::Bool)

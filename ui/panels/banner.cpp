@@ -92,8 +92,10 @@ void Banner::dismiss() {
 
 void Banner::leave() {
     const QWidget* focus = window()->focusWidget();
-    if (m_heir && focus && isAncestorOf(focus))
-        (m_heir->isEnabled() ? m_heir : m_heir->parentWidget())->setFocus(Qt::OtherFocusReason);
+    if (m_heir && focus && isAncestorOf(focus)) {
+        const bool takes = m_heir->isEnabled() && m_heir->isVisible();
+        (takes ? m_heir : parentWidget())->setFocus(Qt::OtherFocusReason);
+    }
     hide();
 }
 

@@ -32,9 +32,9 @@ public:
     void lookAgain();
     void dismiss();
     QString text() const;
-    /// Sets the control that gets the keyboard when the banner goes while it has it, or whose
-    /// parent gets it while the control is disabled. Qt would take the next control, which answers
-    /// Space itself.
+    /// Sets the control that gets the keyboard when the banner goes while it has it; while that is
+    /// disabled or hidden, the banner's parent gets it. Qt would take the next control, which
+    /// answers Space itself.
     void setHeir(QWidget& heir) { m_heir = &heir; }
 
 protected:

@@ -8,25 +8,34 @@
 #include "ui/window/guarded.h"
 #include "ui/window/shown_run.h"
 
+#include <QLocale>
+
 #include <utility>
 
 namespace halfscope {
 
-/// Keeps the run that is shown, before another one replaces it.
+/// Keeps the run that is shown, before another one replaces it, and tells the way back to it.
 void ShownRun::keep() {
+    const bool resets = std::exchange(m_resets, false);
     if (!m_shown.run || m_shown.run->step() < 1) return;
     QStringList news(std::exchange(m_news, {}));
     // a run that was to continue from a checkpoint but has not: its rows are a saved run's
     if (m_shown.id == RunId::None && !hasUnsavedRows() && !showsSaved()) return;
     enlist(); // its last rows may have come just now
     const bool worth = hasUnsavedRows() && trainedSeconds() >= m_worthSeconds;
+    const auto step = static_cast<qlonglong>(m_shown.run->step());
     m_before = m_shown.id;
     m_others[m_before] = std::move(m_shown);
     m_shown = {};
     emit canBringBackChanged(true);
-    if (!worth) return;
-    news << tr(
-        "The previous run is kept. Edit > Restore the previous run (Shift+R) shows it again.");
+    if (resets)
+        news.prepend(tr("Reset. Shift+R brings back the run that trained to step %1.")
+                         .arg(QLocale().toString(step)));
+    else if (worth)
+        news << tr(
+            "The previous run is kept. Edit > Restore the previous run (Shift+R) shows it again.");
+    else
+        return;
     emit told(news.join(u' ').trimmed());
 }
 

@@ -1,4 +1,6 @@
-// What lanes have become: asks for file names and saves weights, networks and predictions.
+// Networks are saved by the training, those of a saved run from its folder.
+#include "ui/window/lane_files.h"
+
 #include "engine/core/error.h"
 #include "engine/train/predicted_samples.h"
 #include "ui/dialogs/ask.h"
@@ -8,20 +10,35 @@
 #include "ui/panels/banner.h"
 #include "ui/session/experiment_controller.h"
 #include "ui/session/left_threads.h"
+#include "ui/window/file_errand.h"
 #include "ui/window/guarded.h"
 #include "ui/window/shown_run.h"
-#include "ui/window/window_files.h"
 
 #include <QCoreApplication>
+#include <QLocale>
+
+#include <memory>
+#include <optional>
 
 namespace halfscope {
 
+LaneFiles::LaneFiles(ExperimentController& controller, ShownRun& shown, const WindowParts& parts,
+                     QWidget& window)
+    : m_controller(controller), m_shown(shown), m_parts(parts), m_window(window) {
+    connect(&m_controller, &ExperimentController::laneSaved, this,
+            [this](const QString& path, qint64 step, const Message& note) {
+                emit told(tr("Saved as %2 after step %1")
+                              .arg(QLocale().toString(step), safeText(path.toStdString())));
+                tellOf(m_asked.take(path), path, note);
+            });
+}
+
 /// A saved run with a checkpoint has networks: they are built from it.
-bool WindowFiles::networksAreGone() const {
+bool LaneFiles::networksAreGone() const {
     return m_shown.showsSaved() && !m_controller.info()->goesOnAfter;
 }
 
-QStringList WindowFiles::networks() const {
+QStringList LaneFiles::networks() const {
     if (!m_controller.info() || !m_shown.run()) return {};
     const QStringList titles = laneTitlesOf(m_shown.run()->now());
     if (networksAreGone()) return m_shown.run()->info().folder.empty() ? QStringList() : titles;
@@ -30,11 +47,11 @@ QStringList WindowFiles::networks() const {
     return m_shown.showsSaved() ? titles.mid(0, built) : titles;
 }
 
-bool WindowFiles::hasCritics() const {
+bool LaneFiles::hasCritics() const {
     return !networks().isEmpty() && isAdversarial(m_controller.info()->config.model);
 }
 
-void WindowFiles::chooseLaneFile(LaneFile file, int lane) {
+void LaneFiles::chooseLaneFile(LaneFile file, int lane) {
     const auto lanes = m_shown.run()->lanes();
     if (networks().size() <= lane || lanes.size() <= static_cast<size_t>(lane)) return;
     const QString name =
@@ -51,7 +68,7 @@ void WindowFiles::chooseLaneFile(LaneFile file, int lane) {
     });
 }
 
-void WindowFiles::predict(int lane, SamplesIn in) {
+void LaneFiles::predict(int lane, SamplesIn in) {
     if (networks().size() <= lane || networks().isEmpty()) return;
     const auto lanes = m_shown.run()->lanes();
     const bool one = lane != kEveryLane && networks().size() > 1;
@@ -64,17 +81,20 @@ void WindowFiles::predict(int lane, SamplesIn in) {
 }
 
 /// Whether a table has the columns of the one that was trained on; tells what is missing.
-bool WindowFiles::canPredict(TaskConfig task, const QString& samples) {
+bool LaneFiles::canPredict(TaskConfig task, const QString& samples) {
     task.predictFile = samples.toStdString();
     return guarded(*m_parts.banner, [&] {
-        waitFor({tr("Predict new samples"), tr("Reading %1…"), samples,
-                 phrase("Files", "%1: did not answer in time"),
-                 phrase("Files", "%1: nothing was predicted"), kForReading},
-                [task] { checkColumnsToPredict(task); });
+        FileErrand{tr("Predict new samples"),
+                   tr("Reading %1…"),
+                   samples,
+                   phrase("Files", "%1: did not answer in time"),
+                   phrase("Files", "%1: nothing was predicted"),
+                   kForReading}
+            .run(m_window, [task] { checkColumnsToPredict(task); });
     });
 }
 
-void WindowFiles::saveLane(LaneFile file, int lane, const QString& title, const AskPaths& ask) {
+void LaneFiles::saveLane(LaneFile file, int lane, const QString& title, const AskPaths& ask) {
     if (networksAreGone()) {
         guarded(*m_parts.banner, [&] { saveFromFolder(file, lane, title, ask); });
         return;
@@ -88,31 +108,34 @@ void WindowFiles::saveLane(LaneFile file, int lane, const QString& title, const 
 }
 
 /// Looks for the weights before it asks for files.
-void WindowFiles::saveFromFolder(LaneFile file, int lane, const QString& title,
-                                 const AskPaths& ask) {
+void LaneFiles::saveFromFolder(LaneFile file, int lane, const QString& title, const AskPaths& ask) {
     const RunPtr run = m_shown.run();
     const std::string folder = run->info().folder;
     const auto weights = std::make_shared<std::optional<RunWeights>>();
-    waitFor(
-        {title, tr("Reading the weights in %1…"), QString::fromStdString(folder),
-         phrase("Files", "%1: did not answer in time"), phrase("Files", "%1: nothing was saved"),
-         kForReading},
-        [weights, folder, recorded = run->info().recorded] { weights->emplace(folder, recorded); });
+    FileErrand{title,
+               tr("Reading the weights in %1…"),
+               QString::fromStdString(folder),
+               phrase("Files", "%1: did not answer in time"),
+               phrase("Files", "%1: nothing was saved"),
+               kForReading}
+        .run(m_window, [weights, folder, recorded = run->info().recorded] {
+            weights->emplace(folder, recorded);
+        });
     const LanePaths paths = ask((*weights)->settings().task);
     if (paths.to.isEmpty()) return;
     const auto note = std::make_shared<Message>();
-    waitFor({title, tr("Saving %1…"), paths.to},
-            [weights, note, paths, file,
-             name = lane == kEveryLane ? "" : run->lanes()[static_cast<size_t>(lane)].name,
-             program = QCoreApplication::applicationVersion().toStdString()] {
-                *note = writeLaneFile(**weights, file, name, paths, program);
-            });
+    FileErrand{title, tr("Saving %1…"), paths.to}.run(
+        m_window, [weights, note, paths, file,
+                   name = lane == kEveryLane ? "" : run->lanes()[static_cast<size_t>(lane)].name,
+                   program = QCoreApplication::applicationVersion().toStdString()] {
+            *note = writeLaneFile(**weights, file, name, paths, program);
+        });
     emit told(tr("Saved as %1").arg(safeText(paths.to.toStdString())));
     tellOf(file, paths.to, *note);
 }
 
 /// Shows where predictions are, and what to know about a file, until it was read.
-void WindowFiles::tellOf(LaneFile file, const QString& path, const Message& note) {
+void LaneFiles::tellOf(LaneFile file, const QString& path, const Message& note) {
     const QString to = safeText(path.toStdString()), more = translated(note);
     if (file != LaneFile::Predicted && note.empty()) return;
     const bool predicted = file == LaneFile::Predicted || file == LaneFile::Predictions;

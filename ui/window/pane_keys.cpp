@@ -12,8 +12,11 @@
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QAbstractSpinBox>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QKeyEvent>
+#include <QLineEdit>
 #include <QMainWindow>
 #include <QPushButton>
 #include <QScrollArea>
@@ -25,6 +28,13 @@ namespace {
 
 bool takesTab(const QWidget& widget) {
     return (widget.focusPolicy() & Qt::TabFocus) && widget.isEnabled() && widget.isVisible();
+}
+
+/// Whether somebody may be typing in a control.
+bool takesText(const QWidget& widget) {
+    const auto* box = qobject_cast<const QComboBox*>(&widget);
+    return qobject_cast<const QAbstractSpinBox*>(&widget) ||
+           qobject_cast<const QLineEdit*>(&widget) || (box && box->isEditable());
 }
 
 /// Returns the control that a part names, Play among the buttons, or the one that Tab reaches
@@ -76,6 +86,7 @@ void PaneKeys::leadToPlay() {
     const QWidget* focus = m_window.focusWidget();
     QPushButton* play = m_parts.transport->play();
     if (!focus || focus == m_parts.page || !m_parts.page->isAncestorOf(focus)) return;
+    if (takesText(*focus)) return;
     if (play->isEnabled() && play->isVisible())
         play->setFocus(Qt::OtherFocusReason);
     else

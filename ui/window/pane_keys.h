@@ -18,7 +18,8 @@ class PaneKeys : public QObject {
 public:
     PaneKeys(const WindowParts&, QMainWindow&);
     /// Takes the keyboard from the control that has it, which may answer Space itself: Space plays
-    /// what was opened.
+    /// what was opened. A file that was long in coming leaves a control that takes text as it is:
+    /// what is typed next must not go elsewhere, and in a number Space plays anyway.
     void leadToPlay();
 
 protected:

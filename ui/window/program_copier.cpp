@@ -18,10 +18,9 @@ ProgramCopier::ProgramCopier(RunModels& models, const WindowParts& parts)
 ProgramCopier::~ProgramCopier() = default;
 
 void ProgramCopier::copy() {
-    const auto program = std::make_shared<std::string>();
-    const auto write = [program, settings = m_models.config.config()] {
-        *program = pytorchScript(settings);
-    };
+    const auto program = std::make_shared<Program>();
+    program->settings = m_models.config.config();
+    const auto write = [program] { program->text = pytorchScript(program->settings); };
     const auto start = [&] {
         m_job = std::make_unique<FileJob>(write, FileJob::Leaving::Abandons);
     };
@@ -31,12 +30,13 @@ void ProgramCopier::copy() {
     connect(m_job.get(), &FileJob::done, this, [this, program] { conclude(*program); });
 }
 
-void ProgramCopier::conclude(const std::string& program) {
+void ProgramCopier::conclude(const Program& program) {
     const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
+    emit told({}); // no data are being read any more
     guarded(*m_parts.banner, [&] {
         job->result();
-        QGuiApplication::clipboard()->setText(QString::fromStdString(program));
-        emit told(RunWords::copiedProgram(m_models.config.config()));
+        QGuiApplication::clipboard()->setText(QString::fromStdString(program.text));
+        emit told(RunWords::copiedProgram(program.settings));
     });
 }
 

@@ -26,7 +26,11 @@ signals:
     void told(const QString& text);
 
 private:
-    void conclude(const std::string& program);
+    struct Program {
+        RunConfig settings; ///< that it trains with: those of the window may be others by now
+        std::string text;   ///< read only once the job is done
+    };
+    void conclude(const Program&);
 
     RunModels& m_models;
     WindowParts m_parts;

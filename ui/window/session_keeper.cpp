@@ -44,18 +44,20 @@ constexpr int kLooksBeforePause = 6;
 
 Message noMemory() { return phrase("Files", "out of memory"); }
 
-/// Returns when a session was begun, as its name tells: "today 13:43"; empty for other names.
+/// Returns when a session was begun, as its name tells: "begun today at 13:43"; empty for other
+/// names.
 QString beginningOf(const LeftSession& session) {
-    const QString pattern = QStringLiteral("yyyyMMdd-HHmmss");
-    const QString name = QString::fromStdString(session.name()).left(pattern.size());
-    QDateTime begun = QDateTime::fromString(name, pattern);
-    if (!begun.isValid()) return {};
-    begun.setTimeZone(QTimeZone::utc());
-    begun = begun.toLocalTime();
-    if (begun.date() == QDate::currentDate())
-        return SessionKeeper::tr("today %1")
-            .arg(QLocale().toString(begun.time(), QLocale::ShortFormat));
-    return QLocale().toString(begun, QLocale::ShortFormat);
+    const QStringList parts = QString::fromStdString(session.name()).split(u'-');
+    if (parts.size() < 2) return {};
+    // apart: a time of UTC may be one that this place skips when its summer begins
+    const QDate day = QDate::fromString(parts[0], QStringLiteral("yyyyMMdd"));
+    const QTime time = QTime::fromString(parts[1], QStringLiteral("HHmmss"));
+    if (!day.isValid() || !time.isValid()) return {};
+    const QDateTime begun = QDateTime(day, time, QTimeZone::utc()).toLocalTime();
+    const bool today = begun.date() == QDate::currentDate();
+    return (today ? SessionKeeper::tr("begun today at %1") : SessionKeeper::tr("begun on %1"))
+        .arg(today ? QLocale().toString(begun.time(), QLocale::ShortFormat)
+                   : QLocale().toString(begun, QLocale::ShortFormat));
 }
 
 /// Describes a run to somebody who decides whether it is worth keeping.
@@ -64,7 +66,7 @@ QString lineOf(const LeftRun& run, const LeftSession& session) {
     QString line =
         SessionKeeper::tr("%1, %2 steps").arg(QString::fromStdString(run.name), number(run.steps));
     if (const QString begun = beginningOf(session); !begun.isEmpty())
-        line = SessionKeeper::tr("%1, in the session of %2").arg(line, begun);
+        line = SessionKeeper::tr("%1, from the session %2").arg(line, begun);
     if (!run.goesOnAfter) return SessionKeeper::tr("%1; its networks were not kept").arg(line);
     return SessionKeeper::tr("%1; can go on after step %2").arg(line, number(*run.goesOnAfter));
 }

@@ -194,7 +194,7 @@ void ShownRun::play() {
 
 bool ShownRun::restart() {
     m_parts.banner->dismiss();
-    m_stays = false;
+    m_stays = m_resets = false;
     const auto& [recorded, from, before] = m_tried = std::exchange(m_next, Plan());
     try {
         RunConfig config = m_models.config.settle();
@@ -229,10 +229,8 @@ ResetNews ShownRun::newsOfReset() const {
 }
 
 void ShownRun::reset() {
-    const int64_t step = m_shown.id == RunId::None ? 0 : m_shown.run->step();
-    if (restart() && step > 0)
-        tellWithNews(tr("Reset. Shift+R shows the run again that trained to step %1.")
-                         .arg(QLocale().toString(static_cast<qlonglong>(step))));
+    // keep() tells the way back: until the next run is there, the shown one stays
+    m_resets = restart();
 }
 
 /// An experiment whose data were exchanged is no longer the preset or file that was opened.

@@ -65,7 +65,8 @@ public:
     bool canStart() const { return start() != TransportBar::Start::Never; }
     /// Builds the networks of the settings again. Returns false where they cannot be used.
     bool restart();
-    /// Does what restart() does, and tells the way back to the run that is shown.
+    /// Does what restart() does, and tells the way back to the run that is shown, once there is
+    /// one.
     void reset();
     /// Tells of a restart what its maker knows, after what it has changed itself.
     void tellWithNews(const QString& text) { emit told((m_news + u' ' + text).trimmed()); }
@@ -313,7 +314,8 @@ private:
     bool m_showsBefore = false;
     bool m_watched = false; ///< gradients are counted
     bool m_refusedRun = false;
-    QString m_news; ///< see ResetNews; until the reset has built its networks
+    bool m_resets = false; ///< the networks that are being built are those of reset()
+    QString m_news;        ///< see ResetNews; until the reset has built its networks
     std::unique_ptr<SavedRunJob> m_savedJob; ///< reads a saved run; null otherwise
     QElapsedTimer m_savedClock;              ///< time since reading began
 };

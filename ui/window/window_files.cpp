@@ -13,7 +13,6 @@
 #include "engine/train/saved_run.h"
 #include "ui/dialogs/ask.h"
 #include "ui/images/compare_view.h"
-#include "ui/look/owned.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -30,13 +29,9 @@
 #include <QClipboard>
 #include <QCoreApplication>
 #include <QDir>
-#include <QElapsedTimer>
-#include <QEventLoop>
 #include <QFileInfo>
 #include <QGuiApplication>
-#include <QLabel>
 #include <QLocale>
-#include <QProgressDialog>
 #include <QScopeGuard>
 
 #include <exception>
@@ -47,16 +42,14 @@ namespace halfscope {
 namespace {
 
 const QString kBoardName = QStringLiteral("runs"); // where TensorBoard looks by itself
-constexpr int kBeforeDialog = 300;                 // ms: short runs are saved by then
-constexpr int kBeforeLeaving = 10000;              // ms: until the user may give up on a folder
-constexpr int kBetweenLooks = 250;                 // ms
 
 } // namespace
 
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
                          const WindowParts& parts, QWidget& window)
     : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window),
-      m_copier(models, parts) {
+      m_copier(models, parts), m_lanes(controller, shown, parts, window) {
+    connect(&m_lanes, &LaneFiles::told, this, &WindowFiles::told);
     connect(&m_copier, &ProgramCopier::told, this, &WindowFiles::told);
     connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);
     connect(&m_controller, &ExperimentController::stateChanged, this, [this](SessionState state) {
@@ -69,12 +62,6 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
                 emit used(path);
                 emit told(tr("Checkpoint after step %1 saved in %2")
                               .arg(QLocale().toString(step), safeText(path.toStdString())));
-            });
-    connect(&m_controller, &ExperimentController::laneSaved, this,
-            [this](const QString& path, qint64 step, const Message& note) {
-                emit told(tr("Saved as %2 after step %1")
-                              .arg(QLocale().toString(step), safeText(path.toStdString())));
-                tellOf(m_asked.take(path), path, note);
             });
 }
 
@@ -255,9 +242,10 @@ void WindowFiles::chooseExperiment() {
     if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveExperiment(path); });
 }
 
+/// Proposes a name that no module has: a torch.py would be imported in place of PyTorch.
 void WindowFiles::chooseProgram() {
-    const QString path = chooseTarget(&m_window, tr("Save as a PyTorch program"),
-                                      folderNameFor(m_shown.title()) + QStringLiteral(".py"),
+    const QString name = QStringLiteral("train_%1.py").arg(folderNameFor(m_shown.title()));
+    const QString path = chooseTarget(&m_window, tr("Save as a PyTorch program"), name,
                                       tr("Python programs (*.py)"));
     if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveProgram(path); });
 }
@@ -270,7 +258,7 @@ void WindowFiles::saveProgram(const QString& path) {
 }
 
 void WindowFiles::chooseCheckpoint() {
-    if (!m_controller.info() || networksAreGone()) {
+    if (!m_controller.info() || m_lanes.networksAreGone()) {
         m_parts.banner->showText(
             m_controller.info()
                 ? tr("The run that is shown is over and was opened without a checkpoint, so there "
@@ -294,8 +282,8 @@ void WindowFiles::chooseTensorBoard() {
     if (folder.isEmpty()) return;
     guarded(*m_parts.banner, [&] {
         const RunSnapshot run = m_shown.run()->snapshot();
-        waitFor({tr("Save for TensorBoard"), tr("Saving the run in %1…"), folder},
-                [run, to = folder.toStdString()] { saveTensorBoard(run, to); });
+        FileErrand{tr("Save for TensorBoard"), tr("Saving the run in %1…"), folder}.run(
+            m_window, [run, to = folder.toStdString()] { saveTensorBoard(run, to); });
         emit told(tr("Saved. To view it, run: tensorboard --logdir %1")
                       .arg(safeText(shellText(folder.toStdString()))));
     });
@@ -323,57 +311,23 @@ SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
                        program = QCoreApplication::applicationVersion().toStdString()] {
         *files = saveWithCheckpoint(run, folder, name, program, std::span(&plots, 1));
     };
-    waitFor({tr("Save results"), tr("Saving the run in %1…"), folder}, save);
+    FileErrand{tr("Save results"), tr("Saving the run in %1…"), folder}.run(m_window, save);
     return std::move(*files);
-}
-
-void WindowFiles::waitFor(const Errand& errand, const std::function<void()>& work) {
-    QProgressDialog dialog({}, {}, 0, 0, &m_window);
-    dialog.setLabel(make<QLabel>(errand.text.arg(safeText(errand.path.toStdString()))));
-    dialog.setWindowTitle(errand.title);
-    dialog.setWindowModality(Qt::WindowModal);
-    // by itself the dialog would wait for seconds, because its bar has no end
-    QTimer::singleShot(kBeforeDialog, &dialog, &QWidget::show);
-    std::unique_ptr<FileJob> job;
-    try {
-        job = std::make_unique<FileJob>(work, FileJob::Leaving::Abandons);
-    } catch (const RunError&) {
-        return work(); // the system has no thread to give
-    }
-    QEventLoop waits; // woken when the job is done
-    QTimer looks;
-    looks.start(kBetweenLooks);
-    QElapsedTimer clock, closed;
-    clock.start();
-    // Esc hides a dialog without a button, and the wait would go on unseen
-    connect(&dialog, &QDialog::rejected, &dialog, &QProgressDialog::cancel);
-    const bool shown = m_window.isVisible();
-    while (!job->isDone()) {
-        waits.processEvents(QEventLoop::WaitForMoreEvents);
-        if (clock.isValid() && clock.elapsed() > kBeforeLeaving) {
-            dialog.setCancelButtonText(tr("Stop &waiting"));
-            clock.invalidate();
-        }
-        if (shown && !m_window.isVisible() && !closed.isValid()) closed.start();
-        const bool early = clock.isValid();
-        if (dialog.wasCanceled() ||
-            (closed.isValid() && closed.elapsed() > errand.afterClosing.count()))
-            throw RunError(dialog.wasCanceled() && early ? errand.stopped : errand.late,
-                           pathText(errand.path.toStdString()));
-    }
-    job->result();
 }
 
 HeldResults WindowFiles::heldIn(const QString& folder) {
     const auto there = std::make_shared<HeldResults>();
-    waitFor({tr("Save results"), tr("Looking for results in %1…"), folder,
-             phrase("Files", "%1: did not answer in time"),
-             phrase("Files", "%1: nothing was saved there"), kForReading},
-            [there, folder, names = resultNames()] {
-                for (const QString& name : names)
-                    if (QFileInfo::exists(QDir(folder).filePath(name))) there->files << name;
-                if (!there->files.isEmpty()) there->run = heldRun(folder.toStdString());
-            });
+    FileErrand{tr("Save results"),
+               tr("Looking for results in %1…"),
+               folder,
+               phrase("Files", "%1: did not answer in time"),
+               phrase("Files", "%1: nothing was saved there"),
+               kForReading}
+        .run(m_window, [there, folder, names = resultNames()] {
+            for (const QString& name : names)
+                if (QFileInfo::exists(QDir(folder).filePath(name))) there->files << name;
+            if (!there->files.isEmpty()) there->run = heldRun(folder.toStdString());
+        });
     return *there;
 }
 
@@ -453,8 +407,8 @@ void WindowFiles::savePlots(const QString& path) {
 }
 
 /// Writes what `make` returns on another thread, and tells that it is saved.
-void WindowFiles::writeBytes(const Errand& errand, std::function<std::string()> make) {
-    waitFor(errand, [to = errand.path.toStdString(), made = std::move(make)] {
+void WindowFiles::writeBytes(const FileErrand& errand, std::function<std::string()> make) {
+    errand.run(m_window, [to = errand.path.toStdString(), made = std::move(make)] {
         writeFileAtomically(to, made());
     });
     emit told(tr("Saved as %1").arg(safeText(errand.path.toStdString())));

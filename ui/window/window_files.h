@@ -3,23 +3,20 @@
 #pragma once
 
 #include "engine/runs/run_saving.h"
-#include "engine/train/lane_file.h"
 #include "ui/session/file_job.h"
-#include "ui/session/left_threads.h"
 #include "ui/session/live_board.h"
+#include "ui/window/file_errand.h"
+#include "ui/window/lane_files.h"
 #include "ui/window/opened_weights.h"
-#include "ui/window/predict_samples.h"
 #include "ui/window/program_copier.h"
 #include "ui/window/results_question.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
 
-#include <QHash>
 #include <QObject>
 #include <QStringList>
 #include <QTimer>
 
-#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -70,11 +67,11 @@ public:
     /// Returns the window's names, by lane, of the lanes whose networks are there to be saved. A
     /// run that was opened from a folder may have its weights there, which is seen when they are
     /// needed.
-    QStringList networks() const;
-    bool hasCritics() const; ///< critics are networks of their own
-    void chooseLaneFile(LaneFile, int lane);
+    QStringList networks() const { return m_lanes.networks(); }
+    bool hasCritics() const { return m_lanes.hasCritics(); } ///< critics are networks of their own
+    void chooseLaneFile(LaneFile file, int lane) { m_lanes.chooseLaneFile(file, lane); }
     /// Asks what a lane, or kEveryLane, is to predict and where to save it.
-    void predict(int lane, SamplesIn);
+    void predict(int lane, SamplesIn in) { m_lanes.predict(lane, in); }
     void chooseTensorBoard();
     /// With true, asks for a folder and writes this training and later ones for TensorBoard from
     /// now on; with false, stops writing.
@@ -129,37 +126,10 @@ private:
     void offerPart(const OpenedFile& weights);
     /// Shows what the job has read; returns false when it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
-    /// Asks for paths; is given the training data.
-    using AskPaths = std::function<LanePaths(const TaskConfig&)>;
-    /// Asks for the paths and writes a lane's file.
-    void saveLane(LaneFile, int lane, const QString& title, const AskPaths& ask);
-    void saveFromFolder(LaneFile, int lane, const QString& title, const AskPaths& ask);
-    bool canPredict(TaskConfig, const QString& samples);
-    void tellOf(LaneFile, const QString& path, const Message& note);
-    /// Whether no networks of the run that is shown are built: at most its folder has them.
-    bool networksAreGone() const;
     QStringList resultNames() const;
     HeldResults heldIn(const QString& folder);
     SavedFiles write(const RunSnapshot&, const QString& folder);
-    /// What waitFor() shows while work is done, and when it stops waiting for the work.
-    struct Errand {
-        QString title;
-        QString text; ///< with %1 for the path
-        QString path;
-        /// What to say of a path that did not answer.
-        Phrase late = phrase("Files", "%1: did not answer in time; what was being saved there may "
-                                      "be incomplete");
-        /// What to say when the user closes the dialog before that is known.
-        Phrase stopped = phrase("Files", "%1: saving was stopped; what was being saved there may "
-                                         "be incomplete");
-        std::chrono::milliseconds afterClosing = kForFiles; ///< how long to wait for the work
-                                                            ///< once the window has closed
-    };
-    /// Runs `work` on a thread of its own, because long tables take their time: the window is drawn
-    /// meanwhile. The work must own all that it uses: a dead network is not waited for when the
-    /// window has closed or the user stops waiting. Throws RunError "PATH: ..." then.
-    void waitFor(const Errand&, const std::function<void()>& work);
-    void writeBytes(const Errand&, std::function<std::string()> make);
+    void writeBytes(const FileErrand&, std::function<std::string()> make);
 
     RunModels& m_models;
     ExperimentController& m_controller;
@@ -168,7 +138,6 @@ private:
     QWidget& m_window;
     bool m_saves = false;
     ResultsQuestion m_question;
-    QHash<QString, LaneFile> m_asked; ///< what lanes were asked for, by path, until it is saved
     QString m_leftOut; ///< why the last results lack experiment.json or the checkpoint; or empty
     std::unique_ptr<LiveBoard> m_board; ///< null when trainings are not written for TensorBoard
     QTimer m_boardTimer;
@@ -177,6 +146,7 @@ private:
     QString m_news;
     std::unique_ptr<FileJob> m_job; ///< reads a file; null otherwise
     ProgramCopier m_copier;
+    LaneFiles m_lanes;
 };
 
 } // namespace halfscope

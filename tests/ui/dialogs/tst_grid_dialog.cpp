@@ -1,6 +1,7 @@
 // "Map of two settings" in the window: the table and its words, a map from start to end, stops,
 // values that are refused, and cells that become lanes of the window.
 #include "tests/support/file_menu.h"
+#include "tests/support/grid_cells.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/shown_window.h"
 #include "ui/dialogs/grid_dialog.h"
@@ -27,20 +28,6 @@ namespace tst_grid_dialog {
 using namespace halfscope;
 
 namespace {
-
-GridCell cellOf(double loss, int64_t skipped = 0) {
-    GridCell cell;
-    cell.score.loss = loss;
-    cell.score.skipped = skipped;
-    cell.lastLoss = 2 * loss;
-    cell.scale = 1024.0f;
-    cell.steps = 5;
-    return cell;
-}
-
-QString shownAt(const GridModel& model, int row, int column, int role = Qt::DisplayRole) {
-    return model.index(row, column).data(role).toString();
-}
 
 template <class T>
 T* named(const GridDialog& dialog, const QString& name) {
@@ -90,6 +77,7 @@ class TestGridDialog : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void textIsReadOnEveryColor();
+    void theStarIsExplained();
     void suggestsValues();
     void suggestsAroundTheScaleThatWasFound();
     void trainsAndTells();
@@ -131,6 +119,15 @@ void TestGridDialog::textIsReadOnEveryColor() {
                 most = std::max(most, contrast(ground, image.pixelColor(x, y)));
         QVERIFY2(most >= 4.5, qPrintable(QStringLiteral("row %1: %2").arg(row).arg(most)));
     }
+}
+
+void TestGridDialog::theStarIsExplained() {
+    GridModel model;
+    model.begin(SettingGrid(tinyConfig(5), 1, {parseSweep("scaler.init_scale=1,2")}));
+    model.set(0, cellOf(5));
+    const GridLegend legend(model);
+    const QString told = legend.findChild<QLabel*>(QStringLiteral("gridMarks"))->toolTip();
+    QVERIFY2(told == model.starRule() && told.startsWith("The star marks"), qPrintable(told));
 }
 
 /// Loss scales and widths in powers of two, learning rates and intervals in powers of ten.
@@ -232,7 +229,6 @@ void TestGridDialog::trainsAndTells() {
     QCOMPARE(dialog.note(), QStringLiteral("map.csv: cannot write"));
 }
 
-/// The caption does not give the varied settings a value of their own.
 /// The first of equal cells is the best, whatever it loses.
 void TestGridDialog::zerosOfTheBestAreTold() {
     ConfigModel config;
@@ -261,6 +257,7 @@ void TestGridDialog::cellsWithoutEffectAreTold() {
              qPrintable(dialog.note()));
 }
 
+/// The caption does not give the varied settings a value of their own.
 void TestGridDialog::captionLeavesVariedSettingsOut() {
     RunConfig tiny = tinyConfig(5);
     tiny.lanes.push_back(tiny.lanes[1]);

@@ -1,11 +1,9 @@
 // The model of a map of settings: its cells and their words, what it shows, and the sentence that
 // sets the best cell in doubt.
 #include "tests/fake_cuda/fake_run.h"
-#include "ui/dialogs/grid_view.h"
-#include "ui/models/grid_model.h"
+#include "tests/support/grid_cells.h"
 
 #include <QAbstractItemModelTester>
-#include <QLabel>
 #include <QLocale>
 #include <QtTest>
 
@@ -22,20 +20,6 @@ SettingGrid fourCells() {
         tinyConfig(5),
         1,
         {parseSweep("scaler.init_scale=2^10,2^20"), parseSweep("scaler.growth_interval=20,30")}};
-}
-
-GridCell cellOf(double loss, int64_t skipped = 0) {
-    GridCell cell;
-    cell.score.loss = loss;
-    cell.score.skipped = skipped;
-    cell.lastLoss = 2 * loss;
-    cell.scale = 1024.0f;
-    cell.steps = 5;
-    return cell;
-}
-
-QString shownAt(const GridModel& model, int row, int column, int role = Qt::DisplayRole) {
-    return model.index(row, column).data(role).toString();
 }
 
 } // namespace
@@ -129,9 +113,6 @@ private slots:
                                         "equal cells it is the one with the lowest validation "
                                         "loss, then the lowest loss, then the fewest"),
             qPrintable(model.starRule()));
-        GridLegend legend(model);
-        QCOMPARE(legend.findChild<QLabel*>(QStringLiteral("gridMarks"))->toolTip(),
-                 model.starRule());
         model.show(GridModel::Measure::Accuracy);
         QCOMPARE(shownAt(model, 1, 1), QStringLiteral("★ 75 %"));
         QCOMPARE(shownAt(model, 0, 0), QStringLiteral("–"));

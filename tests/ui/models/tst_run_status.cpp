@@ -53,6 +53,7 @@ private slots:
     void shortWordsHaveTheMedian();
     void dataThatAreNotFinite();
     void underflowBesideDataFaults();
+    void anotherReasonBesideDataFaults();
     void theSpeedOfARunThatIsOver();
     void thePaceOfTheLastSteps();
 };
@@ -241,6 +242,37 @@ void TestRunStatus::underflowBesideDataFaults() {
     QVERIFY(endsWithAdvice({fault, underflow(56, 4)}));
     QVERIFY(endsWithAdvice({underflow(20, 2), fault}));
     QVERIFY(endsWithAdvice({underflow(20, 4096), fault, underflow(56, 2)}));
+}
+
+/// Once a layer has lost the loss, that is why the steps are skipped, and nothing else tells it.
+void TestRunStatus::anotherReasonBesideDataFaults() {
+    constexpr int64_t kLost = 50;
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    RunBatch batch;
+    for (int64_t step = 1; step <= 60; ++step) {
+        batch.rows.push_back(rowAt(step, 1, 1).set(metric::GradientNorm, 1.0));
+        if (step == 41)
+            batch.rows.back().setFlags(kSkipped).set(metric::SkippedSoFar, int64_t{1});
+        else if (step >= kLost)
+            batch.rows.back()
+                .setFlags(kSkipped | kLossNotFinite)
+                .set(metric::SkippedSoFar, step - kLost + 2)
+                .set(metric::Loss, NAN);
+    }
+    Event fault{EventKind::Overflow, 41, 1, 4096, 4096, {}, {}};
+    fault.tensor = Message(kInputOf, int64_t{362}).english();
+    Event layer{EventKind::Overflow, kLost, 1, 4096, 4096, {}, {}};
+    layer.tensor = "forward pass of layer 1";
+    batch.events = {fault, layer};
+    run->append(std::move(batch));
+    model.refresh();
+    const QString summary = model.summary().replace(QChar::Nbsp, u' ');
+    for (const char* reason : {"The data hold inf or nan: the input of sample 362 in step 41.",
+                               "B skipped more steps than normal.", "orward pass of layer 1"})
+        QVERIFY2(summary.contains(QLatin1String(reason)), qPrintable(summary));
 }
 
 /// What happened in its last seconds is not its speed.

@@ -25,6 +25,7 @@
 #include <QTextDocument>
 #include <QToolButton>
 #include <QWheelEvent>
+#include <cmath>
 #include <memory>
 
 namespace tst_setup_panel {
@@ -295,7 +296,9 @@ void TestSetupPanel::valuesAroundTheScaleThatWasFound() {
     model.startBuilding();
     model.setRunning(model.config());
     QCOMPARE(suggested(), QStringLiteral("2^3, 2^11, 2^19"));
-    QCOMPARE(panel.presentScale(0), std::nullopt); // fp32 has none
+    QCOMPARE(panel.presentScale(0), std::nullopt);                             // fp32 has none
+    panel.setScaleOfLane([](int) { return std::optional<double>(INFINITY); }); // it grew too far
+    QCOMPARE(suggested(), QStringLiteral("2^8, 2^16, 2^24"));
 }
 
 /// Lanes that only the swept setting sets apart are not dropped silently, and what is suggested

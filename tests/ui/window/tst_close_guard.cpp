@@ -337,8 +337,8 @@ void TestCloseGuard::keptRunsComeBack() {
     QCOMPARE(box->text(), QStringLiteral("You kept this run when you closed Halfscope:"));
     // the other one is saved; the day may change meanwhile
     static const QRegularExpression line(
-        QStringLiteral("^Mine, 25 steps, in the session of [^;\n]*[0-9]:[0-9]{2}[^;\n]*; can go on "
-                       "after step 25$"));
+        QStringLiteral("^Mine, 25 steps, from the session begun (today at|on) [^;\n]*[0-9]:[0-9]{2}"
+                       "[^;\n]*; can go on after step 25$"));
     QVERIFY2(line.match(box->informativeText()).hasMatch(), qPrintable(box->informativeText()));
     window.openPreset(QStringLiteral("overflow"));
     QVERIFY(reaches(window, SessionState::Ready));

@@ -80,6 +80,7 @@ class TestKeptRun : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void aResetCanBeTakenBack();
+    void theWayBackIsToldOnceItIsThere();
     void anotherExperimentCanBeTakenBack();
     void itTakesTurns();
     void theWindowIsCalledAfterIt();
@@ -104,7 +105,7 @@ void TestKeptRun::aResetCanBeTakenBack() {
     QVERIFY(isEmptyAgain(window));
     QVERIFY(window.canBringBack());
     QCOMPARE(window.statusBar()->currentMessage(),
-             QStringLiteral("Reset. Shift+R shows the run again that trained to step %1.")
+             QStringLiteral("Reset. Shift+R brings back the run that trained to step %1.")
                  .arg(kTrained));
     QTest::keyClick(&window, Qt::Key_R, Qt::ShiftModifier);
     QVERIFY(isBack(window));
@@ -116,6 +117,35 @@ void TestKeptRun::aResetCanBeTakenBack() {
     QTest::keyClick(&window, Qt::Key_R); // nothing was trained since
     QVERIFY(isEmptyAgain(window));
     QVERIFY(!window.statusBar()->currentMessage().contains(QStringLiteral("Reset")));
+}
+
+/// Before the next networks are built, Shift+R would bring back another run, or none.
+void TestKeptRun::theWayBackIsToldOnceItIsThere() {
+    constexpr int64_t kSteps = 5;
+    FakeScript script;
+    WindowOptions options = played(script);
+    options.askAfterSeconds = 0; // what is told of long runs must not take its place
+    Opened opened(tinyConfig(kSteps), options);
+    MainWindow& window = opened.window;
+    const auto told = [&window] { return window.statusBar()->currentMessage(); };
+    QVERIFY(trains(window, kSteps));
+    script.slowBuild = true;
+    window.shown().reset();
+    QTRY_VERIFY_WITH_TIMEOUT(script.building, kPatience);
+    QVERIFY2(!told().contains(QStringLiteral("Shift+R")), qPrintable(told()));
+    script.slowBuild = false;
+    window.shown().reset();
+    QVERIFY(isEmptyAgain(window));
+    const QString back = QStringLiteral("Reset. Shift+R brings back the run that trained to step ");
+    QCOMPARE(told(), back + QStringLiteral("5."));
+    QVERIFY(trains(window, kSteps));
+    window.play(); // Continue
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), 2 * kSteps, kPatience);
+    QVERIFY(reaches(window, SessionState::Finished));
+    window.shown().reset();
+    QVERIFY(isEmptyAgain(window));
+    QCOMPARE(told(), back + QStringLiteral("10. “Stop after” is 5 steps again, as before you "
+                                           "pressed Continue."));
 }
 
 void TestKeptRun::anotherExperimentCanBeTakenBack() {

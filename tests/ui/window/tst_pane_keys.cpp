@@ -349,6 +349,13 @@ void TestPaneKeys::theBannerIsAStop() {
     QVERIFY(keysAct());
     press(Qt::Key_F6); // a banner that has gone is left out
     QVERIFY(has<SetupPanel>());
+    banner->showNotice(QStringLiteral("It went well."));
+    window().findChild<TransportBar*>()->hide(); // as in a presentation
+    banner->findChild<QToolButton*>()->setFocus();
+    QVERIFY(has<Banner>());
+    press(Qt::Key_Space);
+    QVERIFY(banner->isHidden());
+    QCOMPARE(window().focusWidget()->objectName(), QStringLiteral("page"));
 }
 
 /// But not where Esc means something else.
@@ -389,6 +396,11 @@ void TestPaneKeys::whatWasOpenedIsPlayed() {
     QVERIFY(window().tryFile(file));
     QTRY_COMPARE_WITH_TIMEOUT(ended.size(), 2, kPatience);
     QCOMPARE(window().focusWidget(), page);
+    auto* stopAt = window().findChild<QSpinBox*>(QStringLiteral("stopAt"));
+    stopAt->setFocus(); // somebody may be typing a number
+    QVERIFY(window().tryFile(file));
+    QTRY_COMPARE_WITH_TIMEOUT(ended.size(), 3, kPatience);
+    QCOMPARE(window().focusWidget(), stopAt);
 }
 
 /// The manual shows its row first, whatever control the setting has, and after a click on it.
