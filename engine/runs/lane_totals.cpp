@@ -35,19 +35,13 @@ void LaneTotals::add(const Event& event) {
 void LaneTotals::addUnderflow(const Event& event) {
     const SkipTally::DataFault fault = m_skips.dataFault();
     const bool ofData = event.step > fault.step && fault.explains(event.scaleBefore);
-    bool isZero = m_zeroStep == event.step; // its row came before
     if (m_underflowStep == 0 || (m_isUnderflowOfData && !ofData)) {
-        isZero = isZero || (m_lastLost == event.step && m_zeroUpdates > 0);
         m_underflow = event.text;
         m_underflowStep = event.step;
         m_isUnderflowOfData = ofData;
-        m_zeroUpdates = 0;
-        m_zeroScale = 0;
-    } else if (ofData != m_isUnderflowOfData) {
-        return;
+        m_underflows.clear();
     }
-    m_lastLost = event.step;
-    if (isZero) countZero(event.step, event.scaleBefore);
+    if (ofData == m_isUnderflowOfData) m_underflows.push_back(event.step);
 }
 
 void LaneTotals::addNorm(const StepRow& row) {
@@ -56,17 +50,29 @@ void LaneTotals::addNorm(const StepRow& row) {
     constexpr uint32_t kUnclean = kSkipped | kSteppedOnOverflow | kLossNotFinite;
     if (!row.measured(metric::GradientNorm) || row.gradientNorm() != 0) return;
     if (row.loss() == 0 || row.has(kUnclean)) return; // as gradientsVanished() has it
-    const int64_t reach = kUnderflowsApart * m_skips.stepsPerUpdate();
-    if (m_lastLost > 0 && row.step >= m_underflowStep && row.step - m_lastLost <= reach)
-        return countZero(row.step, row.scale());
-    m_zeroStep = row.step;
+    const int64_t apart = kUnderflowsApart * m_skips.stepsPerUpdate();
+    if (m_zeros.empty() || row.step - m_zeros.back().last > apart)
+        m_zeros.push_back({.first = row.step});
+    ZeroSpell& spell = m_zeros.back();
+    spell.last = row.step;
+    ++spell.count;
+    spell.scale = std::max(spell.scale, row.scale());
 }
 
-void LaneTotals::countZero(int64_t step, float scale) {
-    ++m_zeroUpdates;
-    m_zeroScale = std::max(m_zeroScale, scale);
-    m_lastLost = std::max(m_lastLost, step);
-    m_zeroStep = 0;
+LaneTotals::ZeroSpell LaneTotals::lost() const {
+    ZeroSpell all;
+    auto event = m_underflows.begin();
+    for (const ZeroSpell& spell : m_zeros) {
+        event = std::find_if(event, m_underflows.end(),
+                             [&spell](int64_t step) { return step >= spell.first; });
+        if (event == m_underflows.end()) break;
+        if (*event > spell.last) continue;
+        if (all.first == 0) all.first = spell.first;
+        all.last = spell.last;
+        all.count += spell.count;
+        all.scale = std::max(all.scale, spell.scale);
+    }
+    return all;
 }
 
 bool LaneTotals::dataExplainUnderflow() const {
@@ -74,20 +80,21 @@ bool LaneTotals::dataExplainUnderflow() const {
 }
 
 Message LaneTotals::underflowText() const {
-    if (m_underflowStep == 0 || m_zeroUpdates == 0) return m_underflow;
-    if (m_last.scale() > m_zeroScale)
-        return m_zeroUpdates == 1
+    const ZeroSpell zeros = lost();
+    if (m_underflowStep == 0 || zeros.count == 0) return m_underflow;
+    if (m_last.scale() > zeros.scale)
+        return zeros.count == 1
                    ? Message(phrase("Events", "Step %1: all gradients rounded to zero at loss "
                                               "scale %2 (underflow). The loss scale has become "
                                               "larger since."),
-                             m_underflowStep, scaleText(m_zeroScale))
+                             m_underflowStep, scaleText(zeros.scale))
                    : Message(phrase("Events",
                                     "In %1 of %2 updates, first at step %3, all gradients rounded "
                                     "to zero (underflow), up to loss scale %4. The loss scale has "
                                     "become larger since."),
-                             m_zeroUpdates, m_updates, m_underflowStep, scaleText(m_zeroScale));
-    if (m_zeroUpdates == 1) return m_underflow;
-    return {phrase("Events", "%1 This happened in %2 of %3 updates."), m_underflow, m_zeroUpdates,
+                             zeros.count, m_updates, m_underflowStep, scaleText(zeros.scale));
+    if (zeros.count == 1) return m_underflow;
+    return {phrase("Events", "%1 This happened in %2 of %3 updates."), m_underflow, zeros.count,
             m_updates};
 }
 

@@ -13,8 +13,7 @@
 
 namespace halfscope {
 
-/// Updates after an underflow whose zeros are taken for the same: underflow is told once in so
-/// many.
+/// Underflow that comes back within so many updates is told once.
 inline constexpr int64_t kUnderflowsApart = 100;
 
 class LaneTotals {
@@ -48,10 +47,9 @@ public:
     /// Whether inf or nan in the data explains it, see SkipTally::DataFault::explains(), or would
     /// explain it at the present loss scale. Only a dynamic scale is brought down by them.
     bool dataExplainUnderflow() const;
-    /// Returns how many clean updates had only gradients of zero because of underflow: those of its
-    /// events, and what follows one of them within kUnderflowsApart updates, as those are not tried
-    /// again.
-    int64_t zeroUpdates() const { return m_zeroUpdates; }
+    /// Returns how many clean updates had only gradients of zero because of underflow: those of the
+    /// spells in which an event tells of it, see kUnderflowsApart.
+    int64_t zeroUpdates() const { return lost().count; }
     /// Returns the updates that were added, skipped ones included.
     int64_t updates() const { return m_updates; }
     /// Returns the sentence about underflow, how often there was some, and whether the loss scale
@@ -87,7 +85,13 @@ private:
     void addValue(int64_t step, MetricId, double value);
     void addUnderflow(const Event&);
     void addNorm(const StepRow&);
-    void countZero(int64_t step, float scale);
+    /// Updates whose gradients are all zero, none further than kUnderflowsApart from the next.
+    struct ZeroSpell {
+        int64_t first = 0, last = 0, count = 0;
+        float scale = 0; ///< the largest one
+    };
+    /// Returns the updates that underflow has lost as if they were one spell.
+    ZeroSpell lost() const;
 
     SkipTally m_skips;
     StepRow m_last;
@@ -101,12 +105,11 @@ private:
     bool m_isHelpless = false; ///< whether that is said of m_overflow
     int64_t m_underflowStep = 0;
     bool m_isUnderflowOfData = false;
-    int64_t m_updates = 0, m_zeroUpdates = 0;
-    int64_t m_lastLost = 0;  ///< the last step of underflow
-    int64_t m_zeroStep = 0;  ///< the last step with zeros that was not counted
-    float m_zeroScale = 0;   ///< the largest one at which all gradients of an update were lost
-    int64_t m_scaleStep = 0; ///< the last step after which the scale was another
-    float m_scaleAfter = 1;  ///< then
+    int64_t m_updates = 0;
+    std::vector<ZeroSpell> m_zeros;
+    std::vector<int64_t> m_underflows; ///< steps of events, which may come before or after the rows
+    int64_t m_scaleStep = 0;           ///< the last step after which the scale was another
+    float m_scaleAfter = 1;            ///< then
 };
 
 /// Returns the median; of an even number of values, the larger one of the two in the middle; 0

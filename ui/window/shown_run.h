@@ -111,6 +111,7 @@ public:
     std::shared_ptr<const Run> before() const { return m_shown.before.lock(); }
     const QString& title() const { return m_shown.title; }   ///< of run()
     const QString& preset() const { return m_shown.preset; } ///< of run(); may be empty
+    const QString& experiment() const { return m_title; }    ///< the title of the settings
     /// The run of the networks that were built last; null before the first.
     const RunPtr& trained() const { return m_current; }
     /// The run whose next step is known: the networks that were built for a saved run tell what it

@@ -244,7 +244,7 @@ void WindowFiles::chooseExperiment() {
 
 /// Proposes a name that no module has: a torch.py would be imported in place of PyTorch.
 void WindowFiles::chooseProgram() {
-    const QString name = QStringLiteral("train_%1.py").arg(folderNameFor(m_shown.title()));
+    const QString name = QStringLiteral("train_%1.py").arg(folderNameFor(m_shown.experiment()));
     const QString path = chooseTarget(&m_window, tr("Save as a PyTorch program"), name,
                                       tr("Python programs (*.py)"));
     if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveProgram(path); });

@@ -80,8 +80,6 @@ private slots:
     /// Zeros long after an underflow are not lost: a larger scale was tried and has not helped.
     void zerosOfAnotherKind() {
         LaneTotals totals;
-        totals.add(rowAt(1, 8, 0)); // before it, too
-        totals.add(rowAt(2, 8, 1));
         totals.add(rowAt(3, 8, 0));
         totals.add(underflowAt(3)); // it may come after its row
         for (int64_t step = 4; step <= 3 + kUnderflowsApart; ++step)
@@ -91,7 +89,7 @@ private slots:
         QCOMPARE(totals.zeroUpdates(), int64_t{1});
         totals.add(underflowAt(8 + kUnderflowsApart));
         totals.add(rowAt(9 + kUnderflowsApart, 8, 0));
-        QCOMPARE(totals.zeroUpdates(), int64_t{3});
+        QCOMPARE(totals.zeroUpdates(), int64_t{7}); // so there was underflow again
     }
 
     /// Only the last of several batches is an update.

@@ -207,6 +207,7 @@ void TestRunStatus::dataThatAreNotFinite() {
     Event fault{EventKind::Overflow, 41, 1, 4096, 4096, {}, {}};
     fault.tensor = Message(kInputOf, int64_t{362}).english();
     skip(1, 41, {fault});
+    model.refresh();
     QCOMPARE(model.lane(1).lastBrief, QStringLiteral("Step 41: Data not finite, scale stays"));
     skip(42, 60, {{EventKind::Underflow, 56, 1, 2, 2, {}, {}}});
     const QString reason = QStringLiteral(

@@ -174,7 +174,7 @@ void TestSavedAgain::noFileOfItAlone() {
     window.openFile(folder);
     QVERIFY(showsSaved(window));
     const auto isKept = [&] {
-        return !allows("experiment.json") && !allows("steps.csv") && !allows("manifest.json") &&
+        return !allows("experiment.json") && !allows("steps.csv") && !allows("events.csv") &&
                allows("mine.json") && allows("new.json");
     };
     QVERIFY(isKept());
