@@ -104,12 +104,10 @@ constexpr Phrase kMoreOfGrowth =
 // where a growth costs several skips
 constexpr Phrase kOfGrowths =
     phrase("Events", "%1 of them followed a growth, until the scale was low enough again. A "
-                     "smaller growth factor, a longer growth interval or less hysteresis makes "
-                     "this rarer.");
+                     "smaller growth factor or a longer growth interval makes this rarer.");
 constexpr Phrase kMoreOfGrowths =
     phrase("Events", "Another %1 followed a growth, until the scale was low enough again. A "
-                     "smaller growth factor, a longer growth interval or less hysteresis makes "
-                     "this rarer.");
+                     "smaller growth factor or a longer growth interval makes this rarer.");
 constexpr Phrase kOfOthers =
     phrase("Events", "%1 of them did not follow a growth of the loss scale. The gradients vary "
                      "widely, or the backoff factor is close to 1. Clipping or a lower learning "

@@ -270,7 +270,7 @@ Preset fashionCnn(const std::string& folder) {
     made.config.task.path = folder;
     made.title = phrase("Presets", "Clothes, convolutions");
     if (folder.empty()) {
-        made.otherTitle = phrase("Presets", "Clothes (digits for now)");
+        made.otherTitle = phrase("Presets", "Clothes (now digits)");
         made.otherAbout =
             phrase("Presets", "Convolutions learn the digits that come with the program; Get data "
                               "in the window, or halfscope-cli get fashion-mnist, brings "

@@ -557,8 +557,10 @@ bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
     }
     const bool escape = event->type() == QEvent::KeyPress &&
                         static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
-    if (escape && (m_line || (m_spin && m_spin->refuses()))) {
-        const QString valid = m_index.data(Qt::EditRole).toString();
+    const QString valid = escape ? m_index.data(Qt::EditRole).toString() : QString();
+    // where nothing is to be given up, Esc is the window's
+    if (escape && ((m_line && (m_line->text() != valid || !errorText().isEmpty())) ||
+                   (m_spin && m_spin->refuses()))) {
         if (m_line) m_line->setModified(false);
         m_model.setData(m_index, valid);
         showValue(valid);

@@ -248,6 +248,12 @@ void EventLane::setLanes(int lanes) {
     nameRows();
 }
 
+/// Whether the lane is there at a step: a fork begins behind what its parent has done.
+bool EventLane::hasStep(int lane, int64_t step) const {
+    const LaneInfo& info = m_run->lanes()[static_cast<size_t>(lane)];
+    return info.parent < 0 || step > info.forkStep;
+}
+
 bool EventLane::takeEvents() {
     if (!m_run) return false;
     const auto& events = m_run->events();
@@ -256,7 +262,7 @@ bool EventLane::takeEvents() {
         const Event& event = events[m_taken];
         m_count += isEcho(events, m_taken) ? 0 : 1;
         for (int lane = 0; lane < static_cast<int>(m_rows.size()); ++lane)
-            if (event.lane == lane || event.lane < 0)
+            if (event.lane == lane || (event.lane < 0 && hasStep(lane, event.step)))
                 addMark(m_rows[static_cast<size_t>(lane)], event, static_cast<int>(m_taken));
     }
     if (m_listed == m_taken) return false;

@@ -86,6 +86,7 @@ private:
     void setLanes(int lanes);
     void nameAxis(double stepsPerPixel);
     void nameRows();
+    bool hasStep(int lane, int64_t step) const;
     bool hasRow(const Row&) const;
     /// Returns how many of the first `lanes` have a row of their own.
     size_t rowsOf(size_t lanes) const;

@@ -155,7 +155,7 @@ void TestPublicData::presetTakesWhatWasFetched() {
         QCOMPARE(before.config.task.path, installed.toStdString());
     } else {
         QCOMPARE(before.config.task.path, std::string());
-        QCOMPARE(before.config.title, std::string("Clothes (digits for now)"));
+        QCOMPARE(before.config.title, std::string("Clothes (now digits)"));
         const std::string_view about = before.aboutHere().text();
         QVERIFY(about.find("halfscope-cli get fashion-mnist") != std::string_view::npos);
     }

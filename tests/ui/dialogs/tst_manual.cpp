@@ -242,7 +242,7 @@ void TestManual::searchReadsQuestions_data() {
     row("vanishing", "Vanishing gradients");
     row("test my network on new data", "How do I test my network on new data?");
     row("export python", "How do I export my network as Python code?");
-    row("confusion matrix", "Where is the confusion matrix?");
+    row("confusion matrix", "the confusion matrix?");
 }
 
 /// Words that say nothing, and marks around words, keep no place away.

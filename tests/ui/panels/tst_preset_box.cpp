@@ -229,7 +229,7 @@ void TestPresetBox::tellsWhatHasArrived() {
     box.show();
     QVERIFY(test::isActive(&box));
     QAction* action = placeOf(box, presetNamed("fashion-cnn")).action;
-    QCOMPARE(action->text(), QStringLiteral("Clothes (digits for now)"));
+    QCOMPARE(action->text(), QStringLiteral("Clothes (now digits)"));
     HttpServer server;
     const PublicData clothes = standIn("fashion-mnist", "clothes", server);
     serve(server, clothes, {"clothes"});

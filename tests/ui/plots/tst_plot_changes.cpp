@@ -104,8 +104,13 @@ void TestPlotChanges::forksBeginAtTheirFork() {
             m_stack->append(
                 lane, record(step, lane, 0.5f + static_cast<float>(lane), lane == 1 ? 65536 : 1));
     }
+    for (const int64_t step : {kFork, kFork + 1})
+        m_stack->addEvent(eventOf(EventKind::Edit, step, -1)); // of all lanes
     show();
     QCOMPARE(m_stack->lanes(), 3);
+    const QString edit = QString::fromLatin1(nameOf(EventKind::Edit)) + u'/';
+    QCOMPARE(graphNamed(*m_stack, edit + u'B')->data()->size(), 2);
+    QCOMPARE(graphNamed(*m_stack, edit + u'C')->data()->size(), 1);
     const auto& parent = *graphOf(*m_stack, QStringLiteral("Loss"), 'B').data();
     QCOMPARE(parent.at(0)->key, 1.0);
     QCOMPARE((parent.constEnd() - 1)->key, double{kSteps});
@@ -150,11 +155,11 @@ void TestPlotChanges::forksOfAnUnscaledLaneHaveNoScaleYet() {
         return headers.value(1)->entries().value(lane).value; // the loss comes first
     };
     QCOMPARE(scaleOf(0), QStringLiteral("none"));
-    QCOMPARE(scaleOf(1), QStringLiteral("65536 = 2^16"));
+    QCOMPARE(scaleOf(1), QLocale().toString(65536) + QStringLiteral(" = 2^16"));
     QCOMPARE(scaleOf(2), QStringLiteral("none"));
     train(kFork + 1, 3);
     draw();
-    QCOMPARE(scaleOf(2), QStringLiteral("65536 = 2^16"));
+    QCOMPARE(scaleOf(2), QLocale().toString(65536) + QStringLiteral(" = 2^16"));
     m_stack->pinCrosshair(kFork);
     QCOMPARE(scaleOf(2), QStringLiteral("none"));
 }

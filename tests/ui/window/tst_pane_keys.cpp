@@ -373,6 +373,16 @@ void TestPaneKeys::escClosesTheBanner() {
     QVERIFY(banner->isVisible());
     press(Qt::Key_Escape);
     QVERIFY(banner->isHidden());
+    showsAgain();
+    auto* rate = qobject_cast<QLineEdit*>(window().setup().editor("optimizer.lr")->control());
+    const QString valid = rate->text();
+    rate->setFocus();
+    QTest::keyClicks(rate, QStringLiteral("9"));
+    press(Qt::Key_Escape); // gives up what was typed
+    QCOMPARE(rate->text(), valid);
+    QVERIFY(banner->isVisible());
+    press(Qt::Key_Escape);
+    QVERIFY(banner->isHidden());
 }
 
 /// The button that has the keyboard would take Space, which the status bar names.
@@ -405,7 +415,8 @@ void TestPaneKeys::whatWasOpenedIsPlayed() {
 
 /// The manual shows its row first, whatever control the setting has, and after a click on it.
 void TestPaneKeys::f1ExplainsASetting() {
-    for (const char* key : {"model.width", "model.activation", "optimizer.lr", "data.shuffle"}) {
+    for (const char* key :
+         {"model.width", "model.activation", "optimizer.lr", "optimizer.amsgrad"}) {
         FieldEditor* editor = window().setup().editor(key);
         for (QWidget* asks : {editor->control(), static_cast<QWidget*>(editor)}) {
             QApplication::setActiveWindow(&window());
