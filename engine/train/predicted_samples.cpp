@@ -192,7 +192,7 @@ std::optional<Predictions> predictionsOf(const Asked& asked, size_t lane,
         told->notes.insert(told->notes.begin(), *std::move(changed));
     if (asked.untrained)
         told->notes.insert(told->notes.begin(),
-                           phrase("Training", "The network has not been trained yet."));
+                           phrase("Training", "The network had not been trained yet."));
     else if (auto known = trainedOn(config.task))
         told->notes.insert(told->notes.begin(), *std::move(known));
     addLeftOut(judge.lane(0).skippedSamples(), told->notes);

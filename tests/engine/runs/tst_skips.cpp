@@ -443,8 +443,8 @@ void TestSkips::tooMany() {
 /// gradients vary.
 void TestSkips::costlyGrowths() {
     const std::string reason = " of them followed a growth, until the scale was low enough again. "
-                               "A smaller growth factor, a longer growth interval or less "
-                               "hysteresis makes this rarer.";
+                               "A smaller growth factor or a longer growth interval "
+                               "makes this rarer.";
     History large(2048), tolerant(2048);
     for (int i = 0; i < 10; ++i) {
         large.clean(10).grow().scaled(2048 * 16).skip(4);

@@ -63,9 +63,9 @@ private:
 void TestNotesOnPredicted::untrainedNetworks() {
     const std::string path = kinds(), other = write("other.csv", "size\n1\n2\n");
     const auto experiment = trained(path, 0);
-    QCOMPARE(notes(*experiment, 0, other), std::string("The network has not been trained yet.\n"));
+    QCOMPARE(notes(*experiment, 0, other), std::string("The network had not been trained yet.\n"));
     const std::string own = notes(*experiment, 0, path);
-    QVERIFY2(own.starts_with("The network has not been trained yet.\nfp32: Predicted right: "),
+    QVERIFY2(own.starts_with("The network had not been trained yet.\nfp32: Predicted right: "),
              own.c_str());
     QCOMPARE(notes(*trained(path, 1), 0, other), std::string());
 }
