@@ -325,10 +325,9 @@ void EventPanel::showSentence() {
     } else {
         if (const auto& grave = m_model.gravest()) {
             const Event& newest = m_model.eventAt(0);
-            const bool older = newest.step != grave->step || newest.lane != grave->lane;
-            // its row may cut the sentence, which ends with what may help
-            lines << (older ? earlierText(*grave) : EventModel::sentenceOf(*grave))
-                  << EventModel::whyText(*grave, m_model.skipReason(*grave));
+            if (newest.step != grave->step || newest.lane != grave->lane)
+                lines << earlierText(*grave);
+            lines << EventModel::whyText(*grave, m_model.skipReason(*grave));
         }
         lines << tr("Click an event to go to its step.");
     }
