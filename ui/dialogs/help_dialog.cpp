@@ -63,7 +63,7 @@ QTreeWidgetItem* addGroup(QTreeWidget& list, const QString& text) {
 
 constexpr QSize kLargest(1000, 760);   // the most that the dialog takes at first
 constexpr double kMostOfScreen = 0.45; // of its width: the window beside it stays visible
-constexpr int kTwoColumns = 560;       // a narrower dialog has its list above the text
+constexpr int kTwoColumns = 700;       // a narrower dialog has its list above the text
 
 } // namespace
 

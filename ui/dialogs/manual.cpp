@@ -17,6 +17,7 @@
 #include <QTextTable>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace halfscope {
@@ -91,6 +92,29 @@ void nameSettings(QTextTable& table) {
     }
 }
 
+/// Returns the share of a table's width that each column takes: of many columns, Qt would make
+/// those of words as wide as that of sentences, and break words.
+QList<QTextLength> columnWidths(const QTextTable& table) {
+    constexpr double kMost = 45; // characters: longer texts have lines
+    QList<double> wanted;
+    for (int column = 0; column < table.columns(); ++column) {
+        qsizetype word = 1, all = 0;
+        for (int row = 0; row < table.rows(); ++row) {
+            const QString text = table.cellAt(row, column).firstCursorPosition().block().text();
+            all += text.size();
+            for (const QString& each : text.split(u' '))
+                word = std::max(word, each.size());
+        }
+        const double average = static_cast<double>(all) / table.rows();
+        wanted << std::max(std::min(average, kMost), static_cast<double>(word) + 1);
+    }
+    const double sum = std::accumulate(wanted.begin(), wanted.end(), 0.0);
+    QList<QTextLength> widths;
+    for (const double each : wanted)
+        widths << QTextLength(QTextLength::PercentageLength, 100 * each / sum);
+    return widths;
+}
+
 /// Gives the cells room and the lines a quiet colour.
 void arrangeTables(QTextDocument& document) {
     constexpr double kCellPadding = 5; // pixels
@@ -107,6 +131,8 @@ void arrangeTables(QTextDocument& document) {
         format.setBorderBrush(line);
         format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
         format.setWidth(QTextLength(QTextLength::PercentageLength, 100));
+        constexpr int kMany = 4; // columns
+        if (table->columns() >= kMany) format.setColumnWidthConstraints(columnWidths(*table));
         table->setFormat(format);
         nameSettings(*table);
     }
