@@ -95,18 +95,23 @@ void nameSettings(QTextTable& table) {
 /// Returns the share of a table's width that each column takes: of many columns, Qt would make
 /// those of words as wide as that of sentences, and break words.
 QList<QTextLength> columnWidths(const QTextTable& table) {
-    constexpr double kMost = 45; // characters: longer texts have lines
+    constexpr double kMost = 45;       // characters: longer texts have lines
+    constexpr double kPadding = 3;     // characters
+    constexpr double kCodeWidth = 1.3; // of a letter of code, in others
     QList<double> wanted;
     for (int column = 0; column < table.columns(); ++column) {
-        qsizetype word = 1, all = 0;
+        double word = 1;
+        qsizetype all = 0;
         for (int row = 0; row < table.rows(); ++row) {
-            const QString text = table.cellAt(row, column).firstCursorPosition().block().text();
-            all += text.size();
-            for (const QString& each : text.split(u' '))
-                word = std::max(word, each.size());
+            const QTextBlock block = table.cellAt(row, column).firstCursorPosition().block();
+            const bool code = block.begin() != block.end() &&
+                              block.begin().fragment().charFormat().fontFixedPitch();
+            all += block.length();
+            for (const QString& each : block.text().split(u' '))
+                word = std::max(word, (code ? kCodeWidth : 1) * static_cast<double>(each.size()));
         }
         const double average = static_cast<double>(all) / table.rows();
-        wanted << std::max(std::min(average, kMost), static_cast<double>(word) + 1);
+        wanted << std::max(std::min(average, kMost), word) + kPadding;
     }
     const double sum = std::accumulate(wanted.begin(), wanted.end(), 0.0);
     QList<QTextLength> widths;
