@@ -6,11 +6,14 @@
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QDir>
 #include <QSet>
 #include <QTest>
 #include <QTextBlock>
 #include <QTextCursor>
+#include <QTextLayout>
+#include <QTextTable>
 
 #include <algorithm>
 
@@ -67,6 +70,7 @@ private slots:
     void searchShowsTheMost();
     void searchKnowsLanes();
     void searchOfNothing();
+    void columnsFitTheirWords();
     void unknownLanguageIsEnglish();
 
 private:
@@ -289,6 +293,26 @@ void TestManual::searchOfNothing() {
     for (const char* nothing : {"", "   ", "nonexistentword", "?", "nonexistentword another1"})
         QVERIFY2(m_manual.search(QLatin1String(nothing)).hits.isEmpty(), nothing);
     QVERIFY(!m_manual.search(QStringLiteral("the")).hits.isEmpty()); // no other word to look for
+}
+
+/// In a narrow dialog, too: Qt would make all columns of the settings equally wide.
+void TestManual::columnsFitTheirWords() {
+    const auto page = m_manual.render(m_manual.indexOf(QStringLiteral("settings")));
+    page->setTextWidth(540);
+    QVERIFY(page->documentLayout()->documentSize().height() > 0); // makes the lines
+    const QTextTable* table = nullptr;
+    for (QTextBlock block = page->begin(); !table && block.isValid(); block = block.next())
+        table = QTextCursor(block).currentTable();
+    QVERIFY(table && table->columns() == 5);
+    int rows = 0;
+    for (int row = 1; row < table->rows(); ++row) {
+        const QTextBlock effect = table->cellAt(row, 3).firstCursorPosition().block();
+        for (int i = 0; i + 1 < effect.layout()->lineCount(); ++i, ++rows) {
+            const QTextLine line = effect.layout()->lineAt(i);
+            QCOMPARE(effect.text().at(line.textStart() + line.textLength() - 1), QChar(u' '));
+        }
+    }
+    QVERIFY(rows > 0); // "at a restart" has two lines
 }
 
 void TestManual::unknownLanguageIsEnglish() {
