@@ -236,10 +236,10 @@ std::optional<Message> KnownTargets::unknownSentence() const {
         names.push_back(Message::data(pathText(unknownNames[i])));
     if (unknownNames.size() > kMostNamed) names.push_back(Message::data("\u2026"));
     if (unknown == 1)
-        return Message(phrase("Training", "1 of them has a class that the network was not trained "
+        return Message(phrase("Training", "1 sample has a class that the network was not trained "
                                           "on: %1."),
                        listed(names));
-    return Message(phrase("Training", "%1 of them have a class that the network was not trained "
+    return Message(phrase("Training", "%1 samples have a class that the network was not trained "
                                       "on: %2."),
                    unknown, listed(names));
 }

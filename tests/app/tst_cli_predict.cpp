@@ -190,7 +190,7 @@ void TestCliPredict::predictsTables() {
     QVERIFY(!outcome.error.contains("the network was trained on"));
     const QString odd = file("odd.csv", "size,colour,kind\n3.5,red,cat\n4,blue,bird\n5,red,Cat\n");
     const Outcome strange = call({"evaluate", path("out"), "--predict", odd, "--out", path("odd")});
-    QVERIFY2(strange.out.contains("2 of them have a class that the network was not trained on: "
+    QVERIFY2(strange.out.contains("2 samples have a class that the network was not trained on: "
                                   "bird, Cat.\nFiles: "),
              strange.out);
     QCOMPARE(contentOf(path("all/scores.json")).simplified(),

@@ -113,12 +113,12 @@ void TestNotesOnPredicted::classesThatAreNotKnown() {
     };
     QCOMPARE(told("1,Small\n,small\n180,large\n3,rose\n4,rose\n"),
              std::string("amp-fp16: Predicted right: 1 of 4 samples whose kind is known, an "
-                         "accuracy of 25 %.\n3 of them have a class that the network was not "
+                         "accuracy of 25 %.\n3 samples have a class that the network was not "
                          "trained on: Small, rose.\n"));
     QVERIFY(told("1,rose\n180,large\n")
-                .ends_with("\n1 of them has a class that the network was not trained on: rose.\n"));
+                .ends_with("\n1 sample has a class that the network was not trained on: rose.\n"));
     QVERIFY(told("1,a\n2,b\n3,c\n4,d\n5,e\n")
-                .ends_with("\n5 of them have a class that the network was not trained on: a, b, c, "
+                .ends_with("\n5 samples have a class that the network was not trained on: a, b, c, "
                            "\u2026.\n"));
     QVERIFY(told("1,small\n180,large\n").ends_with("an accuracy of 100 %.\n"));
 }
