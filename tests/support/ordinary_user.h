@@ -3,6 +3,7 @@
 
 #include <QtGlobal>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace halfscope {
@@ -20,6 +21,11 @@ public:
     OrdinaryUser(const OrdinaryUser&) = delete;
     OrdinaryUser& operator=(const OrdinaryUser&) = delete;
     bool holds() const { return !m_wasRoot || m_switched; }
+    /// Whether this user can start the program. What asks in the name of the real user, as some
+    /// versions of QFileInfo do, answers for root.
+    bool canRun(const char* program) const {
+        return faccessat(AT_FDCWD, program, X_OK, AT_EACCESS) == 0;
+    }
 
 private:
     bool m_wasRoot;
