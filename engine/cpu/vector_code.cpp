@@ -213,6 +213,16 @@ void VectorCode::divide(const Register& out, const Register& a, const Xbyak::Ope
               [&](const Register& x, const Register& y) { vdivpd(x, x, y); });
 }
 
+void VectorCode::divideByProducts(const Register& out, const Register& a, const Xbyak::Address& b,
+                                  const Xbyak::Address&) {
+    vdivps(out, a, b);
+}
+
+void VectorCode::storeReciprocal(const Xbyak::Address& to, const Xbyak::Address& b) {
+    vdivps(value(0), inRegister(Constant::Ones), b);
+    vmovups(to, value(0));
+}
+
 void VectorCode::placeNumbers() {
     constexpr uint32_t kTiny = (127U - 100U) << 23; // 2^-100
     L(m_numbers);

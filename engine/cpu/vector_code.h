@@ -68,6 +68,14 @@ public:
     /// products could be subnormal. Overwrites the first registers.
     void jumpIfTiny(std::span<const std::pair<DType, Xbyak::Address>> places,
                     const Xbyak::Label& there);
+    /// Whether the set divides faster by divideByProducts().
+    virtual bool hasProductQuotients() const { return false; }
+    /// Computes out = a / b, with the bits of the division, for b between 2^-50 and 2^50 and for a
+    /// square root a; `reciprocal` is where 1 / b is, rounded to nearest. `out` is not `a`.
+    virtual void divideByProducts(const Register& out, const Register& a, const Xbyak::Address& b,
+                                  const Xbyak::Address& reciprocal);
+    /// Stores 1 / b. Overwrites the first register.
+    void storeReciprocal(const Xbyak::Address& to, const Xbyak::Address& b);
     /// Rounds to the nearest value of the type, ties to even.
     void round(DType, const Register&, Known);
     /// Returns what is known of an op's result before it is rounded; `in` is what is known of its

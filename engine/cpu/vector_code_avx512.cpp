@@ -35,6 +35,27 @@ public:
             dw(static_cast<uint16_t>(2 * lane + 1));
         placeNumbers();
     }
+    bool hasProductQuotients() const override { return true; }
+    // The first correction brings the quotient to within one unit in the last place, from where the
+    // second gives the nearest float, as 1 / b is rounded to nearest (P. Markstein, "Computation of
+    // elementary functions on the IBM RISC System/6000 processor", 1990). A remainder of 0 means
+    // that the quotient is exact, which keeps the sign of a zero, and NaN that it is no finite one.
+    void divideByProducts(const Register& out, const Register& a, const Xbyak::Address& b,
+                          const Xbyak::Address& reciprocal) override {
+        constexpr uint8_t kOrderedNotEqual = 12;
+        const Register remainder = spare();
+        const auto subtractProduct = [&] {
+            vmovaps(remainder, a);
+            vfnmadd231ps(remainder, out, b);
+        };
+        vmulps(out, a, reciprocal);
+        subtractProduct();
+        vcmpps(kMask, remainder, constant(Constant::Zero), kOrderedNotEqual);
+        for (int correction = 0; correction < 2; ++correction) {
+            if (correction > 0) subtractProduct();
+            vfmadd231ps(out | kMask, remainder, reciprocal);
+        }
+    }
 
 protected:
     const Xbyak::Operand& constant(Constant c) const override {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -36,9 +37,10 @@ bool isStored(DType type) {
 
 class VectorCompiler {
 public:
+    enum class Quotients { ByDivision, ByProducts };
     /// `copies` is how many vectors the code computes side by side.
     VectorCompiler(VectorSet set, std::span<const VectorStep> steps, std::span<const size_t> wanted,
-                   bool guarded, int copies)
+                   bool guarded, int copies, Quotients quotients)
         : m_steps(steps), m_wanted(wanted), m_code(VectorCode::make(set)), m_copies(copies) {
         for (const VectorStep& s : m_steps) {
             for (int i = 0; i < s.inputs; ++i)
@@ -46,13 +48,15 @@ public:
             addStream(s.out);
             if (guarded) addKept(s.out);
         }
+        if (quotients == Quotients::ByProducts && m_asm.hasProductQuotients()) addDivisors();
         require(m_streams.size() <= VectorLoop::kMaxPointers, "vector loop: too many pointers");
     }
 
     /// Returns null when there are too few registers for so many vectors.
     std::unique_ptr<VectorLoop> run() {
         Xbyak::util::StackFrame frame(
-            &m_asm, 1, kLoopRegisters + static_cast<int>(m_streams.size()), 0, kNoEpilogue);
+            &m_asm, 1, kLoopRegisters + static_cast<int>(m_streams.size()),
+            static_cast<int>(m_divisors.size() * kVectorBytes), kNoEpilogue);
         begin(frame);
         Xbyak::Label rowStart;
         m_asm.L(rowStart);
@@ -72,6 +76,8 @@ public:
         m_asm.readyRE();
         std::unique_ptr<VectorLoop> loop(new VectorLoop);
         loop->m_streams = std::move(m_streams);
+        for (const VectorPlace& divisor : m_divisors)
+            loop->m_divisors.push_back(divisor.offset);
         loop->m_code = std::move(m_code);
         return loop;
     }
@@ -85,6 +91,7 @@ private:
     };
     static constexpr int kLoopRegisters = 4; ///< column, columns, scratch, rows left (negative)
     static constexpr bool kNoEpilogue = false;
+    static constexpr size_t kVectorBytes = VectorLoop::kLanes * sizeof(float);
 
     /// Names the general registers, and fills those that do not change.
     void begin(const Xbyak::util::StackFrame& frame) {
@@ -105,6 +112,8 @@ private:
             loadFrom(m_pointers[i], offsetof(Frame, pointers) + i * sizeof(std::byte*));
         }
         m_asm.xor_(m_element, m_element);
+        for (const VectorPlace& divisor : m_divisors)
+            m_asm.storeReciprocal(reciprocalOf(divisor), addressOf(divisor));
     }
 
     /// Writes the loop over as many columns as can be computed by `copies` vectors side by side.
@@ -170,6 +179,35 @@ private:
         const auto out = isOf(s.out);
         if (tiny && out == m_tiny.end()) m_tiny.push_back(s.out);
         if (!tiny && out != m_tiny.end()) m_tiny.erase(out);
+    }
+
+    /// Notes what square roots are divided by, where it is the same for all elements: Adam's second
+    /// bias correction. Division takes longer than all products that give the same quotient.
+    void addDivisors() {
+        for (m_at = 0; m_at < m_steps.size(); ++m_at)
+            if (const VectorStep& s = m_steps[m_at]; dividesRoot(s) && !indexOf(s.in[1]))
+                m_divisors.push_back(s.in[1]);
+    }
+    bool dividesRoot(const VectorStep& s) const {
+        const auto writes = [](const VectorPlace& place) {
+            return [&place](const VectorStep& other) { return other.out.sameAs(place); };
+        };
+        if (s.op != Op::Div || s.in[1].walk != VectorPlace::Walk::Still ||
+            std::any_of(m_steps.begin(), m_steps.end(), writes(s.in[1])))
+            return false;
+        const auto before = m_steps.first(m_at);
+        const auto root = std::find_if(before.rbegin(), before.rend(), writes(s.in[0]));
+        return root != before.rend() && root->op == Op::Sqrt && root->rounded == DType::F32 &&
+               root->out.dtype == DType::F32;
+    }
+    /// Returns the number of a place among the divisors.
+    std::optional<size_t> indexOf(const VectorPlace& divisor) const {
+        for (size_t i = 0; i < m_divisors.size(); ++i)
+            if (m_divisors[i].sameAs(divisor)) return i;
+        return std::nullopt;
+    }
+    Xbyak::Address reciprocalOf(const VectorPlace& divisor) const {
+        return m_asm.ptr[m_asm.rsp + *indexOf(divisor) * kVectorBytes];
     }
 
     /// Notes a place in the arena that the steps read before they write it.
@@ -295,8 +333,9 @@ private:
         std::array<Register, 3> in;
         std::array<VectorCode::Known, 3> knownIn;
         std::optional<Xbyak::Address> second;
+        const bool byProducts = !m_asm.isCareful() && !m_divisors.empty() && dividesRoot(s);
         for (size_t i = 0; i < static_cast<size_t>(s.inputs); ++i) {
-            if (i == 1 && !m_asm.isCareful() && isReadOnce(s)) {
+            if (i == 1 && (byProducts || (!m_asm.isCareful() && isReadOnce(s)))) {
                 second = addressOf(s.in[i]);
                 continue;
             }
@@ -323,7 +362,10 @@ private:
         const Register out = value(number);
         const Xbyak::Operand* const operand =
             second ? &*second : static_cast<Xbyak::Operand*>(&in[1]);
-        m_asm.compute(s.op, out, {in[0], operand, in[2]});
+        if (byProducts)
+            m_asm.divideByProducts(out, in[0], *second, reciprocalOf(s.in[1]));
+        else
+            m_asm.compute(s.op, out, {in[0], operand, in[2]});
         VectorCode::Known known = VectorCode::knownOf(s.op, knownIn);
         if (s.rounded != DType::F32) {
             m_asm.round(s.rounded, out, known);
@@ -374,8 +416,9 @@ private:
     Xbyak::Reg64 m_column, m_columns, m_scratch, m_rowsLeft;
     std::array<Xbyak::Reg64, VectorLoop::kMaxPointers> m_pointers;
     std::vector<VectorLoop::Stream> m_streams;
-    std::vector<VectorPlace> m_kept; ///< whose values stay from step to step
-    std::vector<VectorPlace> m_tiny; ///< with values that may be tiny where the next step is
+    std::vector<VectorPlace> m_kept;     ///< whose values stay from step to step
+    std::vector<VectorPlace> m_divisors; ///< whose reciprocals are on the stack
+    std::vector<VectorPlace> m_tiny;     ///< with values that may be tiny where the next step is
     /// Where the next vectors begin, where a single one does, and where a row ends.
     Xbyak::Label m_next, m_alone, m_rowDone;
     std::vector<std::vector<std::optional<Held>>> m_held; ///< by vector, then by register
@@ -401,10 +444,17 @@ bool VectorLoop::supports(const VectorStep& step) {
 std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet set, std::span<const VectorStep> steps,
                                                 std::span<const size_t> wanted, bool guarded) {
     if (!available(set)) return nullptr;
-    try {
+    using Quotients = VectorCompiler::Quotients;
+    const auto fastest = [&](Quotients quotients) -> std::unique_ptr<VectorLoop> {
         for (int copies = kMostCopies; copies > 1; --copies)
-            if (auto loop = VectorCompiler(set, steps, wanted, guarded, copies).run()) return loop;
-        return VectorCompiler(set, steps, wanted, guarded, 1).run();
+            if (auto loop = VectorCompiler(set, steps, wanted, guarded, copies, quotients).run())
+                return loop;
+        return VectorCompiler(set, steps, wanted, guarded, 1, quotients).run();
+    };
+    try {
+        auto loop = fastest(Quotients::ByProducts);
+        if (!loop->m_divisors.empty()) loop->m_dividing = fastest(Quotients::ByDivision);
+        return loop;
     } catch (const Xbyak::Error& error) {
         const int code = error;
         if (code == Xbyak::ERR_CANT_ALLOC || code == Xbyak::ERR_CANT_PROTECT)
@@ -415,6 +465,12 @@ std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet set, std::span<const V
 
 void VectorLoop::run(const Arena& arena, float* scratch, int64_t element, int64_t rows,
                      int64_t columns) const {
+    const auto isFar = [scratch](size_t divisor) { // or NaN
+        const float b = std::abs(scratch[divisor / sizeof(float)]);
+        return !(b > 0x1p-50F && b < 0x1p50F);
+    };
+    if (std::any_of(m_divisors.begin(), m_divisors.end(), isFar))
+        return m_dividing->run(arena, scratch, element, rows, columns);
     Frame frame{scratch, rows, columns, {}};
     for (size_t i = 0; i < m_streams.size(); ++i) {
         const auto& [offset, bytes] = m_streams[i];

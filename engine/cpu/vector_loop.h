@@ -79,6 +79,10 @@ private:
     };
     VectorLoop();
     std::vector<Stream> m_streams;
+    /// Where in the scratch are divisors that the code multiplies by the reciprocal of, and the
+    /// loop that takes its place where one of them is too small or too large for that.
+    std::vector<size_t> m_divisors;
+    std::unique_ptr<VectorLoop> m_dividing;
     std::unique_ptr<VectorCode> m_code;
     friend class VectorCompiler;
 };

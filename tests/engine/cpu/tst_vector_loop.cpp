@@ -173,6 +173,8 @@ private slots:
     void unwantedScratchIsNotWritten();
     void copies();
     void valuesByRow();
+    void rootsByOneDivisor_data();
+    void rootsByOneDivisor();
     void tinyValuesKeepTheirBits_data();
     void tinyValuesKeepTheirBits();
     void refusedPagesAreNoFault();
@@ -412,6 +414,42 @@ void TestVectorLoop::refusedPagesAreNoFault() {
 #else
     QSKIP("refusing needs Linux");
 #endif
+}
+
+void TestVectorLoop::rootsByOneDivisor_data() {
+    QTest::addColumn<float>("divisor");
+    for (const float b : specialValues())
+        QTest::addRow("%.9g %08x", static_cast<double>(b), std::bit_cast<uint32_t>(b)) << b;
+    // Close to the limits of those that are multiplied by reciprocals, and with long mantissas.
+    for (const float b : {0x1p-50F, 0x1.000002p-50F, 0x1.fffffep49F, 0x1p50F, 0x1.fffffep-1F,
+                          0x1.000002p0F, 0x1.2ec6eap-6F, -0x1.83aa34p-3F})
+        QTest::addRow("%a", static_cast<double>(b)) << b;
+}
+
+/// The quotient of a square root and a divisor that all elements share, as in Adam, is not divided
+/// but has the bits of the division: for roots of special values, of the least and the greatest
+/// floats, and of many in [1, 4), whose mantissas are all over the range.
+void TestVectorLoop::rootsByOneDivisor() {
+    QFETCH(float, divisor);
+    constexpr size_t kRows = 2000, kN = kRows * kSomeColumns, kDivisor = 3 * kN;
+    const std::vector steps{
+        step(Op::Sqrt, {scratchAt(0)}, scratchAt(kN)),
+        step(Op::Div, {scratchAt(kN), scratchAt(kDivisor, Walk::Still)}, scratchAt(2 * kN))};
+    std::vector<float> scratch(kDivisor + VectorLoop::kLanes, divisor);
+    const std::vector<float> special = specialValues();
+    for (size_t i = 0; i < kN; ++i)
+        scratch[i] = i % 4 == 0   ? special[i / 4 % special.size()]
+                     : i % 4 == 1 ? std::bit_cast<float>(static_cast<uint32_t>(i * 13'409))
+                                  : 1 + 3 * static_cast<float>(i) / static_cast<float>(kN);
+    std::vector<float> expected(kN);
+    for (size_t i = 0; i < kN; ++i)
+        expected[i] = std::sqrt(scratch[i]) / divisor;
+    const size_t wanted[] = {2 * kN * sizeof(float)};
+    const auto loop = VectorLoop::compile(rowsSet(), steps, wanted);
+    QVERIFY(loop);
+    loop->run(Arena(nullptr), scratch.data(), 0, kRows, kSomeColumns);
+    const QByteArray wrong = difference(std::span(scratch).subspan(2 * kN, kN), expected);
+    QVERIFY2(wrong.isEmpty(), wrong.constData());
 }
 
 void TestVectorLoop::tinyValuesKeepTheirBits_data() {
