@@ -92,8 +92,8 @@ std::vector<Judged> judgeEach(const RunConfig& config, const RunWeights& own, As
     return judged;
 }
 
-/// Says which of a run's files has the weights, and after which step a lane had them; and which
-/// lanes have none.
+/// Says which of a run's files has the weights, and after which step a lane had them; which lanes
+/// have none; and whether no step was taken yet.
 void tellSource(const RunWeights& own, bool best) {
     std::string files;
     for (size_t lane = 0; lane < own.lanes().size(); ++lane) {
@@ -108,6 +108,7 @@ void tellSource(const RunWeights& own, bool best) {
               "\n");
     for (const std::string& lane : own.lacking())
         printNote(lane + " is left out: it has no weights after a best validation\n");
+    if (own.untrained()) printNote(Message(kUntrained).english() + "\n");
 }
 
 void tellLeftOut(std::span<const Message> reasons) {
@@ -160,11 +161,15 @@ std::vector<std::string> textsOf(const TaskConfig& task, const Judged& judged) {
     return textsAt(task, judged.predictions.numbers);
 }
 
-/// `known` has the scores where the file has the targets.
+/// `own` are the weights of the run that was judged, if it was one; `known` has the scores where
+/// the file has the targets.
 void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
-                   std::span<const Judged> lanes, const std::optional<KnownTargets>& known) {
+                   const std::optional<RunWeights>& own, std::span<const Judged> lanes,
+                   const std::optional<KnownTargets>& known) {
     const int64_t samples = lanes.front().samples;
-    if (const auto same = trainedOn(config.task)) printNote(same->english() + "\n");
+    const bool untrained = own && own->untrained();
+    const auto same = untrained ? std::nullopt : trainedOn(config.task);
+    if (same) printNote(same->english() + "\n");
     for (const Message& note : notesOnPredicted(taskOf(config)))
         printNote("Data: " + note.english() + "\n");
     std::string text = std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
@@ -249,7 +254,7 @@ int evaluate(const EvaluateOptions& options) {
     signals.setStop([] {}); // what is being written is written to its end
     if (predicts) {
         const auto known = writePredictions(OutputFolder(options.out), lanes, config.task);
-        if (!options.quiet) tellPredicted(options, config, lanes, known);
+        if (!options.quiet) tellPredicted(options, config, own, lanes, known);
         return 0;
     }
     if (keeps) writeScores(OutputFolder(options.out), lanes, textsOf(config.task, lanes.front()));

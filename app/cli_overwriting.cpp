@@ -34,10 +34,10 @@ std::string folderOf(const std::string& file) {
     return folder.empty() ? "." : folder;
 }
 
-/// Whether a run may have a file of this name in its folder.
+/// Whether a run or its evaluation may have a file of this name in its folder.
 bool isRunFile(const std::string& name) {
     const std::vector<std::string> names = runFileNames();
-    return name == kLockFile || isTemporaryName(name) ||
+    return name == kLockFile || isTemporaryName(name) || isEvaluationFile(name) ||
            std::ranges::find(names, name) != names.end();
 }
 
@@ -112,6 +112,8 @@ CommandFiles filesOfRun(const RunOptions& options, const RunConfig& config,
             return std::ranges::find(kept, name) != kept.end();
         });
     }
+    for (std::string& name : evaluationFilesIn(options.out))
+        names.push_back(std::move(name));
     // what a checkpoint has in their place was read already
     RunConfig reads = config;
     if (here) reads.model.weights.clear();

@@ -43,7 +43,11 @@ std::vector<Column> columnsOf(std::span<const RankedLane> lanes) {
         {"last loss", [](const RankedLane& each) { return numberOr(each.lastLoss); }});
     columns.push_back(
         {"skipped", [](const RankedLane& each) { return std::to_string(each.score.skipped); }});
-    columns.push_back({"scale", [](const RankedLane& each) { return each.scale; }});
+    // 1 is written like the other powers of two where it stands among them
+    const bool powers = any([](const RankedLane& each) { return each.scale.starts_with("2^"); });
+    columns.push_back({"scale", [powers](const RankedLane& each) {
+                           return powers && each.scale == "1" ? std::string("2^0") : each.scale;
+                       }});
     if (any([](const RankedLane& each) { return each.zeros.has_value(); }))
         columns.push_back(
             {"zero",

@@ -5,6 +5,7 @@
 
 #include "engine/core/text.h"
 #include "engine/io/json_text.h"
+#include "engine/runs/run_folder.h"
 #include "engine/runs/run_tables.h"
 #include "engine/train/predicted_samples.h"
 
@@ -15,7 +16,6 @@ namespace halfscope::cli {
 
 namespace {
 
-constexpr const char *kSamplesFile = "samples.csv", *kScoresFile = "scores.json";
 constexpr size_t kMostPrinted = 12;   // classes: so many fit into 80 columns
 constexpr size_t kMostWritten = 1000; // classes: ClassCounts has a row for each
 constexpr size_t kMostOutputs = 16;   // the most numbers of a sample that fit into a table
@@ -185,26 +185,24 @@ std::string samplesCsv(std::span<const Judged> lanes, std::span<const std::strin
     return text;
 }
 
-std::string arrayName(const std::string& lane) { return "predictions_" + lane + ".npy"; }
-
 void writeArrays(const OutputFolder& folder, std::span<const Judged> lanes) {
     for (const Judged& each : lanes)
-        folder.write(arrayName(each.lane), predictionsNpy(each.predictions));
+        folder.write(run_file::predictions(each.lane), predictionsNpy(each.predictions));
 }
 
 } // namespace
 
 std::vector<std::string> scoreFileNames(std::span<const std::string> lanes) {
-    std::vector<std::string> names{kSamplesFile, kScoresFile};
+    std::vector<std::string> names{run_file::kScoredSamples, run_file::kScores};
     for (const std::string& lane : lanes)
-        names.push_back(arrayName(lane));
+        names.push_back(run_file::predictions(lane));
     return names;
 }
 
 void checkScores(const std::string& folder) {
     for (const std::string& name : namesIn(folder, Entries::Files))
-        if (name.starts_with("predictions_") && name.ends_with(".npy")) return;
-    for (const char* name : {kSamplesFile, kScoresFile}) {
+        if (isPredictions(name)) return;
+    for (const char* name : {run_file::kScoredSamples, run_file::kScores}) {
         const std::filesystem::path file = std::filesystem::path(folder) / name;
         if (std::filesystem::is_regular_file(std::filesystem::symlink_status(file)))
             throw InputError(Message::data("--out: " + pathText(file.string()) +
@@ -253,20 +251,20 @@ std::optional<KnownTargets> writePredictions(const OutputFolder& folder,
     const std::string table = task.kind == TaskKind::Arrays ? samplesCsv(lanes, {}, WithTargets::No)
                                                             : predictedTable(task, made, classes);
     writeArrays(folder, lanes);
-    folder.write(kSamplesFile, table);
+    folder.write(run_file::kScoredSamples, table);
     std::optional<KnownTargets> known = knownTargets(task, made, classes);
     if (known)
-        folder.write(kScoresFile, scoresJson(*known, lanes));
+        folder.write(run_file::kScores, scoresJson(*known, lanes));
     else
-        folder.remove(kScoresFile); // of other samples
+        folder.remove(run_file::kScores); // of other samples
     return known;
 }
 
 void writeScores(const OutputFolder& folder, std::span<const Judged> lanes,
                  std::span<const std::string> texts) {
     writeArrays(folder, lanes);
-    folder.write(kSamplesFile, samplesCsv(lanes, texts, WithTargets::Yes));
-    folder.write(kScoresFile, scoresJson(lanes));
+    folder.write(run_file::kScoredSamples, samplesCsv(lanes, texts, WithTargets::Yes));
+    folder.write(run_file::kScores, scoresJson(lanes));
 }
 
 } // namespace halfscope::cli

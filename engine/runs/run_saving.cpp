@@ -216,7 +216,9 @@ private:
 
 SavedFiles saveRun(const RunSnapshot& run, const std::string& folder,
                    std::span<const MadeFile> made, const std::string& id) {
-    keepRead(readPathsOf(run.info().recorded), folder, runFileNames());
+    const std::vector<ReadPath> reads = readPathsOf(run.info().recorded);
+    keepRead(reads, folder, runFileNames());
+    keepRead(reads, folder, evaluationFilesIn(folder));
     return Saving(run, folder).all(made, id);
 }
 

@@ -81,7 +81,7 @@ std::string nameOf(LaneFile file, const std::string& lane) {
     case LaneFile::StateDict: return run_file::weights(lane);
     case LaneFile::Onnx: return "network_" + lane + ".onnx";
     case LaneFile::CriticOnnx: return "critic_" + lane + ".onnx";
-    case LaneFile::Predictions: return "predictions_" + lane + ".npy";
+    case LaneFile::Predictions: return run_file::predictions(lane);
     case LaneFile::Predicted: return "predicted_" + lane + ".csv";
     }
     failInvariant("unknown file of a lane");

@@ -151,6 +151,8 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
                    ? phrase("Events", "%1 reached inf before the loss was scaled by %2")
                    : phrase("Events", "%1 became nan before the loss was scaled by %2"),
                tensor, scale};
+    if (record.flags & kSteppedOnOverflow) // the weights do not tell which of the two it was
+        why = {phrase("Events", "%1 was not finite at loss scale %2"), tensor, scale};
     if (isOfData(culprit.tensor.english())) why = dataText(culprit);
     if (const auto optimizer = optimizerOfZeroEpsilon(culprit.tensor.english()); !optimizer.empty())
         why = {phrase("Events", "%1's epsilon is zero in fp16, so it divides by zero"), optimizer};
@@ -201,7 +203,10 @@ OverflowFinder::OverflowFinder(const Graph& graph) : m_masked(maskedNodes(graph)
             m_gradients.emplace(at, name);
             const Node& node = graph[at];
             const bool sums = node.op == Op::Add && node.cause.label == parameter + " accumulated";
-            if (!sums && !onlyCarries(node.op)) break;
+            if (!sums && !onlyCarries(node.op)) {
+                m_made.emplace(at, parameter);
+                break;
+            }
             at = sums && graph[node.in[0]].op == Op::State ? node.in[1] : node.in[0];
         }
     }
@@ -283,6 +288,22 @@ std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& gra
     return culprit;
 }
 
+Culprit OverflowFinder::inWeights(Executor& executor, const Graph& graph) const {
+    std::vector<std::byte> bytes;
+    for (const auto& [made, parameter] : m_made) {
+        const NodeId weights = graph.state(parameter);
+        bytes.resize(graph[weights].bytes());
+        executor.download(weights, bytes);
+        const NonFinite found = scan(graph[weights].dtype, bytes, NegativeInf::Overflow);
+        if (found.inf || found.nan) return {nameOfNode(graph, made), found.inf};
+    }
+    return {};
+}
+
+bool steppedOnOverflow(const StepRecord& record) {
+    return (record.flags & kSteppedOnOverflow) && !(record.flags & kLossNotFinite);
+}
+
 Culprit culpritIn(const BatchSource& source, int64_t first, int64_t last) {
     for (int64_t step = first; step <= last; ++step) {
         const std::shared_ptr<const Batch> batch = source.load(step);
@@ -302,8 +323,7 @@ void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& 
     const Message from = scaleText(record.scale), to = scaleText(scaleAfter);
     // A step that is taken despite an overflow may make weights nan. The loss is nan from the next
     // step on then, and those steps are not reported again.
-    const bool stepped = (record.flags & kSteppedOnOverflow) && !(record.flags & kLossNotFinite);
-    if ((record.flags & kSkipped) || stepped) {
+    if ((record.flags & kSkipped) || steppedOnOverflow(record)) {
         events.push_back(makeEvent(EventKind::Overflow, record, scaleAfter,
                                    overflowText(record, scaleAfter, reason)));
         events.back().tensor = culprit.tensor.english();

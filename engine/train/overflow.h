@@ -1,5 +1,6 @@
-// Finds the first tensor that overflowed in a skipped step by running the step again, and writes
-// the events of a step in words. Leaves the step itself to the trainer.
+// Finds the first tensor that overflowed in a step: in a skipped one by running it again, in one
+// that was taken by its weights. Writes the events of a step in words. Leaves the step itself to
+// the trainer.
 #pragma once
 
 #include "engine/data/batch.h"
@@ -40,6 +41,13 @@ public:
     std::optional<Culprit> find(Executor&, const Graph&, float scaleBefore,
                                 const TurnOf& = {}) const;
 
+    /// Names the gradient that overflowed in a step that was taken all the same. That step cannot
+    /// be run again, because its weights are gone, but it leaves inf or nan in each weight whose
+    /// gradient had them, unless gradients are clipped. Of these weights, takes the one whose
+    /// gradient the backward pass made first. The culprit is not known where all are finite,
+    /// because their optimizer sat the step out.
+    Culprit inWeights(Executor&, const Graph&) const;
+
 private:
     /// What a value tells that is not finite.
     enum class Tells : uint8_t { Nothing, Culprit, Unknown };
@@ -50,6 +58,7 @@ private:
     std::vector<bool> m_masked; ///< by node: true when it holds a mask's -inf
     std::map<NodeId, Message>
         m_gradients; ///< nodes that are a parameter's gradient, with its name and layer
+    std::map<NodeId, std::string> m_made; ///< those that make it, in their order, with its name
 };
 
 /// Returns the input or target of a sample in the batches of these steps that has inf or nan; an
@@ -62,6 +71,10 @@ struct SkipReason {
     FittingScale fitting{};
     bool scalesLoss = true; ///< whether the lane scales its loss
 };
+
+/// Whether gradients were not finite and the step was taken all the same. Not so where the loss is
+/// not finite either: that is reported by itself.
+bool steppedOnOverflow(const StepRecord&);
 
 /// Appends the events of a step: overflow, backoff, growth, and a loss that was finite before and
 /// is not any more.

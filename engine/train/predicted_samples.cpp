@@ -191,8 +191,7 @@ std::optional<Predictions> predictionsOf(const Asked& asked, size_t lane,
     if (auto changed = changedSince(config.task, asked.trained, judge.dataPrint()))
         told->notes.insert(told->notes.begin(), *std::move(changed));
     if (asked.untrained)
-        told->notes.insert(told->notes.begin(),
-                           phrase("Training", "The network had not been trained yet."));
+        told->notes.insert(told->notes.begin(), kUntrained);
     else if (auto known = trainedOn(config.task))
         told->notes.insert(told->notes.begin(), *std::move(known));
     addLeftOut(judge.lane(0).skippedSamples(), told->notes);
@@ -381,6 +380,7 @@ std::optional<PredictedSamples> predictedSamples(const RunWeights& run, const st
     for (const size_t i : asked.lanes)
         asked.names.push_back(run.lanes()[i]);
     asked.trained = run.dataPrint();
+    asked.untrained = run.untrained();
     asked.weights = [&](size_t i, const Graph& step) { return run.of(i, step); };
     return predictedBy(std::move(asked), samples, stop);
 }

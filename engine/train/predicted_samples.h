@@ -15,6 +15,8 @@
 namespace halfscope {
 
 constexpr int kEveryLane = -1; ///< in place of a lane
+/// Told of predictions with weights that were drawn.
+inline constexpr Phrase kUntrained = phrase("Training", "The network had not been trained yet.");
 
 /// Whether other samples can be predicted: those of tables, arrays and pictures.
 bool canPredictFile(TaskKind);

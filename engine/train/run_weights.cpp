@@ -52,7 +52,7 @@ std::vector<std::string> namesIn(const ExperimentState& state) {
 } // namespace
 
 RunWeights::RunWeights(const std::string& folder, RunConfig recorded, WeightsAt at)
-    : m_folder(folder), m_at(at) {
+    : m_folder(folder), m_at(at), m_drawn(recorded.model.weights.empty()) {
     if (at == WeightsAt::End) find(recorded);
     m_settings = settingsAtEnd(std::move(recorded));
     m_settings.model.weights.clear();

@@ -44,6 +44,8 @@ public:
     std::optional<int64_t> checkpointStep() const;
     /// Returns the step after which a lane had its weights, as text; empty when it is not known.
     std::string stepOf(size_t lane) const;
+    /// Whether no step was taken from weights that were drawn.
+    bool untrained() const { return m_drawn && stepOf(0) == "0"; }
     /// Returns Experiment::dataPrint() of the training; empty when it is not known.
     std::string dataPrint() const;
 
@@ -61,6 +63,7 @@ private:
 
     std::string m_folder;
     WeightsAt m_at;
+    bool m_drawn; ///< whether the run began with weights that were drawn, not with model.weights
     RunConfig m_settings;
     std::vector<std::string> m_names, m_lacking;
     std::string m_checkpoint;               ///< its path; empty when it is not used

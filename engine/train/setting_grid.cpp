@@ -89,8 +89,10 @@ class LastGradients {
 public:
     /// Called after each step.
     void look(Experiment& experiment) {
-        const int64_t left = experiment.config().steps - experiment.step();
-        const bool near = left < GridCell::kCounts * GridCell::kBetweenCounts;
+        const int64_t steps = experiment.config().steps, left = steps - experiment.step();
+        const int64_t counts =
+            std::clamp(steps / GridCell::kStepsOfACount, int64_t{1}, GridCell::kCounts);
+        const bool near = left < counts * GridCell::kBetweenCounts;
         if (near && left % GridCell::kBetweenCounts == 0) count(experiment);
     }
     void addTo(GridCell& cell, Experiment& experiment) {

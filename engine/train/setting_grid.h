@@ -75,8 +75,10 @@ enum class CellOutcome : uint8_t {
 };
 
 struct GridCell {
-    /// Gradients are counted so often, the last time after the last step, so many steps apart.
-    static constexpr int64_t kCounts = 9, kBetweenCounts = 3;
+    /// Gradients are counted so often, the last time after the last step, so many steps apart. A
+    /// count takes at least as long as a step, so shorter trainings have fewer: one for so many
+    /// steps.
+    static constexpr int64_t kCounts = 9, kBetweenCounts = 3, kStepsOfACount = 8;
 
     CellOutcome outcome = CellOutcome::Finished;
     LaneScore score;

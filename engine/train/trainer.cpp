@@ -177,20 +177,24 @@ struct Trainer::Impl {
         return found;
     }
 
-    /// Finds what was not finite first in a step that was skipped or lost the loss. Data are looked
-    /// at before the step is run again. Returns false when that was stopped midway.
+    /// Finds what was not finite first in a step that was skipped, overflowed or lost the loss.
+    /// Data are looked at before the step is run again. Returns false when that was stopped midway.
     bool findCulprit(const StepRecord& record) {
         const bool skipped = record.flags & kSkipped, lost = record.flags & kLossNotFinite;
         const bool stays = lost && lossWasBad;
         const std::string before = culprit.tensor.english();
         if (skipped && stays && !before.empty() && !isOfData(before)) return true;
         culprit = {};
-        if (!skipped && (!lost || stays)) return true;
+        // clipping spreads nan over all gradients, or takes inf from some of them
+        const bool inWeights = steppedOnOverflow(record) && config.gradients.clip == ClipKind::None;
+        if (!skipped && !inWeights && (!lost || stays)) return true;
         const int64_t batches = config.gradients.accumulate;
         if (lost || batches > 1)
             culprit = culpritIn(source, (lastStep - 1) / batches * batches + 1, lastStep);
         if (lost && culprit.tensor.empty() && !zeroEpsilon.empty())
             culprit.tensor = {kZeroEpsilonOf, zeroEpsilon};
+        if (inWeights && culprit.tensor.empty())
+            culprit = at->finder().inWeights(at->executor(), at->graph());
         if (!skipped || !culprit.tensor.empty()) return true;
         const auto found = repeatedUpdate().culprit(record.scale, turns(record));
         if (found) culprit = *found;
@@ -278,10 +282,9 @@ void Trainer::setWeights(const Weights& weights) {
     const LaneStep& at = *m_impl->at;
     const auto& states = at.graph().states();
     for (const auto& given : weights) {
-        const bool known = std::any_of(states.begin(), states.end(), [&](const StateInfo& state) {
-            return isWeight(state) && state.name == given.first;
-        });
-        if (!known)
+        if (std::ranges::none_of(states, [&](const StateInfo& state) {
+                return isWeight(state) && state.name == given.first;
+            }))
             throw InputError(phrase("Training", "weights: the network has no %1"), given.first);
     }
     uploadWeights(at.executor(), at.graph(), weights, {});
@@ -384,12 +387,9 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     }
     StepRecord record = impl.row->record;
     if (!impl.findCulprit(record)) return std::nullopt;
-    FittingScale fitting;
-    if (record.flags & kSkipped) {
-        const std::optional<FittingScale> found = impl.fittingScaleOf(record);
-        if (!found) return std::nullopt;
-        fitting = *found;
-    }
+    const std::optional<FittingScale> fitting =
+        (record.flags & kSkipped) ? impl.fittingScaleOf(record) : FittingScale{};
+    if (!fitting) return std::nullopt;
     if (gradientsVanished(record) && impl.canTryScales() &&
         !impl.underflow.look(
             record, {impl.row->scaleAfter, scalesLoss(impl.lane)}, impl.config.gradients.accumulate,
@@ -398,7 +398,7 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     m_deviceSeconds = record.deviceSeconds;
     if (record.flags & kSkipped) ++m_skipped;
     record.skippedSoFar = m_skipped;
-    describeStep(record, impl.row->scaleAfter, {impl.culprit, fitting, scalesLoss(impl.lane)},
+    describeStep(record, impl.row->scaleAfter, {impl.culprit, *fitting, scalesLoss(impl.lane)},
                  !impl.lossWasBad, events);
     impl.lossWasBad = (record.flags & kLossNotFinite) != 0;
     if (record.flags & kAtFloor) m_atFloor = {record.step, record.scale};

@@ -202,6 +202,16 @@ private slots:
         QVERIFY2(!large.contains("all zero"), qPrintable(large));
     }
 
+    /// Among other powers of two, 1 is one, too.
+    void scalesOfOneForm() {
+        const Outcome outcome =
+            call(overflowMap({"--set", "scaler.mode=static", "--sweep", "scaler.init_scale=1,4"}));
+        QVERIFY2(outcome.code == 0, outcome.error);
+        const QString out = QString::fromUtf8(outcome.out);
+        for (const char* line : {" 2\\^0 .*init_scale 1\n", " 2\\^2 .*init_scale 4\n"})
+            QVERIFY2(out.contains(QRegularExpression(line)), outcome.out);
+    }
+
     void lanes() {
         const QStringList two{"--lanes", "amp-fp16,apex-o2", "--sweep", "scaler.init_scale=1,2"};
         const Outcome unclear = call(overflowMap(two));

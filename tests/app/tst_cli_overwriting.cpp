@@ -24,6 +24,9 @@ private slots:
     void filesOfNoRun();
     void replacesRuns_data();
     void replacesRuns();
+    void removesScores_data();
+    void removesScores();
+    void keepsTablesOfOthers();
     void anExperimentOfTheReader();
     void dataInFolders();
 
@@ -112,6 +115,12 @@ void TestCliOverwriting::refuses_data() {
         own("new/.halfscope.lock", "new"));
     row("a model of a lane", "run d.csv --lanes fp32,fp16 --onnx new/output.png --out new",
         own("new/output_fp32.png", "new"));
+    row("a model as scores", "run d.csv --lanes fp32 --onnx new/scores.json --out new",
+        own("new/scores.json", "new"));
+    row("a model as a table", "run d.csv --lanes fp32 --onnx new/samples.csv --out new",
+        own("new/samples.csv", "new"));
+    row("a model as predictions", "run o --lanes fp32 --onnx o/predictions_fp32.npy",
+        own("o/predictions_fp32.npy", "o"));
     row("a training of PyTorch", "run d.csv --out recorded",
         "--out: the training in recorded was recorded in PyTorch, and cannot be trained again "
         "here; choose another folder\n");
@@ -199,6 +208,53 @@ void TestCliOverwriting::replacesRuns() {
     QVERIFY2(outcome.code == 0, outcome.error);
     QCOMPARE(readRun(folder.toStdString())->step(), int64_t{5});
     QCOMPARE(QFileInfo::exists(folder + "/mine.txt"), add == "mine.txt");
+}
+
+void TestCliOverwriting::removesScores_data() {
+    QTest::addColumn<QString>("arguments");
+    QTest::newRow("trained anew") << "run judged --steps 5 --out judged";
+    QTest::newRow("goes on") << "run --resume judged --steps 5 --out judged";
+}
+
+/// The scores of a run are of the networks that the next one replaces.
+void TestCliOverwriting::removesScores() {
+    QFETCH(const QString, arguments);
+    const QString folder = path("judged");
+    QVERIFY(QDir(folder).removeRecursively());
+    const Outcome first = callThere({"run", "d.csv", "--device", "cpu", "--steps", "2",
+                                     "--checkpoint-every", "2", "--out", "judged"});
+    QVERIFY2(first.code == 0, first.error);
+    QCOMPARE(callThere({"evaluate", "judged", "--out", "judged"}).code, 0);
+    const QStringList scores{"predictions_amp-fp16.npy", "predictions_fp32.npy", "samples.csv",
+                             "scores.json"};
+    for (const QString& name : scores)
+        QVERIFY2(QFileInfo::exists(folder + "/" + name), qPrintable(name));
+    file("judged/mine.npy", "mine");
+    const Outcome next = callThere(arguments.split(' '));
+    QVERIFY2(next.code == 0, next.error);
+    QCOMPARE(readRun(folder.toStdString())->step(), int64_t{5});
+    for (const QString& name : scores)
+        QVERIFY2(!QFileInfo::exists(folder + "/" + name), qPrintable(name));
+    QVERIFY(QFileInfo::exists(folder + "/mine.npy"));
+}
+
+/// Without predictions nothing says that a table is of an evaluation; and one that a run reads is
+/// data, wherever it lies.
+void TestCliOverwriting::keepsTablesOfOthers() {
+    QCOMPARE(callThere(smallRun("beside")).code, 0);
+    copyInto("beside", "d.csv", "samples.csv");
+    const QStringList again{
+        "run", "beside/samples.csv", "--device", "cpu", "--steps", "2", "--out", "beside"};
+    const Outcome trained = callThere(again);
+    QVERIFY2(trained.code == 0, trained.error);
+    QCOMPARE(contentOf(path("beside/samples.csv")), contentOf(path("d.csv")));
+    file("beside/predictions_fp32.npy", "predictions");
+    const auto before = all();
+    const Outcome refused = callThere(again);
+    QCOMPARE(refused.error, QByteArray("halfscope-cli: --out: beside/samples.csv is the file of "
+                                       "data.path and would be overwritten; choose another folder "
+                                       "or name\n"));
+    QVERIFY(all() == before);
 }
 
 /// The experiment that was named is one of the run's own files, also where there is no run yet.

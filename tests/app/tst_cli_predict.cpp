@@ -30,6 +30,7 @@ private slots:
     void closingTableHasBoth();
     void testsAtTheEnd();
     void predictsTables();
+    void untrainedNetworksAreTold();
     void predictsFromACheckpoint();
     void predictsArrays();
     void predictsTexts();
@@ -202,6 +203,18 @@ void TestCliPredict::predictsTables() {
         for (int64_t k = 0; k < 2; ++k) // another batch may sum in another order
             QVERIFY(std::abs(held.at(2 * row + k) - whole.at(2 * stored + k)) < 1e-5);
     }
+}
+
+void TestCliPredict::untrainedNetworksAreTold() {
+    const QString pets = path("pets.csv"), run = path("drawn");
+    QCOMPARE(call({"run", pets, "--device", "cpu", "--steps", "1", "--out", run}).code, 0);
+    for (const char* name :
+         {"drawn/weights_fp32.safetensors", "drawn/weights_amp-fp16.safetensors"})
+        file(name, contentOf(path(name)).replace(R"("step":"1")", R"("step":"0")").toStdString());
+    const Outcome told = call({"evaluate", run, "--predict", pets, "--out", path("drawn-scores")});
+    QVERIFY2(told.error.contains("\nThe network had not been trained yet.\n") &&
+                 !told.error.contains("that the network was trained on"),
+             told.error);
 }
 
 /// Each lane of a folder without files of weights has those in its checkpoint.

@@ -6,6 +6,8 @@
 #include "engine/train/trainer.h"
 #include "tests/support/training.h"
 
+#include <algorithm>
+
 namespace halfscope::test {
 
 constexpr uint64_t kLaneSeed = 11;
@@ -48,6 +50,15 @@ inline int differentWeights(const Weights& a, const Weights& b) {
     for (const auto& [name, values] : a)
         different += differentBits(values, b.at(name));
     return different;
+}
+
+/// Sets weights to 1 and biases to 0, so that values and gradients are easy to tell.
+inline Weights setOnes(Trainer& trainer) {
+    Weights weights = trainer.weights();
+    for (auto& [name, values] : weights)
+        std::fill(values.begin(), values.end(), name.ends_with("weight") ? 1.0f : 0.0f);
+    trainer.setWeights(weights);
+    return weights;
 }
 
 } // namespace halfscope::test

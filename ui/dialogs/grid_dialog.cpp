@@ -144,7 +144,12 @@ QWidget* GridDialog::makeChoices() {
     m_progress->setAccessibleName(tr("Progress"));
     m_progress->setRange(0, 1);
     m_progress->setFormat({});
+    // empty, it would look like a box to type in; its room stays, so that nothing moves
+    QSizePolicy policy = m_progress->sizePolicy();
+    policy.setRetainSizeWhenHidden(true);
+    m_progress->setSizePolicy(policy);
     grid->addWidget(m_progress, 3, 3);
+    m_progress->hide();
     m_note = make<QLabel>(this);
     m_note->setObjectName(QStringLiteral("gridNote"));
     m_note->setWordWrap(true);
@@ -389,6 +394,7 @@ void GridDialog::start() {
     m_legend->refresh();
     showCell();
     m_progress->setRange(0, 0); // busy until the first step
+    m_progress->show();
     m_start->setText(tr("&Stop"));
     m_start->setDefault(false); // Enter must not stop what it has started
     m_clock.start();

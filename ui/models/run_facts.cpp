@@ -145,6 +145,8 @@ std::vector<LaneFacts> laneFactsOf(const RunSnapshot& run, bool live) {
     const RunConfig& config = run.info().config;
     const std::vector<MemoryUse>& memory = run.info().memory;
     const QStringList about = laneAbouts(config);
+    // what is counted beside a saved run is of networks that were built for it
+    const bool counted = run.info().folder.empty() && !run.newestGradients().empty();
     const Judged judged = !infoOf(config.task.kind).validates ? Judged::Not
                           : targetsAreClasses(config.task)    ? Judged::ByAccuracy
                           : standardisesTarget(config.task)   ? Judged::ByError
@@ -154,7 +156,7 @@ std::vector<LaneFacts> laneFactsOf(const RunSnapshot& run, bool live) {
         const auto at = static_cast<size_t>(lane);
         facts.push_back({laneScales(config, lane), at < memory.size() ? memory[at] : MemoryUse{},
                          about.value(lane), live, judged, laneIsHalf(config, lane),
-                         config.watchWeights > 0});
+                         config.watchWeights > 0, counted});
     }
     return facts;
 }

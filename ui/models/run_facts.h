@@ -39,6 +39,7 @@ struct LaneFacts {
     enum class Judged { Not, ByLoss, ByAccuracy, ByError } judged = Judged::Not;
     bool half = false;    ///< computes gradients in 16 bits or fewer
     bool watched = false; ///< its weights are watched, see run.watch_weights
+    bool counted = false; ///< its gradients were counted here, also where it is no longer trained
 };
 /// Returns the facts of the lanes that the run has now. `live`: see LaneFacts.
 std::vector<LaneFacts> laneFactsOf(const RunSnapshot&, bool live);

@@ -8,6 +8,7 @@
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/translated.h"
+#include "ui/models/zero_gradient_words.h"
 
 #include <QLocale>
 
@@ -362,69 +363,6 @@ QString RunModel::skipReason(bool named) const {
     return u' ' + reason;
 }
 
-/// Whether inf or nan in the data brought the loss scale down before gradients rounded to zero:
-/// then its size is not the reason.
-bool RunModel::blamesData(int i) const {
-    const LaneStatus& status = lane(i);
-    return status.grows() && status.underflowOfData;
-}
-
-/// Returns a sentence, after a space, about a lane whose gradients all rounded to zero at times.
-QString RunModel::underflowOf(int i) const {
-    const QLocale locale;
-    const LaneStatus& status = lane(i);
-    const bool scales = laneScales(m_run->info().config, i);
-    const QString step = locale.toString(static_cast<qlonglong>(status.underflowStep));
-    if (status.zeroUpdates < 2)
-        return (scales ? tr(" At step %1 all gradients of %2 rounded to zero: its loss scale was "
-                            "too small.")
-                       : tr(" At step %1 all gradients of %2 rounded to zero: it does not scale "
-                            "its loss."))
-            .arg(step, laneTag(i));
-    return (scales ? tr(" In %1 of %2 updates, first at step %3, all gradients of %4 rounded to "
-                        "zero: its loss scale was too small.")
-                   : tr(" In %1 of %2 updates, first at step %3, all gradients of %4 rounded to "
-                        "zero: it does not scale its loss."))
-        .arg(locale.toString(static_cast<qlonglong>(status.zeroUpdates)),
-             locale.toString(static_cast<qlonglong>(status.allUpdates)), step, laneTag(i));
-}
-
-/// Returns a sentence, after a space, for each lane whose gradients have all or nearly all rounded
-/// to zero.
-QString RunModel::underflowText() const {
-    QString text;
-    for (int i = 0; i < lanes(); ++i) {
-        if (blamesData(i)) continue;
-        if (lane(i).underflowStep > 0)
-            text += underflowOf(i);
-        else if (lane(i).lost)
-            text += lossOfGradients(i);
-    }
-    return text;
-}
-
-/// Returns the sentence after a space.
-QString RunModel::lossOfGradients(int i) const {
-    const LostGradients& lost = *lane(i).lost;
-    const bool scales = laneScales(m_run->info().config, i);
-    const QString share = unbroken(percentText(lost.share));
-    if (lost.beside < 0)
-        return (scales ? tr(" %1 of the gradients of %2 are zero: its loss scale is too small.")
-                       : tr(" %1 of the gradients of %2 are zero: it does not scale its loss."))
-            .arg(share, laneTag(i));
-    return (scales
-                ? tr(" %1 of the gradients of %2 are zero (%3: %4): its loss scale is too small.")
-                : tr(" %1 of the gradients of %2 are zero (%3: %4): it does not scale its loss."))
-        .arg(share, laneTag(i), laneTag(lost.beside), unbroken(percentText(lost.kept)));
-}
-
-QString RunModel::lostGradients() const {
-    QString text;
-    for (int i = 0; i < lanes(); ++i)
-        if (!blamesData(i) && lane(i).lost) text += lossOfGradients(i);
-    return text.mid(1);
-}
-
 QString RunModel::summaryIn(Words words) const {
     QStringList losses;
     // one spike at the last step must not decide a comparison: short words have no other figure
@@ -438,7 +376,9 @@ QString RunModel::summaryIn(Words words) const {
     }
     const QString step = QLocale().toString(static_cast<qlonglong>(RunModel::step()));
     const QString all = losses.join(QStringLiteral(", "));
-    const QString skipped = dataText() + skipText(words), lost = underflowText();
+    const QString skipped = dataText() + skipText(words),
+                  lost = zeroGradientsText(*this,
+                                           words == Words::Fewest ? Detail::Brief : Detail::Full);
     if (words == Words::Fewest)
         return !skipped.isEmpty() || !lost.isEmpty() ? (skipped + lost).mid(1)
                : median ? tr("Median loss after step %1: %2.").arg(step, all)

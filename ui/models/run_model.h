@@ -71,6 +71,9 @@ struct LaneStatus {
     /// an overflow resets it.
     bool stuck() const { return grows() && exact && last.growthTracker() >= growthInterval; }
     SkipVerdict skipVerdict() const { return skips.verdict(grows()); }
+    /// Whether inf or nan in the data brought the loss scale down before gradients rounded to zero:
+    /// then its size is not the reason.
+    bool blamesData() const { return grows() && underflowOfData; }
     /// The scale that the next step uses; `last` has the one that the last step used.
     float scale() const { return scaleAfter; }
     /// The updates up to the last step, each of which was done or skipped.
@@ -118,9 +121,6 @@ public:
     /// Returns the summary in ever fewer words: in full; without the reason for skipped steps,
     /// where there is one; lanes by letter and no medians; the losses alone, or what went wrong.
     QStringList summaries() const;
-    /// Returns a sentence for each lane whose gradients nearly all rounded to zero when they were
-    /// last counted, or far more than those of another lane; empty when there is none.
-    QString lostGradients() const;
     /// Returns the run's epoch and batch, see run_facts.h.
     QString epochText() const;
     QString longestEpochText() const;
@@ -155,10 +155,6 @@ private:
     QString dataText() const;
     QString skipText(Words) const;
     QString skipReason(bool named) const;
-    bool blamesData(int lane) const;
-    QString lossOfGradients(int lane) const;
-    QString underflowOf(int lane) const;
-    QString underflowText() const;
     struct Lane {
         LaneStatus status;
         StepRate rate;

@@ -123,6 +123,9 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     buildSentence();
     auto* column = make<QVBoxLayout>(this);
+    // else the sentence of now would be the least height, and a panel that is a window of its own
+    // could not shrink: minimumSizeHint() is the only minimum
+    column->setSizeConstraint(QLayout::SetNoConstraint);
     column->setContentsMargins(8, 4, 4, 4);
     column->setSpacing(4);
     m_headingRow = make<QHBoxLayout>();
@@ -325,9 +328,10 @@ void EventPanel::showSentence() {
     } else {
         if (const auto& grave = m_model.gravest()) {
             const Event& newest = m_model.eventAt(0);
-            if (newest.step != grave->step || newest.lane != grave->lane)
-                lines << earlierText(*grave);
-            lines << EventModel::whyText(*grave, m_model.skipReason(*grave));
+            const bool older = newest.step != grave->step || newest.lane != grave->lane;
+            // its row may cut the sentence, which ends with what would have helped
+            lines << (older ? earlierText(*grave) : EventModel::sentenceOf(*grave))
+                  << EventModel::whyText(*grave, m_model.skipReason(*grave));
         }
         lines << tr("Click an event to go to its step.");
     }

@@ -1,4 +1,5 @@
-// The list of events, with the full sentence of the selected event below it.
+// The list of events, with the full sentence of the selected event below it; while none is
+// selected, that of the gravest.
 #pragma once
 
 #include "ui/models/event_model.h"

@@ -67,6 +67,11 @@ void PaceSlider::setPace(double stepsPerSecond) {
 
 void PaceSlider::moveBy(int places) { m_slider->setValue(m_slider->value() + places); }
 
+bool PaceSlider::canMoveBy(int places) const {
+    const int place = m_slider->value() + places;
+    return m_slider->minimum() <= place && place <= m_slider->maximum();
+}
+
 void PaceSlider::choose(int place) {
     m_pace = kPaces[static_cast<size_t>(place)];
     showPace();
@@ -78,6 +83,7 @@ void PaceSlider::showPace() {
     m_figure->showFigure(m_pace > 0 ? tr("%1/s").arg(figure) : tr("max"));
     m_slider->setAccessibleName(m_pace > 0 ? tr("Pace: %1 steps a second at most").arg(figure)
                                            : tr("Pace: as fast as possible"));
+    emit moved();
 }
 
 } // namespace halfscope

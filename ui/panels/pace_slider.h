@@ -19,11 +19,15 @@ public:
     double pace() const { return m_pace; }
     /// Moves the slider by so many places; positive is faster.
     void moveBy(int places);
+    /// Whether that changes anything: at either end it does not.
+    bool canMoveBy(int places) const;
     QSlider* slider() const { return m_slider; }
 
 signals:
     /// Emitted when the user chooses a pace.
     void paceChosen(double stepsPerSecond);
+    /// Emitted after every change, whoever made it.
+    void moved();
 
 private:
     void choose(int place);

@@ -63,7 +63,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
         grid->addWidget(m_noScale, kScaleRow, 1, 1, 2);
         m_extras.push_back(m_noScale);
     }
-    if (facts.half && facts.live) addZeros(*grid);
+    if (facts.half && (facts.live || facts.counted)) addZeros(*grid);
     if (facts.watched) addUnchanged(*grid);
     m_event = make<FigureLabel>(tr("Last event"), this);
     m_event->setMinimumHeight(m_scales ? fontMetrics().lineSpacing() : 0);

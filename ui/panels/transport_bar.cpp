@@ -141,6 +141,7 @@ void TransportBar::buildButtons() {
     m_play->setFont(big);
     m_play->setMinimumSize(QFontMetrics(big).horizontalAdvance(tr("Continue")) + 56, 36);
     m_play->setDefault(true);
+    m_play->setProperty("leavesSpace", true); // see KeyRouter
     connect(m_reset, &QPushButton::clicked, this, &TransportBar::resetRequested);
     connect(m_play, &QPushButton::clicked, this, &TransportBar::playRequested);
     connect(m_step, &QPushButton::clicked, this, &TransportBar::stepRequested);
@@ -175,8 +176,15 @@ void TransportBar::buildTrainingMenu() {
     m_stepEntry = m_trainingMenu->addAction(tr("&Step\t."), m_step, &QPushButton::click);
     m_resetEntry = m_trainingMenu->addAction(tr("&Reset\tR"), m_reset, &QPushButton::click);
     m_trainingMenu->addSeparator();
-    m_trainingMenu->addAction(tr("S&lower\t−"), m_pace, [this] { m_pace->moveBy(-1); });
-    m_trainingMenu->addAction(tr("&Faster\t+"), m_pace, [this] { m_pace->moveBy(1); });
+    const auto addPace = [this](const QString& text, int places) {
+        QAction* entry =
+            m_trainingMenu->addAction(text, m_pace, [this, places] { m_pace->moveBy(places); });
+        const auto enable = [this, entry, places] { entry->setEnabled(m_pace->canMoveBy(places)); };
+        connect(m_pace, &PaceSlider::moved, entry, enable);
+        enable();
+    };
+    addPace(tr("S&lower\t−"), -1);
+    addPace(tr("&Faster\t+"), 1);
 }
 
 void TransportBar::buildFigures() {

@@ -227,6 +227,7 @@ bool PlotPanel::update(double from, double to, int pixels) {
         const View own = viewOf(lane.curve, whole);
         complete = lane.curve.update() && complete;
         lane.curve.sample(own.from, own.to, own.pixels, m_resting, lane.points.xs, lane.points.ys);
+        beginAtOwnScale(lane.curve, lane.points);
         keepPresent(lane);
         fit(lane.points);
     }
@@ -234,6 +235,7 @@ bool PlotPanel::update(double from, double to, int pixels) {
         complete = behind.curve.update() && complete;
         const View own = viewOf(behind.curve, whole);
         behind.curve.sample(own.from, own.to, own.pixels, true, behind.points.xs, behind.points.ys);
+        beginAtOwnScale(behind.curve, behind.points);
         fit(behind.points);
     }
     fitRange(lowest, highest);
@@ -253,6 +255,17 @@ void PlotPanel::placeLabels() {
     const bool low = height < 3 * metrics.height();
     m_ticker->setTickCount(std::clamp(height * 2 / (3 * metrics.height()), 1, 5));
     m_ticker->setLabelShare(static_cast<double>(low ? digits + kGap : metrics.height()) / height);
+}
+
+void PlotPanel::beginAtOwnScale(const Curve& curve, Points& points) {
+    if (curve.id() != metric::Scale || points.xs.isEmpty()) return;
+    const int64_t first = stepOf(points.xs.front());
+    // other values than 1 are those of a scaler that was switched off later
+    if (first >= curve.begin() || points.ys.front() != 1 ||
+        scalesAt(curve.run().now(), curve.lane(), first))
+        return;
+    points.xs.removeFirst();
+    points.ys.removeFirst();
 }
 
 /// A scaler that was switched off leaves its earlier values; without one, the column has ones.

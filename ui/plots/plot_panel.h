@@ -124,6 +124,9 @@ private:
     /// Returns the part of the view in which a lane's own curves lie: from its fork on, because
     /// its past is its parent's curve.
     static View viewOf(const Curve&, const View&);
+    /// Takes away the value from which a fork's curve would come, where it is none: a parent
+    /// without a loss scale has ones in its column.
+    static void beginAtOwnScale(const Curve&, Points&);
     /// Takes away what is not a value of a lane that is absent.
     static void keepPresent(Lane&);
     bool holdsBack() const { return !m_comparable && m_metric.axis == PlotAxis::Rate; }

@@ -3,6 +3,7 @@
 
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
+#include "ui/models/zero_gradient_words.h"
 #include "ui/panels/figure_strip.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/transport_bar.h"
@@ -140,8 +141,9 @@ void Figures::show(bool running, const QString& lead, const QString& warning) {
     }
     QStringList texts = m_news;
     // no event tells of a lane that has few gradients left and learns next to nothing
-    if (const QString lost = run.lostGradients(); now - m_newsAt > kNewsMs && !lost.isEmpty())
-        texts = QStringList{lost};
+    if (const QStringList lost = lostGradientsTexts(run);
+        now - m_newsAt > kNewsMs && !lost.isEmpty())
+        texts = lost;
     if (!lead.isEmpty()) {
         texts = run.summaries();
         QStringList led;

@@ -70,8 +70,11 @@ KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& wat
     // Letters and Space are the window's keys where they type nothing: a box has arrows, and
     // Alt+Down or F4 opens it.
     if (isBoxOfWindow(watched) && types(key)) return KeyGoes::Past;
-    // A focused button, box or list keeps the plain keys that it answers itself.
-    if (qobject_cast<const QAbstractButton*>(&watched) && space) return KeyGoes::ToWidget;
+    // A focused button, box or list keeps the plain keys that it answers itself. Play leaves Space
+    // to the window, which knows when one has come too late to pause.
+    const bool presses =
+        qobject_cast<const QAbstractButton*>(&watched) && !watched.property("leavesSpace").toBool();
+    if (presses && space) return KeyGoes::ToWidget;
     // a list with check boxes answers Space itself
     if (space && watched.property("keepsSpace").toBool()) return KeyGoes::ToWidget;
     const bool function = key.key() >= Qt::Key_F1 && key.key() <= Qt::Key_F35;

@@ -95,6 +95,7 @@ bool LaneFiles::canPredict(TaskConfig task, const QString& samples) {
 }
 
 void LaneFiles::saveLane(LaneFile file, int lane, const QString& title, const AskPaths& ask) {
+    emit told({}); // the sentence in the status bar may be about an earlier file
     if (networksAreGone()) {
         guarded(*m_parts.banner, [&] { saveFromFolder(file, lane, title, ask); });
         return;

@@ -418,11 +418,13 @@ void SessionKeeper::restoreNext() {
         const int restored = std::exchange(m_restored, 0);
         if (std::exchange(m_offered, false) && restored > 0 && nothingToLose())
             m_shown.bringBack(m_newest);
-        if (restored > 1 || (restored == 1 && !m_shown.showsSaved()))
-            emit told(restored == 1
-                          ? tr("One run was restored: View > Runs of this session lists it.")
-                          : tr("%1 runs were restored: View > Runs of this session lists them.")
-                                .arg(restored));
+        const bool seen = m_models.store.current() == m_newest;
+        emit told(
+            restored > 1
+                ? tr("%1 runs were restored: View > Runs of this session lists them.").arg(restored)
+            : restored == 1 && !seen
+                ? tr("One run was restored: View > Runs of this session lists it.")
+                : QString()); // no run is being restored any more
         return;
     }
     const bool stored = hasStore();

@@ -326,7 +326,10 @@ HeldResults WindowFiles::heldIn(const QString& folder) {
         .run(m_window, [there, folder, names = resultNames()] {
             for (const QString& name : names)
                 if (QFileInfo::exists(QDir(folder).filePath(name))) there->files << name;
-            if (!there->files.isEmpty()) there->run = heldRun(folder.toStdString());
+            if (there->files.isEmpty()) return;
+            for (const std::string& name : evaluationFilesIn(folder.toStdString()))
+                there->files << QString::fromStdString(name);
+            there->run = heldRun(folder.toStdString());
         });
     return *there;
 }

@@ -196,10 +196,13 @@ void WindowMenus::fillEdit(QMenu& edit) {
     edit.addAction(tr("&Map of two settings…"), this, &WindowMenus::showMap);
     fillScales(*edit.addMenu(tr("&Try another loss scale")));
     QAction* back =
-        edit.addAction(tr("Restore the &previous run"), this, [this] { m_shown.bringBack(); });
+        edit.addAction(tr("R&estore the previous run"), this, [this] { m_shown.bringBack(); });
     back->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_R));
     back->setEnabled(false);
     connect(&m_shown, &ShownRun::canBringBackChanged, back, &QAction::setEnabled);
+    QMenu& training = *m_parts.transport->trainingMenu(); // who resets there looks for it there
+    training.addSeparator();
+    training.addAction(back);
     edit.addSeparator();
     m_parts.pictures->addAction(edit.addAction(tr("Copy p&ictures"),
                                                QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_I),

@@ -75,6 +75,28 @@ qint64 bytesWritten() {
     return 0;
 }
 
+/// A small run after three steps, with its rows and the bytes of its checkpoint.
+struct ThreeSteps {
+    Run run{small()};
+    RunBatch batch;
+    std::string bytes;
+
+    ThreeSteps() {
+        run.to(3);
+        for (const StepRecord& record : run.records)
+            batch.rows.push_back(rowOf(record));
+        bytes = checkpointBytes(run.experiment->state(), "1");
+    }
+    /// Returns the run as a window keeps it, with this checkpoint.
+    std::shared_ptr<halfscope::Run> keptWith(std::shared_ptr<const RunCheckpoint> checkpoint) {
+        const auto kept =
+            std::make_shared<halfscope::Run>(runInfo(*run.experiment, "1"), lanesOf(small()));
+        batch.checkpoint = std::move(checkpoint);
+        kept->append(std::move(batch));
+        return kept;
+    }
+};
+
 } // namespace
 
 class TestCheckpoint : public QObject {
@@ -510,22 +532,15 @@ void TestCheckpoint::savedWithoutOne_data() {
 /// A run whose checkpoint cannot be read is saved without it, and says why.
 void TestCheckpoint::savedWithoutOne() {
     QFETCH(QString, fault);
-    Run run(small());
-    run.to(3);
-    RunBatch batch;
-    for (const StepRecord& record : run.records)
-        batch.rows.push_back(rowOf(record));
-    const std::string bytes = checkpointBytes(run.experiment->state(), "1");
-    batch.checkpoint = std::make_shared<const RunCheckpoint>(3, [&]() -> std::string {
+    ThreeSteps made;
+    const auto kept = made.keptWith(std::make_shared<const RunCheckpoint>(3, [&]() -> std::string {
         if (fault == "gone") throw RunError(Message::data("it is gone"));
         if (fault == "no memory") throw std::bad_alloc();
-        return fault == "damaged" ? bytes.substr(0, bytes.size() / 2) : bytes;
-    });
-    halfscope::Run kept(runInfo(*run.experiment, "1"), lanesOf(small()));
-    kept.append(std::move(batch));
+        return fault == "damaged" ? made.bytes.substr(0, made.bytes.size() / 2) : made.bytes;
+    }));
     const QTemporaryDir folder;
     const std::string place = folder.path().toStdString();
-    const SavedFiles saved = saveWithCheckpoint(kept.snapshot(), place, "Mine", "1");
+    const SavedFiles saved = saveWithCheckpoint(kept->snapshot(), place, "Mine", "1");
     const std::map<QString, std::string> words{
         {"damaged", "Mine: its checkpoint after step 3 is damaged"},
         {"gone", "it is gone"},
@@ -545,7 +560,7 @@ void TestCheckpoint::savedWithoutOne() {
         GradientRange range;
         range.step = static_cast<int64_t>(i) + 1;
         range.outputs.buckets[0] = 1;
-        lines[i] = gradientLine(range, kept.lanes()[0].name);
+        lines[i] = gradientLine(range, kept->lanes()[0].name);
     }
     writeFileAtomically(folder.filePath(run_file::kGradients).toStdString(),
                         gradientHeader() + lines[0] + lines[1] + lines[2]);
@@ -554,27 +569,20 @@ void TestCheckpoint::savedWithoutOne() {
 
 /// A run that was opened is saved into its own folder again and again, and elsewhere.
 void TestCheckpoint::savedOverItsOwn() {
-    Run run(small());
-    run.to(3);
-    RunBatch batch;
-    for (const StepRecord& record : run.records)
-        batch.rows.push_back(rowOf(record));
-    const std::string bytes = checkpointBytes(run.experiment->state(), "1");
+    ThreeSteps made;
     int reads = 0; // of the file that was opened: saving needs no more than one
-    batch.checkpoint = std::make_shared<const RunCheckpoint>(
+    const auto kept = made.keptWith(std::make_shared<const RunCheckpoint>(
         3,
-        [&bytes, &reads]() -> std::string {
+        [&made, &reads]() -> std::string {
             if (++reads > 1) throw std::bad_alloc();
-            return bytes;
+            return made.bytes;
         },
-        RunCheckpoint::Lies::InFile);
-    halfscope::Run kept(runInfo(*run.experiment, "1"), lanesOf(small()));
-    kept.append(std::move(batch));
+        RunCheckpoint::Lies::InFile));
     const QTemporaryDir own, other;
-    const auto checkpoint = [&kept] { return kept.snapshot().checkpoint()->bytes(); };
+    const auto checkpoint = [&kept] { return kept->snapshot().checkpoint()->bytes(); };
     for (const QTemporaryDir* folder : {&own, &own, &other}) {
         const std::string place = folder->path().toStdString();
-        QVERIFY(saveWithCheckpoint(kept.snapshot(), place, "Mine", "1").checkpointError.empty());
+        QVERIFY(saveWithCheckpoint(kept->snapshot(), place, "Mine", "1").checkpointError.empty());
         QCOMPARE(reads, 1);
         QCOMPARE(QByteArray::fromStdString(checkpoint()), contentOf(checkpointAt(place)));
     }

@@ -1,8 +1,10 @@
 // What users are told about predictions that look better or worse than they are.
 #include "engine/core/error.h"
 #include "engine/io/npy.h"
+#include "engine/runs/run_folder.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/train/predicted_samples.h"
+#include "engine/train/state_dict.h"
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
 
@@ -11,6 +13,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +26,7 @@ class TestNotesOnPredicted : public QObject {
     Q_OBJECT
 private slots:
     void untrainedNetworks();
+    void untrainedNetworksThatWereSaved();
     void dataThatWereTrainedOn();
     void classesThatAreNotKnown();
     void theChosenLaneIsNamed();
@@ -68,6 +72,29 @@ void TestNotesOnPredicted::untrainedNetworks() {
     QVERIFY2(own.starts_with("The network had not been trained yet.\nfp32: Predicted right: "),
              own.c_str());
     QCOMPARE(notes(*trained(path, 1), 0, other), std::string());
+}
+
+/// A saved network tells by its step, unless the run began with weights of another training.
+void TestNotesOnPredicted::untrainedNetworksThatWereSaved() {
+    const std::string path = kinds(), other = write("other.csv", "size\n1\n2\n");
+    const std::string folder = m_folder.filePath(QStringLiteral("saved")).toStdString();
+    const auto told = [&](int64_t steps, const char* weights) {
+        const auto experiment = trained(path, steps);
+        RunConfig recorded = experiment->config();
+        recorded.model.weights = weights;
+        std::filesystem::create_directories(folder);
+        for (int lane = 0; lane < experiment->lanes(); ++lane)
+            writeBytes(folder + "/" + run_file::weights(experiment->laneName(lane)),
+                       stateDictBytes(experiment->lane(lane), "", "1", experiment->dataPrint()));
+        std::string text;
+        const auto predicted = predictedSamples(RunWeights(folder, recorded), "fp32", other);
+        for (const Message& note : predicted->notes)
+            text += note.english() + "\n";
+        return text;
+    };
+    QCOMPARE(told(0, ""), std::string("The network had not been trained yet.\n"));
+    QCOMPARE(told(1, ""), std::string());
+    QCOMPARE(told(0, "first.safetensors"), std::string());
 }
 
 /// The accuracy of these samples says little: the network has seen their targets.

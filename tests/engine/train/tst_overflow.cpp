@@ -1,8 +1,8 @@
 // What a lane reports about a step that overflows: flags, scale, events, the name of the first
-// tensor that was not finite, the guards, and what passes unnoticed, as in PyTorch.
+// tensor that was not finite, the guards, and what passes unnoticed, as in PyTorch. Steps that are
+// taken all the same are in tst_taken_steps.
 #include "engine/core/error.h"
 #include "engine/runs/tensor_words.h"
-#include "engine/scaler/scaler_presets.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/overflow.h"
 #include "engine/train/step_runner.h"
@@ -24,15 +24,6 @@ namespace {
 /// Returns a batch of one input value, and targets of 0.
 FixedDataset::Batch batchOf(size_t rows, float x) {
     return {std::vector<float>(rows, x), std::vector<float>(rows, 0.0f)};
-}
-
-/// Sets weights to 1 and biases to 0, so that values and gradients are easy to tell.
-Weights setOnes(Trainer& trainer) {
-    Weights weights = trainer.weights();
-    for (auto& [name, values] : weights)
-        std::fill(values.begin(), values.end(), name.ends_with("weight") ? 1.0f : 0.0f);
-    trainer.setWeights(weights);
-    return weights;
 }
 
 /// A device that rounds otherwise when it shows values, as a GPU does with kernels that are not
@@ -298,18 +289,6 @@ private slots:
         QCOMPARE(lane.count(EventKind::LossNotFinite), 1);
     }
 
-    /// The scale is at its floor, but a step that was nevertheless taken ends nothing.
-    void steppingOnTheFloorGoesOn() {
-        RunConfig config = laneConfig(Precision::AmpFp16);
-        ScalerConfig& scaler = config.lanes[0].scaler;
-        scaler.onOverflow = OverflowAction::Step;
-        scaler.initScale = scaler.rules.floor = std::ldexp(1.0, 24);
-        scaler.rules.atFloor = FloorAction::Stop;
-        Lane lane(config);
-        QCOMPARE(lane.step(1).flags, uint32_t{kSteppedOnOverflow});
-        QVERIFY(lane.trainer.stopReason().empty());
-    }
-
     /// The loss itself is finite and its scaled gradient is not.
     void namesTheBackwardThatOverflowed() {
         RunConfig config = laneConfig(Precision::AmpFp16);
@@ -504,45 +483,6 @@ private slots:
         lane.trainer.setScaler(scaler);
         QVERIFY(lane.trainer.stopReason().empty());
         QCOMPARE(lane.step(3).flags, uint32_t{kSkipped});
-    }
-
-    void stepsOnOverflow_data() {
-        QTest::addColumn<QString>("preset");
-        QTest::addColumn<bool>("steps");
-        QTest::newRow("static") << QString("static") << false;
-        QTest::newRow("apex-static") << QString("apex-static") << true;
-        QTest::newRow("dynamic") << QString() << true;
-    }
-    /// As in Apex at a static scale, the optimizer takes the step with whatever the gradients hold,
-    /// the schedule advances, and the overflow is reported once, not in every step that nan weights
-    /// spoil.
-    void stepsOnOverflow() {
-        QFETCH(QString, preset);
-        QFETCH(bool, steps);
-        RunConfig config = laneConfig(Precision::AmpFp16);
-        config.schedule.kind = ScheduleKind::OneCycle;
-        config.schedule.totalSteps = 10;
-        ScalerConfig& scaler = config.lanes[0].scaler;
-        applyScalerPreset(scaler, preset.toStdString());
-        if (preset.isEmpty()) scaler.onOverflow = OverflowAction::Step;
-        scaler.initScale = std::ldexp(1.0, 24);
-        scaler.holdSchedule = true;
-        Lane lane(config);
-        const Weights before = lane.trainer.weights();
-        const StepRecord record = lane.step(1);
-        const uint32_t backsOff = preset.isEmpty() ? kBackedOff : 0u;
-        QCOMPARE(record.flags, (steps ? uint32_t{kSteppedOnOverflow} : kSkipped) | backsOff);
-        QCOMPARE(record.skippedSoFar, int64_t{steps ? 0 : 1});
-        QCOMPARE(differentWeights(before, lane.trainer.weights()) == 0, !steps);
-        QCOMPARE(lane.step(2).learningRate == record.learningRate, !steps);
-        lane.step(3);
-        QCOMPARE(lane.count(EventKind::Overflow), steps ? 1 : 3);
-        QCOMPARE(lane.count(EventKind::LossNotFinite), steps ? 1 : 0);
-        const std::string text = lane.events.front().text.english();
-        if (steps)
-            QVERIFY2(text.starts_with("Step 1 overflowed, but the step was taken: a gradient was "
-                                      "not finite at loss scale 16777216 (2^24); the scale "),
-                     text.c_str());
     }
 
     /// Between updates nothing is searched for: the tensor of an earlier overflow says nothing

@@ -15,6 +15,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
+#include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -193,11 +194,14 @@ void TestGridDialog::trainsAndTells() {
     ask(dialog, QStringLiteral("2^4, 2^8"), QStringLiteral("2, 5, 2000"), 20);
     QCOMPARE(dialog.note(), QStringLiteral("6 trainings of B amp-fp16, 20 steps each."));
     QVERIFY(!button(dialog, QStringLiteral("Copy"))->isEnabled());
+    const auto* progress = dialog.findChild<QProgressBar*>();
+    QVERIFY(!progress->isVisible()); // there is none yet
     press(dialog, QStringLiteral("Start"));
-    QVERIFY(dialog.running());
+    QVERIFY(dialog.running() && progress->isVisible());
     QVERIFY(button(dialog, QStringLiteral("Stop")));
     QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
     QCOMPARE(dialog.model().trained(), size_t{6});
+    QVERIFY(progress->isVisible() && progress->text() == QStringLiteral("6 of 6"));
     QVERIFY2(dialog.note().startsWith(QStringLiteral("Trained in ")), qPrintable(dialog.note()));
     auto* view = dialog.findChild<GridView*>();
     view->setCurrentIndex(dialog.model().index(0, 2));

@@ -4,8 +4,11 @@
 #include "tests/support/cpu_run.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
+#include "ui/models/zero_gradient_words.h"
 
 #include <QTest>
+
+#include <array>
 
 namespace tst_run_status {
 
@@ -35,6 +38,20 @@ GradientRange rangeOf(DType type, int64_t zeros, int64_t notFinite) {
     return range;
 }
 
+/// Returns a run without steps that the model shows.
+std::shared_ptr<Run> shownIn(RunModel& model, const RunConfig& config = defaultConfig()) {
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    model.setRun(run);
+    return run;
+}
+/// Returns settings of four lanes: A in FP32, and B, C and D in fp16. The scaler of D is as given.
+RunConfig fourLanes(ScalerMode ofTheLast = ScalerMode::Dynamic) {
+    RunConfig config = defaultConfig();
+    config.lanes.resize(4, config.lanes[1]);
+    config.lanes[3].scaler.rules.mode = ofTheLast;
+    return config;
+}
+
 } // namespace
 
 class TestRunStatus : public QObject {
@@ -45,6 +62,8 @@ private slots:
     void zerosBesideAFiniteLane();
     void nearlyAllZero();
     void someGradientsLost();
+    void lanesShareASentence();
+    void lanesShareAnUnderflow();
     void underflowNowAndThen();
     void skipsOfUpdates();
     void skipsOfAParent();
@@ -114,10 +133,8 @@ void TestRunStatus::skipsOfAParent() {
 /// Where room is short, the losses that are compared are not those of a single step, in which the
 /// order may be another one.
 void TestRunStatus::shortWordsHaveTheMedian() {
-    const RunConfig config = defaultConfig();
-    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
     RunModel model;
-    model.setRun(run);
+    const auto run = shownIn(model);
     const auto take = [&](int64_t first, int64_t last, float loss) {
         RunBatch steps;
         for (int64_t step = first; step <= last; ++step)
@@ -142,10 +159,8 @@ void TestRunStatus::shortWordsHaveTheMedian() {
 
 /// A median of losses that are not finite tells nothing; the step since when they are does.
 void TestRunStatus::aLossThatIsLost() {
-    const RunConfig config = defaultConfig();
-    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
     RunModel model;
-    model.setRun(run);
+    const auto run = shownIn(model);
     RunBatch steps;
     for (int64_t step = 1; step <= 300; ++step)
         for (const int lane : {0, 1}) {
@@ -164,9 +179,8 @@ void TestRunStatus::aLossThatIsLost() {
 void TestRunStatus::whatWasJudgedIsNamed() {
     const RunConfig config = defaultConfig();
     const auto summaryOf = [&config](MetricId id, double a, double b) {
-        const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
         RunModel model;
-        model.setRun(run);
+        const auto run = shownIn(model, config);
         RunBatch step;
         step.rows = {rowAt(1, 0, 1).set(id, a), rowAt(1, 1, 1).set(id, b)};
         run->append(std::move(step));
@@ -186,10 +200,8 @@ void TestRunStatus::whatWasJudgedIsNamed() {
 
 /// The reason comes first, and the loss scale that it brought down is none.
 void TestRunStatus::dataThatAreNotFinite() {
-    const RunConfig config = defaultConfig();
-    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
     RunModel model;
-    model.setRun(run);
+    const auto run = shownIn(model);
     const auto summary = [&] {
         model.refresh();
         return model.summary().replace(QChar::Nbsp, u' ');
@@ -221,9 +233,8 @@ void TestRunStatus::dataThatAreNotFinite() {
 void TestRunStatus::underflowBesideDataFaults() {
     const RunConfig config = defaultConfig();
     const auto endsWithAdvice = [&config](std::vector<Event> events) {
-        const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
         RunModel model;
-        model.setRun(run);
+        const auto run = shownIn(model, config);
         RunBatch batch;
         for (int64_t step = 1; step <= 60; ++step)
             batch.rows.push_back(rowAt(step, 1, 1));
@@ -248,10 +259,8 @@ void TestRunStatus::underflowBesideDataFaults() {
 /// Once a layer has lost the loss, that is why the steps are skipped, and nothing else tells it.
 void TestRunStatus::anotherReasonBesideDataFaults() {
     constexpr int64_t kLost = 50;
-    const RunConfig config = defaultConfig();
-    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
     RunModel model;
-    model.setRun(run);
+    const auto run = shownIn(model);
     RunBatch batch;
     for (int64_t step = 1; step <= 60; ++step) {
         batch.rows.push_back(rowAt(step, 1, 1).set(metric::GradientNorm, 1.0));
@@ -279,10 +288,8 @@ void TestRunStatus::anotherReasonBesideDataFaults() {
 /// What happened in its last seconds is not its speed.
 void TestRunStatus::theSpeedOfARunThatIsOver() {
     constexpr int64_t kSteps = 100'000; // more than the steps that are looked at
-    const RunConfig config = defaultConfig();
-    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
     RunModel model;
-    model.setRun(run);
+    const auto run = shownIn(model);
     RunBatch steps;
     double wall = 0;
     for (int64_t step = 1; step <= kSteps; ++step) {
@@ -312,10 +319,8 @@ void TestRunStatus::theSpeedOfARunThatIsOver() {
 
 /// Such a lane has no event, because some of its gradients are left.
 void TestRunStatus::nearlyAllZero() {
-    const RunConfig config = defaultConfig();
-    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
     RunModel model;
-    model.setRun(run);
+    const auto run = shownIn(model);
     for (const int64_t zeros : {40, 100}) {
         RunBatch counted;
         counted.gradients = {{rangeOf(DType::F32, 40, 0), rangeOf(DType::F16, zeros, 0)}};
@@ -326,37 +331,97 @@ void TestRunStatus::nearlyAllZero() {
         QCOMPARE(model.summary().endsWith(
                      QLatin1String("of the gradients of B are zero: its loss scale is too small.")),
                  zeros == 100);
-        QCOMPARE(model.lostGradients(),
+        QCOMPARE(lostGradientsTexts(model),
                  zeros == 100
-                     ? QStringLiteral("100\u00a0% of the gradients of B are zero: its loss "
-                                      "scale is too small.")
-                     : QString());
+                     ? QStringList({QStringLiteral("100\u00a0% of the gradients of B are zero: "
+                                                   "its loss scale is too small."),
+                                    QStringLiteral("B loses nearly all gradients.")})
+                     : QStringList());
     }
 }
 
 /// A lane that still learns is told of, too, beside the one that keeps most.
 void TestRunStatus::someGradientsLost() {
-    const RunConfig config = defaultConfig();
-    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
     RunModel model;
-    model.setRun(run);
+    const auto run = shownIn(model);
     RunBatch counted;
     counted.gradients = {{rangeOf(DType::F32, 36, 0), rangeOf(DType::F16, 73, 0)}};
     run->append(std::move(counted));
     model.refresh();
-    const QString text = model.lostGradients().replace(QChar::Nbsp, u' ');
+    const QString text = lostGradientsTexts(model).value(0).replace(QChar::Nbsp, u' ');
     QCOMPARE(text, QStringLiteral("73 % of the gradients of B are zero (A: 36 %): its loss scale "
                                   "is too small."));
     QVERIFY2(model.summary().replace(QChar::Nbsp, u' ').endsWith(u' ' + text),
              qPrintable(model.summary()));
 }
 
-/// The first step is told, and how often it happened.
-void TestRunStatus::underflowNowAndThen() {
-    const RunConfig config = defaultConfig();
+/// Three sentences would not fit above the pictures.
+void TestRunStatus::lanesShareASentence() {
+    const auto textsOf = [](const std::array<int64_t, 4>& zeros, ScalerMode ofTheLast) {
+        const RunConfig config = fourLanes(ofTheLast);
+        const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+        RunModel model;
+        model.setRun(run);
+        RunBatch counted;
+        counted.gradients.emplace_back();
+        for (const int64_t share : zeros)
+            counted.gradients[0].push_back(
+                rangeOf(counted.gradients[0].empty() ? DType::F32 : DType::F16, share, 0));
+        run->append(std::move(counted));
+        model.refresh();
+        const QStringList texts =
+            lostGradientsTexts(model).replaceInStrings(QString(QChar::Nbsp), QStringLiteral(" "));
+        return QStringList{texts.value(0), texts.value(1), model.summaries().last()};
+    };
+    const QString nearlyAll = QStringLiteral("B, C and D lose nearly all gradients.");
+    QCOMPARE(textsOf({40, 100, 100, 99}, ScalerMode::Dynamic),
+             QStringList({QStringLiteral("Nearly all of the gradients of B, C and D are zero: "
+                                         "their loss scales are too small."),
+                          nearlyAll, nearlyAll}));
+    QCOMPARE(textsOf({40, 100, 100, 100}, ScalerMode::Off),
+             QStringList({QStringLiteral("100 % of the gradients of B and C are zero: their loss "
+                                         "scales are too small. 100 % of the gradients of D are "
+                                         "zero: it does not scale its loss."),
+                          nearlyAll, nearlyAll}));
+    const QString many = QStringLiteral("B, C and D lose many gradients.");
+    QCOMPARE(textsOf({36, 73, 80, 91}, ScalerMode::Dynamic),
+             QStringList({QStringLiteral("73 % of the gradients of B, 80 % of those of C and 91 % "
+                                         "of those of D are zero (A: 36 %): their loss scales are "
+                                         "too small."),
+                          many, many}));
+}
+
+/// Few words leave out figures that set lanes apart.
+void TestRunStatus::lanesShareAnUnderflow() {
+    const RunConfig config = fourLanes();
     const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
     RunModel model;
     model.setRun(run);
+    RunBatch batch;
+    for (int64_t step = 1; step <= 9; ++step)
+        for (const int lane : {1, 2, 3}) {
+            const bool zero = step == 4 || (step == 8 && lane < 3);
+            batch.rows.push_back(
+                rowAt(step, lane, 1).set(metric::GradientNorm, zero ? 0.0f : 1.0f));
+        }
+    for (const int lane : {1, 2, 3})
+        batch.events.push_back({EventKind::Underflow, 4, lane, 1, 1, {}, {}});
+    run->append(std::move(batch));
+    model.refresh();
+    QVERIFY2(model.summary().endsWith(QLatin1String(
+                 " In 2 of 9 updates, first at step 4, all gradients of B and C rounded to zero: "
+                 "their loss scales were too small. At step 4 all gradients of D rounded to zero: "
+                 "its loss scale was too small.")),
+             qPrintable(model.summary()));
+    QCOMPARE(model.summaries().last(),
+             QStringLiteral("All gradients of B, C and D rounded to zero at times: their loss "
+                            "scales were too small."));
+}
+
+/// The first step is told, and how often it happened.
+void TestRunStatus::underflowNowAndThen() {
+    RunModel model;
+    const auto run = shownIn(model);
     RunBatch batch;
     for (int64_t step = 1; step <= 9; ++step)
         batch.rows.push_back(
@@ -375,9 +440,8 @@ void TestRunStatus::underflowNowAndThen() {
 void TestRunStatus::skipsOfUpdates() {
     RunConfig config = defaultConfig();
     config.gradients.accumulate = 3;
-    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
     RunModel model;
-    model.setRun(run);
+    const auto run = shownIn(model, config);
     RunBatch steps;
     for (int64_t step = 1; step <= 7; ++step)
         for (const int lane : {0, 1}) {
@@ -421,9 +485,8 @@ void TestRunStatus::thePaceOfTheLastSteps() {
 void TestRunStatus::anEditedScale() {
     RunConfig config = defaultConfig();
     config.edits.push_back({6, 1, kLiveScale, 1024.0});
-    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
     RunModel model;
-    model.setRun(run);
+    const auto run = shownIn(model, config);
     RunBatch before;
     before.rows = {rowAt(5, 0, 1), rowAt(5, 1, 65536)};
     run->append(std::move(before));

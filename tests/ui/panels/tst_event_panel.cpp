@@ -26,6 +26,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void eventsShowWholeRows();
     void explanationsScroll();
+    void longSentencesLetThePanelShrink();
     void reasonsNameTheirEvent();
     void adviceFollowsTheCause();
     void eventsJump();
@@ -101,6 +102,41 @@ void TestEventPanel::explanationsScroll() {
     QCOMPARE(scroll.focusPolicy(), Qt::NoFocus);
 }
 
+/// The heights follow from the text and the room alone, whatever was shown before: a high panel
+/// gives a long sentence much room, and a low one takes it back.
+void TestEventPanel::longSentencesLetThePanelShrink() {
+    FedEvents model;
+    EventPanel panel(model);
+    std::string words;
+    for (int i = 0; i < 60; ++i)
+        words += "many words, ";
+    constexpr int kHigh = 900, kLow = 180, kStep = 30; // pixels
+    panel.resize(280, kHigh);
+    panel.show();
+    words += "the end";
+    model.append(std::vector{eventOf(EventKind::Overflow, 7, 1, words.c_str())});
+    QCoreApplication::processEvents();
+    const auto& scroll = *panel.findChild<QScrollArea*>();
+    const auto& label = *qobject_cast<QLabel*>(scroll.widget());
+    QVERIFY(label.text().startsWith(QStringLiteral("many words"))); // it is the newest, too
+    QVERIFY(scroll.height() >= heightOf(label.text(), label.font(), label.width()));
+    std::vector<int> falling, rising;
+    const auto heightIn = [&](int height) {
+        panel.resize(280, height);
+        QCoreApplication::processEvents();
+        return panel.height() == height && panel.rect().contains(scroll.geometry())
+                   ? scroll.height()
+                   : -1;
+    };
+    for (int height = kHigh; height >= kLow; height -= kStep)
+        falling.push_back(heightIn(height));
+    for (int height = kLow; height <= kHigh; height += kStep)
+        rising.insert(rising.begin(), heightIn(height));
+    QCOMPARE(std::count(falling.begin(), falling.end(), -1), 0);
+    QCOMPARE(falling, rising);
+    QVERIFY(falling.back() < falling.front());
+}
+
 /// Without a chosen event the gravest one is explained, which need not be the newest.
 void TestEventPanel::reasonsNameTheirEvent() {
     FedEvents model;
@@ -114,7 +150,7 @@ void TestEventPanel::reasonsNameTheirEvent() {
     };
     std::vector<Event> events{eventOf(EventKind::Overflow, 7, 1, "Step 7 skipped.")};
     model.append(events);
-    QVERIFY(says("65504") && !says("Step 7 skipped."));
+    QVERIFY(says("65504") && says("Step 7 skipped.") && !says("Last overflow"));
     events[0] = eventOf(EventKind::Growth, 8, 1, "Step 8 grew.");
     model.append(events);
     QVERIFY(says("65504") && says("Last overflow: Step 7 skipped.") && !says("Step 8 grew."));

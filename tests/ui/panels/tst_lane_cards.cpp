@@ -412,6 +412,23 @@ private slots:
         QVERIFY(!zerosIn(panel));
     }
 
+    /// Its last count is still known.
+    void aRestoredRunKeepsItsZeros() {
+        Opened opened(tinyConfig(30));
+        MainWindow& window = opened.window;
+        const auto& panel = *window.findChild<ScalerPanel*>();
+        const auto known = [&panel] {
+            return zerosIn(panel) && zerosIn(panel)->text().contains(QStringLiteral(" % (A: "));
+        };
+        QVERIFY(trainsTo(window, 30));
+        QTRY_VERIFY_WITH_TIMEOUT(known(), kPatience);
+        window.restart();
+        QTRY_VERIFY_WITH_TIMEOUT(window.canBringBack(), kPatience);
+        window.bringBack();
+        QVERIFY(window.showsSaved());
+        QVERIFY(known());
+    }
+
     /// Nobody has to open the view of the gradients, whose history stays as it is.
     void zerosAreCountedWhileCardsAreSeen() {
         Opened opened(tinyConfig(30));

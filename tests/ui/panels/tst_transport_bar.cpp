@@ -106,7 +106,7 @@ void TestTransportBar::menuDoesWhatTheButtonsDo() {
                              (each->isEnabled() ? QString() : QStringLiteral(" off"));
         return texts.join(QStringLiteral(", "));
     };
-    const QString pace = QStringLiteral(", Slower|−, Faster|+");
+    const QString pace = QStringLiteral(", Slower|−, Faster|+ off"); // it is as fast as possible
     QCOMPARE(entries(), QStringLiteral("Play|Space, Step|. off, Reset|R off") + pace);
     bar.setState(SessionState::Running);
     QCOMPARE(entries(), QStringLiteral("Pause|Space, Step|. off, Reset|R") + pace);
@@ -119,6 +119,10 @@ void TestTransportBar::menuDoesWhatTheButtonsDo() {
     QSignalSpy play(&bar, &TransportBar::playRequested);
     QSignalSpy step(&bar, &TransportBar::stepRequested);
     QSignalSpy reset(&bar, &TransportBar::resetRequested);
+    bar.pace()->setPace(1);
+    QVERIFY(entries().endsWith(QStringLiteral(", Slower|− off, Faster|+")));
+    bar.pace()->setPace(10);
+    QVERIFY(entries().endsWith(QStringLiteral(", Slower|−, Faster|+")));
     bar.pace()->setPace(0);
     const QList<QAction*> all = bar.trainingMenu()->actions();
     all.at(0)->trigger(); // the bar may be hidden

@@ -36,6 +36,7 @@ private slots:
     void aLaterEndIsNoJump();
     void forksBeginAtTheirFork();
     void forksOfAnUnscaledLaneHaveNoScaleYet();
+    void scalesOfForksBeginWithTheirOwn();
     void denseForksAreLinesToo();
     void scalesEndWhereTheyAreSwitchedOff();
 
@@ -162,6 +163,39 @@ void TestPlotChanges::forksOfAnUnscaledLaneHaveNoScaleYet() {
     QCOMPARE(scaleOf(2), QLocale().toString(65536) + QStringLiteral(" = 2^16"));
     m_stack->pinCrosshair(kFork); // where it is not there yet
     QCOMPARE(scaleOf(2), QString());
+}
+
+/// A fork's scale is joined to that of its parent. From a parent without one, the curve would rise
+/// from 1 to a scale that was never reached that way.
+void TestPlotChanges::scalesOfForksBeginWithTheirOwn() {
+    constexpr int64_t kFork = 5, kSteps = 12;
+    for (const int parent : {0, 1}) {
+        m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")},
+                          {false, true, true});
+        for (int64_t step = 1; step <= kSteps; ++step) {
+            if (step == kFork + 1) fork(kFork, parent);
+            for (int lane = 0; lane < (step > kFork ? 3 : 2); ++lane)
+                m_stack->append(lane, record(step, lane, 0.5f, lane == 0 ? 1 : 65536));
+        }
+        const auto run = m_stack->run();
+        show();
+        const QString title = QStringLiteral("Loss scale");
+        const QCPGraph& scale = graphOf(*m_stack, title, 'C');
+        const auto begin = [&] { return scale.data()->constBegin(); };
+        QVERIFY(!scale.data()->isEmpty());
+        QCOMPARE(begin()->key, double(parent == 0 ? kFork + 1 : kFork));
+        QCOMPARE(begin()->value, 65536.0);
+        QVERIFY(!scale.valueAxis()->range().contains(1)); // nothing is there
+        QCOMPARE(graphOf(*m_stack, QStringLiteral("Loss"), 'C').data()->constBegin()->key,
+                 double{kFork}); // a loss is one, whatever its lane scales
+        // of a run behind, too
+        m_stack->setOverlays({{run, QStringLiteral("1"), 0}});
+        draw();
+        const QCPGraph* behind = graphNamed(*m_stack, title + QStringLiteral("/1C"));
+        QVERIFY(behind && !behind->data()->isEmpty());
+        QCOMPARE(behind->data()->constBegin()->key, begin()->key);
+        m_stack->setOverlays({});
+    }
 }
 
 /// A fork that has a part of the width alone is as dense there as other lanes are.

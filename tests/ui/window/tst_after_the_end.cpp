@@ -8,6 +8,7 @@
 
 #include <QElapsedTimer>
 #include <QLocale>
+#include <QPushButton>
 #include <QSpinBox>
 
 #include <memory>
@@ -22,15 +23,22 @@ int stopOf(MainWindow& window) {
     return window.findChild<QSpinBox*>(QStringLiteral("stopAt"))->value();
 }
 
+/// Presses Space, on Play or where no control has the keyboard.
+void pressSpace(MainWindow& window, bool onPlay) {
+    auto* play = window.findChild<QPushButton*>(QStringLiteral("play"));
+    if (onPlay) play->setFocus();
+    QTest::keyClick(onPlay ? static_cast<QWidget*>(play) : &window, Qt::Key_Space);
+}
+
 /// Returns a window whose training was begun by Space, with a second Space within the time that
 /// RecentEnd measures; null when this machine never was fast enough.
-std::unique_ptr<Opened> pressedAtTheEnd() {
+std::unique_ptr<Opened> pressedAtTheEnd(bool onPlay) {
     constexpr int kAttempts = 10;
     for (int i = 0; i < kAttempts; ++i) {
         auto opened = std::make_unique<Opened>(tinyConfig(30));
         MainWindow& window = opened->window;
         if (!reaches(window, SessionState::Ready) || !takesKeys(window)) return nullptr;
-        QTest::keyClick(&window, Qt::Key_Space);
+        pressSpace(window, onPlay);
         QElapsedTimer clock; // since it was not at its end yet
         clock.start();
         const bool ended = QTest::qWaitFor(
@@ -41,7 +49,7 @@ std::unique_ptr<Opened> pressedAtTheEnd() {
             },
             kPatience);
         if (!ended) return nullptr;
-        QTest::keyClick(&window, Qt::Key_Space);
+        pressSpace(window, onPlay);
         if (clock.elapsed() < RecentEnd::kRecentMs) return opened;
     }
     return nullptr;
@@ -53,6 +61,7 @@ class TestAfterTheEnd : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void spaceWaitsAWhile_data();
     void spaceWaitsAWhile();
     void resetTakesContinueBack();
     void resetKeepsALengthThatWasEdited();
@@ -63,14 +72,21 @@ private slots:
     void aScaleOfAnEarlierRunIsNot();
 };
 
+void TestAfterTheEnd::spaceWaitsAWhile_data() {
+    QTest::addColumn<bool>("onPlay");
+    QTest::newRow("window") << false;
+    QTest::newRow("Play") << true; // which has the keyboard once a file was opened
+}
+
 void TestAfterTheEnd::spaceWaitsAWhile() {
-    const std::unique_ptr<Opened> opened = pressedAtTheEnd();
+    QFETCH(const bool, onPlay);
+    const std::unique_ptr<Opened> opened = pressedAtTheEnd(onPlay);
     if (!opened) QSKIP("this machine is too busy to press a key within a second of the end");
     MainWindow& window = opened->window;
     QTest::qWait(RecentEnd::kRecentMs + 50);
     QCOMPARE(window.controller().state(), SessionState::Finished);
     QCOMPARE(stopOf(window), 30);
-    QTest::keyClick(&window, Qt::Key_Space);
+    pressSpace(window, onPlay);
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{60}, kPatience);
 }
 

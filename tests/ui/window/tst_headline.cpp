@@ -1,9 +1,12 @@
 // The sentence above the pictures in windows that are too narrow for it: a shorter one replaces it,
 // never a part of it.
 #include "engine/data/dataset.h"
+#include "tests/support/cpu_run.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/shown_window.h"
 #include "ui/look/text_fit.h"
+#include "ui/models/run_model.h"
+#include "ui/models/zero_gradient_words.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/window/figures.h"
 #include "ui/window/headline.h"
@@ -48,6 +51,7 @@ private slots:
     void presetsInvite();
     void eventsAreTold();
     void lostGradientsAreTold();
+    void lossesOfManyLanesFit();
     void skipsAreToldOfLanesThatScale();
     void runsAreSummedUp();
 };
@@ -120,6 +124,38 @@ void TestHeadline::lostGradientsAreTold() {
     QTRY_VERIFY_WITH_TIMEOUT(!says(kLost), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(says(kLost), kPatience);
     QVERIFY2(clock.elapsed() > 1000, qPrintable(QString::number(clock.elapsed())));
+}
+
+/// Lanes share a sentence: one for each would be cut off.
+void TestHeadline::lossesOfManyLanesFit() {
+    RunConfig config = tinyConfig(10);
+    config.lanes.resize(4, config.lanes[1]); // in fp16
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    RunBatch counted;
+    counted.gradients.emplace_back(4);
+    for (GradientRange& range : counted.gradients[0]) {
+        const bool reference = &range == &counted.gradients[0].front();
+        range.step = 8;
+        range.type = reference ? DType::F32 : DType::F16;
+        range.outputs.zeros = reference ? 40 : 100;
+        range.outputs.buckets[20] = 100 - range.outputs.zeros;
+    }
+    run->append(std::move(counted));
+    model.refresh();
+    const QStringList texts = lostGradientsTexts(model);
+    QWidget window;
+    Headline headline(&window);
+    const auto shownIn = [&](int letters) {
+        headline.resize(letters * window.fontMetrics().averageCharWidth(), headline.height());
+        headline.say(texts);
+        return headline.text();
+    };
+    constexpr int kOrdinary = 70, kNarrow = 24; // letters in a line
+    QCOMPARE(shownIn(kOrdinary), texts.first());
+    QCOMPARE(shownIn(kNarrow), QStringLiteral("B, C and D lose nearly all gradients."));
+    QCOMPARE(headline.said(), texts.first());
 }
 
 /// Lanes that do not scale their loss cannot skip a step, and nothing is said about it.

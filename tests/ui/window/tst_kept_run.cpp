@@ -6,8 +6,11 @@
 #include "tests/support/plot_parts.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/served_events.h"
+#include "ui/panels/transport_bar.h"
 
+#include <QAction>
 #include <QLabel>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QStatusBar>
@@ -107,6 +110,9 @@ void TestKeptRun::aResetCanBeTakenBack() {
     QCOMPARE(window.statusBar()->currentMessage(),
              QStringLiteral("Reset. Shift+R brings back the run that trained to step %1.")
                  .arg(kTrained));
+    const QAction* back = window.findChild<TransportBar*>()->trainingMenu()->actions().last();
+    QVERIFY2(back->shortcut() == QKeySequence(Qt::SHIFT | Qt::Key_R) && back->isEnabled(),
+             qPrintable(back->text()));
     QTest::keyClick(&window, Qt::Key_R, Qt::ShiftModifier);
     QVERIFY(isBack(window));
     QVERIFY(!window.canBringBack());

@@ -10,6 +10,7 @@
 #include <QAbstractButton>
 #include <QMessageBox>
 #include <QSignalSpy>
+#include <QStatusBar>
 
 #include <atomic>
 #include <chrono>
@@ -168,7 +169,9 @@ void TestPredictSamples::whatDoesNotFitIsToldFirst() {
     const QString samples =
         write(opened.folder, QStringLiteral("houses.csv"), "rooms,size\n3,80\n");
     const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
+    window.statusBar()->showMessage(QStringLiteral("Saved as earlier.csv"));
     QCOMPARE(choose(entries(window).last(), samples, to), QString()); // nothing was proposed
+    QCOMPARE(window.statusBar()->currentMessage(), QString());
     const QString told = window.bannerText().remove(u'\u200b');
     QVERIFY2(told.startsWith(samples +
                              ": there is no column \"colour\", which the network was trained on"),

@@ -16,6 +16,7 @@
 #include <QRegularExpression>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QStatusBar>
 #include <QThread>
 #include <QTimer>
 
@@ -70,6 +71,7 @@ private slots:
         QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_settings.path());
     }
     void restores();
+    void restoresBesideASavedRun();
     void restartsForAnotherSize();
     void restartKeepsEditsThatWait();
     void restartKeepsEditsOfASavedRun();
@@ -109,6 +111,25 @@ void TestSessionKeeper::restores() {
     QVERIFY(QTest::qWaitFor(
         [&] { return sessionsIn(keeping(sessions).sessions.toStdString()).size() == 1; },
         kPatience));
+}
+
+/// A run that was opened stays in sight, and the status bar tells where the restored one is.
+void TestSessionKeeper::restoresBesideASavedRun() {
+    const QTemporaryDir sessions, results;
+    QCOMPARE(leave(sessions, 40), int64_t{40});
+    {
+        Opened trained(tinyConfig(5));
+        QVERIFY(trainsTo(trained.window, 5));
+        trained.window.saveResults(results.filePath("run"));
+    }
+    Opened opened(tinyConfig(7), keeping(sessions));
+    QMessageBox* box = offer(opened.window, kPatience);
+    QVERIFY(box && opened.window.tryFile(results.filePath("run")));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience);
+    QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);
+    QTRY_COMPARE(opened.window.statusBar()->currentMessage(),
+                 QStringLiteral("One run was restored: View > Runs of this session lists it."));
+    QCOMPARE(opened.window.shown().run()->step(), int64_t{5});
 }
 
 /// Whether the choice of another size offers a restart, which is accepted.

@@ -1,0 +1,175 @@
+// Groups lanes first, then writes a sentence for each group.
+#include "ui/models/zero_gradient_words.h"
+
+#include "ui/models/run_facts.h"
+
+#include <QLocale>
+
+#include <algorithm>
+#include <vector>
+
+namespace halfscope {
+
+namespace {
+
+using Lanes = std::vector<int>;
+enum class Tense { Present, Past };
+
+/// Splits lanes into groups that are alike, in the order of their first lanes.
+template <class Alike>
+std::vector<Lanes> groupsOf(const Lanes& lanes, Alike alike) {
+    std::vector<Lanes> groups;
+    for (const int lane : lanes) {
+        const auto group = std::find_if(groups.begin(), groups.end(), [&](const Lanes& each) {
+            return alike(each.front(), lane);
+        });
+        if (group == groups.end())
+            groups.push_back({lane});
+        else
+            group->push_back(lane);
+    }
+    return groups;
+}
+
+QString listedLanes(const Lanes& lanes) {
+    QStringList tags;
+    for (const int lane : lanes)
+        tags << laneTag(lane);
+    return listedTags(tags);
+}
+
+bool scalesIn(const RunModel& run, int lane) { return laneScales(run.run()->info().config, lane); }
+
+/// Returns why the lanes of a group lose gradients.
+QString causeOf(const RunModel& run, const Lanes& lanes, Tense tense) {
+    const bool one = lanes.size() == 1;
+    if (!scalesIn(run, lanes.front()))
+        return one ? RunModel::tr("it does not scale its loss")
+                   : RunModel::tr("they do not scale their losses");
+    if (tense == Tense::Past)
+        return one ? RunModel::tr("its loss scale was too small")
+                   : RunModel::tr("their loss scales were too small");
+    return one ? RunModel::tr("its loss scale is too small")
+               : RunModel::tr("their loss scales are too small");
+}
+
+/// Returns a share as a text in which no line ends.
+QString unbrokenShare(double share) { return percentText(share).replace(u' ', QChar::Nbsp); }
+
+QString lostShare(const RunModel& run, int lane) {
+    return unbrokenShare(run.lane(lane).lost->share);
+}
+
+/// Says that the gradients of some lanes all rounded to zero at times.
+QString underflowSentence(const RunModel& run, const Lanes& lanes, bool sameFigures) {
+    const QString cause = causeOf(run, lanes, Tense::Past), tags = listedLanes(lanes);
+    if (!sameFigures)
+        return RunModel::tr("All gradients of %1 rounded to zero at times: %2.").arg(tags, cause);
+    const auto number = [](int64_t n) { return QLocale().toString(static_cast<qlonglong>(n)); };
+    const LaneStatus& status = run.lane(lanes.front());
+    const QString step = number(status.underflowStep);
+    if (status.zeroUpdates < 2)
+        return RunModel::tr("At step %1 all gradients of %2 rounded to zero: %3.")
+            .arg(step, tags, cause);
+    return RunModel::tr("In %1 of %2 updates, first at step %3, all gradients of %4 rounded to "
+                        "zero: %5.")
+        .arg(number(status.zeroUpdates), number(status.allUpdates), step, tags, cause);
+}
+
+QStringList underflowSentences(const RunModel& run, const Lanes& lanes, Detail detail) {
+    const auto sameFigures = [&run](int a, int b) {
+        const LaneStatus &one = run.lane(a), &other = run.lane(b);
+        return one.underflowStep == other.underflowStep && one.zeroUpdates == other.zeroUpdates &&
+               one.allUpdates == other.allUpdates;
+    };
+    const auto alike = [&](int a, int b) {
+        return scalesIn(run, a) == scalesIn(run, b) &&
+               (detail == Detail::Brief || sameFigures(a, b));
+    };
+    QStringList sentences;
+    for (const Lanes& group : groupsOf(lanes, alike)) {
+        const bool same = std::all_of(group.begin(), group.end(),
+                                      [&](int lane) { return sameFigures(group.front(), lane); });
+        sentences << underflowSentence(run, group, same);
+    }
+    return sentences;
+}
+
+/// Says which share of the gradients of some lanes is zero. They all lost nearly all, or they are
+/// compared with the same lane.
+QString lossSentence(const RunModel& run, const Lanes& lanes) {
+    const QString cause = causeOf(run, lanes, Tense::Present);
+    const LostGradients& lost = *run.lane(lanes.front()).lost;
+    const QString first = lostShare(run, lanes.front());
+    const bool same = std::all_of(lanes.begin(), lanes.end(),
+                                  [&](int lane) { return lostShare(run, lane) == first; });
+    if (lost.beside < 0)
+        return RunModel::tr("%1 of the gradients of %2 are zero: %3.")
+            .arg(same ? first : RunModel::tr("Nearly all"), listedLanes(lanes), cause);
+    QStringList parts;
+    if (same) parts << RunModel::tr("%1 of the gradients of %2").arg(first, listedLanes(lanes));
+    for (size_t i = 0; i < lanes.size() && !same; ++i)
+        parts << (i == 0 ? RunModel::tr("%1 of the gradients of %2")
+                         : RunModel::tr("%1 of those of %2"))
+                     .arg(lostShare(run, lanes[i]), laneTag(lanes[i]));
+    return RunModel::tr("%1 are zero (%2: %3): %4.")
+        .arg(listedTags(parts), laneTag(lost.beside), unbrokenShare(lost.kept), cause);
+}
+
+QStringList lossSentences(const RunModel& run, const Lanes& lanes) {
+    const auto alike = [&run](int a, int b) {
+        return scalesIn(run, a) == scalesIn(run, b) &&
+               run.lane(a).lost->beside == run.lane(b).lost->beside;
+    };
+    QStringList sentences;
+    for (const Lanes& group : groupsOf(lanes, alike))
+        sentences << lossSentence(run, group);
+    return sentences;
+}
+
+/// Says "B, C and D lose nearly all gradients.", without figures and causes.
+QStringList briefLossSentences(const RunModel& run, const Lanes& lanes) {
+    const auto losesAll = [&run](int lane) { return run.lane(lane).lost->beside < 0; };
+    const auto alike = [&](int a, int b) { return losesAll(a) == losesAll(b); };
+    QStringList sentences;
+    for (const Lanes& group : groupsOf(lanes, alike)) {
+        const bool one = group.size() == 1;
+        const QString form = losesAll(group.front())
+                                 ? (one ? RunModel::tr("%1 loses nearly all gradients.")
+                                        : RunModel::tr("%1 lose nearly all gradients."))
+                                 : (one ? RunModel::tr("%1 loses many gradients.")
+                                        : RunModel::tr("%1 lose many gradients."));
+        sentences << form.arg(listedLanes(group));
+    }
+    return sentences;
+}
+
+} // namespace
+
+QString zeroGradientsText(const RunModel& run, Detail detail) {
+    Lanes underflow, lost;
+    for (int i = 0; i < run.lanes(); ++i) {
+        if (run.lane(i).blamesData()) continue;
+        if (run.lane(i).underflowStep > 0)
+            underflow.push_back(i);
+        else if (run.lane(i).lost)
+            lost.push_back(i);
+    }
+    const bool brief = detail == Detail::Brief && lost.size() > 1;
+    QStringList sentences = underflowSentences(run, underflow, detail);
+    sentences += brief ? briefLossSentences(run, lost) : lossSentences(run, lost);
+    QString text;
+    for (const QString& sentence : sentences)
+        text += u' ' + sentence;
+    return text;
+}
+
+QStringList lostGradientsTexts(const RunModel& run) {
+    Lanes lanes;
+    for (int i = 0; i < run.lanes(); ++i)
+        if (!run.lane(i).blamesData() && run.lane(i).lost) lanes.push_back(i);
+    if (lanes.empty()) return {};
+    return {lossSentences(run, lanes).join(u' '), briefLossSentences(run, lanes).join(u' ')};
+}
+
+} // namespace halfscope
