@@ -261,6 +261,9 @@ int runs(const RunsOptions& options) {
                                        " cannot be read: " + std::strerror(error)));
     OtherSessions others;
     std::vector<LeftSession> sessions = leftSessions(folder, &others);
+    for (LeftSession& session : sessions)
+        session.leaveOutSaved();
+    std::erase_if(sessions, [](const LeftSession& session) { return session.runs().empty(); });
     if (action.empty() || action == "list") {
         list(sessions, others, folder);
         return 0;

@@ -101,6 +101,18 @@ bool isMarkedKept(const Database& database) {
     }
 }
 
+/// Returns how many steps of a run lie elsewhere, too.
+int64_t savedSteps(const Database& database, int64_t run) {
+    try {
+        if (!hasTable(database, "saved")) return 0;
+        Statement row = database.prepare("SELECT steps FROM saved WHERE run = ?1");
+        row.bind(1, run);
+        return row.next() ? row.whole(0) : 0;
+    } catch (const RunError&) { // the mark is damaged, but the run may be readable
+        return 0;
+    }
+}
+
 std::optional<int64_t> checkpointOf(const Database& database, int64_t run) {
     try {
         if (!hasTable(database, "checkpoints")) return std::nullopt;
@@ -450,6 +462,7 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
         if (run.steps == 0 && sound) sound = !wasTrained(database, run.key);
         if (!sound) m_damaged.push_back(run.name);
         run.goesOnAfter = checkpointOf(database, run.key);
+        run.saved = run.steps <= savedSteps(database, run.key);
         if (run.steps > 0) m_runs.push_back(std::move(run));
     }
     if (!m_damaged.empty()) m_damage = damageOf(path, m_damaged, m_runs.empty());
@@ -476,6 +489,10 @@ std::optional<size_t> LeftSession::indexOf(size_t place) const {
 
 void LeftSession::leaveOutCopies(const std::function<bool(const LeftRun&)>& isCopy) {
     std::erase_if(m_runs, isCopy);
+}
+
+void LeftSession::leaveOutSaved() {
+    if (m_damage.empty()) std::erase_if(m_runs, [](const LeftRun& run) { return run.saved; });
 }
 
 bool LeftSession::isWhole(const LeftRun& run) const {

@@ -20,6 +20,7 @@ struct LeftRun {
     std::string origin{};                 ///< see RunInfo::origin
     size_t place = 0;                     ///< among the runs of its session that have steps
     std::optional<int64_t> goesOnAfter{}; ///< the step of its checkpoint; nothing without one
+    bool saved = false;                   ///< all its steps lie elsewhere, too
 };
 
 /// Callbacks while a run is read; each may be empty.
@@ -47,6 +48,10 @@ public:
     /// Leaves out the runs that `isCopy` tells are in an earlier session, too. A window that is
     /// killed while it restores a session leaves such copies in its own.
     void leaveOutCopies(const std::function<bool(const LeftRun&)>& isCopy);
+    /// Leaves out the runs of which nothing would be lost with the session: they were saved, or
+    /// another run of the session has their steps. Where a part of the session is damaged, that
+    /// may be the other one, and none is left out.
+    void leaveOutSaved();
     /// Reads a run; returns whether nothing of it is damaged.
     bool isWhole(const LeftRun&) const;
     /// Reads a run with everything that reached the disk; its events and curves end where its

@@ -13,10 +13,11 @@ inline constexpr const char* kSessionEnding = ".session";
 /// many chunks when memory ran short, see ColumnNode; nothing else reads them. `checkpoints` has
 /// the newest checkpoint of each run; sessions of earlier versions have no such table. `galleries`
 /// goes by place, see LanePictures; earlier versions lack it, too. `kept` has a row where the user
-/// chose to keep the session, see LeftSession::wasKept(); it may be missing as well. `event_kinds`
-/// names the kinds of `events`; where it is missing, they are the numbers of EventKind. `tails` has
-/// the values behind the last full chunk. Blobs are in this machine's byte order; see
-/// ChunkValues::packed().
+/// chose to keep the session, see LeftSession::wasKept(); it may be missing as well. So may
+/// `saved`, which has how many steps of a run lie elsewhere, see SessionStore::setSaved().
+/// `event_kinds` names the kinds of `events`; where it is missing, they are the numbers of
+/// EventKind. `tails` has the values behind the last full chunk. Blobs are in this machine's byte
+/// order; see ChunkValues::packed().
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,
                   summary TEXT, steps INTEGER, target BLOB, origin TEXT);
@@ -38,9 +39,10 @@ CREATE TABLE IF NOT EXISTS galleries(run INTEGER, place INTEGER, data BLOB,
                                      PRIMARY KEY(run, place)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS event_kinds(kind INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE IF NOT EXISTS kept(kept INTEGER);
+CREATE TABLE IF NOT EXISTS saved(run INTEGER PRIMARY KEY, steps INTEGER);
 )";
 /// The tables, besides `runs`, that have rows for a run.
-inline constexpr const char* kTablesOfRuns[] = {"columns",  "tails",       "events",   "gradients",
-                                                "pictures", "checkpoints", "galleries"};
+inline constexpr const char* kTablesOfRuns[] = {"columns",  "tails",       "events",    "gradients",
+                                                "pictures", "checkpoints", "galleries", "saved"};
 
 } // namespace halfscope

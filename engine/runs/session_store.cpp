@@ -1,4 +1,4 @@
-// Writes what is new in each run, and drops values when memory runs short.
+// Writes what is new in each run.
 #include "engine/runs/session_store.h"
 
 #include "engine/core/error.h"
@@ -9,9 +9,8 @@
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_lock.h"
 #include "engine/runs/session_values.h"
+#include "engine/runs/value_budget.h"
 #include "engine/settings/fields.h"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -51,6 +50,7 @@ struct Watched {
     size_t events = 0;
     int64_t gradientStep = -1;
     std::shared_ptr<const RunCheckpoint> checkpoint; ///< the one that is on disk
+    int64_t saved = 0, markedSaved = 0; ///< steps, see setSaved(): as told, and on disk
     Clock::time_point large{};
     uint64_t largeVersion = ~uint64_t{0}; ///< the version of what is written less often
 };
@@ -127,6 +127,10 @@ public:
     }
     void discard() { m_discards = true; }
     void setKept(bool kept) { m_keeps = kept; }
+    void setSaved(SavedSteps saved) {
+        const std::lock_guard lock(m_mutex);
+        m_saved.swap(saved); // the last holder of a run may let go of it without the lock
+    }
     void setBudget(size_t bytes) {
         const std::lock_guard lock(m_mutex);
         m_options.budgetBytes = bytes;
@@ -168,6 +172,7 @@ private:
     void writeGradients(Watched&, const RunSnapshot&);
     void writePictures(Watched&, const RunSnapshot&);
     void writeCheckpoint(Watched&, const RunSnapshot&);
+    void writeSaved(Watched&);
     void erase(int64_t key);
     void dropOver(size_t budget);
 
@@ -180,6 +185,7 @@ private:
     std::condition_variable_any m_wake, m_flushed;
     std::vector<Watched> m_coming;
     std::vector<const Run*> m_going, m_completed;
+    SavedSteps m_saved;               ///< see setSaved()
     uint64_t m_asked = 0, m_done = 0; ///< flushes
     uint64_t m_written = 0;           ///< the last flush that succeeded
     Message m_problem;
@@ -259,6 +265,10 @@ void SessionStore::Writer::takeNews() {
         m_runs.erase(found);
     }
     m_going.clear();
+    for (Watched& each : m_runs) {
+        const auto found = m_saved.find(each.run);
+        each.saved = found == m_saved.end() ? 0 : found->second;
+    }
 }
 
 /// Erases forgotten runs, looks at all others and writes what is new; with `all`, also pictures and
@@ -274,8 +284,10 @@ void SessionStore::Writer::look(bool all) {
         m_database.run("BEGIN");
         for (const int64_t key : m_erased)
             erase(key);
-        for (Watched& each : m_runs)
+        for (Watched& each : m_runs) {
             write(each, all);
+            writeSaved(each);
+        }
         for (const ColumnSpanPtr& each : m_unwritten)
             writeSpan(*each);
         const bool kept = m_keeps;
@@ -520,6 +532,15 @@ void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& 
     watched.checkpoint = checkpoint;
 }
 
+void SessionStore::Writer::writeSaved(Watched& watched) {
+    if (watched.saved == watched.markedSaved) return;
+    m_database.prepare("INSERT OR REPLACE INTO saved VALUES(?1, ?2)")
+        .bind(1, watched.key)
+        .bind(2, watched.saved)
+        .run();
+    watched.markedSaved = watched.saved;
+}
+
 /// Erases a run but not its chunks: somebody may still hold the run, whose dropped values are read
 /// from them.
 void SessionStore::Writer::erase(int64_t key) {
@@ -530,39 +551,15 @@ void SessionStore::Writer::erase(int64_t key) {
     m_database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
 }
 
-/// Drops values until they fit, the oldest of each run first.
+/// What is dropped but not on disk yet is written in the next turn.
 void SessionStore::Writer::dropOver(size_t budget) {
     m_unwritten.clear();
-    size_t bytes = 0;
-    std::vector<std::pair<size_t, ColumnSpanPtr>> spans; // and where in its column each begins
     std::vector<RunSnapshot> held;
-    for (const Watched& each : m_runs) {
-        const RunSnapshot& now = held.emplace_back(each.run->snapshot());
-        bytes += now.bytes();
-    }
-    const size_t wanted = budget - budget / 8; // lower, so that not every look has to drop again
-    const bool over = bytes > budget;
-    for (const RunSnapshot& now : held) {
-        if (!over) break;
-        for (int lane = 0; lane < now.laneCount(); ++lane)
-            for (MetricId id = 0; static_cast<size_t>(id) < now.metrics().size(); ++id) {
-                size_t place = 0;
-                for (const ColumnSpanPtr& span : now.column(lane, id).spans()) {
-                    spans.emplace_back(place, span);
-                    place += span->size();
-                }
-            }
-    }
-    std::stable_sort(spans.begin(), spans.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [place, span] : spans) {
-        if (bytes <= wanted) break;
-        const size_t before = span->bytes();
-        if (span->drop()) bytes -= before - std::min(before, span->bytes());
-        if (span->level() > 0 && span->key() == 0) m_unwritten.push_back(span);
-    }
-    m_resident = bytes;
-    m_full = bytes > budget;
+    held.reserve(m_runs.size());
+    for (const Watched& each : m_runs)
+        held.push_back(each.run->snapshot());
+    m_resident = dropValues(held, budget, m_unwritten);
+    m_full = m_resident > budget;
 }
 
 SessionStore::SessionStore(SessionOptions options)
@@ -578,17 +575,11 @@ uint64_t SessionStore::askToWrite() { return m_writer->ask(); }
 bool SessionStore::isWritten(uint64_t asked) const { return m_writer->isWritten(asked); }
 void SessionStore::discard() { m_writer->discard(); }
 void SessionStore::setKept(bool kept) { m_writer->setKept(kept); }
+void SessionStore::setSaved(SavedSteps saved) { m_writer->setSaved(std::move(saved)); }
 void SessionStore::setBudget(size_t bytes) { m_writer->setBudget(bytes); }
 Message SessionStore::problem() const { return m_writer->problem(); }
 size_t SessionStore::residentBytes() const { return m_writer->residentBytes(); }
 bool SessionStore::isFull() const { return m_writer->isFull(); }
 std::string SessionStore::path() const { return m_writer->path(); }
-
-size_t usualBudget() {
-    constexpr size_t kMost = 4ull << 30;
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    if (pages <= 0 || page <= 0) return kMost;
-    return std::min(kMost, static_cast<size_t>(pages) * static_cast<size_t>(page) / 4);
-}
 
 } // namespace halfscope

@@ -9,9 +9,12 @@
 #pragma once
 
 #include "engine/runs/run.h"
+#include "engine/runs/value_budget.h"
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -22,9 +25,6 @@ struct SessionOptions {
     size_t budgetBytes = 4ull << 30; ///< for values and events in memory, of all runs together
     std::chrono::milliseconds every{250};
 };
-
-/// Returns a quarter of this machine's memory, but at most 4 GiB.
-size_t usualBudget();
 
 /// A thread of its own takes a snapshot of each run and writes what is new. Any thread may call the
 /// functions.
@@ -55,6 +55,10 @@ public:
     void discard();
     /// Sets whether the session stays because its user wants it to, which the next write records.
     void setKept(bool);
+    /// The steps of a run up to this one lie elsewhere, too: in a folder, or in another run.
+    using SavedSteps = std::map<std::shared_ptr<const Run>, int64_t>;
+    /// Sets which of the runs that are watched nobody would miss, see LeftSession::leaveOutSaved().
+    void setSaved(SavedSteps);
     void setBudget(size_t bytes);
 
     /// Returns why nothing is stored at present: "PATH: database or disk is full"; empty while all

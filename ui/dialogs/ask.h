@@ -59,9 +59,9 @@ QString wholePath(const QString& path);
 /// Returns the name of a folder for the results of a run with this title.
 QString folderNameFor(const QString& title);
 
-/// Asks for a folder to save in: one that exists, or a new one, whose name may be typed. The name
-/// of a new one, `name`, is proposed. Returns an empty text when the user thought better of it. The
-/// folder is not created.
+/// Asks for a folder to save in: one that exists, or a new one, whose name may be typed. Proposes
+/// `name`: that of a new one, or the whole path of one that may exist. Returns an empty text when
+/// the user thought better of it. The folder is not created.
 QString chooseTargetFolder(QWidget* parent, const QString& title, const QString& name);
 
 /// Tells for some seconds at the lower edge of the main window to which a widget belongs, or a

@@ -267,6 +267,12 @@ QStringList ConfigModel::waitingNames() const {
     return names;
 }
 
+QString ConfigModel::refusedName() const {
+    for (size_t i = 0; i < m_rows.size(); ++i)
+        if (!m_errors[i].isEmpty()) return translated(m_rows[i].field->label);
+    return {};
+}
+
 bool ConfigModel::addLane() {
     if (m_config.lanes.size() >= kMostLanes) return false;
     beginResetModel();

@@ -98,6 +98,9 @@ public:
     /// was removed waits with them.
     QStringList waitingNames() const;
     bool restartNeeded() const { return waiting() != Waiting::Nothing; }
+    /// Returns the name of the first setting whose box has a value that is not allowed, which a
+    /// start would not use; empty when there is none.
+    QString refusedName() const;
     /// Tells whether the run has not begun: Play then takes up what waits.
     void setUntrained(bool);
     bool untrained() const { return m_untrained; }

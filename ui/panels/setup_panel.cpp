@@ -2,6 +2,7 @@
 // go.
 #include "ui/panels/setup_panel.h"
 
+#include "engine/core/error.h"
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/settings/precision.h"
@@ -76,8 +77,9 @@ void SetupPanel::buildRestartNote() {
     m_restart->setObjectName(QStringLiteral("restartNote"));
     m_restartText = make<QLabel>(m_restart);
     m_restartText->setObjectName(QStringLiteral("restartText"));
+    m_restartText->setTextFormat(Qt::PlainText); // it may quote a file
     m_restartText->setWordWrap(true);
-    m_restartNow = make<QPushButton>(m_restart);
+    m_restartNow = make<QPushButton>(tr("Restart now"), m_restart);
     m_restartNow->setObjectName(QStringLiteral("restartNow"));
     auto* row = make<QHBoxLayout>(m_restart);
     row->setContentsMargins(8, 5, 8, 5);
@@ -449,17 +451,36 @@ void SetupPanel::refreshSettings() {
     refreshStrip();
     refreshIdle();
     keepWide();
+    refreshNote();
+}
+
+/// Says why no run could begin with what the boxes show; empty when one could.
+QString SetupPanel::obstacle() const {
+    if (const QString name = m_model.refusedName(); !name.isEmpty())
+        return tr("%1 has a value that is not allowed. Correct it first.").arg(name);
+    try {
+        checkConfig(m_model.config());
+        return {};
+    } catch (const ReportedError& error) {
+        return tr("No training can start with these changes: %1").arg(translated(error));
+    }
+}
+
+void SetupPanel::refreshNote() {
     const ConfigModel::Waiting waiting = m_model.waiting();
-    const bool waits = waiting != ConfigModel::Waiting::Nothing;
+    if (waiting == ConfigModel::Waiting::Nothing) return m_restart->hide();
     const bool untrained = m_model.untrained();
-    m_restartText->setText(untrained ? tr("Play starts with these changes.")
+    const QString wrong = obstacle();
+    m_restartText->setText(!wrong.isEmpty() ? wrong
+                           : untrained      ? tr("Play starts with these changes.")
                            : waiting == ConfigModel::Waiting::NewLanes
                                ? tr("The new lane can continue from here, or start with a restart.")
                                : waitingText());
     m_restartNow->setText(untrained ? tr("Apply now") : tr("Restart now"));
     m_restartNow->setToolTip(untrained ? tr("Shows the networks with these changes before training")
                                        : tr("Restarts the run with the changed settings"));
-    m_restart->setVisible(waits);
+    m_restartNow->setVisible(wrong.isEmpty()); // otherwise nothing starts, or with another value
+    m_restart->show();
 }
 
 /// A field that loses the keyboard as the panel goes still commits what was typed in it: the model

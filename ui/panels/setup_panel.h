@@ -74,6 +74,8 @@ private:
     void rebuild();
     void refresh();
     QString waitingText() const;
+    QString obstacle() const;
+    void refreshNote();
     void refreshSettings();
     QWidget* anchor() const;
     QRect inView(const QWidget&) const; ///< its place in the part of the settings that is seen

@@ -35,6 +35,13 @@ QString durationText(double seconds) {
     return counted(QT_TRANSLATE_N_NOOP("CloseGuard", "%n seconds"), whole(1));
 }
 
+double secondsOfAll(const std::vector<RunPtr>& runs) {
+    double seconds = 0;
+    for (const RunPtr& run : runs)
+        seconds += trainedSeconds(run->now());
+    return seconds;
+}
+
 /// Whether a run learnt from files that its user chose. A preset may name files, too: those that
 /// are installed on this machine.
 bool usesOwnFiles(const Run& run) {
@@ -62,8 +69,8 @@ bool CloseGuard::isPrecious(const Run& run) const {
     return m_shown.isRestored(run) || usesOwnFiles(run);
 }
 
-QString CloseGuard::question(const std::vector<RunPtr>& unsaved, double seconds) const {
-    const QString duration = durationText(seconds);
+QString CloseGuard::question(const Runs& unsaved) const {
+    const QString duration = durationText(secondsOfAll(unsaved));
     if (unsaved.size() > 1)
         return tr("%n runs trained for %1 in all and have not been saved.", nullptr,
                   static_cast<int>(unsaved.size()))
@@ -76,18 +83,28 @@ QString CloseGuard::question(const std::vector<RunPtr>& unsaved, double seconds)
 }
 
 CloseGuard::Answer CloseGuard::ask() {
-    const std::vector<RunPtr> unsaved = m_shown.unsavedRuns();
-    double seconds = 0;
-    for (const RunPtr& run : unsaved)
-        seconds += trainedSeconds(run->now());
+    Runs unsaved = m_shown.unsavedRuns();
     const bool precious = std::any_of(unsaved.begin(), unsaved.end(),
                                       [this](const RunPtr& run) { return isPrecious(*run); });
-    if (unsaved.empty() || (seconds < m_askAfterSeconds && !precious)) return Answer::Close;
-    const bool one = unsaved.size() == 1, shown = one && unsaved.front() == m_shown.run();
-    const bool keeps = m_keeper && m_keeper->canKeep();
-    QMessageBox box(QMessageBox::Question, tr("Close Halfscope"), question(unsaved, seconds),
-                    QMessageBox::Discard | QMessageBox::Cancel, &m_window);
-    box.setTextFormat(Qt::PlainText);
+    if (secondsOfAll(unsaved) < m_askAfterSeconds && !precious) return Answer::Close;
+    while (!unsaved.empty()) {
+        switch (askAbout(unsaved)) {
+        case QMessageBox::SaveAll: return Answer::Keep;
+        case QMessageBox::Discard: return Answer::Close;
+        case QMessageBox::Save: break;
+        default: return Answer::Stay;
+        }
+        const RunPtr shown = m_shown.run();
+        if (!m_files.chooseResultsFolder()) return Answer::Stay;
+        // the question was about the others, too, so they must not go without one, however short
+        unsaved = m_shown.unsavedRuns();
+        if (shown == m_shown.run()) std::erase(unsaved, shown); // it may train on meanwhile
+    }
+    return Answer::Close;
+}
+
+QString CloseGuard::consequence(const Runs& unsaved, bool keeps) const {
+    const bool one = unsaved.size() == 1;
     const QString kept =
         one ? tr("If you keep it, the next start of Halfscope offers to restore it. Otherwise its "
                  "tables, plots and pictures will be lost when the window closes.")
@@ -96,28 +113,34 @@ CloseGuard::Answer CloseGuard::ask() {
     const QString lost =
         one ? tr("Its tables, plots and pictures will be lost when the window closes.")
             : tr("Their tables, plots and pictures will be lost when the window closes.");
-    QString text = keeps ? kept : lost;
+    const QString text = keeps ? kept : lost;
     // the list of runs would seem to tell another number
     const int more = static_cast<int>(m_store.entries().size()) - static_cast<int>(unsaved.size());
-    if (!one && more > 0)
-        text +=
-            u' ' + tr("The list has %n more. Runs that are saved, or whose steps another run has, "
-                      "are not counted here.",
-                      nullptr, more);
-    box.setInformativeText(text);
+    if (one || more <= 0) return text;
+    return text + u' ' +
+           tr("The list has %n more. Runs that are saved, or whose steps another run has, are not "
+              "counted here.",
+              nullptr, more);
+}
+
+int CloseGuard::askAbout(const Runs& unsaved) {
+    const bool keeps = m_keeper && m_keeper->canKeep();
+    const bool shown = std::find(unsaved.begin(), unsaved.end(), m_shown.run()) != unsaved.end();
+    QMessageBox box(QMessageBox::Question, tr("Close Halfscope"), question(unsaved),
+                    QMessageBox::Discard | QMessageBox::Cancel, &m_window);
+    box.setTextFormat(Qt::PlainText);
+    box.setInformativeText(consequence(unsaved, keeps));
     box.button(QMessageBox::Discard)->setText(tr("Close &without saving"));
     if (keeps) box.addButton(QMessageBox::SaveAll)->setText(tr("&Keep for next time"));
-    if (shown) box.addButton(QMessageBox::Save)->setText(tr("&Save results…"));
+    if (shown)
+        box.addButton(QMessageBox::Save)
+            ->setText(unsaved.size() == 1 ? tr("&Save results…")
+                                          : tr("&Save results of the shown run…"));
     // Enter must lose nothing
     box.setDefaultButton(keeps   ? QMessageBox::SaveAll
                          : shown ? QMessageBox::Save
                                  : QMessageBox::Cancel);
-    switch (box.exec()) {
-    case QMessageBox::SaveAll: return Answer::Keep;
-    case QMessageBox::Save: return m_files.chooseResultsFolder() ? Answer::Close : Answer::Stay;
-    case QMessageBox::Discard: return Answer::Close;
-    default: return Answer::Stay;
-    }
+    return box.exec();
 }
 
 bool CloseGuard::mayLoseNetworks() {

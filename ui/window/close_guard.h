@@ -31,15 +31,20 @@ public:
     CloseGuard(const RunStore&, ShownRun&, WindowFiles&, SessionKeeper* keeper, QWidget& window,
                double askAfterSeconds);
 
-    /// Asks when runs would be lost.
+    /// Asks when runs would be lost. Saves the run that is shown when that is the answer, and asks
+    /// again about the others.
     Answer ask();
     /// Asks when the runs can be kept, but without the networks of the training, which rests.
     /// Returns false when the window must stay open.
     bool mayLoseNetworks();
 
 private:
+    using Runs = std::vector<std::shared_ptr<Run>>;
     bool isPrecious(const Run&) const;
-    QString question(const std::vector<std::shared_ptr<Run>>& unsaved, double seconds) const;
+    QString question(const Runs& unsaved) const;
+    /// Returns what becomes of them; `keeps`: they can be kept for the next start.
+    QString consequence(const Runs& unsaved, bool keeps) const;
+    int askAbout(const Runs& unsaved); ///< returns the button that was chosen
 
     const RunStore& m_store;
     ShownRun& m_shown;

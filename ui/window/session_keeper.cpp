@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <new>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -139,6 +140,7 @@ void SessionKeeper::look() {
     if (m_noMemory.empty()) m_noMemory = noMemory();
     std::erase_if(m_errands, [](const auto& each) { return each->isDone(); });
     watchRuns();
+    tellSaved();
     tellProblems();
     removeRestored();
     if (m_timer.isActive()) // runs that wait for the store are watched soon after it is there
@@ -215,10 +217,27 @@ void SessionKeeper::watchRuns() {
             m_store->askToWrite(); // at once: what is shown a second before a crash must be there
         }
     }
-    for (const auto& [run, holder] : m_watched)
-        if (watched.count(run) == 0) m_store->forget(run);
-    m_watched = std::move(watched);
+    const auto before = std::exchange(m_watched, std::move(watched));
+    tellSaved(); // first: a run that goes may have had the steps of one that stays
+    for (const auto& [run, holder] : before)
+        if (m_watched.count(run) == 0) m_store->forget(run);
     if (!m_making) m_changes = changes; // otherwise once the store is there
+}
+
+/// Tells the store which runs closing would not ask about, so that the next start offers the others
+/// alone. A run whose steps another one has may go only once that one is stored.
+void SessionKeeper::tellSaved() {
+    if (!m_store) return;
+    std::set<const Run*> unsaved;
+    for (const RunPtr& run : m_shown.unsavedRuns()) {
+        if (m_watched.count(run.get()) == 0 && run->info().folder.empty())
+            return m_store->setSaved({});
+        unsaved.insert(run.get());
+    }
+    SessionStore::SavedSteps saved;
+    for (const auto& [run, holder] : m_watched)
+        if (unsaved.count(run) == 0) saved[holder] = holder->now().lastStep();
+    m_store->setSaved(std::move(saved));
 }
 
 void SessionKeeper::tellProblems() {
@@ -356,6 +375,12 @@ void SessionKeeper::conclude(const std::shared_ptr<Found>& found) {
         restore(*own);
         left.erase(own);
     }
+    std::erase_if(left, [this](const auto& session) {
+        session->leaveOutSaved();
+        if (!session->runs().empty()) return false;
+        remove(session); // as if its window had been closed
+        return true;
+    });
     if (!left.empty()) offer(left);
     tellUnreadable(found->others.unreadable);
 }

@@ -80,6 +80,7 @@ private:
     void tellUnreadable(const std::vector<UnreadableSession>&) const;
     void look();
     void watchRuns();
+    void tellSaved();
     /// Makes the store on another thread, at the first call. Returns false while that lasts, and
     /// when there can be no store.
     bool hasStore();

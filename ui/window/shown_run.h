@@ -19,9 +19,9 @@
 #include <QElapsedTimer>
 #include <QObject>
 
-#include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace halfscope {
@@ -157,14 +157,12 @@ public:
         std::vector<const Shown*> all{&m_shown};
         for (const auto& [id, other] : m_others)
             all.push_back(&other);
+        std::set<std::shared_ptr<const Run>> begun; // by others, with all their rows
+        for (const Shown* each : all)
+            if (each->run) begun.insert(each->before.lock());
         std::vector<RunPtr> unsaved;
-        for (const Shown* each : all) {
-            const auto goesOn = [each](const Shown* other) {
-                return other->run && other->before.lock() == each->run;
-            };
-            if (each->isUnsaved() && std::none_of(all.begin(), all.end(), goesOn))
-                unsaved.push_back(each->run);
-        }
+        for (const Shown* each : all)
+            if (each->isUnsaved() && begun.count(each->run) == 0) unsaved.push_back(each->run);
         return unsaved;
     }
     /// Whether a run, or an earlier one that it goes on from, comes from a session that was left

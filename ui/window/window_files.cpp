@@ -43,6 +43,17 @@ namespace {
 
 const QString kBoardName = QStringLiteral("runs"); // where TensorBoard looks by itself
 
+/// Returns the folder that the run was opened from, or that it goes on from: ResultsQuestion asks
+/// before anything is lost there. For other runs returns the name of a new one.
+QString proposedFolder(const ShownRun& shown) {
+    if (shown.run()) {
+        const RunInfo& info = shown.run()->info();
+        const std::string& from = info.folder.empty() ? info.pastFolder : info.folder;
+        if (!from.empty()) return wholePath(QString::fromStdString(from));
+    }
+    return folderNameFor(shown.title());
+}
+
 } // namespace
 
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
@@ -359,7 +370,7 @@ QStringList WindowFiles::saveResults(const QString& folder) {
 
 bool WindowFiles::chooseResultsFolder() {
     const QString folder =
-        chooseTargetFolder(&m_window, tr("Folder for the results"), folderNameFor(m_shown.title()));
+        chooseTargetFolder(&m_window, tr("Folder for the results"), proposedFolder(m_shown));
     if (folder.isEmpty() || !m_shown.run()) return false;
     HeldResults there;
     if (!guarded(*m_parts.banner, [&] { there = heldIn(folder); })) return false;

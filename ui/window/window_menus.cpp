@@ -25,6 +25,7 @@
 #include "ui/plots/plot_stack.h"
 #include "ui/plots/plots_menu.h"
 #include "ui/plots/smoothing.h"
+#include "ui/session/user_settings.h"
 #include "ui/window/lesson_column.h"
 #include "ui/window/predict_samples.h"
 #include "ui/window/presentation.h"
@@ -53,6 +54,7 @@ namespace {
 // The width of pictures and plots below which the settings give way, in pixels: the reader of a
 // lesson looks at them more than at settings.
 constexpr int kLeastMiddle = 300, kLeastByLesson = 560;
+const QString kGradientsKey = QStringLiteral("layout/gradientsShown");
 } // namespace
 
 WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, ShownRun& shown,
@@ -417,7 +419,7 @@ bool WindowMenus::eventFilter(QObject* watched, QEvent* event) {
 
 void WindowMenus::restore(const QVariantMap& settings) {
     m_settings->setChecked(settings.value(QStringLiteral("layout/settingsShown"), true).toBool());
-    m_gradients->setChecked(settings.value(QStringLiteral("layout/gradientsShown")).toBool());
+    m_gradients->setChecked(settings.value(kGradientsKey).toBool());
     m_runs->setChecked(settings.value(QStringLiteral("layout/runsShown")).toBool());
     m_right->setChecked(settings.value(QStringLiteral("layout/rightShown"), true).toBool());
     m_previous->setChecked(settings.value(QStringLiteral("plots/previous")).toBool());
@@ -425,7 +427,7 @@ void WindowMenus::restore(const QVariantMap& settings) {
 
 void WindowMenus::save(QVariantMap& settings) const {
     settings.insert(QStringLiteral("layout/settingsShown"), m_settings->isChecked() || m_gaveWay);
-    settings.insert(QStringLiteral("layout/gradientsShown"), m_gradients->isChecked());
+    settings.insert(kGradientsKey, m_gradients->isChecked());
     settings.insert(QStringLiteral("layout/runsShown"), m_runs->isChecked());
     settings.insert(QStringLiteral("layout/rightShown"), m_right->isChecked());
     settings.insert(QStringLiteral("plots/previous"), m_previous->isChecked());
@@ -480,6 +482,7 @@ void WindowMenus::addGradients(QMenu& view) {
         m_parts.plots->showGradients(on);
         m_shown.watchGradients(on);
         m_parts.borders->divideRight();
+        if (m_remembers) keepUserSettings({{kGradientsKey, on}}); // a crash saves no layout
     });
     m_parts.events->addToHeading(m_gradients);
 }

@@ -39,6 +39,7 @@ private slots:
     void foldersMayBeLinks();
     void halfARunIsNone();
     void copiesAreNoMoreRuns();
+    void savedRunsAreLeftOut();
     void earlierVersionsKnowNoOrigins();
     void whatCannotBeReadIsNamed_data();
     void whatCannotBeReadIsNamed();
@@ -355,6 +356,43 @@ void TestLeftFiles::copiesAreNoMoreRuns() {
     QTest::qWait(1001); // within a second, a new session takes the name of one that was removed
     copyOne(100, false);
     QCOMPARE(names(), (Names{"copy", "own", "copy"})); // it has been trained meanwhile
+}
+
+/// One that is marked as saved comes back once it has more steps than were saved, and a damaged
+/// session leaves out nothing.
+void TestLeftFiles::savedRunsAreLeftOut() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    using Names = std::vector<std::string>;
+    const auto names = [&sessions](bool leavesOut) {
+        Names all;
+        for (LeftSession& each : leftSessions(sessions)) {
+            if (leavesOut) each.leaveOutSaved();
+            for (const LeftRun& run : each.runs())
+                all.push_back(run.name);
+        }
+        return all;
+    };
+    std::string path;
+    {
+        SessionStore store({sessions});
+        const std::shared_ptr<Run> one = madeRun(9000), two = madeRun(9000), three = madeRun(9000);
+        store.watch(one, "one");
+        store.watch(two, "two");
+        store.watch(three, "three");
+        store.setSaved({{one, 9000}, {two, 9000}, {three, 9000}});
+        store.flush();
+        appendRows(*two, 9001, 9001, 3);
+        store.setSaved({{one, 9000}, {two, 9000}}); // the third is missed after all
+        store.flush();
+        path = store.path();
+    }
+    QCOMPARE(names(false), (Names{"one", "two", "three"}));
+    QCOMPARE(names(true), (Names{"two", "three"}));
+    Database(path, Database::Access::Create)
+        .run("UPDATE tails SET data = x'00' WHERE run = 2 AND lane = 0");
+    QVERIFY(!leftSessions(sessions).at(0).damage().empty());
+    QCOMPARE(names(true), names(false));
 }
 
 void TestLeftFiles::earlierVersionsKnowNoOrigins() {

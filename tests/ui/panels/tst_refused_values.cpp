@@ -4,8 +4,10 @@
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
 
+#include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
+#include <QPushButton>
 #include <QSpinBox>
 #include <QTest>
 
@@ -34,6 +36,7 @@ private slots:
     void wholeNumbersStayAsTyped();
     void refusedNumbersGo();
     void refusedTextsGo();
+    void noRestartIsOfferedWithThem();
     void unitsAreNotTypedIn();
     void aPanelGoesWhileANumberIsTyped();
 };
@@ -158,6 +161,37 @@ void TestRefusedValues::refusedTextsGo() {
     QTest::keyClicks(line, QStringLiteral("0.5"));
     QCOMPARE(model.settle().optimizer.lr, 0.5); // what can be used is used
     QCOMPARE(line->text(), QStringLiteral("0.5"));
+}
+
+/// A restart would use the value before, or be refused.
+void TestRefusedValues::noRestartIsOfferedWithThem() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    model.setRunning(model.config());
+    auto* box = qobject_cast<QSpinBox*>(panel.editor("model.width")->control());
+    const auto* button = panel.findChild<QPushButton*>(QStringLiteral("restartNow"));
+    const auto* text = panel.findChild<QLabel*>(QStringLiteral("restartText"));
+    const auto offers = [&] {
+        return panel.restartShown() && !button->isHidden() &&
+               text->text() == QStringLiteral("Width will take effect at a restart.");
+    };
+    type(box, QStringLiteral("48"));
+    QVERIFY2(offers(), qPrintable(text->text()));
+    type(box, QStringLiteral("70000"));
+    QVERIFY(panel.restartShown() && button->isHidden());
+    QCOMPARE(text->text(),
+             QStringLiteral("Width has a value that is not allowed. Correct it first."));
+    type(box, QStringLiteral("64"));
+    QVERIFY2(offers(), qPrintable(text->text()));
+    // allowed by itself, but not beside the others
+    const QModelIndex loss = model.index(model.rowOf("task.loss"));
+    QVERIFY(model.setData(loss, QStringLiteral("cross-entropy")));
+    QVERIFY(panel.restartShown() && button->isHidden());
+    QVERIFY2(text->text().startsWith(QStringLiteral("No training can start with these changes: ")),
+             qPrintable(text->text()));
+    model.resetToPreset(loss.row());
+    QVERIFY2(offers(), qPrintable(text->text()));
 }
 
 /// The cursor stays in the number: digits typed in its unit were lost, or appended unseen.

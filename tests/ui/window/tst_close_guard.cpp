@@ -9,6 +9,8 @@
 
 #include <QApplication>
 #include <QDir>
+#include <QFileDialog>
+#include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -134,6 +136,9 @@ private slots:
     void asksAboutARunThatIsNotShown();
     void countsThem();
     void saysWhyItCountsFewerThanTheList();
+    void savesTheShownOneOfSeveral();
+    void aCrashOffersWhatClosingCounts();
+    void aCrashOffersNoSavedRun();
     void countsTheWaitsOfASlowPace();
     void countsWhatGoesOnOnce();
     void asksForNoSavedRun();
@@ -184,8 +189,9 @@ void TestCloseGuard::countsThem() {
     const Question asked = closes(window, QMessageBox::Cancel);
     QCOMPARE(asked.text,
              QStringLiteral("3 runs trained for 3 seconds in all and have not been saved."));
-    QVERIFY(!asked.keeps && !asked.saves); // nothing is kept on disk here
-    QCOMPARE(asked.enter, QMessageBox::Cancel);
+    QVERIFY(!asked.keeps); // nothing is kept on disk here
+    QVERIFY(asked.saves);  // the run that is shown is one of them
+    QCOMPARE(asked.enter, QMessageBox::Save);
     QVERIFY(window.isVisible());
 }
 
@@ -205,6 +211,96 @@ void TestCloseGuard::saysWhyItCountsFewerThanTheList() {
     const Question asked = closes(window, QMessageBox::Cancel);
     QVERIFY2(asked.text.startsWith(QStringLiteral("2 runs trained for ")), qPrintable(asked.text));
     QVERIFY2(asked.about.contains(differs + QStringLiteral("1 more. ")), qPrintable(asked.about));
+}
+
+/// Each of them alone would be too short for a question, but the other one must not go unasked.
+void TestCloseGuard::savesTheShownOneOfSeveral() {
+    FakeScript script; // a millisecond a step
+    WindowOptions options = played(script);
+    options.askAfterSeconds = 2.0;
+    Opened opened(tinyConfig(1050), options);
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window, 1050));
+    window.restart();
+    QVERIFY(trains(window, 1050));
+    const RunPtr shown = window.shown().run();
+    const QString folder = opened.folder.filePath(QStringLiteral("shown"));
+    QStringList asked, saves;
+    QTimer answers;
+    connect(&answers, &QTimer::timeout, &window, [&] {
+        QWidget* modal = QApplication::activeModalWidget();
+        if (auto* dialog = qobject_cast<QFileDialog*>(modal)) {
+            dialog->findChild<QLineEdit*>()->setText(folder);
+            QMetaObject::invokeMethod(dialog, "accept");
+        } else if (auto* box = qobject_cast<QMessageBox*>(modal)) {
+            QAbstractButton* save = box->button(QMessageBox::Save);
+            asked << box->text();
+            saves << (save ? save->text() : QString());
+            (save ? save : box->button(QMessageBox::Cancel))->click();
+        }
+    });
+    answers.start(10);
+    window.close();
+    answers.stop();
+    QCOMPARE(asked.size(), qsizetype{2});
+    QVERIFY2(asked[0].startsWith(QStringLiteral("2 runs trained for ")), qPrintable(asked[0]));
+    QVERIFY2(asked[1].startsWith(QStringLiteral("The run “")), qPrintable(asked[1]));
+    QCOMPARE(saves, (QStringList{QStringLiteral("&Save results of the shown run…"), QString()}));
+    QVERIFY(QDir(folder).exists(QStringLiteral("steps.csv")));
+    QVERIFY(window.isVisible());
+    QCOMPARE(window.shown().unsavedRuns().size(), size_t{1});
+    QVERIFY(window.shown().unsavedRuns().front() != shown);
+}
+
+/// Four runs are in the list; one of them is saved, and another one goes on from a third.
+void TestCloseGuard::aCrashOffersWhatClosingCounts() {
+    constexpr int64_t kThird = kFirst + 10, kSaved = 20; // steps
+    const QTemporaryDir sessions, saved;
+    {
+        Opened opened(config(), asking(sessions));
+        MainWindow& window = opened.window;
+        QVERIFY(trainsTwo(window));
+        window.bringBack();
+        QVERIFY(QTest::qWaitFor([&] { return window.run().step() == kFirst; }, kPatience));
+        window.setStopStep(kThird);
+        QVERIFY(trainsTo(window, kThird));
+        window.restart();
+        QVERIFY(trains(window, kSaved));
+        window.saveResults(saved.filePath(QStringLiteral("saved")));
+        QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 4, kPatience);
+        const QString asked = closes(window, QMessageBox::Cancel).text;
+        QVERIFY2(asked.startsWith(QStringLiteral("2 runs trained for ")), qPrintable(asked));
+        QVERIFY(window.keepSession().empty());
+    } // as after a crash
+    Opened opened(tinyConfig(7), keeping(sessions));
+    MainWindow& window = opened.window;
+    QMessageBox* box = offer(window);
+    QVERIFY(box);
+    QCOMPARE(box->text(),
+             QStringLiteral("Halfscope ended unexpectedly. These 2 runs were not saved:"));
+    const QString lines = box->informativeText();
+    for (const int64_t steps : {kFirst, kSecond, kThird, kSaved})
+        QVERIFY2(lines.contains(QStringLiteral(", %1 steps").arg(steps)) ==
+                     (steps == kSecond || steps == kThird),
+                 qPrintable(lines));
+    QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 2, kPatience);
+    const QString asked = closes(window, QMessageBox::Cancel).text;
+    QVERIFY2(asked.startsWith(QStringLiteral("2 runs trained for ")), qPrintable(asked));
+}
+
+void TestCloseGuard::aCrashOffersNoSavedRun() {
+    const QTemporaryDir sessions, saved;
+    {
+        Opened opened(config(), asking(sessions));
+        QVERIFY(trains(opened.window, kFirst));
+        opened.window.saveResults(saved.filePath(QStringLiteral("saved")));
+        QVERIFY(opened.window.keepSession().empty());
+    } // as after a crash
+    QCOMPARE(namesIn(sessions).size(), size_t{1});
+    Opened opened(tinyConfig(7), keeping(sessions));
+    QVERIFY(QTest::qWaitFor([&] { return namesIn(sessions).empty(); }, kPatience));
+    QVERIFY(!opened.window.findChild<QMessageBox*>(QStringLiteral("leftRuns")));
 }
 
 /// Somebody watched this training, although its steps took next to no time.

@@ -1,7 +1,9 @@
 // A saved run that is opened and saved again: nothing is lost and nothing is invented.
 #include "engine/io/output_folder.h"
+#include "tests/support/file_menu.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/thrown.h"
+#include "ui/dialogs/ask.h"
 #include "ui/dialogs/kept_files.h"
 
 namespace tst_saved_again {
@@ -27,6 +29,7 @@ private slots:
     void onceItIsShown();
     void notWhereAnotherRunWrites();
     void noFileOfItAlone();
+    void itsFolderIsProposed();
 };
 
 /// All files, also those that the window shows in part; and once more after the run was brought
@@ -188,6 +191,25 @@ void TestSavedAgain::noFileOfItAlone() {
     QTRY_VERIFY_WITH_TIMEOUT(
         stateOf(window).startsWith(QStringLiteral("Restored: a run of 30 steps.")), kPatience);
     QVERIFY(window.saveResults(folder).contains(QStringLiteral("steps.csv"))); // all of it
+}
+
+/// Not a new one with the title of its experiment.
+void TestSavedAgain::itsFolderIsProposed() {
+    const QString folder = copyOfResults();
+    Opened opened(tinyConfig(7));
+    opened.window.openFile(folder);
+    QVERIFY(showsSaved(opened.window));
+    QAction* save = fileAction(opened.window, QStringLiteral("Save &results…"));
+    QVERIFY(save);
+    QStringList proposed;
+    QTimer::singleShot(0, &opened.window, [&proposed] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        proposed = dialog->selectedFiles();
+        dialog->reject();
+    });
+    save->trigger();
+    QCOMPARE(proposed, QStringList(wholePath(folder)));
 }
 
 } // namespace tst_saved_again

@@ -73,6 +73,7 @@ private slots:
     void namesSettingsWithoutEffect();
     void savesNoneWithoutEffect();
     void plotsAreSaved();
+    void theGradientsOutlastACrash();
     void remembersTheWindow();
 };
 
@@ -479,6 +480,29 @@ void TestWindowFiles::plotsAreSaved() {
         QCOMPARE(thrownBy<RunError>([&] { opened.window.savePlots(path); }),
                  path.toStdString() + ": cannot write: File too large");
     QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden), QStringList());
+}
+
+/// The rest of the layout is saved when the window closes.
+void TestWindowFiles::theGradientsOutlastACrash() {
+    const QTemporaryDir folder;
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder.path());
+    WindowOptions options;
+    options.remember = true;
+    {
+        Opened opened(tinyConfig(10), options);
+        QVERIFY(opened.window.close());
+    }
+    for (const bool shown : {true, false}) {
+        {
+            Opened opened(tinyConfig(10), options);
+            QVERIFY(opened.window.gradients().isVisible() != shown);
+            QVERIFY(test::isActive(&opened.window));
+            QTest::keyClick(&opened.window, Qt::Key_G);
+            QVERIFY(opened.window.gradients().isVisible() == shown);
+        } // as after a crash
+        Opened opened(tinyConfig(10), options);
+        QVERIFY(opened.window.gradients().isVisible() == shown);
+    }
 }
 
 void TestWindowFiles::remembersTheWindow() {
