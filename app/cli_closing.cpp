@@ -62,8 +62,7 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
                 padded(shortNumber(static_cast<double>(last.loss()), 6), kLoss);
         const auto loss = lane.validationLoss(), accuracy = lane.accuracy();
         if (judged) text += padded(loss ? shortNumber(*loss, 6) : "", kLoss);
-        if (classes)
-            text += padded(accuracy ? shortNumber(100 * *accuracy, 4) + " %" : "", kAccuracy);
+        if (classes) text += padded(accuracy ? percentText(*accuracy, 4) : "", kAccuracy);
         const auto error = lane.validationError();
         if (errs) text += padded(error ? shortNumber(*error, 6) : "", kLoss);
         text += padded(std::to_string(last.skippedSoFar()), 9) +
@@ -86,7 +85,7 @@ std::string testLine(const Experiment& experiment, std::span<const LaneSums> lan
         if (!test) continue;
         const char* const what = test->accuracy ? "accuracy " : test->error ? "MAE " : "loss ";
         text += (text.empty() ? std::string("Test: ") + what : std::string(", ")) +
-                (test->accuracy ? shortNumber(100 * *test->accuracy, 4) + " %"
+                (test->accuracy ? percentText(*test->accuracy, 4)
                                 : shortNumber(test->error.value_or(test->loss), 6)) +
                 " (" + experiment.laneName(static_cast<int>(i)) + ")";
     }
@@ -104,7 +103,7 @@ std::string bestLine(const Experiment& experiment, std::span<const LaneSums> lan
         what = classes ? "accuracy " : "loss ";
         wasBetter |= best->value != (classes ? totals.accuracy() : totals.validationLoss());
         text += (text.empty() ? "" : ", ") +
-                (classes ? shortNumber(100 * best->value, 4) + " %" : shortNumber(best->value, 6)) +
+                (classes ? percentText(best->value, 4) : shortNumber(best->value, 6)) +
                 " after step " + std::to_string(best->step) + " (" +
                 experiment.laneName(static_cast<int>(i)) + ")";
     }

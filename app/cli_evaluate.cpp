@@ -108,7 +108,7 @@ void tellSource(const RunWeights& own, bool best) {
               "\n");
     for (const std::string& lane : own.lacking())
         printNote(lane + " is left out: it has no weights after a best validation\n");
-    if (own.untrained()) printNote(Message(kUntrained).english() + "\n");
+    if (own.untrained()) printNote(untrainedNote(own.lanes().size()).english() + "\n");
 }
 
 void tellLeftOut(std::span<const Message> reasons) {
@@ -168,7 +168,7 @@ void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
                    const std::optional<KnownTargets>& known) {
     const int64_t samples = lanes.front().samples;
     const bool untrained = own && own->untrained();
-    const auto same = untrained ? std::nullopt : trainedOn(config.task);
+    const auto same = untrained ? std::nullopt : trainedOn(config.task, lanes.size());
     if (same) printNote(same->english() + "\n");
     for (const Message& note : notesOnPredicted(taskOf(config)))
         printNote("Data: " + note.english() + "\n");

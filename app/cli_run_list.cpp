@@ -100,7 +100,11 @@ std::string ofLanes(const RunSnapshot& run, Text text) {
 }
 
 std::string validationText(const LaneTotals& lane) {
-    if (const auto& accuracy = lane.accuracy()) return shortNumber(100 * *accuracy, 4) + "%";
+    if (const auto& accuracy = lane.accuracy()) {
+        std::string text = percentText(*accuracy, 4);
+        std::erase(text, ' '); // the cell is one word for programs that split lines
+        return text;
+    }
     if (const auto& loss = lane.validationLoss()) return shortNumber(*loss, 6);
     return {};
 }

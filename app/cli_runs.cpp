@@ -135,7 +135,7 @@ void show(const LeftSession& session, const LeftRun& left) {
         const auto accuracy = lane.accuracy();
         print(padded(pathText(info.title), width) + "  " +
               padded(shortNumber(static_cast<double>(lane.last().loss()), 6), 12) +
-              padded(accuracy ? shortNumber(100 * *accuracy, 4) + " %" : "-", 10) +
+              padded(accuracy ? percentText(*accuracy, 4) : "-", 10) +
               padded(std::to_string(lane.last().skippedSoFar()), 9) +
               (scalesLoss(info.config) ? scaleText(lane.scaleAfter()) : "-") + "\n");
     }

@@ -230,7 +230,7 @@ std::string scoresTable(std::span<const Judged> lanes) {
         text += padded(each.lane, width) + "  " + lossColumn(shortNumber(each.validation.loss, 6));
         if (each.validation.perplexity)
             text += padded(shortNumber(*each.validation.perplexity, 4), kColumn);
-        if (classes) text += shortNumber(100 * *each.validation.accuracy, 4) + " %";
+        if (classes) text += percentText(*each.validation.accuracy, 4);
         if (each.validation.error) text += shortNumber(*each.validation.error, 6);
         text += "\n";
     }

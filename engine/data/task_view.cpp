@@ -89,12 +89,12 @@ Picture samplesPicture(const TaskView& view, std::span<const float> values) {
     return picture;
 }
 
-double shareOf(const AxisRange& range, double value) {
+double placeAlong(const AxisRange& range, double value) {
     return (value - range.low) / (range.high - range.low);
 }
 
 Spot spotOf(const TaskView& view, double x, double y) {
-    return {shareOf(view.across, x) * kPlotSide, (1 - shareOf(view.up, y)) * kPlotSide};
+    return {placeAlong(view.across, x) * kPlotSide, (1 - placeAlong(view.up, y)) * kPlotSide};
 }
 
 /// Draws the batch's samples as points, and `predictions` as a curve over the places of the probe.

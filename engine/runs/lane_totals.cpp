@@ -9,9 +9,9 @@ namespace halfscope {
 
 void LaneTotals::add(const StepRow& row) {
     m_skips.add(row);
+    addNorm(row);
     m_last = row;
     m_test.reset(); // the run goes on
-    addNorm(row);
     for (const MetricId id :
          {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy,
           metric::ValidationError, metric::Perplexity, metric::UnchangedWeights,
@@ -45,14 +45,18 @@ void LaneTotals::addUnderflow(const Event& event) {
 }
 
 void LaneTotals::addNorm(const StepRow& row) {
+    const bool isSet = m_last.step > 0 && row.scale() != m_last.scale() &&
+                       !m_last.has(kGrew | kBackedOff); // by hand, not by a rule
+    m_looksAnew = m_looksAnew || isSet;
     if (row.step % m_skips.stepsPerUpdate() != 0) return;
     ++m_updates;
     constexpr uint32_t kUnclean = kSkipped | kSteppedOnOverflow | kLossNotFinite;
     if (!row.measured(metric::GradientNorm) || row.gradientNorm() != 0) return;
     if (row.loss() == 0 || row.has(kUnclean)) return; // as gradientsVanished() has it
     const int64_t apart = kUnderflowsApart * m_skips.stepsPerUpdate();
-    if (m_zeros.empty() || row.step - m_zeros.back().last > apart)
+    if (m_zeros.empty() || m_looksAnew || row.step - m_zeros.back().last > apart)
         m_zeros.push_back({.first = row.step});
+    m_looksAnew = false;
     ZeroSpell& spell = m_zeros.back();
     spell.last = row.step;
     ++spell.count;

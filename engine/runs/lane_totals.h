@@ -28,8 +28,11 @@ public:
     void add(int64_t step, MetricId, double value);
     /// Returns the same totals for a lane that so far has the rows of this one.
     LaneTotals ofLane(int32_t) const;
-    /// See SkipTally.
-    void fork() { m_skips.fork(); }
+    /// See SkipTally. Underflow of the fork has events of its own.
+    void fork() {
+        m_skips.fork();
+        m_looksAnew = true;
+    }
     /// Lets a fork begin with what its parent adds up to once that has come to the step after which
     /// the fork goes on; does nothing at other times. Called before the next rows are added.
     void continueFrom(const LaneTotals& parent, int64_t forkStep, int32_t lane);
@@ -85,7 +88,8 @@ private:
     void addValue(int64_t step, MetricId, double value);
     void addUnderflow(const Event&);
     void addNorm(const StepRow&);
-    /// Updates whose gradients are all zero, none further than kUnderflowsApart from the next.
+    /// Updates whose gradients are all zero, none further than kUnderflowsApart from the next. A
+    /// new spell begins where UnderflowWatch looks anew, so that events tell what each one was.
     struct ZeroSpell {
         int64_t first = 0, last = 0, count = 0;
         float scale = 0; ///< the largest one
@@ -107,6 +111,7 @@ private:
     bool m_isUnderflowOfData = false;
     int64_t m_updates = 0;
     std::vector<ZeroSpell> m_zeros;
+    bool m_looksAnew = false;          ///< the next zeros are another spell
     std::vector<int64_t> m_underflows; ///< steps of events, which may come before or after the rows
     int64_t m_scaleStep = 0;           ///< the last step after which the scale was another
     float m_scaleAfter = 1;            ///< then

@@ -36,9 +36,19 @@ bool liesIn(const std::string& file, const std::string& folder) {
            above.end();
 }
 
+/// Whether a file, or what a link of another name leads to, is one that a run in a folder reads.
+/// The folder is asked only where the name fits, whatever its case: it may be on a dead network.
+bool isOfRun(const std::string& file, const fs::path& folder) {
+    std::error_code error;
+    const std::string written = lowerCase(fs::canonical(file, error).filename().string());
+    return std::ranges::any_of(runFileNames(), [&](const std::string& name) {
+        return lowerCase(name) == written && isSameFile((folder / name).string(), file);
+    });
+}
+
 void refuseRead(std::span<const ReadPath> all, const std::string& file) {
     for (const ReadPath& each : all)
-        if (isSameFile(each.path, file))
+        if (each.isRun ? isOfRun(file, each.path) : isSameFile(each.path, file))
             throw InputError(phrase("Files", "%1 is the file of %2 and would be overwritten; "
                                              "choose another folder or name"),
                              pathText(file), each.name);
@@ -121,7 +131,7 @@ void keepRead(std::span<const ReadPath> all, const std::string& file) {
     const std::string ending = lowerCase(fs::path(file).extension().string());
     if (ending == ".onnx" || ending == ".csv") return;
     for (const ReadPath& each : all)
-        if (liesIn(file, each.path))
+        if (!each.isRun && liesIn(file, each.path))
             throw InputError(phrase("Files", "%1 lies in the folder of %2 and would be "
                                              "overwritten; choose another folder or name"),
                              pathText(file), each.name);

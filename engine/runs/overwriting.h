@@ -14,6 +14,8 @@ namespace halfscope {
 struct ReadPath {
     std::string name; ///< of the setting or option that names it: "data.path"
     std::string path;
+    /// Whether the path is the folder of a saved run, of which only the run's own files are kept.
+    bool isRun = false;
 };
 
 /// Returns the files and folders that the settings name, of those that mean something beside the

@@ -9,7 +9,7 @@ namespace halfscope {
 namespace {
 
 /// Returns the share of a caption like "425/500"; nothing for other captions.
-std::optional<double> shareOf(std::string_view caption) {
+std::optional<double> captionShare(std::string_view caption) {
     const char* const end = caption.data() + caption.size();
     int64_t right = 0, all = 0;
     const auto first = std::from_chars(caption.data(), end, right);
@@ -30,7 +30,7 @@ std::optional<int64_t> validationShown(const RunSnapshot& run, const LanePicture
         if (!last || at >= pictures.outputs.size()) return std::nullopt;
         if (shown.value_or(last->step) != last->step) return std::nullopt;
         shown = last->step;
-        const std::optional<double> share = shareOf(pictures.outputs[at].caption);
+        const std::optional<double> share = captionShare(pictures.outputs[at].caption);
         if (!share && last->step != pictures.step) return std::nullopt;
         const auto measured = run.column(lane, metric::Accuracy).at(last->step);
         if (share && !(measured && std::abs(*measured - *share) <= kNear)) return std::nullopt;

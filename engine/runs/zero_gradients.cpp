@@ -7,7 +7,7 @@ namespace halfscope {
 
 namespace {
 
-double shareOf(const GradientRange& range) {
+double shareOfZeros(const GradientRange& range) {
     return static_cast<double>(range.zeros()) / static_cast<double>(range.total());
 }
 
@@ -37,12 +37,12 @@ std::optional<ZeroGradients> zeroGradientsOf(std::span<const GradientRange> rang
     const auto at = static_cast<size_t>(lane);
     if (at >= ranges.size() || ranges[at].total() == 0) return std::nullopt;
     const GradientRange& own = ranges[at];
-    ZeroGradients zeros{own.step - 1, own.scale, shareOf(own), own.notFinite() == 0};
+    ZeroGradients zeros{own.step - 1, own.scale, shareOfZeros(own), own.notFinite() == 0};
     for (size_t i = 0; i < ranges.size() && zeros.reference < 0; ++i) {
         const GradientRange& other = ranges[i];
         if (other.type != DType::F32 || !isComparable(other)) continue;
         zeros.reference = static_cast<int>(i);
-        zeros.expected = shareOf(other);
+        zeros.expected = shareOfZeros(other);
     }
     return zeros;
 }
@@ -52,11 +52,11 @@ std::optional<LostGradients> lostGradientsOf(std::span<const GradientRange> rang
     const auto at = static_cast<size_t>(lane);
     if (at >= ranges.size() || !isComparable(ranges[at])) return std::nullopt;
     if (!roundsToZero(ranges[at])) return std::nullopt; // its zeros are those of ReLU
-    LostGradients lost{shareOf(ranges[at]), -1, 1};
+    LostGradients lost{shareOfZeros(ranges[at]), -1, 1};
     for (size_t i = 0; i < ranges.size(); ++i) {
-        if (!isComparable(ranges[i]) || shareOf(ranges[i]) >= lost.kept) continue;
+        if (!isComparable(ranges[i]) || shareOfZeros(ranges[i]) >= lost.kept) continue;
         lost.beside = static_cast<int>(i);
-        lost.kept = shareOf(ranges[i]);
+        lost.kept = shareOfZeros(ranges[i]);
     }
     if (lost.share >= kNearlyAll && lost.kept < kUsual) {
         lost.beside = -1;

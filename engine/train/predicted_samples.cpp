@@ -191,8 +191,8 @@ std::optional<Predictions> predictionsOf(const Asked& asked, size_t lane,
     if (auto changed = changedSince(config.task, asked.trained, judge.dataPrint()))
         told->notes.insert(told->notes.begin(), *std::move(changed));
     if (asked.untrained)
-        told->notes.insert(told->notes.begin(), kUntrained);
-    else if (auto known = trainedOn(config.task))
+        told->notes.insert(told->notes.begin(), untrainedNote(asked.lanes.size()));
+    else if (auto known = trainedOn(config.task, asked.lanes.size()))
         told->notes.insert(told->notes.begin(), *std::move(known));
     addLeftOut(judge.lane(0).skippedSamples(), told->notes);
     if (judge.hasClasses()) told->classes = judge.view().classes;
@@ -292,18 +292,30 @@ InputError misfit(const TaskConfig& task, const std::string& trained, const std:
                       shownPlaceOfData(task), why.message());
 }
 
-std::optional<Message> trainedOn(const TaskConfig& task) {
+Message untrainedNote(size_t networks) {
+    return networks == 1 ? phrase("Training", "The network had not been trained yet.")
+                         : phrase("Training", "The networks had not been trained yet.");
+}
+
+std::optional<Message> trainedOn(const TaskConfig& task, size_t networks) {
+    const bool one = networks == 1;
     const bool arrays = task.kind == TaskKind::Arrays;
     const std::string& trained = arrays ? task.x : task.path;
     if (trained.empty() || !isSameFile(trained, task.predictFile)) return std::nullopt;
     const std::string shown = pathText(task.predictFile);
     if (arrays)
-        return Message(phrase("Training", "%1 has the samples that the network was trained on."),
-                       shown);
+        return Message(
+            one ? phrase("Training", "%1 has the samples that the network was trained on.")
+                : phrase("Training", "%1 has the samples that the networks were trained on."),
+            shown);
     if (predictsPictures(task.kind))
-        return Message(phrase("Training", "%1 has the pictures that the network was trained on."),
-                       shown);
-    return Message(phrase("Training", "%1 is the table that the network was trained on."), shown);
+        return Message(
+            one ? phrase("Training", "%1 has the pictures that the network was trained on.")
+                : phrase("Training", "%1 has the pictures that the networks were trained on."),
+            shown);
+    return Message(one ? phrase("Training", "%1 is the table that the network was trained on.")
+                       : phrase("Training", "%1 is the table that the networks were trained on."),
+                   shown);
 }
 
 std::string predictionsNpy(const Predictions& all) {

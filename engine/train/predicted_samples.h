@@ -15,8 +15,6 @@
 namespace halfscope {
 
 constexpr int kEveryLane = -1; ///< in place of a lane
-/// Told of predictions with weights that were drawn.
-inline constexpr Phrase kUntrained = phrase("Training", "The network had not been trained yet.");
 
 /// Whether other samples can be predicted: those of tables, arrays and pictures.
 bool canPredictFile(TaskKind);
@@ -39,9 +37,11 @@ std::optional<Message> changedSince(const TaskConfig&, const std::string& traine
 InputError misfit(const TaskConfig&, const std::string& trained, const std::string& now,
                   const InputError& why);
 
-/// Returns a sentence when the samples in task.predictFile are those that the network was trained
-/// on: how well it predicts them tells little of others.
-std::optional<Message> trainedOn(const TaskConfig&);
+/// Returns a sentence when the samples in task.predictFile are those that the networks, one or
+/// several, were trained on: how well they predict them tells little of others.
+std::optional<Message> trainedOn(const TaskConfig&, size_t networks);
+/// Returns what is told of predictions with weights that were drawn.
+Message untrainedNote(size_t networks);
 
 /// Returns .npy of what a lane predicts: float32, or float64 where Predictions::exact() is set.
 std::string predictionsNpy(const Predictions&);

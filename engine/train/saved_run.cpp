@@ -6,7 +6,6 @@
 #include "engine/train/checkpoint.h"
 
 #include <filesystem>
-#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
@@ -16,18 +15,11 @@ namespace halfscope {
 namespace {
 
 /// A run that was opened reads its checkpoint from a file, which saving may just have replaced:
-/// from now on it reads the new file and, should that go, the one before. Returns why it cannot.
+/// from now on it reads the new file. Returns why it cannot.
 Message readFrom(const std::string& file, const RunCheckpoint& kept) {
     if (kept.lies() != RunCheckpoint::Lies::InFile) return {};
     try {
-        const auto before = std::make_shared<const RunCheckpoint>(kept);
-        kept.setStored([now = checkpointInFile(file, kept.step()), before] {
-            try {
-                return now->bytes();
-            } catch (const ReportedError&) {
-                return before->bytes();
-            }
-        });
+        kept.setMoved([now = checkpointInFile(file, kept.step())] { return now->bytes(); });
         return {};
     } catch (const ReportedError& error) {
         return {phrase("Files", "Saved, but its checkpoint cannot be read again: %1"),

@@ -72,6 +72,32 @@ private slots:
         QVERIFY2(outcome.out.contains(note) == told, outcome.out);
     }
 
+    /// One of 30,000 samples is predicted wrongly: that is not 100 %.
+    void nearlyAllRight() {
+        const QTemporaryDir folder;
+        const auto table = [&](const char* name, int rows, const std::string& last) {
+            std::string text = "size,kind\n";
+            for (int i = 0; i < rows; ++i)
+                text += i % 2 ? "1,large\n" : "0,small\n";
+            return QString::fromStdString(
+                writeBytes(folder.filePath(name).toStdString(), text + last));
+        };
+        const QString own = table("own.csv", 200, ""), out = folder.filePath("out");
+        const QString judged = table("judged.csv", 29999, "1,small\n");
+        const QString tested = table("tested.csv", 29999, "1,small\n");
+        const Outcome trained =
+            call({"run", own, "--device", "cpu", "--lanes", "fp32", "--steps", "200", "--set",
+                  "optimizer.lr=0.01", "--set", "data.validation_path=" + judged, "--set",
+                  "data.test_path=" + tested, "--out", out});
+        QVERIFY2(trained.code == 0, trained.error);
+        QVERIFY2(trained.out.contains(" >99.99 %  ") &&
+                     trained.out.contains("Test: accuracy >99.99 % (fp32)\n"),
+                 trained.out);
+        const Outcome scores = call({"evaluate", out}), runs = call({"runs", folder.path()});
+        QVERIFY2(scores.out.contains(">99.99 %\n"), scores.out + scores.error);
+        QVERIFY2(runs.out.contains(" >99.99%"), runs.out + runs.error);
+    }
+
     /// Gradients that are lost in part skip nothing and have no event.
     void gradientsLostInPart() {
         const QStringList words{"run",

@@ -62,7 +62,7 @@ bool KeptFiles::allow(QWidget* parent, const QString& path, std::span<const Read
     if (!kept) return true; // no run reads anything
     try {
         std::vector<ReadPath> reads(also.begin(), also.end());
-        for (ReadPath& each : kept->m_reads(path.toStdString()))
+        for (ReadPath& each : kept->m_reads())
             reads.push_back(std::move(each));
         keepReadSoon(reads, path);
         return true;

@@ -19,8 +19,8 @@ namespace halfscope {
 class KeptFiles : public QObject {
     Q_OBJECT
 public:
-    /// Returns what must not be replaced by a file with this path.
-    using Reads = std::function<std::vector<ReadPath>(const std::string& path)>;
+    /// Returns what must not be replaced.
+    using Reads = std::function<std::vector<ReadPath>()>;
     using Tell = std::function<void(const QString& text)>;
 
     KeptFiles(Reads reads, Tell tell, QWidget& window);

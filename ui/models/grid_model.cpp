@@ -20,8 +20,6 @@ constexpr char16_t kStar = 0x2605;
 
 QString whole(int64_t number) { return QLocale().toString(static_cast<qlonglong>(number)); }
 
-QString percent(double share) { return GridModel::tr("%1 %").arg(shownNumber(100 * share)); }
-
 QString valueIn(const SettingGrid& grid, size_t cell, size_t sweep) {
     return QString::fromStdString(grid.text(cell, sweep));
 }
@@ -129,8 +127,8 @@ QString GridModel::textOf(size_t number) const {
     const std::optional<double> value = valueOf(number);
     if (!value) return QStringLiteral("–");
     switch (m_shown) {
-    case Measure::Accuracy:
-    case Measure::ZeroGradients: return percent(*value);
+    case Measure::Accuracy: return finePercentText(*value);
+    case Measure::ZeroGradients: return percentText(*value);
     case Measure::Skipped: return whole(cell->score.skipped);
     case Measure::Scale: return QString::fromStdString(briefValue(*value));
     default: return shownNumber(*value);
@@ -165,8 +163,8 @@ GridModel::Range GridModel::range() const {
     if (!m_hasRange) return {};
     const auto text = [this](double value) {
         switch (m_shown) {
-        case Measure::Accuracy:
-        case Measure::ZeroGradients: return percent(value);
+        case Measure::Accuracy: return finePercentText(value);
+        case Measure::ZeroGradients: return percentText(value);
         case Measure::Scale: return QString::fromStdString(briefValue(value));
         default: return shownNumber(value);
         }
@@ -226,13 +224,15 @@ QString GridModel::about(size_t number) const {
                  .arg(shownNumber(cell->score.loss),
                       whole(std::min<int64_t>(cell->steps, LatestLosses::kMost)),
                       shownNumber(cell->lastLoss));
-    if (cell->score.accuracy) lines << tr("Accuracy: %1").arg(percent(*cell->score.accuracy));
+    if (cell->score.accuracy)
+        lines << tr("Accuracy: %1").arg(finePercentText(*cell->score.accuracy));
     if (cell->score.validationLoss)
         lines << tr("Validation loss: %1").arg(shownNumber(*cell->score.validationLoss));
     lines << tr("Skipped steps: %1 of %2").arg(whole(cell->score.skipped), whole(cell->steps));
     if (cell->scale)
         lines << tr("Last loss scale: %1").arg(scaleText(static_cast<double>(*cell->scale)));
-    if (cell->zeroGradients) lines << tr("Zero gradients: %1").arg(percent(*cell->zeroGradients));
+    if (cell->zeroGradients)
+        lines << tr("Zero gradients: %1").arg(percentText(*cell->zeroGradients));
     if (cell->gradientError)
         lines << tr("Gradient error: %1").arg(shownNumber(*cell->gradientError));
     if (cell->outcome == CellOutcome::Stopped)

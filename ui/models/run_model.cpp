@@ -68,6 +68,7 @@ QString unbroken(QString text) { return text.replace(u' ', QChar::Nbsp); }
 QString briefPercent(double share) {
     constexpr int kDigits = 5; // of 97.312
     const double percent = std::round(1e4 * share) / 1e2;
+    if ((percent >= 100 && share < 1) || (percent <= 0 && share > 0)) return finePercentText(share);
     return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'g', kDigits));
 }
 
@@ -99,6 +100,17 @@ QString percentText(double share) {
     return QStringLiteral("%1 %").arg(QLocale().toString(percent, 'f', fine ? 1 : 0));
 }
 
+QString finePercentText(double share) {
+    constexpr double kLeast = 0.01; // the last of two decimals
+    const auto text = [](double percent) {
+        return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'f', 2));
+    };
+    const double percent = 100 * share;
+    if (percent > 0 && percent < kLeast) return u'<' + text(kLeast);
+    if (percent >= 100 - kLeast / 2 && percent < 100) return u'>' + text(100 - kLeast);
+    return text(percent);
+}
+
 QString scaleText(double scale) {
     int exponent = 0;
     const bool power = std::isfinite(scale) && std::frexp(scale, &exponent) == 0.5;
@@ -115,14 +127,13 @@ bool LaneStatus::outputIsNan() const {
 
 QString LaneStatus::accuracyText() const {
     if (!accuracy) return {};
-    return outputIsNan() ? RunModel::tr("output is nan")
-                         : RunModel::tr("%1 %").arg(QLocale().toString(100 * *accuracy, 'f', 2));
+    return outputIsNan() ? RunModel::tr("output is nan") : finePercentText(*accuracy);
 }
 
 QString LaneStatus::judgedText() const {
     const auto shown = [](const std::optional<double>& share, const std::optional<double>& error,
                           const std::optional<double>& loss) {
-        if (share) return RunModel::tr("%1 %").arg(QLocale().toString(100 * *share, 'f', 2));
+        if (share) return finePercentText(*share);
         return error ? shownNumber(*error) : loss ? shownNumber(*loss) : QString();
     };
     const QString judged =
@@ -134,9 +145,7 @@ QString LaneStatus::judgedText() const {
 QString LaneStatus::bestText() const {
     if (!best) return {};
     const QLocale locale;
-    const QString value = accuracy
-                              ? RunModel::tr("%1 %").arg(locale.toString(100 * best->value, 'f', 2))
-                              : shownNumber(best->value);
+    const QString value = accuracy ? finePercentText(best->value) : shownNumber(best->value);
     return RunModel::tr("Best: %1 after step %2")
         .arg(value, locale.toString(static_cast<qlonglong>(best->step)));
 }
@@ -437,8 +446,7 @@ QVariant RunModel::data(const QModelIndex& index, int role) const {
                    : QString();
     case SkippedColumn:
         return QLocale().toString(static_cast<qlonglong>(status.last.skippedSoFar()));
-    case RateColumn:
-        return tr("%1 %").arg(QLocale().toString(100.0 * status.skippedShare(), 'f', 2));
+    case RateColumn: return finePercentText(status.skippedShare());
     case SpeedColumn: return shownNumber(status.stepsPerSecond, 3);
     case EventColumn: return status.lastEvent;
     default: return {};

@@ -31,6 +31,9 @@ QString shownNumber(double value, int digits = 4);
 /// Returns "12 %" for a share from 0 to 1, with one more digit below 10 % and where it would round
 /// to 100 %: "<0.1 %" is almost nothing, ">99.9 %" almost all.
 QString percentText(double share);
+/// Returns a share that is compared with others, such as an accuracy, with two decimals: "97.30 %".
+/// Almost nothing is "<0.01 %", almost all ">99.99 %".
+QString finePercentText(double share);
 
 struct LaneStatus {
     QString name;               ///< "amp-fp16-2", in files

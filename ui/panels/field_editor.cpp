@@ -559,7 +559,7 @@ bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
                         static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
     const QString valid = escape ? m_index.data(Qt::EditRole).toString() : QString();
     // where nothing is to be given up, Esc is the window's
-    if (escape && ((m_line && (m_line->text() != valid || !errorText().isEmpty())) ||
+    if (escape && ((m_line && (m_line->text() != valid || !refusal().isEmpty())) ||
                    (m_spin && m_spin->refuses()))) {
         if (m_line) m_line->setModified(false);
         m_model.setData(m_index, valid);

@@ -2,7 +2,6 @@
 #include "ui/window/main_window.h"
 
 #include "engine/core/error.h"
-#include "engine/runs/run_folder.h"
 #include "engine/runs/run_store.h"
 #include "engine/settings/run_task.h"
 #include "ui/dialogs/ask.h"
@@ -46,9 +45,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
-#include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <new>
 #include <set>
 #include <utility>
@@ -61,19 +58,15 @@ constexpr size_t kWindowReserve = size_t{1} << 20;
 constexpr int kBetweenLooks = 20;                      // ms, at a training that is to rest
 constexpr std::chrono::milliseconds kForSettings{300}; // how long closing waits for the settings
 
-/// Returns what the settings, the run that is shown and the one that trains read, and the files
-/// with the name of `target` of the saved runs in the list: one of them alone would no longer fit
-/// the others.
+/// Returns what the settings, the run that is shown and the one that trains read, and the saved
+/// runs in the list: one of their files alone would no longer fit the others.
 std::vector<ReadPath> readBy(const RunConfig& settings, const ShownRun& shown,
-                             const RunStore& store, const std::filesystem::path& target) {
+                             const RunStore& store) {
     std::vector<ReadPath> all = readPathsOf(settings);
     for (const RunPtr& run : {shown.run(), shown.trained()})
         if (run)
             for (ReadPath& each : readPathsOf(run->info().recorded))
                 all.push_back(std::move(each));
-    const std::string file = target.filename().string();
-    const std::vector<std::string> own = runFileNames();
-    if (std::find(own.begin(), own.end(), file) == own.end()) return all;
     std::set<std::string> folders;
     if (shown.run()) folders.insert(shown.run()->info().folder);
     for (const RunStore::Entry& entry : store.entries())
@@ -82,7 +75,7 @@ std::vector<ReadPath> readBy(const RunConfig& settings, const ShownRun& shown,
     //: in the place of a setting's name, as in "%1 is the file of %2 and would be overwritten"
     const std::string name = QCoreApplication::translate("MainWindow", "a saved run").toStdString();
     for (const std::string& folder : folders)
-        all.push_back({name, (std::filesystem::path(folder) / file).string()});
+        all.push_back({.name = name, .path = folder, .isRun = true});
     return all;
 }
 } // namespace
@@ -117,11 +110,8 @@ MainWindow::MainWindow(WindowOptions options)
     connect(m_files.get(), &WindowFiles::ended, panes, [panes](bool opened) {
         if (opened) panes->leadToPlay();
     });
-    make<KeptFiles>(
-        [this](const std::string& target) {
-            return readBy(m_models.config.config(), *m_shown, m_models.store, target);
-        },
-        [this](const QString& text) { m_parts.banner->showText(text); }, *this);
+    make<KeptFiles>([this] { return readBy(m_models.config.config(), *m_shown, m_models.store); },
+                    [this](const QString& text) { m_parts.banner->showText(text); }, *this);
     connectParts();
     if (m_options.remember) restoreLayout();
     chooseTheme(m_options.theme);

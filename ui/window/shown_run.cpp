@@ -63,7 +63,7 @@ void ShownRun::connectSession() {
     });
     connect(m_parts.setup, &SetupPanel::restartRequested, this, [this] {
         const bool trains = m_controller.willTrain();
-        if (restart() && trains) m_controller.play();
+        if (reset() && trains) m_controller.play();
     });
     connect(&m_models.config, &ConfigModel::liveEdited, this,
             [this](int lane, const std::string& key, const FieldValue& value) {
@@ -228,9 +228,10 @@ ResetNews ShownRun::newsOfReset() const {
     return {m_models, *m_current, begun.edits};
 }
 
-void ShownRun::reset() {
+bool ShownRun::reset() {
     // keep() tells the way back: until the next run is there, the shown one stays
     m_resets = restart();
+    return m_resets;
 }
 
 /// An experiment whose data were exchanged is no longer the preset or file that was opened.

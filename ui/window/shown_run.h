@@ -67,7 +67,7 @@ public:
     bool restart();
     /// Does what restart() does, and tells the way back to the run that is shown, once there is
     /// one.
-    void reset();
+    bool reset();
     /// Tells of a restart what its maker knows, after what it has changed itself.
     void tellWithNews(const QString& text) { emit told((m_news + u' ' + text).trimmed()); }
     /// Lets a lane that is in the settings but does not run yet continue from a lane of the run.

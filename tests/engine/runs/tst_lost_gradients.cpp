@@ -92,6 +92,47 @@ private slots:
         QCOMPARE(totals.zeroUpdates(), int64_t{7}); // so there was underflow again
     }
 
+    /// Where the scale was set by hand, an event would tell of underflow at once: without one, the
+    /// units are dead.
+    void zerosAtAScaleOfTheUser() {
+        for (const float scale : {65536.0f, 0.5f}) {
+            LaneTotals totals;
+            for (int64_t step = 1; step <= 20; ++step)
+                totals.add(rowAt(step, 1, step < 5 ? 1 : 0));
+            totals.add(rowAt(21, scale, 0)); // in the next update, too
+            for (int64_t step = 22; step <= 200; ++step)
+                totals.add(rowAt(step, scale, step < 60 ? 1 : 0));
+            totals.add(underflowAt(5)); // events come after all rows of their batch
+            QCOMPARE(totals.zeroUpdates(), int64_t{16});
+            totals.add(underflowAt(21));
+            QCOMPARE(totals.zeroUpdates(), int64_t{16 + 1 + 141});
+        }
+    }
+
+    /// A scale that its rule has changed brings no new event: the underflow goes on.
+    void zerosWhileTheScaleGrows() {
+        LaneTotals totals;
+        totals.add(underflowAt(1));
+        for (int64_t step = 1; step <= 6; ++step)
+            totals.add(rowAt(step, step <= 3 ? 8 : 16, 0).setFlags(step == 3 ? kGrew : 0u));
+        QCOMPARE(totals.zeroUpdates(), int64_t{6});
+        totals.add(rowAt(7, 16, 1).setFlags(kSkipped | kBackedOff));
+        totals.add(rowAt(8, 8, 0));
+        QCOMPARE(totals.zeroUpdates(), int64_t{7});
+    }
+
+    /// The trial of the fork is its own.
+    void zerosOfAFork() {
+        LaneTotals totals;
+        totals.add(underflowAt(1));
+        totals.add(rowAt(1, 8, 0));
+        totals.fork();
+        totals.add(rowAt(2, 8, 0));
+        QCOMPARE(totals.zeroUpdates(), int64_t{1});
+        totals.add(underflowAt(2));
+        QCOMPARE(totals.zeroUpdates(), int64_t{2});
+    }
+
     /// Only the last of several batches is an update.
     void ofSeveralBatches() {
         LaneTotals totals(2);

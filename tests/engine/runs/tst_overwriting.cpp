@@ -26,6 +26,7 @@ class TestOverwriting : public QObject {
 private slots:
     void readPaths();
     void files();
+    void filesOfARun();
     void savedRuns();
     void heldRuns();
     void recordedRuns();
@@ -89,6 +90,29 @@ void TestOverwriting::files() {
                                              "overwritten; choose another folder or name");
     for (const char* name : {"other.npy", "none.npy", "data/net.onnx", "data/cat/2.png"})
         QCOMPARE(refused(name), std::string("allowed"));
+}
+
+/// Of a saved run's folder only the run's own files are kept, under whatever name a link has.
+void TestOverwriting::filesOfARun() {
+    QVERIFY(QDir(m_folder.path()).mkpath("run"));
+    const std::vector<ReadPath> all{{.name = "a saved run", .path = path("run"), .isRun = true}};
+    for (const char* name : {"run/experiment.json", "run/steps.csv", "run/mine.json",
+                             "run/Experiment.json", "experiment.json"})
+        writeFileAtomically(path(name), "mine");
+    std::filesystem::create_symlink(path("run/steps.csv"), path("link.csv"));
+    std::filesystem::create_symlink(path("run"), path("same run"));
+    const auto allowed = [&](const char* name) {
+        return thrownBy<InputError>([&] { keepRead(all, path(name)); }) == "nothing thrown";
+    };
+    for (const char* name :
+         {"run/experiment.json", "run/steps.csv", "link.csv", "same run/steps.csv"})
+        QVERIFY2(!allowed(name), name);
+    for (const char* name : {"run/mine.json", "experiment.json", "run/events.csv"})
+        QVERIFY2(allowed(name), name);
+    // a file system that ignores case has but one of both
+    const bool both =
+        !std::filesystem::equivalent(path("run/experiment.json"), path("run/Experiment.json"));
+    QCOMPARE(allowed("run/Experiment.json"), both);
 }
 
 /// Saving a run, as the window does, replaces no file that the run was trained on.

@@ -586,9 +586,12 @@ void TestCheckpoint::savedOverItsOwn() {
         QCOMPARE(reads, 1);
         QCOMPARE(QByteArray::fromStdString(checkpoint()), contentOf(checkpointAt(place)));
     }
-    const QByteArray before = contentOf(checkpointAt(own.path().toStdString()));
     QVERIFY(QFile::remove(QString::fromStdString(checkpointAt(other.path().toStdString()))));
-    QCOMPARE(QByteArray::fromStdString(checkpoint()), before);
+    const std::string before = checkpointAt(own.path().toStdString());
+    QCOMPARE(QByteArray::fromStdString(checkpoint()), contentOf(before));
+    QVERIFY(QFile::remove(QString::fromStdString(before))); // no older one is kept: newest is told
+    const std::string told = thrownBy<InputError>([&] { (void)checkpoint(); });
+    QVERIFY2(told.starts_with(other.path().toStdString()), told.c_str());
 }
 
 } // namespace tst_checkpoint

@@ -71,6 +71,8 @@ void TestNotesOnPredicted::untrainedNetworks() {
     const std::string own = notes(*experiment, 0, path);
     QVERIFY2(own.starts_with("The network had not been trained yet.\nfp32: Predicted right: "),
              own.c_str());
+    QCOMPARE(notes(*experiment, kEveryLane, other),
+             std::string("The networks had not been trained yet.\n"));
     QCOMPARE(notes(*trained(path, 1), 0, other), std::string());
 }
 
@@ -105,6 +107,9 @@ void TestNotesOnPredicted::dataThatWereTrainedOn() {
     const std::string told = notes(*table, 0, around);
     QVERIFY2(told.starts_with(around + " is the table that the network was trained on.\nfp32: "),
              told.c_str());
+    const std::string ofAll = notes(*table, kEveryLane, around);
+    QVERIFY2(ofAll.starts_with(around + " is the table that the networks were trained on.\nfp32: "),
+             ofAll.c_str());
     QVERIFY(notes(*table, 0, write("copy.csv", "size,kind\n1,small\n")).starts_with("fp32: "));
 
     std::vector<float> x;

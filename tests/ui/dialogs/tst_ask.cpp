@@ -151,7 +151,7 @@ void TestAsk::whatIsReadIsKept() {
     QVERIFY(KeptFiles::allow(&window, mine)); // nobody reads it yet
     QString told;
     make<KeptFiles>(
-        [&](const std::string&) {
+        [&] {
             return std::vector{ReadPath{"task.image", mine.toStdString()}};
         },
         [&told](const QString& text) { told = text; }, window);

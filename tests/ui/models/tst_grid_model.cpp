@@ -114,13 +114,22 @@ private slots:
                                         "loss, then the lowest loss, then the fewest"),
             qPrintable(model.starRule()));
         model.show(GridModel::Measure::Accuracy);
-        QCOMPARE(shownAt(model, 1, 1), QStringLiteral("★ 75 %"));
+        QCOMPARE(shownAt(model, 1, 1), QStringLiteral("★ 75.00 %"));
+        judged.score.accuracy = 0.99996;
+        model.set(3, judged);
+        QCOMPARE(shownAt(model, 1, 1), QStringLiteral("★ >99.99 %"));
+        judged.score.accuracy = 0.75;
+        model.set(3, judged);
         QCOMPARE(shownAt(model, 0, 0), QStringLiteral("–"));
         model.show(GridModel::Measure::Scale);
         QCOMPARE(shownAt(model, 0, 0), QStringLiteral("2^10"));
         judged.zeroGradients = 0.25;
         judged.gradientError = 0.5;
         model.set(3, judged);
+        judged.zeroGradients = 0.99996;
+        model.set(2, judged);
+        model.show(GridModel::Measure::ZeroGradients);
+        QCOMPARE(shownAt(model, 1, 0), QStringLiteral("★ >99.9 %"));
         judged.zeroGradients = 0.5;
         judged.gradientError = 2;
         model.set(2, judged);

@@ -192,6 +192,7 @@ void TestRunStatus::whatWasJudgedIsNamed() {
                  shares.contains(QLatin1String("0.25 (validation accuracy 97.31 %)")),
              qPrintable(shares));
     QVERIFY(summaryOf(metric::Accuracy, 1, 1).contains(QLatin1String("accuracy 100 %)")));
+    QVERIFY(summaryOf(metric::Accuracy, 1, 0.99996).contains(QLatin1String("accuracy >99.99 %)")));
     const QString errors = summaryOf(metric::ValidationError, 12.5, 3);
     QVERIFY2(errors.contains(QLatin1String("0.25 (validation error 12.5)")) &&
                  errors.contains(QLatin1String("0.25 (validation error 3)")),

@@ -219,6 +219,12 @@ void TestAxes::percentages() {
     QCOMPARE(percentText(0.997), QStringLiteral("99.7 %"));
     QCOMPARE(percentText(0.9996), QStringLiteral(">99.9 %"));
     QCOMPARE(percentText(1), QStringLiteral("100 %"));
+    QCOMPARE(finePercentText(0), QStringLiteral("0.00 %"));
+    QCOMPARE(finePercentText(0.00004), QStringLiteral("<0.01 %"));
+    QCOMPARE(finePercentText(0.973), QStringLiteral("97.30 %"));
+    QCOMPARE(finePercentText(0.99994), QStringLiteral("99.99 %"));
+    QCOMPARE(finePercentText(0.99996), QStringLiteral(">99.99 %"));
+    QCOMPARE(finePercentText(1), QStringLiteral("100.00 %"));
 }
 
 /// A scale that is no power of two is written out, too, as in the sentences about it.

@@ -6,6 +6,7 @@
 #include "tests/support/plot_parts.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/served_events.h"
+#include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
 
 #include <QAction>
@@ -83,6 +84,7 @@ class TestKeptRun : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void aResetCanBeTakenBack();
+    void aRestartTellsTheWayBack();
     void theWayBackIsToldOnceItIsThere();
     void anotherExperimentCanBeTakenBack();
     void itTakesTurns();
@@ -123,6 +125,24 @@ void TestKeptRun::aResetCanBeTakenBack() {
     QTest::keyClick(&window, Qt::Key_R); // nothing was trained since
     QVERIFY(isEmptyAgain(window));
     QVERIFY(!window.statusBar()->currentMessage().contains(QStringLiteral("Reset")));
+}
+
+/// As the settings' button does it, and cells of the map that become lanes.
+void TestKeptRun::aRestartTellsTheWayBack() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    const QString back = QStringLiteral("Reset. Shift+R brings back the run that trained to step ");
+    const auto tells = [&] { return window.statusBar()->currentMessage().startsWith(back); };
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 0, kPatience);
+    emit window.setup().restartRequested();
+    QTRY_VERIFY_WITH_TIMEOUT(tells(), kPatience);
+    QVERIFY(reaches(window, SessionState::Running)); // it trains on, and the words stay
+    QVERIFY(tells());
+    QVERIFY(window.canBringBack());
+    window.pause();
+    QVERIFY(reaches(window, SessionState::Paused));
 }
 
 /// Before the next networks are built, Shift+R would bring back another run, or none.

@@ -383,6 +383,17 @@ void TestPaneKeys::escClosesTheBanner() {
     QVERIFY(banner->isVisible());
     press(Qt::Key_Escape);
     QVERIFY(banner->isHidden());
+    ConfigModel& model = window().config(); // a path that is accepted and cannot be read
+    QVERIFY(model.setData(model.index(model.rowOf("data.kind")), QStringLiteral("csv")));
+    QVERIFY(model.setData(model.index(model.rowOf("data.path")), QStringLiteral("/none.csv")));
+    const FieldEditor* editor = window().setup().editor("data.path");
+    QTRY_VERIFY_WITH_TIMEOUT(!editor->errorText().isEmpty(), kPatience);
+    showsAgain();
+    editor->control()->setFocus();
+    QCOMPARE(window().focusWidget(), editor->control());
+    press(Qt::Key_Escape);
+    QVERIFY(banner->isHidden());
+    QVERIFY(!editor->errorText().isEmpty());
 }
 
 /// The button that has the keyboard would take Space, which the status bar names.

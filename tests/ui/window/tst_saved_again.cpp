@@ -168,6 +168,9 @@ void TestSavedAgain::noFileOfItAlone() {
     const QString folder = copyOfResults();
     const QString other = QDir(folder).filePath(QStringLiteral("mine.json"));
     QVERIFY(QFile::copy(QDir(folder).filePath(QStringLiteral("experiment.json")), other));
+    const QTemporaryDir elsewhere;
+    const QString link = elsewhere.filePath(QStringLiteral("link.json"));
+    QVERIFY(QFile::link(QDir(folder).filePath(QStringLiteral("experiment.json")), link));
     Opened opened(tinyConfig(7));
     MainWindow& window = opened.window;
     const auto allows = [&](const char* name) {
@@ -178,7 +181,7 @@ void TestSavedAgain::noFileOfItAlone() {
     QVERIFY(showsSaved(window));
     const auto isKept = [&] {
         return !allows("experiment.json") && !allows("steps.csv") && !allows("events.csv") &&
-               allows("mine.json") && allows("new.json");
+               allows("mine.json") && allows("new.json") && !KeptFiles::allow(&window, link);
     };
     QVERIFY(isKept());
     QVERIFY2(window.bannerText().contains(QStringLiteral("is the file of a saved run and would be "
