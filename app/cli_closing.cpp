@@ -5,22 +5,18 @@
 #include "app/cli_ranking.h"
 
 #include "engine/core/text.h"
+#include "engine/data/known_facts.h"
 #include "engine/runs/zero_gradients.h"
 #include "engine/settings/lane_titles.h"
+#include "engine/settings/run_task.h"
 #include "engine/train/run_info.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace halfscope::cli {
 namespace {
-
-size_t nameWidth(const Experiment& experiment) {
-    size_t width = 4; // "lane"
-    for (int i = 0; i < experiment.lanes(); ++i)
-        width = std::max(width, experiment.laneName(i).size());
-    return width;
-}
 
 /// Returns a sentence about gradients that were lost in part; empty where few were.
 std::string lostText(const Experiment& experiment, std::span<const GradientRange> ranges,
@@ -34,6 +30,22 @@ std::string lostText(const Experiment& experiment, std::span<const GradientRange
     return text + (scales ? ": its loss scale is too small." : ": it does not scale its loss.");
 }
 
+/// Returns what both tables tell of a lane.
+RankedLane figuresOf(const Experiment& experiment, std::span<const LaneSums> lanes, size_t index) {
+    const LaneSums& sums = lanes[index];
+    const LaneTotals& lane = sums.totals;
+    const StepRow& last = lane.last();
+    RankedLane each;
+    each.name = experiment.laneName(static_cast<int>(index));
+    each.score = {lane.accuracy(), lane.validationLoss(), sums.losses.median(),
+                  last.skippedSoFar()};
+    each.lastLoss = static_cast<double>(last.loss());
+    each.scale = scalesLoss(experiment.config().lanes[index]) ? scaleText(lane.scaleAfter()) : "-";
+    each.milliseconds = sums.milliseconds();
+    each.validationError = lane.validationError();
+    return each;
+}
+
 } // namespace
 
 std::vector<LaneSums> noSums(const Experiment& experiment, size_t lanes) {
@@ -42,40 +54,19 @@ std::vector<LaneSums> noSums(const Experiment& experiment, size_t lanes) {
 }
 
 std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes) {
-    const size_t width = nameWidth(experiment);
-    constexpr size_t kLoss = 12, kAccuracy = 10;
-    const bool judged = lanes.front().totals.validationLoss().has_value();
-    const bool classes = lanes.front().totals.accuracy().has_value();
-    const bool errs = lanes.front().totals.validationError().has_value();
-    std::string text = padded("lane", width) + "  final loss  ";
-    if (judged) text += padded("val. loss", kLoss);
-    if (classes) text += padded("accuracy", kAccuracy);
-    if (errs) text += padded("val. MAE", kLoss);
-    text += "skipped  scale     ms/step  peak\n";
+    std::vector<RankedLane> table;
     const std::vector<LaneInfo> infos = lanesOf(experiment.recorded());
     const std::vector<LaneTitle> titles = laneTitleParts(experiment.config(), parentsOf(infos));
-    for (int i = 0; i < experiment.lanes(); ++i) {
-        const LaneTotals& lane = lanes[static_cast<size_t>(i)].totals;
-        const StepRow& last = lane.last();
-        const LaneConfig& config = experiment.config().lanes[static_cast<size_t>(i)];
-        text += padded(experiment.laneName(i), width) + "  " +
-                padded(shortNumber(static_cast<double>(last.loss()), 6), kLoss);
-        const auto loss = lane.validationLoss(), accuracy = lane.accuracy();
-        if (judged) text += padded(loss ? shortNumber(*loss, 6) : "", kLoss);
-        if (classes) text += padded(accuracy ? percentText(*accuracy, 4) : "", kAccuracy);
-        const auto error = lane.validationError();
-        if (errs) text += padded(error ? shortNumber(*error, 6) : "", kLoss);
-        text += padded(std::to_string(last.skippedSoFar()), 9) +
-                padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 10) +
-                padded(shortNumber(lanes[static_cast<size_t>(i)].milliseconds(), 3), 9);
-        const std::string peak = sizeText(experiment.lane(i).memory().peakBytes);
-        const LaneTitle& title = titles[static_cast<size_t>(i)];
-        std::string apart = differencesText(title);
+    for (size_t i = 0; i < static_cast<size_t>(experiment.lanes()); ++i) {
+        RankedLane& each = table.emplace_back(figuresOf(experiment, lanes, i));
+        each.peak = sizeText(experiment.lane(static_cast<int>(i)).memory().peakBytes);
+        const LaneTitle& title = titles[i];
+        each.settings = differencesText(title);
         if (title.parent >= 0)
-            apart += (apart.empty() ? "from " : ", from ") + experiment.laneName(title.parent);
-        text += apart.empty() ? peak + "\n" : padded(peak, 10) + apart + "\n";
+            each.settings +=
+                (each.settings.empty() ? "from " : ", from ") + experiment.laneName(title.parent);
     }
-    return text;
+    return laneTable(table);
 }
 
 std::string testLine(const Experiment& experiment, std::span<const LaneSums> lanes) {
@@ -123,7 +114,7 @@ std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> la
         std::string lost = totals.underflowText().english();
         if (lost.empty()) lost = lostText(experiment, ranges, static_cast<int>(i));
         if (!lost.empty() && !ofData) text += name + ": " + lost + "\n";
-        const std::string sentence = totals.skips().sentence(dynamic).english();
+        const std::string sentence = totals.skips().sentence(dynamic, &lane).english();
         if (sentence.empty()) continue;
         text += name + ": " + sentence + "\n";
         if (const Message& telling = totals.tellingOverflow(); !telling.empty())
@@ -132,25 +123,27 @@ std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> la
     return text;
 }
 
+std::string heldFaultLine(const Experiment& experiment, std::span<const LaneSums> lanes) {
+    const auto isLost = [](const LaneSums& lane) {
+        const auto loss = lane.totals.validationLoss();
+        return loss && !std::isfinite(*loss);
+    };
+    if (std::none_of(lanes.begin(), lanes.end(), isLost)) return {};
+    const Message fault = knownHeldFault(taskOf(experiment.config()));
+    return fault.empty() ? std::string() : fault.english() + "\n";
+}
+
 std::string rankingOf(const Experiment& experiment, std::span<const Sweep> sweeps,
                       std::span<const LaneSums> lanes, std::span<const GradientRange> ranges) {
     std::vector<RankedLane> table;
     for (size_t i = 0; i < lanes.size(); ++i) {
-        const LaneTotals& lane = lanes[i].totals;
-        const StepRow& last = lane.last();
-        RankedLane each{
-            experiment.laneName(static_cast<int>(i)),
-            sweptText(experiment.config(), i, sweeps),
-            {lane.accuracy(), lane.validationLoss(), lanes[i].losses.median(), last.skippedSoFar()},
-            static_cast<double>(last.loss()),
-            scalesLoss(experiment.config().lanes[i]) ? scaleText(lane.scaleAfter()) : "-"};
+        RankedLane& each = table.emplace_back(figuresOf(experiment, lanes, i));
+        each.settings = sweptText(experiment.config(), i, sweeps);
         if (i < ranges.size() && ranges[i].total() > 0)
             each.zeros =
                 static_cast<double>(ranges[i].zeros()) / static_cast<double>(ranges[i].total());
-        each.milliseconds = lanes[i].milliseconds();
-        table.push_back(std::move(each));
     }
-    return rankingTable(table);
+    return rankingTable(table, ZeroCounts::AtTheEnd);
 }
 
 } // namespace halfscope::cli

@@ -23,12 +23,18 @@ struct LaneSums {
         times.add(row.deviceSeconds());
         losses.add(static_cast<double>(row.loss()));
     }
+    /// See LaneTotals::continueFrom(). A fork's steps take times of their own.
+    void continueFrom(const LaneSums& parent, int64_t forkStep, int32_t lane) {
+        const int64_t before = totals.last().step;
+        totals.continueFrom(parent.totals, forkStep, lane);
+        if (totals.last().step != before) losses = parent.losses;
+    }
     double milliseconds() const { return 1000 * times.median(); } ///< of a step
 };
 
 /// Returns empty sums of so many lanes.
 std::vector<LaneSums> noSums(const Experiment&, size_t lanes);
-/// Returns a table with a row for each lane.
+/// Returns a table with a row for each lane, in their order.
 std::string closingTable(Experiment&, std::span<const LaneSums>);
 /// Returns a line about the best validation of each lane, by accuracy or else by loss; empty where
 /// the last one of every lane is as good.
@@ -39,6 +45,9 @@ std::string testLine(const Experiment&, std::span<const LaneSums>);
 /// and where a lane's gradients were lost. Without ranges, nothing is known of gradients that were
 /// only lost in part.
 std::string laneNotes(const Experiment&, std::span<const LaneSums>, std::span<const GradientRange>);
+/// Names the first sample to validate on that holds inf or nan, where a lane's validation loss is
+/// not finite; empty where no such sample is known.
+std::string heldFaultLine(const Experiment&, std::span<const LaneSums>);
 /// Returns the table of the lanes of a sweep, from the best to the worst.
 std::string rankingOf(const Experiment&, std::span<const Sweep>, std::span<const LaneSums>,
                       std::span<const GradientRange>);

@@ -161,11 +161,11 @@ std::vector<std::string> textsOf(const TaskConfig& task, const Judged& judged) {
     return textsAt(task, judged.predictions.numbers);
 }
 
-/// `own` are the weights of the run that was judged, if it was one; `known` has the scores where
-/// the file has the targets.
+/// `own` are the weights of the run that was judged, if it was one.
 void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
                    const std::optional<RunWeights>& own, std::span<const Judged> lanes,
-                   const std::optional<KnownTargets>& known) {
+                   const TargetScores& scores) {
+    const std::optional<KnownTargets>& known = scores.known;
     const int64_t samples = lanes.front().samples;
     const bool untrained = own && own->untrained();
     const auto same = untrained ? std::nullopt : trainedOn(config.task, lanes.size());
@@ -174,7 +174,12 @@ void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
         printNote("Data: " + note.english() + "\n");
     std::string text = std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
                        pathText(options.predict) + " predicted";
-    text += known ? "\n" : "; there are no scores, because the targets are not known\n";
+    const bool told = known || !scores.reason.empty();
+    text += told ? "\n" : "; there are no scores, because the targets are not known\n";
+    for (const Judged& lane : lanes)
+        if (const auto note = notFiniteNote({lane.lane, lane.predictions}))
+            text += note->english() + "\n";
+    if (!scores.reason.empty()) text += scores.reason.english() + "\n";
     for (size_t i = 0; known && i < lanes.size(); ++i)
         text += known->sentence(i, lanes[i].lane).english() + "\n";
     if (const auto unknown = known ? known->unknownSentence() : std::nullopt)
@@ -253,8 +258,8 @@ int evaluate(const EvaluateOptions& options) {
     }
     signals.setStop([] {}); // what is being written is written to its end
     if (predicts) {
-        const auto known = writePredictions(OutputFolder(options.out), lanes, config.task);
-        if (!options.quiet) tellPredicted(options, config, own, lanes, known);
+        const auto scores = writePredictions(OutputFolder(options.out), lanes, config.task);
+        if (!options.quiet) tellPredicted(options, config, own, lanes, scores);
         return 0;
     }
     if (keeps) writeScores(OutputFolder(options.out), lanes, textsOf(config.task, lanes.front()));

@@ -157,11 +157,8 @@ std::string idleText(const RunConfig& config, const std::vector<std::string>& se
     std::vector<Assignment> given;
     for (const std::string& setting : settings)
         given.push_back(parseAssignment(setting));
-    std::vector<std::string> keys = idleSettings(config, given);
-    if (fromFile)
-        for (std::string& key : idleSettings(config))
-            if (std::find(keys.begin(), keys.end(), key) == keys.end())
-                keys.push_back(std::move(key));
+    const std::vector<std::string> keys =
+        fromFile ? idleBesideFile(config, given) : idleSettings(config, given);
     std::string text;
     for (const std::string& key : keys)
         text += (text.empty() ? "Without effect beside the other settings: " : ", ") + key;

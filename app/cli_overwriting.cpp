@@ -112,8 +112,6 @@ CommandFiles filesOfRun(const RunOptions& options, const RunConfig& config,
             return std::ranges::find(kept, name) != kept.end();
         });
     }
-    for (std::string& name : evaluationFilesIn(options.out))
-        names.push_back(std::move(name));
     // what a checkpoint has in their place was read already
     RunConfig reads = config;
     if (here) reads.model.weights.clear();
@@ -129,6 +127,14 @@ CommandFiles filesOfRun(const RunOptions& options, const RunConfig& config,
     });
     files.addRead("--resume", checkpoint);
     return files;
+}
+
+std::string evaluationNote(const std::string& folder) {
+    std::string left;
+    for (const std::string& name : evaluationFilesIn(folder))
+        left += (left.empty() ? "" : ", ") + pathText(name);
+    return left.empty() ? left
+                        : "Not of this run, but left in " + pathText(folder) + ": " + left + "\n";
 }
 
 void checkExport(const std::string& out, const RunConfig& config,

@@ -1,9 +1,9 @@
-// The table that ends a sweep: lanes from the best to the worst, with the settings that they differ
-// in.
+// The tables of lanes that end a run and a sweep: the same figures under the same names.
 #pragma once
 
 #include "engine/runs/lane_ranking.h"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,10 +18,17 @@ struct RankedLane {
     std::string scale;             ///< loss scale after the last step; "-" when there is none
     std::optional<double> zeros{}; ///< share of the gradients that are 0, from 0 to 1
     double milliseconds = 0;       ///< median time of a step on its device
+    std::optional<double> validationError{}; ///< Validation::error
+    std::string peak{};                      ///< of memory; empty: not told
 };
 
-/// Returns the table as text; the last line explains the columns. Lanes whose losses are not finite
-/// come last and have no rank.
-std::string rankingTable(std::span<const RankedLane>);
+/// How the shares of gradients that are zero were counted.
+enum class ZeroCounts : uint8_t { AtTheEnd, MedianOfLastSteps };
+
+/// Returns the lanes in their order as a table; the last line explains the columns.
+std::string laneTable(std::span<const RankedLane>);
+/// Returns them from the best to the worst, with their ranks in front. Lanes whose losses are not
+/// finite come last and have no rank.
+std::string rankingTable(std::span<const RankedLane>, ZeroCounts);
 
 } // namespace halfscope::cli

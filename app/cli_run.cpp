@@ -17,6 +17,7 @@
 #include "engine/data/dataset.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/lane_ranking.h"
+#include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
 #include "engine/settings/run_task.h"
@@ -144,8 +145,8 @@ public:
             std::vector<GradientRange> ranges;
             if (m_countEvery > 0) ranges = lastRanges(outcome);
             print((m_sweeps.empty() ? bestLine(m_experiment, m_lanes) : std::string()) +
-                  testLine(m_experiment, m_lanes) + laneNotes(m_experiment, m_lanes, ranges) +
-                  gradientTables(m_experiment, ranges));
+                  testLine(m_experiment, m_lanes) + heldFaultLine(m_experiment, m_lanes) +
+                  laneNotes(m_experiment, m_lanes, ranges) + gradientTables(m_experiment, ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
         if (!options.onnx.empty())
@@ -284,8 +285,8 @@ private:
     void continueForks() {
         for (size_t i = 0; i < m_infos.size(); ++i)
             if (const LaneInfo& lane = m_infos[i]; lane.parent >= 0)
-                m_lanes[i].totals.continueFrom(m_lanes[static_cast<size_t>(lane.parent)].totals,
-                                               lane.forkStep, static_cast<int32_t>(i));
+                m_lanes[i].continueFrom(m_lanes[static_cast<size_t>(lane.parent)], lane.forkStep,
+                                        static_cast<int32_t>(i));
     }
 
     /// Adds to what the closing table shows; returns how many seconds the devices worked on it.
@@ -529,6 +530,7 @@ int run(const RunOptions& options) {
         printNote("The rows up to step " + std::to_string(start.past->step) +
                   " are not beside the checkpoint: the tables begin with the next one.\n");
     Loop loop(experiment, options, start.past ? &*start.past : nullptr, std::move(events));
+    if (!options.quiet && !options.out.empty()) printNote(evaluationNote(options.out));
     loop.go(signals);
     loop.saveAtEnd(signals);
     loop.close(options);

@@ -71,7 +71,7 @@ bool isIn(const std::string& session, const std::string& name) {
         throw InputError(Message::data(unknown + nearestHint(options.run, known).english() +
                                        " (halfscope-cli runs lists them)"));
     const char* reason = ": no window has left an unsaved run; the results of a saved run are in "
-                         "its folder";
+                         "its folder, or in that of a run that went on from it";
     if (others.used > 0) reason = ": a program uses the only sessions that there are";
     if (!others.unreadable.empty())
         reason = ": there are sessions, but they cannot be read (halfscope-cli runs says why)";

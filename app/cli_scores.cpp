@@ -6,8 +6,8 @@
 #include "engine/core/text.h"
 #include "engine/io/json_text.h"
 #include "engine/runs/run_folder.h"
-#include "engine/runs/run_tables.h"
 #include "engine/train/predicted_samples.h"
+#include "engine/train/samples_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,6 @@ namespace {
 
 constexpr size_t kMostPrinted = 12;   // classes: so many fit into 80 columns
 constexpr size_t kMostWritten = 1000; // classes: ClassCounts has a row for each
-constexpr size_t kMostOutputs = 16;   // the most numbers of a sample that fit into a table
 
 std::string classOf(const Judged& judged, size_t index) {
     return index < judged.classes.size() ? judged.classes[index] : std::to_string(index);
@@ -112,7 +111,9 @@ std::string scoresJson(const KnownTargets& known, std::span<const Judged> lanes)
             if (i < known.right.size())
                 lane["accuracy"] =
                     static_cast<double>(known.right[i]) / static_cast<double>(known.values);
-            lane["mae"] = known.error[i];
+            if (known.finite[i] < known.samples)
+                lane["not_finite"] = known.samples - known.finite[i];
+            if (known.finite[i] > 0) lane["mae"] = known.error[i];
             if (!std::isnan(known.determination[i])) lane["r2"] = known.determination[i];
         }
         list.push_back(std::move(lane));
@@ -121,68 +122,16 @@ std::string scoresJson(const KnownTargets& known, std::span<const Judged> lanes)
     return json.text();
 }
 
-/// Returns what each lane computes for the samples: numbers, or the number of a class for each
-/// sample.
-std::vector<std::vector<double>> valuesOf(std::span<const Judged> lanes, bool classes) {
-    std::vector<std::vector<double>> made;
-    for (const Judged& each : lanes) {
-        const Predictions& all = each.predictions;
-        std::vector<double>& values = made.emplace_back();
-        if (classes) {
-            const auto taken = highestClasses(all.values, static_cast<size_t>(all.outputs));
-            values.assign(taken.begin(), taken.end());
-            continue;
-        }
-        for (size_t i = 0; i < all.values.size(); ++i)
-            values.push_back(all.value(i));
-    }
+std::vector<LanePredictions> predictionsOf(std::span<const Judged> lanes) {
+    std::vector<LanePredictions> made;
+    for (const Judged& each : lanes)
+        made.push_back({each.lane, each.predictions});
     return made;
 }
 
-enum class WithTargets : uint8_t { Yes, No };
-
-/// Writes a line for each sample, or for each of its positions: the sample's number in the data,
-/// its text and its target if it has them, and what each lane predicts.
-std::string samplesCsv(std::span<const Judged> lanes, std::span<const std::string> texts,
-                       WithTargets targets) {
-    const Judged& first = lanes.front();
-    const Predictions& all = first.predictions;
-    const bool classes = first.counts.classes() > 0;
-    const auto outputs = static_cast<size_t>(all.outputs);
-    const size_t columns = classes ? 1 : outputs <= kMostOutputs ? outputs : 0;
-    const auto heading = [&](const std::string& word) {
-        std::string text;
-        for (size_t i = 0; i < columns; ++i)
-            text += "," + csvField(columns == 1 ? word : word + "_" + std::to_string(i));
-        return text;
-    };
-    const bool judged = targets == WithTargets::Yes;
-    const bool everywhere = all.positions > 0;
-    std::string text = everywhere ? "sample,position" : "sample";
-    if (!texts.empty()) text += ",text";
-    if (judged) text += heading("target");
-    for (const Judged& each : lanes)
-        text += heading(each.lane);
-    text += "\n";
-    const std::vector<std::vector<double>> made = valuesOf(lanes, classes);
-    const auto fieldOf = [&](double value) {
-        if (!classes) return predictedText(all, value);
-        const bool known = value >= 0 && value < static_cast<double>(first.counts.classes());
-        return known ? csvField(classOf(first, static_cast<size_t>(value))) : std::string();
-    };
-    const size_t each = everywhere ? static_cast<size_t>(all.positions) : 1; // lines per sample
-    for (size_t row = 0; row < static_cast<size_t>(all.samples) * each; ++row) {
-        text += std::to_string(all.numbers[row / each]);
-        if (everywhere) text += "," + std::to_string(row % each);
-        if (!texts.empty()) text += "," + csvField(texts[row / each]);
-        for (size_t i = 0; judged && i < columns; ++i)
-            text += "," + fieldOf(all.target(row * columns + i));
-        for (const std::vector<double>& values : made)
-            for (size_t i = 0; i < columns; ++i)
-                text += "," + fieldOf(values[row * columns + i]);
-        text += "\n";
-    }
-    return text;
+/// Returns the names of the classes; null where targets are numbers.
+const std::vector<std::string>* classesOf(std::span<const Judged> lanes) {
+    return lanes.front().counts.classes() > 0 ? &lanes.front().classes : nullptr;
 }
 
 void writeArrays(const OutputFolder& folder, std::span<const Judged> lanes) {
@@ -240,30 +189,28 @@ std::string scoresTable(std::span<const Judged> lanes) {
     return text;
 }
 
-std::optional<KnownTargets> writePredictions(const OutputFolder& folder,
-                                             std::span<const Judged> lanes,
-                                             const TaskConfig& task) {
-    std::vector<LanePredictions> made;
-    for (const Judged& each : lanes)
-        made.push_back({each.lane, each.predictions});
-    const Judged& first = lanes.front();
-    const auto* const classes = first.counts.classes() > 0 ? &first.classes : nullptr;
-    const std::string table = task.kind == TaskKind::Arrays ? samplesCsv(lanes, {}, WithTargets::No)
-                                                            : predictedTable(task, made, classes);
+TargetScores writePredictions(const OutputFolder& folder, std::span<const Judged> lanes,
+                              const TaskConfig& task) {
+    const std::vector<LanePredictions> made = predictionsOf(lanes);
+    const auto* const classes = classesOf(lanes);
+    const std::string table = task.kind == TaskKind::Arrays
+                                  ? samplesCsv(made, classes, {}, WithTargets::No)
+                                  : predictedTable(task, made, classes);
     writeArrays(folder, lanes);
     folder.write(run_file::kScoredSamples, table);
-    std::optional<KnownTargets> known = knownTargets(task, made, classes);
-    if (known)
-        folder.write(run_file::kScores, scoresJson(*known, lanes));
+    TargetScores scores = knownTargets(task, made, classes);
+    if (scores.known)
+        folder.write(run_file::kScores, scoresJson(*scores.known, lanes));
     else
         folder.remove(run_file::kScores); // of other samples
-    return known;
+    return scores;
 }
 
 void writeScores(const OutputFolder& folder, std::span<const Judged> lanes,
                  std::span<const std::string> texts) {
     writeArrays(folder, lanes);
-    folder.write(run_file::kScoredSamples, samplesCsv(lanes, texts, WithTargets::Yes));
+    folder.write(run_file::kScoredSamples,
+                 samplesCsv(predictionsOf(lanes), classesOf(lanes), texts, WithTargets::Yes));
     folder.write(run_file::kScores, scoresJson(lanes));
 }
 

@@ -40,9 +40,8 @@ void checkScores(const std::string& folder);
 std::string scoresTable(std::span<const Judged>);
 /// Writes samples.csv and the predictions of each lane, for samples whose targets are not known: of
 /// tables and pictures, the table that the window writes, with columns for each lane. Where the
-/// file has the targets after all, writes scores.json, too, and returns them.
-std::optional<KnownTargets> writePredictions(const OutputFolder&, std::span<const Judged>,
-                                             const TaskConfig&);
+/// file has the targets after all, writes scores.json, too.
+TargetScores writePredictions(const OutputFolder&, std::span<const Judged>, const TaskConfig&);
 /// Writes scores.json, samples.csv and the predictions of each lane; `texts` are the samples
 /// themselves where they are texts of a table, otherwise none.
 void writeScores(const OutputFolder&, std::span<const Judged>, std::span<const std::string> texts);

@@ -16,6 +16,7 @@
 #include "engine/train/setting_grid.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -125,10 +126,10 @@ private:
     int64_t m_shownAt = 0;
 };
 
-/// What marks the best cell: its name, and the words about it.
+/// What cells show beside the loss, and its name.
 struct Mark {
     Criterion by = Criterion::Loss;
-    const char *name = "", *words = "lowest loss";
+    const char* name = "";
 };
 
 Mark markOf(const GridCells& cells) {
@@ -136,11 +137,26 @@ Mark markOf(const GridCells& cells) {
     for (const auto& cell : cells)
         if (cell) scores.push_back(cell->score);
     switch (const Criterion by = criterionOf(scores)) {
-    case Criterion::Accuracy: return {by, ", accuracy", "highest accuracy"};
-    case Criterion::ValidationLoss: return {by, ", val. loss", "lowest validation loss"};
-    case Criterion::Loss: break;
+    case Criterion::Accuracy: return {by, ", accuracy"};
+    case Criterion::ValidationLoss: return {by, ", val. loss"};
+    case Criterion::Loss:
+    case Criterion::Skipped: break;
     }
     return {};
+}
+
+/// Returns what sets the best cell apart: "lowest loss of 2 cells with equal accuracy".
+std::string winText(const Win& win) {
+    static constexpr std::array kBest{"highest accuracy", "lowest validation loss", "lowest loss",
+                                      "fewest skipped steps"}; // by Criterion
+    static constexpr std::array kNames{"accuracy", "validation loss", "loss"};
+    const std::string contenders = std::to_string(win.contenders.size());
+    if (!win.by) return "first of " + contenders + " equal cells";
+    std::string equal;
+    for (const Criterion each : win.equal)
+        equal += (equal.empty() ? "" : " and ") + std::string(kNames[static_cast<size_t>(each)]);
+    const std::string best = kBest[static_cast<size_t>(*win.by)];
+    return equal.empty() ? best : best + " of " + contenders + " cells with equal " + equal;
 }
 
 /// "0.01234, 97.5 % (3)": the median loss, what marks the best cell, and the number of skipped
@@ -160,11 +176,11 @@ std::string tableCell(const std::optional<GridCell>& cell, const Mark& mark) {
 }
 
 /// Says which cell is marked, or why none is.
-std::string markText(const GridCells& cells, std::optional<size_t> best, const Mark& mark) {
+std::string markText(const GridCells& cells, std::optional<size_t> best) {
     const auto finite = [](const std::optional<GridCell>& cell) {
         return cell && cell->outcome != CellOutcome::Failed && cell->score.isFinite();
     };
-    if (best) return std::string("> marks the ") + mark.words;
+    if (best) return "> marks the " + winText(winOf(cells));
     return std::any_of(cells.begin(), cells.end(), finite) ? "no finished cell has a finite loss"
                                                            : "no cell has a finite loss";
 }
@@ -185,8 +201,7 @@ std::string mapTable(const SettingGrid& grid, const GridCells& cells, std::optio
         }
     }
     std::string text = "Median of the last " + std::to_string(LatestLosses::kMost) + " losses" +
-                       mark.name + ", in parentheses the skipped steps; " +
-                       markText(cells, best, mark) +
+                       mark.name + ", in parentheses the skipped steps; " + markText(cells, best) +
                        (across ? "; columns: " + shortKey(*across->field) : std::string()) + "\n";
     std::vector<size_t> widths(grid.columns() + 1, 0);
     for (const auto& line : lines)
@@ -214,7 +229,8 @@ std::string bestTable(const SettingGrid& grid, const GridCells& cells) {
         table.back().zeros = each.zeroGradients;
         table.back().milliseconds = each.milliseconds;
     }
-    return table.empty() ? std::string() : "\n" + rankingTable(table);
+    return table.empty() ? std::string()
+                         : "\n" + rankingTable(table, ZeroCounts::MedianOfLastSteps);
 }
 
 /// Says why cells stopped, ended early or failed.

@@ -9,6 +9,11 @@
 
 namespace halfscope {
 
+/// Of which array, how many, and in which sample.
+inline constexpr Phrase kNotFiniteValues =
+    phrase("Data", "Values of %1 that are inf or nan as float32: %2, the first in sample %3 "
+                   "(counted from 0). The loss of each batch with such a sample is not finite.");
+
 /// What training may not survive.
 struct Extremes {
     int64_t notFinite = 0;   ///< how many are inf or nan as float32

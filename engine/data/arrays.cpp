@@ -310,7 +310,10 @@ private:
     void addPredicted(const TaskConfig& task) {
         Array x = readAt(placeOfPredicted(task), predictedInfo(task, m_x.info));
         checkPredicted(task, m_x.info, x.info); // the file may have changed since
-        if (areIndices()) checkIndices(task, placeOfPredicted(task), x);
+        if (areIndices())
+            checkIndices(task, placeOfPredicted(task), x);
+        else
+            notePredicted(task, extremesOf(x));
         append(std::move(x), {});
         judgeFrom(m_x.info.shape[0]);
     }
@@ -422,10 +425,15 @@ private:
     /// Notes values that no training survives, with the first sample that has one.
     void noteNotFinite(const Extremes& values, const std::string& name) {
         if (values.notFinite > 0)
-            m_notes.push_back({phrase("Data", "Values of %1 that are inf or nan as float32: %2, "
-                                              "the first in sample %3 (counted from 0). The loss "
-                                              "of each batch with such a sample is not finite."),
-                               name, values.notFinite, values.firstSample});
+            m_notes.push_back({kNotFiniteValues, name, values.notFinite, values.firstSample});
+    }
+    /// Does the same for samples that nothing is trained on.
+    void notePredicted(const TaskConfig& task, const Extremes& values) {
+        if (values.notFinite > 0)
+            m_notes.push_back({phrase("Data", "%1: inputs that are inf or nan as float32: %2, the "
+                                              "first in sample %3 (counted from 0). What is "
+                                              "predicted of such samples is rarely a number."),
+                               pathText(task.predictFile), values.notFinite, values.firstSample});
     }
     void noteHeldBack(const TaskConfig& task) {
         const int64_t samples = m_x.info.shape[0];

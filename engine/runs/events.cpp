@@ -94,6 +94,14 @@ bool isHelpless(const Event& event) {
            event.text.english().ends_with(kNoScaleHelps.text());
 }
 
+bool isOfTakenStep(const Event& event) {
+    constexpr std::string_view kAll = kTakenStep.text();
+    constexpr size_t kFrom = kAll.find("%1") + 2;
+    constexpr std::string_view kWords = kAll.substr(kFrom, kAll.find("%2") - kFrom);
+    return event.kind == EventKind::Overflow &&
+           event.text.english().find(kWords) != std::string::npos;
+}
+
 bool tellsFork(const Message& text) {
     const Phrase format = text.format();
     return format == kForkOfLane || format == kForkOfScale;

@@ -74,6 +74,9 @@ inline constexpr Phrase kLossTensor = phrase("Events", "the loss");
 inline constexpr Phrase kInputOf = phrase("Events", "the input of sample %1");
 inline constexpr Phrase kTargetOf = phrase("Events", "the target of sample %1");
 inline constexpr Phrase kZeroEpsilonOf = phrase("Events", "the zero epsilon of %1");
+/// The sentence about an overflow whose step was taken all the same: the step, why, and the scale.
+inline constexpr Phrase kTakenStep =
+    phrase("Events", "Step %1 overflowed, but the step was taken: %2; %3.");
 /// The end of the sentence about an overflow that no loss scale would have prevented.
 inline constexpr Phrase kNoScaleHelps = phrase("Events", "No loss scale would have helped.");
 
@@ -92,6 +95,8 @@ std::string_view optimizerOfZeroEpsilon(std::string_view tensor);
 std::string_view layerOfForward(std::string_view tensor);
 /// Whether an event is an overflow that no loss scale would have prevented.
 bool isHelpless(const Event&);
+/// Whether an event is an overflow whose step was taken all the same.
+bool isOfTakenStep(const Event&);
 
 /// The name of its kind in files.
 std::string_view kindNameOf(const Event&);

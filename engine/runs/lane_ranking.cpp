@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace halfscope {
 
@@ -19,6 +20,7 @@ double cost(std::optional<double> value) {
     return value && !std::isnan(*value) ? *value : std::numeric_limits<double>::infinity();
 }
 
+/// After the first, by Criterion.
 std::array<double, 5> costs(const LaneScore& score) {
     const auto wrong = score.accuracy ? std::optional(1 - *score.accuracy) : std::nullopt;
     return {score.isFinite() ? 0.0 : 1.0, cost(wrong), cost(score.validationLoss), cost(score.loss),
@@ -51,6 +53,26 @@ std::vector<size_t> ranked(std::span<const LaneScore> scores) {
     std::stable_sort(order.begin(), order.end(),
                      [scores](size_t a, size_t b) { return costs(scores[a]) < costs(scores[b]); });
     return order;
+}
+
+Win winOf(std::span<const LaneScore> scores) {
+    const auto best = costs(scores[ranked(scores).front()]);
+    Win win;
+    for (size_t i = 0; i < scores.size(); ++i)
+        if (scores[i].isFinite()) win.contenders.push_back(i);
+    for (size_t at = 1; at < best.size(); ++at) { // behind whether the losses are finite
+        if (std::isinf(best[at])) continue;       // no contender has it
+        std::vector<size_t> equal = win.contenders;
+        std::erase_if(equal, [&](size_t i) { return costs(scores[i])[at] != best[at]; });
+        const auto criterion = static_cast<Criterion>(at - 1);
+        if (equal.size() == 1) {
+            win.by = criterion;
+            return win;
+        }
+        win.equal.push_back(criterion);
+        win.contenders = std::move(equal);
+    }
+    return win;
 }
 
 } // namespace halfscope

@@ -31,8 +31,8 @@ struct LaneScore {
 };
 
 /// What decides which lane is the best.
-enum class Criterion : uint8_t { Accuracy, ValidationLoss, Loss };
-/// Returns the first one that any of the scores has.
+enum class Criterion : uint8_t { Accuracy, ValidationLoss, Loss, Skipped };
+/// Returns the first one that any of the scores has; never Skipped, which only parts equal ones.
 Criterion criterionOf(std::span<const LaneScore>);
 
 /// Returns the lanes from the best to the worst: first those whose losses are finite, then by
@@ -40,5 +40,14 @@ Criterion criterionOf(std::span<const LaneScore>);
 /// steps, then by the number of skipped steps, fewest first. A value that is nan or missing ranks
 /// last; equal lanes keep their order.
 std::vector<size_t> ranked(std::span<const LaneScore>);
+
+/// What sets the best of several scores apart from the others.
+struct Win {
+    std::optional<Criterion> by{};    ///< nothing: others equal it in everything, and it came first
+    std::vector<Criterion> equal{};   ///< those before, which did not decide
+    std::vector<size_t> contenders{}; ///< the scores that equal the best in these, with itself
+};
+/// Tells it of the first one of ranked(), whose losses are finite.
+Win winOf(std::span<const LaneScore>);
 
 } // namespace halfscope

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <new>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -492,7 +493,11 @@ void LeftSession::leaveOutCopies(const std::function<bool(const LeftRun&)>& isCo
 }
 
 void LeftSession::leaveOutSaved() {
-    if (m_damage.empty()) std::erase_if(m_runs, [](const LeftRun& run) { return run.saved; });
+    const auto isSaved = [](const LeftRun& run) { return run.saved; };
+    if (!m_damage.empty() || std::ranges::none_of(m_runs, isSaved)) return;
+    for (const LeftRun& run : m_runs) // it may be the one that has the steps of another
+        if (!run.saved && !isWhole(run)) return;
+    std::erase_if(m_runs, isSaved);
 }
 
 bool LeftSession::isWhole(const LeftRun& run) const {
@@ -500,6 +505,8 @@ bool LeftSession::isWhole(const LeftRun& run) const {
         read(run);
         return std::ranges::find(m_damaged, run.name) == m_damaged.end();
     } catch (const ReportedError&) {
+        return false;
+    } catch (const std::bad_alloc&) { // nobody knows
         return false;
     }
 }

@@ -20,7 +20,7 @@ struct LeftRun {
     std::string origin{};                 ///< see RunInfo::origin
     size_t place = 0;                     ///< among the runs of its session that have steps
     std::optional<int64_t> goesOnAfter{}; ///< the step of its checkpoint; nothing without one
-    bool saved = false;                   ///< all its steps lie elsewhere, too
+    bool saved = false;                   ///< all its steps lie in a folder or in another run, too
 };
 
 /// Callbacks while a run is read; each may be empty.
@@ -49,8 +49,8 @@ public:
     /// killed while it restores a session leaves such copies in its own.
     void leaveOutCopies(const std::function<bool(const LeftRun&)>& isCopy);
     /// Leaves out the runs of which nothing would be lost with the session: they were saved, or
-    /// another run of the session has their steps. Where a part of the session is damaged, that
-    /// may be the other one, and none is left out.
+    /// another run of the session has their steps. Where something is damaged, that may be the
+    /// other one, and none is left out. Reads the runs that stay, unless nothing would be left out.
     void leaveOutSaved();
     /// Reads a run; returns whether nothing of it is damaged.
     bool isWhole(const LeftRun&) const;

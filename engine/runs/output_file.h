@@ -1,5 +1,5 @@
 // The file of what a lane has drawn last: a PNG, which rounds to 8 bits. That of a table of classes
-// holds the exact shares besides, see class_shares.h.
+// holds the exact shares besides, see class_shares.h. It has no nan: pngBytes() draws it magenta.
 #pragma once
 
 #include "engine/data/task_spec.h"
@@ -17,7 +17,8 @@ struct OutputFile {
 };
 
 /// Throws InputError as readPicture() does. A table whose file lacks the shares, as those of
-/// earlier versions do, is what the 8 bits tell.
-OutputFile readOutput(const TaskConfig&, const std::string& path);
+/// earlier versions do, is what the 8 bits tell. Magenta becomes nan again, and a picture that was
+/// grey becomes grey, except where the target has colours: a network may paint magenta.
+OutputFile readOutput(const TaskConfig&, const Picture& target, const std::string& path);
 
 } // namespace halfscope

@@ -49,19 +49,6 @@ std::vector<std::string> keptNames() {
     return names;
 }
 
-/// Returns the names of the files of an evaluation that a folder has.
-template <class HasFile>
-std::vector<std::string> evaluationFiles(const HasFile& hasFile) {
-    std::vector<std::string> names;
-    for (const std::string& lane : allLanes())
-        if (std::string name = run_file::predictions(lane); hasFile(name))
-            names.push_back(std::move(name));
-    if (names.empty()) return names;
-    for (const char* name : {run_file::kScoredSamples, run_file::kScores})
-        if (hasFile(name)) names.emplace_back(name);
-    return names;
-}
-
 /// Swaps the files of an earlier run for those of a new one, and undoes this unless it is finished.
 class Swap {
 public:
@@ -157,11 +144,19 @@ bool isEvaluationFile(const std::string& name) {
 }
 
 std::vector<std::string> evaluationFilesIn(const std::string& folder) {
-    return evaluationFiles([&folder](const std::string& name) {
-        std::error_code ignored; // what cannot be examined is not removed without an error either
+    const auto has = [&folder](const std::string& name) {
+        std::error_code ignored;
         return std::filesystem::exists(
             std::filesystem::symlink_status(std::filesystem::path(folder) / name, ignored));
-    });
+    };
+    std::vector<std::string> names;
+    for (const std::string& lane : allLanes())
+        if (std::string name = run_file::predictions(lane); has(name))
+            names.push_back(std::move(name));
+    if (names.empty()) return names;
+    for (const char* name : {run_file::kScoredSamples, run_file::kScores})
+        if (has(name)) names.emplace_back(name);
+    return names;
 }
 
 std::vector<std::string> galleryNames(std::span<const std::string> lanes) {
@@ -187,10 +182,6 @@ void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files,
             swap.take(name);
     isNew(run_file::kExperiment) ? swap.keep(run_file::kExperiment)
                                  : swap.take(run_file::kExperiment);
-    if (swap.tookAny())
-        for (const std::string& name :
-             evaluationFiles([&folder](const std::string& each) { return folder.hasFile(each); }))
-            swap.take(name);
     if (swap.tookAny()) folder.sync();
     for (GrowingFile* const file : files)
         swap.place(*file);

@@ -48,9 +48,9 @@ std::vector<std::string> runFileNames();
 bool isPredictions(const std::string& name);
 /// Whether it is called as one of the files that an evaluation writes.
 bool isEvaluationFile(const std::string& name);
-/// Returns the names of the files that an evaluation has left in a folder. A run that takes the
-/// place of another one removes them, because they are of that one's networks. Without predictions
-/// nothing shows that a table or scores are not somebody's own; then there are none.
+/// Returns the names of the files that an evaluation has left in a folder. A run never removes
+/// them. Without predictions nothing shows that a table or scores are not somebody's own; then
+/// there are none.
 std::vector<std::string> evaluationFilesIn(const std::string& folder);
 /// Returns the file names of LanePictures::galleries, in its order.
 std::vector<std::string> galleryNames(std::span<const std::string> lanes);
@@ -67,11 +67,11 @@ enum class Checkpoints : uint8_t {
 };
 
 /// Gives the files of a new run their names, settings first and in this order, after those of an
-/// earlier run and of its evaluation are out of the way: otherwise they would pass for the new
-/// one's. The new files must be on the disk already. A kill or a power cut in between leaves the
-/// earlier run, a part of it, or the new files, but never new settings with old results. A run that
-/// goes on has its rows at every moment, with those of its end until the new tables have their
-/// names. Throws RunError, and then the earlier run is there as before.
+/// earlier run are out of the way: otherwise they would pass for the new one's. The new files must
+/// be on the disk already. A kill or a power cut in between leaves the earlier run, a part of it,
+/// or the new files, but never new settings with old results. A run that goes on has its rows at
+/// every moment, with those of its end until the new tables have their names. Throws RunError, and
+/// then the earlier run is there as before.
 void replaceRun(const OutputFolder&, std::span<GrowingFile* const> files,
                 Checkpoints = Checkpoints::Remove);
 

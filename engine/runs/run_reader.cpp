@@ -238,7 +238,8 @@ private:
     /// Does the same for what a lane has drawn.
     Picture outputOf(const std::string& name) {
         try {
-            OutputFile file = readOutput(m_run->info().config.task, pathTo(name));
+            OutputFile file =
+                readOutput(m_run->info().config.task, m_run->now().target(), pathTo(name));
             if (file.damagedShares) lacks({MissingPart::Kind::Shares, name});
             return std::move(file.picture);
         } catch (const InputError&) {

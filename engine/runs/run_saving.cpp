@@ -216,9 +216,7 @@ private:
 
 SavedFiles saveRun(const RunSnapshot& run, const std::string& folder,
                    std::span<const MadeFile> made, const std::string& id) {
-    const std::vector<ReadPath> reads = readPathsOf(run.info().recorded);
-    keepRead(reads, folder, runFileNames());
-    keepRead(reads, folder, evaluationFilesIn(folder));
+    keepRead(readPathsOf(run.info().recorded), folder, runFileNames());
     return Saving(run, folder).all(made, id);
 }
 

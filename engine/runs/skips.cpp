@@ -3,6 +3,8 @@
 
 #include "engine/runs/tensor_words.h"
 #include "engine/scaler/grad_scaler.h"
+#include "engine/settings/layers.h"
+#include "engine/settings/precision.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,45 +22,54 @@ constexpr int64_t kOften = 10, kFew = 4;
 /// The halvings from 2^32, the largest initial scale of a known scaler, down to 1.
 constexpr int64_t kLongStart = 32;
 
+// Since when the loss is not finite, a part of the sentences below.
+constexpr Phrase kSince = phrase("Events", "the loss is not finite from step %1 on");
+constexpr Phrase kSinceAndOnce =
+    phrase("Events", "the loss is not finite from step %1 on, nor was it at one earlier step");
+constexpr Phrase kSinceAndBefore =
+    phrase("Events", "the loss is not finite from step %1 on, nor was it at %2 earlier steps");
+
 // Before a step has changed the weights, neither the learning rate nor clipping, which follows the
 // overflow, can be the cure: the data or the initial weights are too large for the type.
 constexpr Phrase kLost =
-    phrase("Events", "the loss is not finite from step %1 on. No loss scale can fix that; a lower "
-                     "learning rate or clipping may help and, in a lane of 16 bits or fewer, a "
-                     "wider type.");
-constexpr Phrase kLostAtOnce =
-    phrase("Events",
-           "the loss is not finite from step %1 on, before any step changed the weights. No loss "
-           "scale, learning rate or clipping can fix that. Look for inf or nan in the data, and "
-           "for values that fp16 cannot hold (it ends at 65,504); "
-           "smaller inputs may help and, in a lane of 16 bits or fewer, a wider type.");
+    phrase("Events", "%1. No loss scale can fix that; a lower learning rate or clipping may help "
+                     "and, in a lane of 16 bits or fewer, a wider type.");
+constexpr Phrase kLostAtOnce = phrase(
+    "Events", "%1, before any step changed the weights. No loss "
+              "scale, learning rate or clipping can fix that. Look for inf or nan in the data, and "
+              "for values that fp16 cannot hold (it ends at 65,504); "
+              "smaller inputs may help and, in a lane of 16 bits or fewer, a wider type.");
 // A step with gradients that are not finite leaves such weights.
 constexpr Phrase kLostByStep =
-    phrase("Events", "step %1 was taken although its gradients were not finite, and the loss is "
-                     "not finite from step %2 on. A scaler that skips such steps, a smaller loss "
-                     "scale or a wider type may help.");
+    phrase("Events", "step %1 was taken although its gradients were not finite, and %2. A scaler "
+                     "that skips such steps, a smaller loss scale or a wider type may help.");
 // Dividing by it makes gradients nan that had been finite.
 constexpr Phrase kLostAtZero =
-    phrase("Events", "the loss scale has fallen to 0, with which step %1 was taken, and the loss "
-                     "is not finite from step %2 on. A larger first scale, or a floor of the "
-                     "scaler, prevents that.");
+    phrase("Events", "the loss scale has fallen to 0, with which step %1 was taken, and %2. A "
+                     "larger first scale, or a floor of the scaler, prevents that.");
 constexpr Phrase kLostByDivision =
     phrase("Events", "step %1 was taken at a loss scale of %2. In float32, 1 divided by it is inf, "
-                     "so the gradients became inf or nan when they were unscaled, and the loss is "
-                     "not finite from step %3 on. A larger first scale, or a floor of the scaler, "
-                     "prevents that.");
+                     "so the gradients became inf or nan when they were unscaled, and %3. A "
+                     "larger first scale, or a floor of the scaler, prevents that.");
 constexpr Phrase kLostInLayer =
     phrase("Events", "the forward pass of %1 reached inf or nan in step %2, before any other, and "
-                     "the loss is not finite from step %3 on. No loss scale can fix that. If that "
-                     "layer computes in float16, run it in float32 or bfloat16; a lower learning "
-                     "rate, clipping or smaller inputs may help, too.");
+                     "%3. No loss scale can fix that. %4");
 constexpr Phrase kLostByData =
-    phrase("Events", "%1 (step %2) holds inf or nan, and the loss is not finite from step %3 on. "
-                     "No loss scale, learning rate or wider type can fix that: correct such "
-                     "values, or leave the samples out.");
+    phrase("Events", "%1 (step %2) holds inf or nan, and %3. No loss scale, learning rate or wider "
+                     "type can fix that: correct such values, or leave the samples out.");
 constexpr Phrase kLostByEpsilon =
-    phrase("Events", "%1's epsilon is zero in fp16, so an update divided by zero, and the loss is "
-                     "not finite from step %2 on. Set Epsilon to 1e-4, or use AMP.");
+    phrase("Events", "%1's epsilon is zero in fp16, so an update divided by zero, and %2. Set "
+                     "Epsilon to 1e-4, or use AMP.");
+
+// An output beyond fp16 overflows again where the next layer takes it in fp16.
+constexpr Phrase kWiderLayers =
+    phrase("Events", "Run that layer and those that take its output in float32 or bfloat16.");
+constexpr Phrase kWiderLayersIf =
+    phrase("Events", "If that layer computes in float16, run it and those that take its output in "
+                     "float32 or bfloat16.");
+constexpr Phrase kSmallerValues = phrase("Events", "Smaller weights or inputs may help.");
+constexpr Phrase kSlowerOrSmaller =
+    phrase("Events", "A lower learning rate, clipping, or smaller weights or inputs may help.");
 constexpr Phrase kNoUpdateYet =
     phrase("Events", "the weights are as they were at first: an update takes %1 steps, and there "
                      "were %2.");
@@ -137,11 +148,11 @@ bool SkipTally::DataFault::explains(float smallScale) const {
 void SkipTally::add(const StepRow& row) {
     if (m_steps == 0 && row.step > 1 && row.measured(metric::SkippedSoFar)) addBefore(row);
     ++m_steps;
-    m_learned = m_learned || row.step > m_steps; // the lane goes on from weights of other steps
+    if (row.step > m_steps) learn(row.step - 1); // the lane goes on from weights of other steps
     // a scale that falls from 16 to 1/16 tells nothing about 1, and one that began below may stay
     m_hadOne = m_hadOne || row.scale() >= 1;
     const bool overflowedAtOne = m_hadOne && m_fell && m_scale <= 1 && row.scale() < 1;
-    if (overflowedAtOne && !m_belowOne) m_belowAtOnce = !m_learned;
+    if (overflowedAtOne && !m_belowOne) m_belowAtOnce = m_learnedAt == 0;
     m_belowOne = row.scale() < 1 && (m_belowOne || overflowedAtOne);
     m_fell = row.has(kBackedOff);
     // a fork with a larger scale looks for its place anew
@@ -168,7 +179,10 @@ void SkipTally::fork() {
 }
 
 void SkipTally::add(const Event& event) {
-    m_helpless += isHelpless(event);
+    if (isHelpless(event)) {
+        ++m_helpless;
+        m_lastHelpless = std::max(m_lastHelpless, event.step);
+    }
     const std::string_view layer = layerOfForward(event.tensor);
     if (!layer.empty() && m_layer.step == 0) m_layer = {event.step, std::string(layer)};
     if (isOfData(event.tensor) && m_data.step == 0) {
@@ -184,11 +198,16 @@ void SkipTally::addLoss(const StepRow& row) {
     const bool lost = row.has(kLossNotFinite);
     if (lost && m_lossLostAt == 0) {
         m_lossLostAt = row.step;
-        m_lostAtOnce = !m_learned;
+        m_lostBefore = m_lostSteps;
+        m_lostAtOnce = m_learnedAt == 0;
         m_lostByStep = m_taken;
         m_lostScale = m_takenScale;
     }
     if (!lost) m_lossLostAt = 0;
+    if (lost) {
+        ++m_lostSteps;
+        m_lastHelpless = std::max(m_lastHelpless, row.step);
+    }
     m_losing = m_losing || lost;
     // saved runs do not have the flag for it
     m_taken = !lost && !row.has(kSkipped) && !std::isfinite(row.gradientNorm());
@@ -201,7 +220,7 @@ void SkipTally::addUpdate(const StepRow& row) {
     m_losing = false;
     addTrial(row);
     if (row.has(kSkipped)) ++(!m_settled ? m_start : m_trial != Trial::None ? m_trials : m_others);
-    m_learned = m_learned || !row.has(kSkipped);
+    if (!row.has(kSkipped)) learn(row.step);
     m_unanswered = row.has(kSkipped) && !row.has(kBackedOff) ? m_unanswered + 1 : 0;
     m_stopped = row.has(kAtFloor);
     m_settled = m_settled || row.has(kGrew) || row.growthTracker() >= kSettled;
@@ -257,39 +276,66 @@ bool SkipTally::lostInLayer() const {
     return m_layer.step > 0 && !(m_lostByStep && m_layer.step >= m_lossLostAt);
 }
 
-Message SkipTally::lossText() const {
+// In a lane without a scaler, a norm that is not finite may be a training that diverges: the sum of
+// the squares ends before the gradients do.
+bool SkipTally::lostByStep(const LaneConfig* lane) const {
+    return m_lostByStep && (!lane || scalesLoss(*lane));
+}
+
+/// Returns since when the loss is not finite, and whether it came back in between.
+Message SkipTally::sinceText() const {
+    if (m_lostBefore > 1) return {kSinceAndBefore, m_lossLostAt, m_lostBefore};
+    return {m_lostBefore == 1 ? kSinceAndOnce : kSince, m_lossLostAt};
+}
+
+/// Returns what to do about a layer whose forward pass was the first that was not finite.
+Message SkipTally::layerAdvice(const LaneConfig* lane) const {
+    const Message help = rateMayHelp(m_layer.step) ? kSlowerOrSmaller : kSmallerValues;
+    const std::optional<DType> type = lane ? typeOfLayer(*lane, m_layer.what) : std::nullopt;
+    if (type && *type != DType::F16) return help; // no other type reaches further
+    return {phrase("Events", "%1 %2"), Message(type ? kWiderLayers : kWiderLayersIf), help};
+}
+
+Message SkipTally::lossText(const LaneConfig* lane) const {
+    const Message since = sinceText();
     if (lostInLayer())
-        return {kLostInLayer, layerInWords(m_layer.what), m_layer.step, m_lossLostAt};
-    if (m_zeroEpsilon.step > 0) return {kLostByEpsilon, m_zeroEpsilon.what, m_lossLostAt};
-    if (m_data.step > 0) return {kLostByData, dataMessage(m_data.what), m_data.step, m_lossLostAt};
-    if (m_lostByStep && m_lostScale == 0) return {kLostAtZero, m_lossLostAt - 1, m_lossLostAt};
-    if (m_lostByStep && std::isinf(1 / m_lostScale))
-        return {kLostByDivision, m_lossLostAt - 1, scaleText(m_lostScale), m_lossLostAt};
-    if (m_lostByStep) return {kLostByStep, m_lossLostAt - 1, m_lossLostAt};
-    return {m_lostAtOnce ? kLostAtOnce : kLost, m_lossLostAt};
+        return {kLostInLayer, layerInWords(m_layer.what), m_layer.step, since, layerAdvice(lane)};
+    if (m_zeroEpsilon.step > 0) return {kLostByEpsilon, m_zeroEpsilon.what, since};
+    if (m_data.step > 0) return {kLostByData, dataMessage(m_data.what), m_data.step, since};
+    const bool byStep = lostByStep(lane);
+    if (byStep && m_lostScale == 0) return {kLostAtZero, m_lossLostAt - 1, since};
+    if (byStep && std::isinf(1 / m_lostScale))
+        return {kLostByDivision, m_lossLostAt - 1, scaleText(m_lostScale), since};
+    if (byStep) return {kLostByStep, m_lossLostAt - 1, since};
+    return {m_lostAtOnce ? kLostAtOnce : kLost, since};
 }
 
 /// Returns why no loss scale would have helped.
-Message SkipTally::helplessText() const {
+Message SkipTally::helplessText(const LaneConfig* lane) const {
     if (m_layer.step > 0)
         return {phrase("Events",
                        "the forward pass of %1 reached inf or nan in step %2, before any other. "
-                       "If that layer computes in float16, run it in float32 or bfloat16; a lower "
-                       "learning rate, clipping or smaller inputs may help, too."),
-                layerInWords(m_layer.what), m_layer.step};
+                       "%3"),
+                layerInWords(m_layer.what), m_layer.step, layerAdvice(lane)};
     if (m_data.step > 0)
         return {phrase("Events", "%1 (step %2) holds inf or nan. Correct such values, or leave the "
                                  "samples out."),
                 dataMessage(m_data.what), m_data.step};
     if (m_lost > 0)
-        return phrase("Events", "the loss itself was not finite. Look for inf or nan in the data; "
-                                "a lower learning rate or clipping may help.");
-    return phrase("Events", "the gradients are not finite even at the smallest. A wider type, a "
-                            "lower learning rate or clipping may help.");
+        return rateMayHelp(m_lastHelpless)
+                   ? phrase("Events", "the loss itself was not finite. Look for inf or nan in the "
+                                      "data; a lower learning rate or clipping may help.")
+                   : phrase("Events", "the loss itself was not finite. Look for inf, nan and large "
+                                      "values in the data.");
+    return rateMayHelp(m_lastHelpless)
+               ? phrase("Events", "the gradients are not finite even at the smallest. A wider "
+                                  "type, a lower learning rate or clipping may help.")
+               : phrase("Events", "the gradients are not finite even at the smallest. A wider "
+                                  "type, or smaller targets or inputs, may help.");
 }
 
-Message SkipTally::textWithoutSkips() const {
-    if (m_lossLostAt > 0) return lossText();
+Message SkipTally::textWithoutSkips(const LaneConfig* lane) const {
+    if (m_lossLostAt > 0) return lossText(lane);
     if (updates() == 0 && m_steps > 0) return {kNoUpdateYet, m_stepsPerUpdate, m_steps};
     return {};
 }
@@ -316,16 +362,16 @@ Message SkipTally::badCauses() const {
     return {phrase("Events", "%1 %2"), first, Message(causes[1].second, causes[1].count)};
 }
 
-Message SkipTally::badReason(bool dynamic) const {
+Message SkipTally::badReason(bool dynamic, const LaneConfig* lane) const {
     if (skipped() == 0 || isAllBefore()) return {};
-    if (m_lossLostAt > 0) return lossText();
+    if (m_lossLostAt > 0) return lossText(lane);
     if (helpless() > 0)
         return {phrase("Events", "no loss scale would have helped in %1 of them: %2"), helpless(),
-                helplessText()};
+                helplessText(lane)};
     if (stuck()) return m_scale == 0 ? kZero : kInfinite;
     if (m_belowOne) return m_belowAtOnce ? kBelowAtOnce : kBelow;
     if (held(dynamic)) {
-        const Phrase falling = m_learned ? kAtItsFloor : kAtItsFloorAtOnce;
+        const Phrase falling = m_learnedAt > 0 ? kAtItsFloor : kAtItsFloorAtOnce;
         return {dynamic ? falling : kHeld, scaleText(m_scale)};
     }
     return badCauses();
@@ -337,12 +383,25 @@ bool SkipTally::badReasonIsData() const {
     return helpless() > 0 && m_layer.step == 0;
 }
 
-Message SkipTally::sentence(bool dynamic) const {
-    if (skipped() == 0) return textWithoutSkips();
+Message SkipTally::badLayer() const {
+    if (m_layer.step == 0 || (skipped() > 0 && isAllBefore())) return {};
+    const bool told = m_lossLostAt > 0 ? lostInLayer() : helpless() > 0;
+    return told ? layerInWords(m_layer.what) : Message();
+}
+
+int64_t SkipTally::losingStep(const LaneConfig* lane) const {
+    return m_lossLostAt > 0 && lostByStep(lane) && !lostInLayer() && m_data.step == 0 &&
+                   m_zeroEpsilon.step == 0
+               ? m_lossLostAt - 1
+               : 0;
+}
+
+Message SkipTally::sentence(bool dynamic, const LaneConfig* lane) const {
+    if (skipped() == 0) return textWithoutSkips(lane);
     const Message count = countText();
     if (areOfParent()) return {phrase("Events", "%1, before the fork."), count};
     if (isAllBefore()) return {phrase("Events", "%1, before step %2."), count, m_firstStep};
-    if (const Message reason = badReason(dynamic); !reason.empty())
+    if (const Message reason = badReason(dynamic, lane); !reason.empty())
         return {phrase("Events", "%1. That is not normal: %2"), count, reason};
     if (skipped() == updates())
         return {phrase("Events", "%1. That is normal: the loss scale is coming down."), count};

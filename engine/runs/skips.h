@@ -11,6 +11,8 @@
 
 namespace halfscope {
 
+struct LaneConfig;
+
 /// The verdict on skipped steps.
 enum class SkipVerdict : uint8_t {
     None,    ///< no step was skipped, or nothing is known of those that were
@@ -66,14 +68,22 @@ public:
     /// `dynamic` tells whether the scale falls after an overflow (ScalerMode::Dynamic).
     SkipVerdict verdict(bool dynamic) const;
     /// Returns why so many steps were skipped and what may help, "32 of them followed a growth
-    /// ...", the end of the sentence; empty where the verdict is not TooMany.
-    Message badReason(bool dynamic) const;
+    /// ...", the end of the sentence; empty where the verdict is not TooMany. `lane` tells in which
+    /// type a layer computes; null when its settings are not known.
+    Message badReason(bool dynamic, const LaneConfig* lane = nullptr) const;
     /// Whether that is an input or target with inf or nan, the one of dataFault().
     bool badReasonIsData() const;
+    /// Returns the layer whose forward pass is the reason why steps were skipped or the loss is
+    /// lost; empty where it is another one.
+    Message badLayer() const;
+    /// Returns the step that was taken although its gradients were not finite, and lost the loss;
+    /// 0 when the loss is finite or something else has lost it. Never one of a lane that does not
+    /// scale its loss. `lane`: see badReason().
+    int64_t losingStep(const LaneConfig* lane) const;
     /// Returns "24 of 300 steps were skipped. That is normal: ...", or "updates" where they take
     /// several steps. Without skips, it says why nothing is learned: the loss is not finite, or no
-    /// update was made yet; else it is empty.
-    Message sentence(bool dynamic) const;
+    /// update was made yet; else it is empty. `lane`: see badReason().
+    Message sentence(bool dynamic, const LaneConfig* lane = nullptr) const;
 
 private:
     /// Some scalers tolerate one or two overflows before the scale falls, but not this many in a
@@ -90,10 +100,21 @@ private:
     Message countText() const;
     /// Whether a layer's forward pass lost the loss, if anything did.
     bool lostInLayer() const;
-    Message lossText() const;
-    Message helplessText() const;
+    /// Whether a scaler let a step pass that lost the loss.
+    bool lostByStep(const LaneConfig*) const;
+    Message sinceText() const;
+    Message layerAdvice(const LaneConfig*) const;
+    Message lossText(const LaneConfig*) const;
+    Message helplessText(const LaneConfig*) const;
     Message badCauses() const;
-    Message textWithoutSkips() const;
+    Message textWithoutSkips(const LaneConfig*) const;
+    /// Notes that the weights have changed at a step.
+    void learn(int64_t step) {
+        if (m_learnedAt == 0) m_learnedAt = step;
+    }
+    /// Whether weights had changed before a step failed: only then the learning rate may be the
+    /// reason.
+    bool rateMayHelp(int64_t failed) const { return m_learnedAt > 0 && m_learnedAt < failed; }
     /// Whether the last step used a scale that no rule changes any more.
     bool stuck() const;
     /// Whether the scale does not fall although steps are skipped: it is static, or at its floor.
@@ -112,6 +133,10 @@ private:
     int64_t m_lossLostAt = 0;    ///< the step since which the loss is not finite; 0 when it is
     int64_t m_lost = 0;          ///< skips with a loss that was not finite
     int64_t m_helpless = 0;      ///< skips whose events say that no loss scale would have helped
+    int64_t m_lastHelpless = 0;  ///< the last such step, or the last with a loss not finite
+    int64_t m_lostSteps = 0;     ///< steps with a loss that was not finite, of all
+    int64_t m_lostBefore = 0;    ///< those before m_lossLostAt
+    int64_t m_learnedAt = 0;     ///< the first step that changed the weights; 0: none has
     enum class Trial : uint8_t {
         None,   ///< the scale is not one that a growth tries
         Open,   ///< it is, and nothing has overflowed since
@@ -133,7 +158,6 @@ private:
     bool m_hadOne = false;      ///< whether the scale has been one or more
     bool m_belowOne = false;    ///< whether an overflow at one or less has brought it below
     bool m_stopped = false;     ///< whether the last update ends the run: the scale is at its floor
-    bool m_learned = false;     ///< whether a step has changed the weights
     bool m_lostAtOnce = false;  ///< whether the loss was lost before a step changed the weights
     bool m_lostByStep = false;  ///< whether it was lost by a step that was taken on an overflow
     bool m_taken = false;       ///< whether the last step was

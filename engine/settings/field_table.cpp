@@ -439,7 +439,8 @@ Field precisionField() {
                    phrase("Settings",
                           "How the network stores and computes: in one dtype, or by the rules of "
                           "PyTorch's autocast, Apex, Keras or a file of your own (user). Changing "
-                          "the precision also sets the loss scaling that is usual for it.")},
+                          "the precision also sets the loss scaling that is usual for it: off for "
+                          "bf16, which has the range of float32.")},
                   [](auto& lane) -> auto& { return lane.precision; }),
               namesUpTo(Precision::User));
     field.set = [](RunConfig& config, int lane, const FieldValue& value) {

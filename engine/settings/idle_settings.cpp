@@ -32,6 +32,36 @@ void eachIdle(const RunConfig& config, Use use) {
     }
 }
 
+/// Adds a key unless it is there, or one that stands for it.
+void addKey(std::vector<std::string>& keys, const Field& field, int lane) {
+    const auto has = [&keys](const std::string& key) {
+        return std::ranges::find(keys, key) != keys.end();
+    };
+    const std::string key = keyOf(field, lane);
+    if (has(key) || has(field.key)) return;
+    if (lane < 0)
+        std::erase_if(keys, [&key](const std::string& each) { return each.ends_with("." + key); });
+    keys.push_back(key);
+}
+
+/// Whether the value acts in another lane: then it was given for all of them.
+bool actsElsewhere(const Field& field, const RunConfig& config, int lane) {
+    for (int other = 0; lane >= 0 && other < static_cast<int>(config.lanes.size()); ++other)
+        if (acts(field, config, other) && field.get(config, other) == field.get(config, lane))
+            return true;
+    return false;
+}
+
+/// Adds those that come from a file.
+void addOfFile(std::vector<std::string>& keys, const RunConfig& config) {
+    RunConfig built = config; // by the settings that model.layers takes the place of
+    built.model.layers.clear();
+    eachIdle(config, [&](const Field& field, int lane, const FieldValue&) {
+        if (!acts(field, built, lane) && !actsElsewhere(field, config, lane))
+            addKey(keys, field, lane);
+    });
+}
+
 } // namespace
 
 std::vector<std::string> idleSettings(const RunConfig& config, std::span<const Assignment> given) {
@@ -39,15 +69,20 @@ std::vector<std::string> idleSettings(const RunConfig& config, std::span<const A
     for (const Assignment& each : given)
         if (each.lane < static_cast<int>(config.lanes.size()) &&
             !acts(*each.field, config, each.lane))
-            keys.push_back(keyOf(*each.field, each.lane));
+            addKey(keys, *each.field, each.lane);
     return keys;
 }
 
 std::vector<std::string> idleSettings(const RunConfig& config) {
     std::vector<std::string> keys;
-    eachIdle(config, [&](const Field& field, int lane, const FieldValue&) {
-        keys.push_back(keyOf(field, lane));
-    });
+    addOfFile(keys, config);
+    return keys;
+}
+
+std::vector<std::string> idleBesideFile(const RunConfig& config,
+                                        std::span<const Assignment> given) {
+    std::vector<std::string> keys = idleSettings(config, given);
+    addOfFile(keys, config);
     return keys;
 }
 

@@ -10,11 +10,16 @@
 namespace halfscope {
 
 /// Returns the keys that were given and have no effect in this run: "data.gap",
-/// "lanes.1.scaler.init_scale".
+/// "lanes.1.scaler.init_scale". A key is named once, and one of all lanes stands for those of
+/// single ones.
 std::vector<std::string> idleSettings(const RunConfig&, std::span<const Assignment> given);
 /// Does the same for settings from a file, which has all keys: looks at those whose values differ
-/// from what they are by default.
+/// from what they are by default. Those that model.layers takes the place of are not told: presets
+/// and data bring values of their own, and nobody need have given them. Nor are those of a lane
+/// that have an effect in another one, with the same value.
 std::vector<std::string> idleSettings(const RunConfig&);
+/// Returns those that were given beside a file, and then those of the file.
+std::vector<std::string> idleBesideFile(const RunConfig&, std::span<const Assignment> given);
 /// Returns the settings with the usual values in place of those that have no effect.
 RunConfig withoutIdle(const RunConfig&);
 

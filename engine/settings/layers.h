@@ -25,6 +25,10 @@ std::optional<LayerTypes> forcedLayers(std::string_view text);
 /// own. A policy file is not looked at.
 bool computesInFloat32(const LaneConfig&);
 
+/// Returns the type in which the layer with that label computes in the forward pass, apart from
+/// functions that autocast runs in float32; nothing where a policy file tells it.
+std::optional<DType> typeOfLayer(const LaneConfig&, std::string_view label);
+
 /// Returns the labels that precision.layers can name, in the order of the forward pass.
 std::vector<std::string> layersOf(const RunConfig&);
 

@@ -227,6 +227,14 @@ bool computesInFloat32(const LaneConfig& lane) {
     return lane.layers.empty() && !casts && row.math == MathMode::F32;
 }
 
+std::optional<DType> typeOfLayer(const LaneConfig& lane, std::string_view label) {
+    if (lane.precision == Precision::User) return std::nullopt; // the file may be gone by now
+    const PrecisionPlan plan = planOf(lane);
+    if (!plan.policy) return DType::F32;
+    if (const auto type = plan.policy->layerDType(label, Phase::Forward)) return type;
+    return plan.policy->rules.empty() ? DType::F32 : plan.policy->low;
+}
+
 bool storesHalf(const LaneConfig& lane) {
     const PrecisionPreset& row = presetOf(lane.precision);
     return row.model && !chosen(lane.masterWeights, row.masterWeights);

@@ -54,6 +54,7 @@ JsonText laneText(const LaneState& lane) {
     JsonText json;
     json["skipped"] = lane.skipped;
     json["loss_was_bad"] = lane.lossWasBad;
+    if (lane.tookOverflow) json["took_overflow"] = true;
     json["culprit"] = lane.culprit.tensor.english();
     json["culprit_inf"] = lane.culprit.reachedInf;
     json["seen"] = lane.seen.all;
@@ -173,6 +174,7 @@ LaneState laneOf(const Json& json, const std::string& path, const std::string& p
     lane.step = step;
     lane.skipped = reader.whole("skipped", 0, step);
     lane.lossWasBad = reader.truth("loss_was_bad");
+    lane.tookOverflow = reader.has("took_overflow") && reader.truth("took_overflow");
     lane.culprit.tensor = Message::data(reader.text("culprit"));
     lane.culprit.reachedInf = reader.truth("culprit_inf");
     if (reader.has("seen")) { // checkpoints of earlier versions have none

@@ -255,6 +255,8 @@ bool Experiment::tests() const { return m_task->test() != nullptr; }
 
 bool Experiment::hasClasses() const { return m_task->tensors()[kTarget].dtype == DType::I32; }
 
+int64_t Experiment::outputs() const { return batchShape(m_task->tensors(), 1).outputs; }
+
 bool Experiment::scalesTargets() const { return m_task->dataset().targetScale().active(); }
 
 bool Experiment::endsEpoch(int64_t step) const { return step % stepsPerEpoch() == 0; }

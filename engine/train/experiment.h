@@ -80,6 +80,8 @@ public:
     bool tests() const;
     /// True when targets are classes; accuracies are measured then.
     bool hasClasses() const;
+    /// Returns how many numbers a network computes for each sample, or for each of its positions.
+    int64_t outputs() const;
     /// True when targets are standardised; errors in the units of the data are measured then.
     bool scalesTargets() const;
     /// The number of steps that every lane has finished.

@@ -13,6 +13,7 @@
 #include <limits>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace halfscope {
 
@@ -67,11 +68,29 @@ Targets foldersOf(const TaskConfig& task, const std::vector<std::string>& classe
     return targets;
 }
 
-/// Returns the array of targets, if it has one for each output, or one for each class.
-std::optional<Targets> arrayOf(const TaskConfig& task, const Predictions& all, bool classes) {
+/// Says why an array does not hold the targets of so many samples.
+Message unfit(const ArrayInfo& y, int64_t samples) {
+    if (!y.shape.empty() && y.shape[0] != samples)
+        return {
+            phrase("Training",
+                   "There are no scores: the length of %1 is %2, and that of the inputs is %3."),
+            y.name, y.shape[0], samples};
+    return {phrase("Training", "There are no scores: %1 has the shape %2, which does not fit the "
+                               "predictions."),
+            y.name, y.shapeText()};
+}
+
+/// Returns the array of targets, if it has one for each output, or one for each class; otherwise
+/// says why not.
+std::optional<Targets> arrayOf(const TaskConfig& task, const Predictions& all, bool classes,
+                               Message& reason) {
     const std::optional<Array> y = predictedTargets(task);
     const int64_t elements = all.samples * (classes ? 1 : all.outputs);
-    if (!y || all.positions > 0 || y->info.elements() != elements) return std::nullopt;
+    if (!y || all.positions > 0) return std::nullopt;
+    if (y->info.elements() != elements) {
+        reason = unfit(y->info, all.samples);
+        return std::nullopt;
+    }
     Targets targets{.name = y->info.name};
     for (int64_t i = 0; i < elements; ++i)
         if (classes)
@@ -120,9 +139,9 @@ void compareClasses(const Targets& targets, const Predictions& all,
     int64_t samples = 0, right = 0;
     for (size_t i = 0; i < predicted.size(); ++i) {
         const std::string& text = targets.texts.at(static_cast<size_t>(all.numbers[i]));
-        if (text.empty() || predicted[i].name.empty()) continue;
+        if (text.empty() || !wasRead(all, i)) continue;
         ++samples;
-        right += isSameClass(text, predicted[i].name, targets.commas);
+        right += !predicted[i].name.empty() && isSameClass(text, predicted[i].name, targets.commas);
         if (first && !known.has(text)) addUnknown(text, found);
     }
     if (first) found.samples = samples;
@@ -151,14 +170,23 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 void compareNumbers(const Targets& targets, const Predictions& all, KnownTargets& found) {
     const auto outputs = static_cast<size_t>(all.outputs);
     std::vector<Errors> each(outputs);
-    int64_t right = 0;
-    for (size_t i = 0; i < all.values.size(); ++i) {
-        const auto sample = static_cast<size_t>(all.numbers[i / outputs]);
-        const double target = targets.numbers.at(sample * outputs + i % outputs);
-        const double value = all.value(i);
-        if (!std::isfinite(target) || !std::isfinite(value)) continue;
-        each[i % outputs].add(target, found.logits ? sigmoid(value) : value);
-        right += (value > 0) == (target == 1);
+    int64_t samples = 0, finiteSamples = 0, values = 0, right = 0;
+    for (size_t sample = 0; sample < static_cast<size_t>(all.samples); ++sample) {
+        if (!wasRead(all, sample)) continue;
+        const bool finite = isFinitelyPredicted(all, sample);
+        const auto row = static_cast<size_t>(all.numbers[sample]);
+        bool known = false;
+        for (size_t output = 0; output < outputs; ++output) {
+            const double target = targets.numbers.at(row * outputs + output);
+            const double value = all.value(sample * outputs + output);
+            if (!std::isfinite(target)) continue;
+            known = true;
+            ++values;
+            if (finite) each[output].add(target, found.logits ? sigmoid(value) : value);
+            right += std::isfinite(value) && (value > 0) == (target == 1);
+        }
+        samples += known;
+        finiteSamples += known && finite;
     }
     Errors sum;
     for (const Errors& one : each) {
@@ -167,10 +195,9 @@ void compareNumbers(const Targets& targets, const Predictions& all, KnownTargets
         sum.squared += one.squared;
         sum.spread += one.spread;
     }
-    if (found.error.empty()) {
-        found.values = sum.count;
-        found.samples = sum.count / all.outputs;
-    }
+    found.values = values;
+    found.samples = samples;
+    found.finite.push_back(finiteSamples);
     found.error.push_back(sum.absolute / static_cast<double>(sum.count));
     found.determination.push_back(sum.spread > 0 ? 1 - sum.squared / sum.spread
                                                  : std::numeric_limits<double>::quiet_NaN());
@@ -185,9 +212,13 @@ Message rounded(double x) {
     return Message::number(numberText(static_cast<float>(std::round(x / step) * step)));
 }
 
-/// Returns a share in percent, for people.
+/// Returns a share in percent, for people. One that is less than all is not "100".
 Message percentOf(int64_t right, int64_t all) {
-    return rounded(100 * static_cast<double>(right) / static_cast<double>(all));
+    constexpr double kTooMuch = 99.995; // four digits round it up
+    const double percent = 100 * static_cast<double>(right) / static_cast<double>(all);
+    if (right < all && percent >= kTooMuch)
+        return {phrase("Training", ">%1"), Message::number("99.99")};
+    return rounded(percent);
 }
 
 } // namespace
@@ -205,10 +236,11 @@ Message KnownTargets::classesSentence(size_t index) const {
 
 Message KnownTargets::logitsSentence(size_t index) const {
     const Message mean = rounded(error[index]);
+    if (finite[index] == 0) return numbersSentence(index);
     if (index >= right.size())
         return {phrase("Training", "Predicted are logits. Mean absolute error of their sigmoid "
                                    "over the samples whose %1 is known (%2): %3."),
-                pathText(name), samples, mean};
+                pathText(name), countOf(index), mean};
     return {phrase("Training", "Predicted are logits, right where they are above 0 for 1 and not "
                                "above 0 for 0: %1 of %2 values of %3 that are known, an accuracy "
                                "of %4 %; mean absolute error of their sigmoid: %5."),
@@ -219,14 +251,24 @@ Message KnownTargets::logitsSentence(size_t index) const {
             mean};
 }
 
+Message KnownTargets::countOf(size_t index) const {
+    if (finite[index] == samples) return Message::number(samples);
+    return {phrase("Training", "%1 of %2; inf or nan is predicted for the others"), finite[index],
+            samples};
+}
+
 Message KnownTargets::numbersSentence(size_t index) const {
+    if (finite[index] == 0)
+        return {phrase("Training", "There is no score: inf or nan is predicted for each sample "
+                                   "whose %1 is known."),
+                pathText(name)};
     if (std::isnan(determination[index]))
         return {phrase("Training", "Mean absolute error over the samples whose %1 is known (%2): "
                                    "%3."),
-                pathText(name), samples, rounded(error[index])};
+                pathText(name), countOf(index), rounded(error[index])};
     return {phrase("Training", "Mean absolute error over the samples whose %1 is known (%2): "
                                "%3; R\u00b2 %4."),
-            pathText(name), samples, rounded(error[index]), rounded(determination[index])};
+            pathText(name), countOf(index), rounded(error[index]), rounded(determination[index])};
 }
 
 std::optional<Message> KnownTargets::unknownSentence() const {
@@ -251,14 +293,15 @@ Message KnownTargets::sentence(size_t index, const std::string& lane) const {
     return lane.empty() ? text : Message(phrase("Training", "%1: %2"), lane, text);
 }
 
-std::optional<KnownTargets> knownTargets(const TaskConfig& task,
-                                         std::span<const LanePredictions> lanes,
-                                         const std::vector<std::string>* classes) {
+TargetScores knownTargets(const TaskConfig& task, std::span<const LanePredictions> lanes,
+                          const std::vector<std::string>* classes) {
+    TargetScores scores;
     const std::optional<Targets> targets =
-        task.kind == TaskKind::Arrays ? arrayOf(task, lanes.front().all, classes != nullptr)
+        task.kind == TaskKind::Arrays
+            ? arrayOf(task, lanes.front().all, classes != nullptr, scores.reason)
         : predictsPictures(task.kind) ? foldersOf(task, *classes)
                                       : columnOf(task, classes != nullptr);
-    if (!targets) return std::nullopt;
+    if (!targets) return scores;
     KnownTargets found{.name = targets->name,
                        .classes = classes != nullptr,
                        .logits = infoOf(task.loss.kind).ofShares};
@@ -267,8 +310,8 @@ std::optional<KnownTargets> knownTargets(const TaskConfig& task,
             compareClasses(*targets, lane.all, *classes, found);
         else
             compareNumbers(*targets, lane.all, found);
-    if (found.samples == 0) return std::nullopt;
-    return found;
+    if (found.samples > 0) scores.known = std::move(found);
+    return scores;
 }
 
 } // namespace halfscope

@@ -11,12 +11,15 @@
 
 namespace halfscope {
 
-/// The samples whose target is known and which were predicted, by lane, and how good that is.
+/// How good the predictions are for the samples whose target is known and which could be read.
 struct KnownTargets {
     std::string name{};   ///< of the column or array; empty for pictures
     bool classes = false; ///< targets are classes
-    int64_t samples = 0;  ///< with a known target, and a prediction of the first lane
+    int64_t samples = 0;  ///< as many
     int64_t values = 0;   ///< of all known samples and outputs; not counted of classes
+    /// By lane, of numbers: the samples of which all outputs are finite; `error` and
+    /// `determination` are theirs. Where there are none, the errors are nan.
+    std::vector<int64_t> finite{};
     /// By lane: of classes, as many have the predicted class; with a loss that takes targets from 0
     /// to 1, where all of them are 0 or 1, as many values have a logit on the right side of 0; else
     /// empty.
@@ -43,12 +46,21 @@ private:
     Message classesSentence(size_t index) const;
     Message logitsSentence(size_t index) const;
     Message numbersSentence(size_t index) const;
+    /// Returns how many samples the scores of a lane are of.
+    Message countOf(size_t index) const;
 };
 
-/// Compares what lanes predict for the samples in task.predictFile with the targets in it; nothing
-/// where it has none. `classes` as for predictedTable(). A class that the network does not know
-/// counts as one that is not predicted right. Throws InputError when the file cannot be read.
-std::optional<KnownTargets> knownTargets(const TaskConfig&, std::span<const LanePredictions>,
-                                         const std::vector<std::string>* classes);
+/// What came of a comparison with targets.
+struct TargetScores {
+    std::optional<KnownTargets> known{}; ///< nothing where no targets are known
+    Message reason{}; ///< a sentence on targets that are there but do not fit; else empty
+};
+
+/// Compares what lanes predict for the samples in task.predictFile with the targets in it.
+/// `classes` as for predictedTable(). A class that the network does not know counts as one that is
+/// not predicted right, and so does a prediction of nan. Throws InputError when the file cannot be
+/// read.
+TargetScores knownTargets(const TaskConfig&, std::span<const LanePredictions>,
+                          const std::vector<std::string>* classes);
 
 } // namespace halfscope

@@ -4,34 +4,88 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/data_print.h"
+#include "engine/data/text_table.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/run_folder.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/train/onnx_file.h"
 #include "engine/train/predicted_samples.h"
+#include "engine/train/samples_table.h"
 #include "engine/train/state_dict.h"
 
 #include <limits>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace halfscope {
 
 namespace {
 
-std::optional<LaneFileBytes> predictionBytes(Trainer& lane) {
+/// Returns the texts of samples; none where samples are no texts of a table, and where the table is
+/// no longer there as it was read, which a note tells.
+std::vector<std::string> textsOf(const Experiment& experiment, std::span<const int64_t> numbers,
+                                 Message& note) {
+    const RunConfig& config = experiment.config();
+    if (config.task.kind != TaskKind::TextClasses) return {};
+    try {
+        const std::string now = dataPrint(config.task, makeTask(config)->dataset());
+        if (changeSince(experiment.dataPrint(), now, config.task).empty())
+            return textsAt(config.task, numbers);
+    } catch (const InputError&) { // it was moved or deleted, or is no such table any more
+    }
+    note = Message(phrase("Training", "%1 changed after it was read, so there are no texts beside "
+                                      "the predictions."),
+                   shownPlaceOfData(config.task));
+    return {};
+}
+
+/// Refuses a table before the samples are judged, which may take long.
+void checkTableFits(const Experiment& experiment) {
+    const auto targets = experiment.hasClasses() ? TargetsAre::Classes : TargetsAre::Numbers;
+    if (!fitsSamplesTable(experiment.outputs(), targets))
+        throw InputError(phrase("Training", "A table has no room for the %1 numbers of each sample "
+                                            "that this network predicts: save them as .npy."),
+                         experiment.outputs());
+}
+
+/// Returns the table of what a lane predicts, which is called `name`.
+LaneFileBytes samplesTable(const Experiment& experiment, const Predictions& all,
+                           const std::string& name) {
+    LaneFileBytes made;
+    const std::vector<std::string> texts = textsOf(experiment, all.numbers, made.note);
+    const LanePredictions lane{name, all};
+    made.bytes = samplesCsv(std::span(&lane, 1),
+                            experiment.hasClasses() ? &experiment.view().classes : nullptr, texts,
+                            WithTargets::Yes);
+    return made;
+}
+
+/// Returns what a lane, which is called `name`, predicts for the validation samples.
+std::optional<LaneFileBytes> predictionBytes(Experiment& experiment, LaneFile file, int index,
+                                             const std::string& name) {
+    Trainer& lane = experiment.lane(index);
     if (!lane.validates())
         throw InputError(phrase(
             "Training", "There is nothing to predict: this data set has no validation samples."));
+    if (file == LaneFile::Samples) checkTableFits(experiment);
     Predictions predictions;
     const std::atomic<bool> stop{false}; // never set: requestStop() reaches the lane
     if (!lane.evaluate(stop, &predictions)) return std::nullopt;
+    if (file == LaneFile::Samples) return samplesTable(experiment, predictions, name);
     return LaneFileBytes{predictionsNpy(predictions)};
+}
+
+/// Returns the sentences as one text.
+Message joined(std::span<const Message> notes) {
+    return listed(notes, phrase("Training", "%1 %2"));
 }
 
 std::optional<LaneFileBytes> predictedBytes(std::optional<PredictedSamples> predicted) {
     if (!predicted) return std::nullopt;
-    return LaneFileBytes{std::move(predicted->bytes),
-                         listed(predicted->notes, phrase("Training", "%1 %2"))};
+    return LaneFileBytes{std::move(predicted->bytes), joined(predicted->notes)};
 }
 
 /// Returns the file of weights that a saved run has of its lane, if it is what it should be.
@@ -58,12 +112,15 @@ std::optional<LaneFileBytes> savedLaneBytes(const RunWeights& run, LaneFile file
     } catch (const InputError& why) {
         throw misfit(config.task, run.dataPrint(), experiment.dataPrint(), why);
     }
-    if (file == LaneFile::Predictions) {
+    if (file == LaneFile::Predictions || file == LaneFile::Samples) {
         const std::stop_callback onStop(stop, [&experiment] { experiment.requestStop(); });
-        std::optional<LaneFileBytes> made = predictionBytes(trainer);
+        std::optional<LaneFileBytes> made = predictionBytes(experiment, file, 0, run.lanes()[lane]);
         if (auto changed = changedSince(config.task, run.dataPrint(), experiment.dataPrint());
-            made && changed)
-            made->note = *std::move(changed);
+            made && changed) {
+            std::vector<Message> notes{*std::move(changed)};
+            if (!made->note.empty()) notes.push_back(std::move(made->note));
+            made->note = joined(notes);
+        }
         return made;
     }
     const std::map<std::string, std::string> known{{"lane", run.lanes()[lane]},
@@ -82,6 +139,7 @@ std::string nameOf(LaneFile file, const std::string& lane) {
     case LaneFile::Onnx: return "network_" + lane + ".onnx";
     case LaneFile::CriticOnnx: return "critic_" + lane + ".onnx";
     case LaneFile::Predictions: return run_file::predictions(lane);
+    case LaneFile::Samples: return "predictions_" + lane + ".csv";
     case LaneFile::Predicted: return "predicted_" + lane + ".csv";
     }
     failInvariant("unknown file of a lane");
@@ -101,7 +159,9 @@ std::optional<LaneFileBytes> laneFileBytes(Experiment& experiment, LaneFile file
         return LaneFileBytes{onnxBytes(experiment, lane, program),
                              onnxRoundingNote(experiment.config())};
     case LaneFile::CriticOnnx: return LaneFileBytes{criticOnnxBytes(experiment, lane, program)};
-    case LaneFile::Predictions: return predictionBytes(trainer);
+    case LaneFile::Predictions:
+    case LaneFile::Samples:
+        return predictionBytes(experiment, file, lane, experiment.laneName(lane));
     case LaneFile::Predicted: break;
     }
     failInvariant("unknown file of a lane");

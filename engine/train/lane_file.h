@@ -16,6 +16,7 @@ enum class LaneFile : uint8_t {
     Onnx,        ///< see onnxBytes()
     CriticOnnx,  ///< see criticOnnxBytes()
     Predictions, ///< see predictionsNpy(), (samples, outputs), for the validation samples
+    Samples,     ///< see samplesCsv(), for the validation samples
     Predicted    ///< see predictedSamples()
 };
 

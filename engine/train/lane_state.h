@@ -58,9 +58,10 @@ struct SinceBest {
 struct LaneState {
     int64_t step = 0; ///< the last one that was taken; 0 when there is none
     StateValues states;
-    int64_t skipped = 0;     ///< how many steps so far
-    bool lossWasBad = false; ///< in the last step
-    Culprit culprit;         ///< of the last step; kept while the loss stays bad
+    int64_t skipped = 0;       ///< how many steps so far
+    bool lossWasBad = false;   ///< in the last step
+    bool tookOverflow = false; ///< the last step, see steppedOnOverflow()
+    Culprit culprit;           ///< of the last step; kept while the loss stays bad
     std::optional<FloorStop> atFloor;
     int64_t vanished = 0; ///< the last step whose gradients were all zero, see UnderflowWatch
     SeenSamples seen;     ///< of the epoch so far, where targets are classes

@@ -140,8 +140,7 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
         what = phrase("Events", "Step %1 skipped by the second optimizer: %2; %3.");
     if (record.flags & kSecondStepped)
         what = phrase("Events", "Step %1 skipped by the first optimizer: %2; %3.");
-    if (record.flags & kSteppedOnOverflow)
-        what = phrase("Events", "Step %1 overflowed, but the step was taken: %2; %3.");
+    if (record.flags & kSteppedOnOverflow) what = kTakenStep;
     const Message scale = scaleText(record.scale), tensor = tensorInWords(culprit.tensor);
     Message why(culprit.reachedInf ? phrase("Events", "%1 reached inf at loss scale %2")
                                    : phrase("Events", "%1 became nan at loss scale %2"),
@@ -151,6 +150,11 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
                    ? phrase("Events", "%1 reached inf before the loss was scaled by %2")
                    : phrase("Events", "%1 became nan before the loss was scaled by %2"),
                tensor, scale};
+    if (culprit.tensor.english() == kLossTensor.text())
+        why = {culprit.reachedInf
+                   ? phrase("Events", "the loss reached inf before it was scaled by %1")
+                   : phrase("Events", "the loss became nan before it was scaled by %1"),
+               scale};
     if (record.flags & kSteppedOnOverflow) // the weights do not tell which of the two it was
         why = {phrase("Events", "%1 was not finite at loss scale %2"), tensor, scale};
     if (isOfData(culprit.tensor.english())) why = dataText(culprit);
@@ -164,11 +168,11 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
 }
 
 /// Returns the sentences about a loss that is not finite any more.
-Message lostLossText(const StepRecord& record, const SkipReason& reason) {
+Message lostLossText(const StepRecord& record, const SkipReason& reason, const StepBefore& before) {
     const bool isNan = std::isnan(record.loss);
     Phrase what = isNan ? phrase("Events", "Step %1: the loss itself is nan.")
                         : phrase("Events", "Step %1: the loss itself is infinite.");
-    if (reason.scalesLoss)
+    if (reason.scalesLoss && !(record.flags & kSteppedOnOverflow))
         what = isNan ? phrase("Events", "Step %1: the loss itself is nan, at any loss scale.")
                      : phrase("Events", "Step %1: the loss itself is infinite, at any loss scale.");
     const Message text(what, record.step);
@@ -180,6 +184,14 @@ Message lostLossText(const StepRecord& record, const SkipReason& reason) {
         return {phrase("Events", "%1 %2's epsilon is zero in fp16, so it divides by zero. Set "
                                  "Epsilon to 1e-4, or use AMP."),
                 text, optimizer};
+    if (before.tookOverflow)
+        return {phrase("Events", "%1 Step %2 was taken although its gradients were not finite."),
+                text, record.step - 1};
+    if (const std::string_view layer = layerOfForward(tensor); !layer.empty())
+        return {reason.culprit.reachedInf
+                    ? phrase("Events", "%1 The forward pass of %2 was the first to reach inf.")
+                    : phrase("Events", "%1 The forward pass of %2 was the first to become nan."),
+                text, layerInWords(layer)};
     return text;
 }
 
@@ -304,6 +316,10 @@ bool steppedOnOverflow(const StepRecord& record) {
     return (record.flags & kSteppedOnOverflow) && !(record.flags & kLossNotFinite);
 }
 
+StepBefore leftBy(const StepRecord& record) {
+    return {(record.flags & kLossNotFinite) != 0, steppedOnOverflow(record)};
+}
+
 Culprit culpritIn(const BatchSource& source, int64_t first, int64_t last) {
     for (int64_t step = first; step <= last; ++step) {
         const std::shared_ptr<const Batch> batch = source.load(step);
@@ -318,7 +334,7 @@ Culprit culpritIn(const BatchSource& source, int64_t first, int64_t last) {
 }
 
 void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& reason,
-                  bool lossWasFinite, std::vector<Event>& events) {
+                  const StepBefore& before, std::vector<Event>& events) {
     const Culprit& culprit = reason.culprit;
     const Message from = scaleText(record.scale), to = scaleText(scaleAfter);
     // A step that is taken despite an overflow may make weights nan. The loss is nan from the next
@@ -338,9 +354,9 @@ void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& 
             makeEvent(EventKind::Growth, record, scaleAfter,
                       {phrase("Events", "Step %1: the loss scale grows from %2 to %3."),
                        record.step, from, to}));
-    if ((record.flags & kLossNotFinite) && lossWasFinite) {
-        events.push_back(
-            makeEvent(EventKind::LossNotFinite, record, scaleAfter, lostLossText(record, reason)));
+    if ((record.flags & kLossNotFinite) && !before.lossWasBad) {
+        events.push_back(makeEvent(EventKind::LossNotFinite, record, scaleAfter,
+                                   lostLossText(record, reason, before)));
         events.back().tensor = culprit.tensor.english();
     }
 }

@@ -76,9 +76,16 @@ struct SkipReason {
 /// not finite either: that is reported by itself.
 bool steppedOnOverflow(const StepRecord&);
 
+/// What the step before one has left, where that explains what happens in it.
+struct StepBefore {
+    bool lossWasBad = false;   ///< its loss was not finite
+    bool tookOverflow = false; ///< see steppedOnOverflow()
+};
+StepBefore leftBy(const StepRecord&);
+
 /// Appends the events of a step: overflow, backoff, growth, and a loss that was finite before and
 /// is not any more.
-void describeStep(const StepRecord&, float scaleAfter, const SkipReason&, bool lossWasFinite,
+void describeStep(const StepRecord&, float scaleAfter, const SkipReason&, const StepBefore&,
                   std::vector<Event>&);
 
 } // namespace halfscope

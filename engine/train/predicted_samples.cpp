@@ -214,7 +214,11 @@ std::optional<PredictedSamples> predictedWith(const Asked& asked, const std::sto
         lanes.push_back({asked.names[i], made[i]});
     const TaskConfig& task = asked.config.task;
     const auto* const classes = told->classes ? &*told->classes : nullptr;
-    if (const auto known = knownTargets(task, lanes, classes)) {
+    for (const LanePredictions& lane : lanes)
+        if (auto note = notFiniteNote(lane)) told->notes.push_back(*std::move(note));
+    const TargetScores scores = knownTargets(task, lanes, classes);
+    if (!scores.reason.empty()) told->notes.push_back(scores.reason);
+    if (const auto& known = scores.known) {
         const bool several = asked.config.lanes.size() > 1; // one of them may have been chosen
         for (size_t i = 0; i < lanes.size(); ++i)
             told->notes.push_back(known->sentence(i, several ? lanes[i].lane : std::string()));
@@ -352,6 +356,32 @@ std::string predictedTable(const TaskConfig& task, std::span<const LanePredictio
 
 std::string targetName(const TaskConfig& task) {
     return task.kind == TaskKind::TextClasses ? chosenColumns(task).target : targetColumn(task);
+}
+
+bool wasRead(const Predictions& all, size_t sample) {
+    const size_t each = all.targets.size() / static_cast<size_t>(all.samples);
+    return !std::isnan(all.targets.at(sample * each));
+}
+
+bool isFinitelyPredicted(const Predictions& all, size_t sample) {
+    const size_t each = all.values.size() / static_cast<size_t>(all.samples);
+    for (size_t i = sample * each; i < (sample + 1) * each; ++i)
+        if (!std::isfinite(all.value(i))) return false;
+    return true;
+}
+
+std::optional<Message> notFiniteNote(const LanePredictions& lane) {
+    const Predictions& all = lane.all;
+    const auto samples = static_cast<size_t>(all.samples);
+    int64_t read = 0, odd = 0;
+    for (size_t sample = 0; sample < samples; ++sample) {
+        if (!wasRead(all, sample)) continue;
+        ++read;
+        odd += !isFinitelyPredicted(all, sample);
+    }
+    if (odd == 0) return std::nullopt;
+    return Message(phrase("Training", "%1: inf or nan is predicted for %2 of %3 samples."),
+                   lane.lane, odd, read);
 }
 
 std::vector<Message> notesOnPredicted(const TaskConfig& task) {

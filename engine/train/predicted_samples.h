@@ -61,6 +61,14 @@ struct LanePredictions {
     std::string lane;
     const Predictions& all;
 };
+/// Whether a sample of task.predictFile could be read: only those that could not have nan in place
+/// of their target, which is not known of any.
+bool wasRead(const Predictions&, size_t sample);
+/// Whether all values that are predicted for a sample are finite.
+bool isFinitelyPredicted(const Predictions&, size_t sample);
+/// Returns a sentence on the samples for which the lane computes inf or nan; nothing where there
+/// are none.
+std::optional<Message> notFiniteNote(const LanePredictions&);
 /// Returns the table of what lanes predict for the samples in task.predictFile, which are lines of
 /// a table or pictures: see predictedSamples(). The names of the columns end with the lane's where
 /// there are several. `classes` are the names of the classes; null where targets are numbers.

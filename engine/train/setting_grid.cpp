@@ -166,6 +166,19 @@ GridCell failedCell(const Message& reason) {
     return cell;
 }
 
+/// The cells whose training ended in one way: their numbers and scores, in the same order.
+struct CellScores {
+    CellScores(const GridCells& cells, CellOutcome outcome) {
+        for (size_t i = 0; i < cells.size(); ++i)
+            if (cells[i] && cells[i]->outcome == outcome) {
+                numbers.push_back(i);
+                scores.push_back(cells[i]->score);
+            }
+    }
+    std::vector<size_t> numbers;
+    std::vector<LaneScore> scores;
+};
+
 } // namespace
 
 std::vector<size_t> lanesForSweeps(const RunConfig& config, std::span<const Sweep> sweeps) {
@@ -270,15 +283,9 @@ bool trainGrid(const SettingGrid& grid, const GridListener& listener, const std:
 std::vector<size_t> rankedCells(const GridCells& cells) {
     std::vector<size_t> order;
     for (const CellOutcome outcome : {CellOutcome::Finished, CellOutcome::Stopped}) {
-        std::vector<size_t> numbers;
-        std::vector<LaneScore> scores;
-        for (size_t i = 0; i < cells.size(); ++i)
-            if (cells[i] && cells[i]->outcome == outcome) {
-                numbers.push_back(i);
-                scores.push_back(cells[i]->score);
-            }
-        for (const size_t rank : ranked(scores))
-            order.push_back(numbers[rank]);
+        const CellScores ended(cells, outcome);
+        for (const size_t rank : ranked(ended.scores))
+            order.push_back(ended.numbers[rank]);
     }
     return order;
 }
@@ -289,6 +296,14 @@ std::optional<size_t> bestCell(const GridCells& cells) {
     const GridCell& first = *cells[order.front()];
     const bool best = first.outcome == CellOutcome::Finished && first.score.isFinite();
     return best ? std::optional(order.front()) : std::nullopt;
+}
+
+Win winOf(const GridCells& cells) {
+    const CellScores finished(cells, CellOutcome::Finished);
+    Win win = winOf(finished.scores);
+    for (size_t& each : win.contenders)
+        each = finished.numbers[each];
+    return win;
 }
 
 Message zerosOfBest(const SettingGrid& grid, const GridCells& cells) {

@@ -118,6 +118,9 @@ using GridCells = std::vector<std::optional<GridCell>>;
 std::vector<size_t> rankedCells(const GridCells&);
 /// Returns the first of them, if it was trained to its end and its losses are finite.
 std::optional<size_t> bestCell(const GridCells&);
+/// Tells what sets it apart from the other cells that were trained to their end, by their numbers.
+/// There must be a best cell.
+Win winOf(const GridCells&);
 
 /// Returns a sentence without its full stop where clearly more gradients are zero in the best cell
 /// than in others, which sets a lower loss in doubt; else an empty one. Where a setting of the run

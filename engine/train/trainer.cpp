@@ -51,7 +51,7 @@ struct Trainer::Impl {
     GradientError gradientError; ///< of the step that has begun
     Culprit culprit;             ///< of the last step; kept while the loss stays bad
     FittingScale fitting;        ///< of the last overflow in a backward pass: a first guess
-    bool lossWasBad = false;
+    StepBefore stepBefore;       ///< what the last step left
     /// The optimizer that had divided by zero before the step that has begun; usually empty.
     std::string zeroEpsilon;
     UnderflowWatch underflow;
@@ -181,9 +181,9 @@ struct Trainer::Impl {
     /// Data are looked at before the step is run again. Returns false when that was stopped midway.
     bool findCulprit(const StepRecord& record) {
         const bool skipped = record.flags & kSkipped, lost = record.flags & kLossNotFinite;
-        const bool stays = lost && lossWasBad;
-        const std::string before = culprit.tensor.english();
-        if (skipped && stays && !before.empty() && !isOfData(before)) return true;
+        const bool stays = lost && stepBefore.lossWasBad;
+        const std::string last = culprit.tensor.english();
+        if (skipped && stays && !last.empty() && !isOfData(last)) return true;
         culprit = {};
         // clipping spreads nan over all gradients, or takes inf from some of them
         const bool inWeights = steppedOnOverflow(record) && config.gradients.clip == ClipKind::None;
@@ -281,12 +281,11 @@ void Trainer::requestStop() {
 void Trainer::setWeights(const Weights& weights) {
     const LaneStep& at = *m_impl->at;
     const auto& states = at.graph().states();
-    for (const auto& given : weights) {
+    for (const auto& given : weights)
         if (std::ranges::none_of(states, [&](const StateInfo& state) {
                 return isWeight(state) && state.name == given.first;
             }))
             throw InputError(phrase("Training", "weights: the network has no %1"), given.first);
-    }
     uploadWeights(at.executor(), at.graph(), weights, {});
 }
 
@@ -296,7 +295,8 @@ LaneState Trainer::state() const {
     state.step = impl.lastStep;
     state.states = downloadStates(impl.at->executor(), impl.at->graph(), WhichStates::All);
     state.skipped = m_skipped;
-    state.lossWasBad = impl.lossWasBad;
+    state.lossWasBad = impl.stepBefore.lossWasBad;
+    state.tookOverflow = impl.stepBefore.tookOverflow;
     state.culprit = impl.culprit;
     state.atFloor = m_atFloor;
     state.vanished = impl.underflow.lastStep();
@@ -325,7 +325,7 @@ void Trainer::restore(const LaneState& state) {
     impl.hasOutputs = impl.begun = false;
     impl.row.reset();
     impl.keptPrediction.reset();
-    impl.lossWasBad = state.lossWasBad;
+    impl.stepBefore = {.lossWasBad = state.lossWasBad, .tookOverflow = state.tookOverflow};
     impl.culprit = state.culprit;
     impl.underflow.setLastStep(state.vanished);
     impl.seen = state.seen;
@@ -367,8 +367,9 @@ bool Trainer::begin(int64_t step) {
     }
     impl.use(step);
     impl.keptPrediction.reset();
-    impl.zeroEpsilon =
-        impl.lossWasBad ? "" : dividedByZero(impl.config, impl.lane, *impl.at, impl.lastStep);
+    impl.zeroEpsilon = impl.stepBefore.lossWasBad
+                           ? ""
+                           : dividedByZero(impl.config, impl.lane, *impl.at, impl.lastStep);
     if (!impl.gradientError.measure(step, *impl.at)) return false;
     if (watchesWeights(impl.config, step)) impl.at->weights().before(impl.at->executor());
     if (impl.at->executor().run(RunMode::Captured) == RunResult::Stopped) return false;
@@ -399,8 +400,8 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     if (record.flags & kSkipped) ++m_skipped;
     record.skippedSoFar = m_skipped;
     describeStep(record, impl.row->scaleAfter, {impl.culprit, *fitting, scalesLoss(impl.lane)},
-                 !impl.lossWasBad, events);
-    impl.lossWasBad = (record.flags & kLossNotFinite) != 0;
+                 impl.stepBefore, events);
+    impl.stepBefore = leftBy(record);
     if (record.flags & kAtFloor) m_atFloor = {record.step, record.scale};
     impl.begun = false;
     impl.row.reset();

@@ -343,7 +343,7 @@ def events_of(number, scales, skipped, loss, bad):
         why = (f"{tensor} {'became nan' if math.isnan(value) else 'reached inf'}" if tensor
                else "a gradient was not finite")  # one of another process
         if scales:
-            why += " before the loss was scaled by " if tensor == "the loss" else " at loss scale "
+            why += " before it was scaled by " if tensor == "the loss" else " at loss scale "
             why += scale_text(before)
         if more > 0:
             why += f", and {more} other gradient{' is' if more == 1 else 's are'} not finite"

@@ -280,7 +280,7 @@ def lost_loss(folder):
     events = [(row["kind"], row["tensor"], row["text"]) for row in rows_of(folder, "events.csv")]
     word = {"nan": "became nan", "inf": "reached inf", "-inf": "reached inf"}[
         rows_of(folder, "steps.csv")[0]["loss"]]
-    assert events[0] == ("overflow", "the loss", f"Step 1 skipped: the loss {word} before the loss "
+    assert events[0] == ("overflow", "the loss", f"Step 1 skipped: the loss {word} before it "
                          "was scaled by 4 (2^2); the scale falls to 2 (2^1)."), events[0]
     assert events[2][:2] == ("loss-not-finite", "the loss")
     assert events[2][2].endswith(", at any loss scale."), events[2]

@@ -72,6 +72,42 @@ private slots:
         QVERIFY2(outcome.out.contains(note) == told, outcome.out);
     }
 
+    void heldBackFault_data() {
+        QTest::addColumn<int>("fault");
+        QTest::addColumn<QString>("share"); // of the samples that are held back, for the test
+        QTest::addColumn<QByteArray>("told");
+        QTest::newRow("validation") << 299 << QStringLiteral("0") << QByteArray("299");
+        QTest::newRow("training") << 0 << QStringLiteral("0") << QByteArray();
+        QTest::newRow("test") << 299 << QStringLiteral("0.5") << QByteArray();
+    }
+
+    /// No step sees such a sample, so no event names it. In training, it makes the weights of an
+    /// FP32 lane nan, and the validation loss with them.
+    void heldBackFault() {
+        QFETCH(const int, fault);
+        QFETCH(const QString, share);
+        QFETCH(const QByteArray, told);
+        QTemporaryDir folder;
+        std::vector<float> x, y;
+        for (int i = 0; i < 300; ++i) {
+            x.push_back(i == fault ? std::nanf("") : std::sin(static_cast<float>(i)));
+            y.push_back(std::cos(static_cast<float>(i)));
+        }
+        const QString data = folder.filePath("x.npy");
+        writeBytes(data.toStdString(), npy("<f4", "(300, 1)", bytesOf(x)));
+        writeBytes(folder.filePath("y.npy").toStdString(), npy("<f4", "(300,)", bytesOf(y)));
+        const QString words = "--device cpu --lanes fp32 --steps 75 --set data.held_back=last "
+                              "--set task.batch=4 --set data.test_share=" +
+                              share;
+        const Outcome outcome = call(QStringList{"run", data} + words.split(' '));
+        QVERIFY2(outcome.code == 0, outcome.error);
+        const QByteArray line = "\nThe validation data hold inf or nan: the input of sample " +
+                                told + " (counted from 0). Such values can make the";
+        QVERIFY2(outcome.out.contains(told.isEmpty() ? "\nThe validation data hold" : line) !=
+                     told.isEmpty(),
+                 outcome.out);
+    }
+
     /// One of 30,000 samples is predicted wrongly: that is not 100 %.
     void nearlyAllRight() {
         const QTemporaryDir folder;
@@ -96,6 +132,30 @@ private slots:
         const Outcome scores = call({"evaluate", out}), runs = call({"runs", folder.path()});
         QVERIFY2(scores.out.contains(">99.99 %\n"), scores.out + scores.error);
         QVERIFY2(runs.out.contains(" >99.99%"), runs.out + runs.error);
+    }
+
+    /// The last batch of each epoch has only four samples, with targets far from the others: the
+    /// loss of the last step tells little of the training.
+    void lossesAsInOtherTables() {
+        const QTemporaryDir folder;
+        std::string text = "x,y\n";
+        for (int i = 0; i < 36; ++i)
+            text += std::to_string(i % 7) + "," + (i < 32 ? std::to_string(i % 7) : "900") + "\n";
+        const QString data =
+            QString::fromStdString(writeBytes(folder.filePath("data.csv").toStdString(), text));
+        const Outcome run = call({"run", data, "--device", "cpu", "--lanes", "fp32", "--epochs",
+                                  "10", "--set", "task.batch=8", "--set", "data.validation=0",
+                                  "--set", "data.shuffle=false", "--out", folder.filePath("out")});
+        QVERIFY2(run.code == 0, run.error);
+        const auto wordsOf = [](const QByteArray& line) {
+            return QString::fromUtf8(line).simplified().split(' ');
+        };
+        const QStringList shown = wordsOf(run.out.split('\n').value(1));
+        QVERIFY2(run.out.simplified().startsWith("lane loss last loss skipped scale "), run.out);
+        QVERIFY2(run.out.contains("\nloss: the median of the last 25 steps\n"), run.out);
+        QVERIFY2(shown.value(2).toDouble() > 2 * shown.value(1).toDouble(), run.out);
+        const Outcome runs = call({"runs", folder.path()});
+        QCOMPARE(shown.mid(1, 2), wordsOf(runs.out.split('\n').value(1)).mid(4, 2));
     }
 
     /// Gradients that are lost in part skip nothing and have no event.

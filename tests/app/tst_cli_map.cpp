@@ -41,7 +41,8 @@ private slots:
         QVERIFY2(outcome.code == 0, outcome.error);
         const QStringList lines = QString::fromUtf8(outcome.out).split('\n');
         QCOMPARE(lines[0], QString("Median of the last 25 losses, in parentheses the skipped "
-                                   "steps; > marks the lowest loss; columns: growth_interval"));
+                                   "steps; > marks the first of 2 equal cells; columns: "
+                                   "growth_interval"));
         QCOMPARE(lines[1].simplified(), QString("init_scale 20 2000"));
         QVERIFY2(lines[2].startsWith("2^10 ") && lines[3].startsWith("2^24 "), outcome.out);
         QCOMPARE(outcome.out.count("> "), qsizetype{2}); // in the words about it, and at the best
@@ -49,6 +50,9 @@ private slots:
         QVERIFY2(lines[5].simplified().startsWith("lane loss last loss skipped scale zero ms/step"),
                  outcome.out);
         QVERIFY2(lines[6].startsWith("1  amp-fp16 ") && lines[6].contains("init_scale 2^10"),
+                 outcome.out);
+        QVERIFY2(outcome.out.contains("as behind a ReLU (the median of up to 9 counts near the "
+                                      "end)\n"),
                  outcome.out);
         QVERIFY2(outcome.error.contains("Overflow: 4 trainings of 30 steps\n"), outcome.error);
         QVERIFY2(outcome.error.contains("cell 4 of 4  step 30/30\n"), outcome.error);
@@ -132,6 +136,12 @@ private slots:
         QVERIFY2(classes.out.contains("loss, accuracy (skipped)\n0.0001  ") &&
                      classes.out.contains("\n0.001   ") && classes.out.contains(" % ("),
                  classes.out);
+        const Outcome alike = call(
+            QStringList{"sweep", "--preset", "moons", "--sweep", "optimizer.lr=0.001,0.00101"} +
+            few);
+        QVERIFY2(alike.out.contains("> marks the lowest validation loss of 2 cells with equal "
+                                    "accuracy\n"),
+                 alike.out + alike.error);
         const Outcome scales = call(overflowMap({"--sweep", "scaler.init_scale=16,2^16"}));
         QVERIFY2(scales.out.contains("\n2^4   ") && scales.out.contains("\n2^16  "), scales.out);
         const Outcome mixed = call(overflowMap({"--sweep", "scaler.init_scale=1000,2^16"}));

@@ -24,9 +24,8 @@ private slots:
     void filesOfNoRun();
     void replacesRuns_data();
     void replacesRuns();
-    void removesScores_data();
-    void removesScores();
-    void keepsTablesOfOthers();
+    void leavesScores_data();
+    void leavesScores();
     void anExperimentOfTheReader();
     void dataInFolders();
 
@@ -210,51 +209,37 @@ void TestCliOverwriting::replacesRuns() {
     QCOMPARE(QFileInfo::exists(folder + "/mine.txt"), add == "mine.txt");
 }
 
-void TestCliOverwriting::removesScores_data() {
+void TestCliOverwriting::leavesScores_data() {
     QTest::addColumn<QString>("arguments");
     QTest::newRow("trained anew") << "run judged --steps 5 --out judged";
     QTest::newRow("goes on") << "run --resume judged --steps 5 --out judged";
+    QTest::newRow("another run's") << "run other --steps 5 --out scores";
 }
 
-/// The scores of a run are of the networks that the next one replaces.
-void TestCliOverwriting::removesScores() {
+/// Scores that lie in a run's folder may be the only ones that there are: they stay, and a line
+/// says that they are of other networks.
+void TestCliOverwriting::leavesScores() {
     QFETCH(const QString, arguments);
-    const QString folder = path("judged");
-    QVERIFY(QDir(folder).removeRecursively());
-    const Outcome first = callThere({"run", "d.csv", "--device", "cpu", "--steps", "2",
-                                     "--checkpoint-every", "2", "--out", "judged"});
-    QVERIFY2(first.code == 0, first.error);
-    QCOMPARE(callThere({"evaluate", "judged", "--out", "judged"}).code, 0);
-    const QStringList scores{"predictions_amp-fp16.npy", "predictions_fp32.npy", "samples.csv",
-                             "scores.json"};
-    for (const QString& name : scores)
-        QVERIFY2(QFileInfo::exists(folder + "/" + name), qPrintable(name));
-    file("judged/mine.npy", "mine");
+    const QString to = arguments.section(' ', -1), there = path("") + "/" + to;
+    for (const char* folder : {"judged", "other", "scores"})
+        QVERIFY(QDir(path(folder)).removeRecursively());
+    for (const char* folder : {"judged", "other"}) {
+        const Outcome run = callThere({"run", "d.csv", "--device", "cpu", "--steps", "2",
+                                       "--checkpoint-every", "2", "--out", folder});
+        QVERIFY2(run.code == 0, run.error);
+    }
+    QCOMPARE(callThere({"evaluate", "judged", "--out", to}).code, 0);
+    const auto scores = [&] { return contentOf(there + "/scores.json"); };
+    const QByteArray before = scores();
+    QVERIFY(!before.isEmpty());
     const Outcome next = callThere(arguments.split(' '));
     QVERIFY2(next.code == 0, next.error);
-    QCOMPARE(readRun(folder.toStdString())->step(), int64_t{5});
-    for (const QString& name : scores)
-        QVERIFY2(!QFileInfo::exists(folder + "/" + name), qPrintable(name));
-    QVERIFY(QFileInfo::exists(folder + "/mine.npy"));
-}
-
-/// Without predictions nothing says that a table is of an evaluation; and one that a run reads is
-/// data, wherever it lies.
-void TestCliOverwriting::keepsTablesOfOthers() {
-    QCOMPARE(callThere(smallRun("beside")).code, 0);
-    copyInto("beside", "d.csv", "samples.csv");
-    const QStringList again{
-        "run", "beside/samples.csv", "--device", "cpu", "--steps", "2", "--out", "beside"};
-    const Outcome trained = callThere(again);
-    QVERIFY2(trained.code == 0, trained.error);
-    QCOMPARE(contentOf(path("beside/samples.csv")), contentOf(path("d.csv")));
-    file("beside/predictions_fp32.npy", "predictions");
-    const auto before = all();
-    const Outcome refused = callThere(again);
-    QCOMPARE(refused.error, QByteArray("halfscope-cli: --out: beside/samples.csv is the file of "
-                                       "data.path and would be overwritten; choose another folder "
-                                       "or name\n"));
-    QVERIFY(all() == before);
+    QCOMPARE(readRun(there.toStdString())->step(), int64_t{5});
+    QCOMPARE(scores(), before);
+    const QByteArray said = "Not of this run, but left in " + to.toUtf8() +
+                            ": predictions_fp32.npy, predictions_amp-fp16.npy, samples.csv, "
+                            "scores.json\n";
+    QVERIFY2(next.error.contains(said), next.error);
 }
 
 /// The experiment that was named is one of the run's own files, also where there is no run yet.

@@ -76,7 +76,7 @@ public:
             record.step = m_step;
             record.lane = lane;
             record.loss = 1.0f / static_cast<float>(m_step);
-            record.scale = 65536;
+            record.scale = kScale;
             record.deviceSeconds = 1e-3 / (lane + 1);
             record.wallSeconds = 1e-3 * static_cast<double>(m_step) + m_waited;
             records.push_back(record);
@@ -120,10 +120,12 @@ public:
         if (m_script.refusals > 0 && m_script.refusals-- > 0) return {};
         GradientRange range;
         range.step = m_step + 1;
+        range.scale = kScale;
         return std::vector<GradientRange>(m_config.lanes.size(), range);
     }
 
 private:
+    static constexpr float kScale = 65536; // of all steps
     RunConfig m_config;
     FakeScript& m_script;
     std::atomic<bool> m_stop{false};

@@ -41,6 +41,13 @@ QString chosenIn(const QFileDialog& dialog, int result) {
     return chosen(FilesOf::Runs, acceptedIn(dialog, result));
 }
 
+/// Returns the bar at the lower edge of the main window to which a widget belongs; null: none.
+QStatusBar* barOf(QWidget& widget) {
+    for (QWidget* at = &widget; at; at = at->parentWidget())
+        if (auto* window = qobject_cast<QMainWindow*>(at)) return window->statusBar();
+    return nullptr;
+}
+
 /// Qt's own dialog refuses a folder that is not there. Has no Q_OBJECT: a dialog of the desktop may
 /// take its place.
 class FolderDialog : public QFileDialog {
@@ -167,10 +174,12 @@ QString chooseTargetFolder(QWidget* parent, const QString& title, const QString&
 
 void tellBelow(QWidget& widget, const QString& text) {
     constexpr int kReadable = 8000; // ms
-    for (QWidget* at = &widget; at; at = at->parentWidget())
-        if (auto* window = qobject_cast<QMainWindow*>(at))
-            return text.isEmpty() ? window->statusBar()->clearMessage()
-                                  : window->statusBar()->showMessage(text, kReadable);
+    if (QStatusBar* bar = barOf(widget))
+        text.isEmpty() ? bar->clearMessage() : bar->showMessage(text, kReadable);
+}
+
+void untellBelow(QWidget& widget, const QString& text) {
+    if (QStatusBar* bar = barOf(widget); bar && bar->currentMessage() == text) bar->clearMessage();
 }
 
 } // namespace halfscope

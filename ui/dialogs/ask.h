@@ -67,5 +67,7 @@ QString chooseTargetFolder(QWidget* parent, const QString& title, const QString&
 /// Tells for some seconds at the lower edge of the main window to which a widget belongs, or a
 /// dialog of which it is a part; screen readers tell it, too. Empty: nothing more.
 void tellBelow(QWidget& widget, const QString& text);
+/// Takes a sentence away from there, unless another one has taken its place.
+void untellBelow(QWidget& widget, const QString& text);
 
 } // namespace halfscope

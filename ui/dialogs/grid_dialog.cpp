@@ -182,7 +182,8 @@ void GridDialog::addMap(QVBoxLayout& column) {
     m_measure = make<QComboBox>(this);
     m_measure->setAccessibleName(tr("What the map shows"));
     connect(m_measure, &QComboBox::activated, this, [this] {
-        m_model.show(static_cast<GridModel::Measure>(m_measure->currentData().toInt()));
+        m_chosen = static_cast<GridModel::Measure>(m_measure->currentData().toInt());
+        m_model.show(*m_chosen);
         m_legend->refresh();
     });
     auto* label = make<QLabel>(tr("S&how:"), this);
@@ -290,6 +291,8 @@ void GridDialog::suggest(const Axis& axis) {
 }
 
 SettingGrid GridDialog::chosenGrid() const {
+    if (const QString never = m_config.cannotTrain(); !never.isEmpty())
+        throw InputError(Message::data(never.toStdString()));
     std::vector<Sweep> sweeps;
     for (const Axis& axis : {m_first, m_second})
         if (const QString key = axis.field->currentData().toString(); !key.isEmpty())
@@ -453,11 +456,15 @@ void GridDialog::conclude(const QString& note, bool wrong) {
 
 void GridDialog::refreshMeasures() {
     const QList<GridModel::Measure> measures = m_model.measures();
-    if (!measures.contains(m_model.shown())) m_model.show(GridModel::Measure::Loss);
-    if (measures.size() == m_measure->count()) return;
-    m_measure->clear();
-    for (const GridModel::Measure each : measures)
-        m_measure->addItem(GridModel::nameOf(each), static_cast<int>(each));
+    // a map that has just begun has no cells, and so does not offer all that it will
+    const GridModel::Measure wanted =
+        m_chosen && measures.contains(*m_chosen) ? *m_chosen : m_model.deciding();
+    if (m_model.shown() != wanted) m_model.show(wanted);
+    if (measures.size() != m_measure->count()) {
+        m_measure->clear();
+        for (const GridModel::Measure each : measures)
+            m_measure->addItem(GridModel::nameOf(each), static_cast<int>(each));
+    }
     choose(*m_measure, static_cast<int>(m_model.shown()));
 }
 

@@ -11,6 +11,7 @@
 #include <QDialog>
 #include <QElapsedTimer>
 #include <memory>
+#include <optional>
 #include <string>
 
 class QComboBox;
@@ -66,9 +67,12 @@ private:
     void addButtons(QVBoxLayout&);
     void refreshLanes();
     void refreshFields();
+    /// Offers the measures that the cells have. Shows the one that the user has chosen, as soon as
+    /// it is offered, else what decides which cell is the best.
     void refreshMeasures();
     void suggest(const Axis&);
     int lane() const;
+    /// Throws InputError where no map can be trained.
     SettingGrid chosenGrid() const;
     QString laneOf(const SettingGrid&) const;
     void check();
@@ -94,6 +98,7 @@ private:
     QLabel* m_note = nullptr;
     QProgressBar* m_progress = nullptr;
     QComboBox* m_measure = nullptr;
+    std::optional<GridModel::Measure> m_chosen; ///< by the user; also for the maps that follow
     QLabel* m_axes = nullptr;
     GridView* m_view = nullptr;
     GridLegend* m_legend = nullptr;

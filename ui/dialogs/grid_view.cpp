@@ -15,6 +15,7 @@
 #include <QPainter>
 #include <QStyledItemDelegate>
 #include <QToolTip>
+#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -136,18 +137,20 @@ void GridView::currentChanged(const QModelIndex& now, const QModelIndex& before)
 }
 
 GridLegend::GridLegend(const GridModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
-    auto* row = make<QHBoxLayout>(this);
-    row->setContentsMargins(0, 0, 0, 0);
+    auto* column = make<QVBoxLayout>(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    auto* row = make<QHBoxLayout>();
+    column->addLayout(row);
     m_low = make<QLabel>(this);
     m_bar = make<ColorBar>(this);
     m_high = make<QLabel>(this);
     m_marks = make<QLabel>(this);
     m_marks->setObjectName(QStringLiteral("gridMarks"));
+    m_marks->setWordWrap(true); // equal cells need many words
     row->addWidget(m_low);
     row->addWidget(m_bar, 1);
     row->addWidget(m_high);
-    row->addSpacing(2 * fontMetrics().averageCharWidth());
-    row->addWidget(m_marks);
+    column->addWidget(m_marks);
     refresh();
 }
 
@@ -157,18 +160,20 @@ void GridLegend::refresh() {
     const bool any = !range.best.isEmpty();
     m_low->setText((scales ? tr("lowest %1") : tr("worst %1")).arg(range.worst).trimmed());
     m_high->setText((scales ? tr("highest %1") : tr("best %1")).arg(range.best).trimmed());
-    const auto has = [&](GridModel::Measure each) { return m_model.measures().contains(each); };
-    QStringList marks;
-    if (m_model.trained() > 0)
-        marks << (has(GridModel::Measure::Accuracy)         ? tr("★ best accuracy")
-                  : has(GridModel::Measure::ValidationLoss) ? tr("★ best validation loss")
-                                                            : tr("★ best loss"));
+    QStringList marks, spoken; // a screen reader may leave out the signs
+    if (const QString reason = m_model.starReason(); !reason.isEmpty()) {
+        marks << tr("★ %1").arg(reason);
+        spoken << tr("Star: %1").arg(reason);
+    }
     for (const auto& cell : m_model.cells())
         if (cell && cell->outcome == CellOutcome::Stopped) {
             marks << tr("* stopped early");
+            spoken << tr("Asterisk: stopped early");
             break;
         }
     m_marks->setText(marks.join(QStringLiteral("   ")));
+    m_marks->setAccessibleName(spoken.join(QStringLiteral(". ")));
+    m_marks->setVisible(!marks.isEmpty());
     m_marks->setToolTip(marks.isEmpty() ? QString() : m_model.starRule());
     m_marks->setAccessibleDescription(m_marks->toolTip());
     m_bar->setAccessibleName(tr("Colours"));

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/runs/run_folder.h"
 #include "ui/dialogs/ask.h"
 #include "ui/models/translated.h"
 #include "ui/session/file_job.h"
@@ -11,8 +12,10 @@
 #include <QTimer>
 #include <QWidget>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace halfscope {
@@ -21,10 +24,15 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstWait{50}, kMostWait{3000};
 
-/// Whether a file is another one or lies in it, as far as their names tell.
-bool isNamedIn(const QString& file, const QString& path) {
-    const QString own = wholePath(file), other = wholePath(path);
-    return own == other || own.startsWith(other + u'/');
+/// Whether a file is one that is read or lies in a folder that is, as far as their names tell. Of a
+/// saved run only its own files are kept, see keepRead().
+bool isNamedIn(const QString& file, const ReadPath& read) {
+    const QString own = wholePath(file), other = wholePath(QString::fromStdString(read.path));
+    if (!read.isRun) return own == other || own.startsWith(other + u'/');
+    return std::ranges::any_of(runFileNames(), [&](const std::string& name) {
+        const QString whole = other + u'/' + QString::fromStdString(name);
+        return own.compare(whole, Qt::CaseInsensitive) == 0; // some disks ignore the case
+    });
 }
 
 /// Does as keepRead() does, but on another thread: a dead network holds whoever asks it for a file.
@@ -45,7 +53,7 @@ void keepReadSoon(const std::vector<ReadPath>& reads, const QString& path) {
     }
     if (job->isDone()) return job->result();
     for (const ReadPath& each : reads)
-        if (isNamedIn(path, QString::fromStdString(each.path)))
+        if (isNamedIn(path, each))
             throw InputError(phrase("Files", "%1: did not answer in time"),
                              pathText(path.toStdString()));
 }

@@ -120,10 +120,15 @@ void LayerGradientsDialog::refresh() {
             scales << tr("%1: %2").arg(laneLetter(lane), scaleText(static_cast<double>(scale)));
     }
     const QString step = QLocale().toString(static_cast<qlonglong>(trained));
-    m_heading->setText(scales.isEmpty()
-                           ? tr("Gradients after step %1; no lane scales its loss.").arg(step)
-                           : tr("Gradients after step %1, times the loss scale (%2).")
-                                 .arg(step, scales.join(QStringLiteral(", "))));
+    const QString heading = scales.isEmpty()
+                                ? tr("Gradients after step %1; no lane scales its loss.").arg(step)
+                                : tr("Gradients after step %1, times the loss scale (%2).")
+                                      .arg(step, scales.join(QStringLiteral(", ")));
+    m_heading->setText(m_source.anew()
+                           ? tr("%1 These are the gradients of new networks with their initial "
+                                "weights, not of the run that is shown.")
+                                 .arg(heading)
+                           : heading);
 }
 
 void LayerGradientsDialog::showEvent(QShowEvent* event) {

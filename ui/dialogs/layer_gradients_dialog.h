@@ -24,7 +24,9 @@ public:
     /// Where it looks for what it shows.
     struct Source {
         std::function<std::shared_ptr<const Run>()> run; ///< null: there is none
-        std::function<QString()> note;                   ///< why there are no gradients
+        std::function<bool()> anew;    ///< whether it is not the run that the window shows, but
+                                       ///< a new one with its settings
+        std::function<QString()> note; ///< why there are no gradients
     };
     explicit LayerGradientsDialog(Source, QWidget* parent = nullptr);
 

@@ -7,10 +7,18 @@
 namespace halfscope {
 namespace {
 
-QString sentence(LeftRunsBox::Why why, int runs) {
+QString sentence(LeftRunsBox::Why why, int runs, const QString& begun) {
     const bool one = runs == 1;
     switch (why) {
     case LeftRunsBox::Why::Kept:
+        if (!begun.isEmpty())
+            return one ? LeftRunsBox::tr("In the session %1, you kept this run when you closed "
+                                         "Halfscope:")
+                             .arg(begun)
+                       : LeftRunsBox::tr("In the session %1, you kept these %n runs when you "
+                                         "closed Halfscope:",
+                                         nullptr, runs)
+                             .arg(begun);
         return one ? LeftRunsBox::tr("You kept this run when you closed Halfscope:")
                    : LeftRunsBox::tr("You kept these %n runs when you closed Halfscope:", nullptr,
                                      runs);
@@ -20,6 +28,14 @@ QString sentence(LeftRunsBox::Why why, int runs) {
                                nullptr, runs);
     case LeftRunsBox::Why::Crashed: break;
     }
+    if (!begun.isEmpty())
+        return one ? LeftRunsBox::tr("Halfscope ended unexpectedly in the session %1. This run was "
+                                     "not saved:")
+                         .arg(begun)
+                   : LeftRunsBox::tr("Halfscope ended unexpectedly in the session %1. These %n "
+                                     "runs were not saved:",
+                                     nullptr, runs)
+                         .arg(begun);
     return one ? LeftRunsBox::tr("Halfscope ended unexpectedly. This run was not saved:")
                : LeftRunsBox::tr(
                      "Halfscope ended unexpectedly. These %n runs were not saved:", nullptr, runs);
@@ -27,9 +43,9 @@ QString sentence(LeftRunsBox::Why why, int runs) {
 
 } // namespace
 
-LeftRunsBox::LeftRunsBox(const QStringList& runs, Why why, QWidget* parent)
+LeftRunsBox::LeftRunsBox(const QStringList& runs, Why why, QWidget* parent, const QString& begun)
     : QMessageBox(QMessageBox::Question, tr("Halfscope"),
-                  sentence(why, static_cast<int>(runs.size())),
+                  sentence(why, static_cast<int>(runs.size()), begun),
                   QMessageBox::Open | QMessageBox::Discard | QMessageBox::Cancel, parent) {
     setAttribute(Qt::WA_DeleteOnClose);
     setObjectName(QStringLiteral("leftRuns"));

@@ -14,9 +14,11 @@ public:
     /// Why there are runs to be restored.
     enum class Why { Crashed, Kept, Both };
 
-    /// `runs` has a line for each run; the first few are shown. Open, which Enter chooses, restores
-    /// them; Discard deletes them; Cancel, which Esc chooses, leaves them for the next start.
-    LeftRunsBox(const QStringList& runs, Why, QWidget* parent);
+    /// `runs` has a line for each run; the first few are shown. `begun` tells when the session of
+    /// all runs was begun, "begun today at 13:43"; empty when there are several sessions. Open,
+    /// which Enter chooses, restores them; Discard deletes them; Cancel, which Esc chooses, leaves
+    /// them for the next start.
+    LeftRunsBox(const QStringList& runs, Why, QWidget* parent, const QString& begun = {});
 
     /// How long the box ignores keys after it appears: its user has not read it yet.
     static constexpr int kUnreadMs = 800;

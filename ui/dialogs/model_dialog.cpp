@@ -21,6 +21,7 @@
 #include <QRegularExpression>
 #include <QSplitter>
 #include <QTextBlock>
+#include <QTextCursor>
 #include <QTextOption>
 #include <QTimer>
 #include <QTreeWidget>
@@ -124,13 +125,23 @@ void ModelDialog::buildButtons() {
     const bool critic = m_network == Network::Critic;
     auto* reset = buttons->addButton(critic ? tr("&From width") : tr("&From width and depth"),
                                      QDialogButtonBox::ResetRole);
-    reset->setToolTip(critic ? tr("A critic with one hidden layer of the network's width")
+    reset->setToolTip(critic ? tr("A critic with one hidden layer of the network's width. Ctrl+Z "
+                                  "brings the text back.")
                              : tr("The network that width, hidden layers, normalisation and "
-                                  "activation describe"));
-    connect(reset, &QPushButton::clicked, this, [this] { m_text->setPlainText(m_template); });
+                                  "activation describe. Ctrl+Z brings the text back."));
+    reset->setAutoDefault(false); // Enter, pressed on the way to the other buttons, keeps the text
+    connect(reset, &QPushButton::clicked, this, &ModelDialog::writeTemplate);
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     layout()->addWidget(buttons);
+}
+
+/// Replaces the text by an edit, so that Ctrl+Z brings it back.
+void ModelDialog::writeTemplate() {
+    QTextCursor all(m_text->document());
+    all.select(QTextCursor::Document);
+    all.insertText(m_template);
+    m_text->setFocus(); // which Ctrl+Z needs
 }
 
 QString ModelDialog::text() const {

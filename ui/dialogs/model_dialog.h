@@ -40,6 +40,7 @@ private:
     QString templateText() const;
     void buildRow();
     void buildButtons();
+    void writeTemplate();
     /// Reads the text again.
     void refresh();
     void showLayers();

@@ -76,10 +76,12 @@ QString samplesWords(SamplesShow show, WordsFor room) {
 static QString validatedWords(WordsFor room) {
     return room == WordsFor::LittleRoom
                ? QCoreApplication::translate("CompareView",
-                                             "Validation. Across: target. Up: prediction.")
+                                             "Validation. Across: target. Up: prediction. "
+                                             "Dots on the edge: values outside the picture.")
                : QCoreApplication::translate(
                      "CompareView", "Validation samples: the target across, the prediction up. "
-                                    "Dots on the diagonal are right.");
+                                    "Dots on the diagonal are right. Dots on the edge: values "
+                                    "outside the picture.");
 }
 
 QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor room) {
@@ -89,10 +91,13 @@ QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor r
     case ViewKind::Classes: break;
     case ViewKind::Scatter:
         if (validated.value_or(0) > 0) return validatedWords(room);
-        return brief ? QCoreApplication::translate("CompareView", "Across: target. Up: prediction.")
+        return brief ? QCoreApplication::translate(
+                           "CompareView", "Across: target. Up: prediction. Dots on the edge: "
+                                          "values outside the picture.")
                      : QCoreApplication::translate(
                            "CompareView", "Each dot is a sample: its target across, the prediction "
-                                          "up. Dots on the diagonal are right.");
+                                          "up. Dots on the diagonal are right. Dots on the edge: "
+                                          "values outside the picture.");
     case ViewKind::Curve: // formulas tell more
         return brief ? QString()
                      : QCoreApplication::translate("CompareView",
@@ -113,12 +118,21 @@ QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor r
     return {};
 }
 
+QString captionNote(ViewKind kind, const QString& caption, bool samples) {
+    const QStringList counts = caption.split(u'/');
+    if (kind != ViewKind::Classes || counts.size() != 2) return caption;
+    //: so many of the samples that are shown get their true class
+    return (samples ? QCoreApplication::translate("CompareView", "%1 of these %2")
+                    : QCoreApplication::translate("CompareView", "%1 of %2"))
+        .arg(counts[0], counts[1]);
+}
+
 QString captionWords(ViewKind kind, const QString& caption) {
     const QStringList counts = caption.split(u'/');
     if (kind != ViewKind::Classes || counts.size() != 2) return caption;
-    //: %1 is "58/64", %2 is "58" and %3 is "64": so many get their true class
-    return QCoreApplication::translate("CompareView", "%1: %2 of %3 are predicted right.")
-        .arg(caption, counts[0], counts[1]);
+    //: %1 is "58" and %2 is "64": so many get their true class
+    return QCoreApplication::translate("CompareView", "%1 of %2 are predicted right.")
+        .arg(counts[0], counts[1]);
 }
 
 QString savedWords(WordsFor room) {

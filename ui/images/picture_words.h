@@ -34,6 +34,9 @@ QString bareShareText(double share);
 /// Tells how to read pictures whose pixels are no values and which are no tables of classes.
 /// `validated`: see LanePictures.
 QString pictureWords(ViewKind, std::optional<int64_t> validated, WordsFor);
+/// Returns a caption like "58/64" as "58 of these 64", or as "58 of 64" where the samples are not
+/// shown: it is no accuracy of all samples. Returns others as they are.
+QString captionNote(ViewKind, const QString& caption, bool samples);
 /// Explains a caption like "58/64" above a table of classes or its samples; returns others as they
 /// are.
 QString captionWords(ViewKind, const QString& caption);

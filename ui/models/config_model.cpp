@@ -7,6 +7,7 @@
 #include "engine/settings/lane_titles.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
+#include "ui/models/run_model.h"
 #include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
 
@@ -269,12 +270,29 @@ QStringList ConfigModel::waitingNames() const {
 
 QString ConfigModel::refusedName() const {
     for (size_t i = 0; i < m_rows.size(); ++i)
-        if (!m_errors[i].isEmpty()) return translated(m_rows[i].field->label);
+        if (const Row& r = m_rows[i]; !m_errors[i].isEmpty()) {
+            const QString name = translated(r.field->label);
+            return r.lane >= 0 && m_config.lanes.size() > 1
+                       ? tr("%1 of lane %2", "a setting").arg(name, laneTag(r.lane))
+                       : name;
+        }
     return {};
 }
 
+QString ConfigModel::cannotTrain() const {
+    if (m_config.task.kind != TaskKind::Recorded) return {};
+    return tr("This run was recorded in PyTorch. Its network and data are not here, so nothing "
+              "can be trained.");
+}
+
+QString ConfigModel::laneObstacle() const {
+    const bool full = m_config.lanes.size() >= kMostLanes;
+    if (QString never = cannotTrain(); !full || !never.isEmpty()) return never;
+    return tr("A run has at most %1 lanes.").arg(kMostLanes);
+}
+
 bool ConfigModel::addLane() {
-    if (m_config.lanes.size() >= kMostLanes) return false;
+    if (!laneObstacle().isEmpty()) return false;
     beginResetModel();
     // a copy of the last lane, so that one setting can be tried against another
     m_config.lanes.push_back(m_config.lanes.back());

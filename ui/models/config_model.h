@@ -105,6 +105,11 @@ public:
     void setUntrained(bool);
     bool untrained() const { return m_untrained; }
 
+    /// Says why nothing can be trained with the settings, whatever their values are: they are of a
+    /// run that was recorded in PyTorch. Empty for others.
+    QString cannotTrain() const;
+    /// Says why no lane can be added; empty when one can.
+    QString laneObstacle() const;
     bool addLane();
     /// Makes lanes of a setting's values, see applySweeps(), which says what is refused by
     /// InputError. A lane whose settings stay goes on as the one of the run that it was.

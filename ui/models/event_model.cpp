@@ -62,6 +62,23 @@ QString adviceText(const Event& event, const QString& reason) {
                           "skipped: a smaller first scale, or a longer growth interval.");
 }
 
+/// Says why a loss that is not finite is so; `reason` tells why its lane has lost it.
+QString ofLossText(const Event& event, const QString& reason) {
+    if (!reason.isEmpty())
+        return EventModel::tr("Why: the output of the network is inf or nan even before the loss "
+                              "is scaled.") +
+               u'\n' + reason;
+    if (event.step == 1) // the learning rate has had no effect yet
+        return EventModel::tr("Why: the output of the network is inf or nan even before the loss "
+                              "is scaled, so no loss scale can fix that. Look for inf, nan and "
+                              "large values in the data; smaller inputs may help and, in 16 bits "
+                              "or fewer, a wider type.");
+    return EventModel::tr("Why: the output of the network is inf or nan even before the loss is "
+                          "scaled; a lower learning rate may help and, in 16 bits or fewer, a "
+                          "wider type. If the step before overflowed and was taken all the same: "
+                          "a scaler that skips such steps.");
+}
+
 /// Returns "Growth interval: 50 steps": shorter than a sentence, because the list of events is
 /// narrow.
 QString briefEdit(const Message& change) {
@@ -295,32 +312,35 @@ QString EventModel::briefSentenceOf(const Event& event) {
 }
 
 QString EventModel::skipReason(const Event& event) const {
-    const auto lane = static_cast<size_t>(event.lane);
-    if (!m_run || event.kind != EventKind::Overflow || lane >= m_run->lanes().size()) return {};
-    const bool dynamic = growthIntervalOf(m_run->info().config, event.lane) > 0;
-    const Message why = m_run->now().totals(event.lane).skips().badReason(dynamic);
+    const bool lost = event.kind == EventKind::LossNotFinite;
+    if (!m_run || !(lost || event.kind == EventKind::Overflow)) return {};
+    if (static_cast<size_t>(event.lane) >= m_run->lanes().size()) return {};
+    const RunConfig& config = m_run->info().config;
+    const LaneConfig* own = laneConfigOf(config, event.lane);
+    const bool dynamic = growthIntervalOf(config, event.lane) > 0;
+    const SkipTally& skips = m_run->now().totals(event.lane).skips();
+    if (lost && skips.skipped() == 0)
+        return skips.lossLostAt() > 0 ? sentence(translated(skips.sentence(dynamic, own)))
+                                      : QString();
+    const Message why = skips.badReason(dynamic, own);
     if (why.empty()) return {};
     return tr("%1 skips more steps than normal: %2").arg(laneTag(event.lane), translated(why));
 }
 
 QString EventModel::whyText(const Event& event, const QString& reason) {
-    const bool first = event.step == 1; // the learning rate has had no effect yet
     const bool byEpsilon = !optimizerOfZeroEpsilon(event.tensor).empty();
     switch (event.kind) {
     case EventKind::Overflow:
         if (isOfData(event.tensor)) return ofDataText();
         if (byEpsilon) return tr("What to do: set Epsilon to 1e-4, or use AMP.");
-        if (overflowedBeforeScaling(event) && first)
-            return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
-                      "%1). The loss is scaled only after that, so no other loss scale would "
-                      "have helped. Look for inf, nan and large values in the data; smaller "
-                      "inputs or a wider type may help.")
-                .arg(largestHalf());
         if (overflowedBeforeScaling(event))
             return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
                       "%1). The loss is scaled only after that, so no other loss scale would "
-                      "have helped; a lower learning rate or a wider type may.")
-                .arg(largestHalf());
+                      "have helped.")
+                       .arg(largestHalf()) +
+                   u'\n' +
+                   (reason.isEmpty() ? tr("What may help: smaller weights or inputs; a wider type.")
+                                     : reason);
         return tr("Why: a gradient, multiplied by the loss scale, became too large for its type "
                   "(fp16 holds up to %1).")
                    .arg(largestHalf()) +
@@ -336,15 +356,7 @@ QString EventModel::whyText(const Event& event, const QString& reason) {
     case EventKind::LossNotFinite:
         if (isOfData(event.tensor)) return ofDataText();
         if (byEpsilon) return {}; // its sentence says why
-        if (first)
-            return tr("Why: the output of the network is inf or nan even before the loss is "
-                      "scaled, so no loss scale can fix that. Look for inf, nan and large values "
-                      "in the data; smaller inputs may help and, in 16 bits or fewer, a wider "
-                      "type.");
-        return tr("Why: the output of the network is inf or nan even before the loss is scaled; a "
-                  "lower learning rate may help and, in 16 bits or fewer, a wider type. If the "
-                  "step before overflowed and was taken all the same: a scaler that skips such "
-                  "steps.");
+        return ofLossText(event, reason);
     case EventKind::Damaged:
         if (event.text.format() == kLostClass) return ofLostClassText();
         return tr(

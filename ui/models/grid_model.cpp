@@ -40,6 +40,7 @@ void GridModel::begin(SettingGrid grid) {
     m_cells.assign(grid.cells(), {});
     m_grid.emplace(std::move(grid));
     m_best.reset();
+    m_win = {};
     findRange();
     endResetModel();
 }
@@ -47,6 +48,7 @@ void GridModel::begin(SettingGrid grid) {
 void GridModel::set(size_t cell, const GridCell& result) {
     m_cells.at(cell) = result;
     m_best = bestCell(m_cells);
+    m_win = m_best ? winOf(m_cells) : Win();
     announce();
 }
 
@@ -104,10 +106,10 @@ size_t GridModel::trained() const {
         std::count_if(m_cells.begin(), m_cells.end(), [](const auto& cell) { return bool(cell); }));
 }
 
-std::optional<double> GridModel::valueOf(size_t number) const {
+std::optional<double> GridModel::valueOf(size_t number, Measure measure) const {
     const std::optional<GridCell>& cell = m_cells[number];
     if (!cell || cell->outcome == CellOutcome::Failed) return {};
-    switch (m_shown) {
+    switch (measure) {
     case Measure::Loss: return cell->score.loss;
     case Measure::ValidationLoss: return cell->score.validationLoss;
     case Measure::Accuracy: return cell->score.accuracy;
@@ -120,13 +122,13 @@ std::optional<double> GridModel::valueOf(size_t number) const {
     return {};
 }
 
-QString GridModel::textOf(size_t number) const {
+QString GridModel::textOf(size_t number, Measure measure) const {
     const std::optional<GridCell>& cell = m_cells[number];
     if (!cell) return {};
     if (cell->outcome == CellOutcome::Failed) return tr("failed");
-    const std::optional<double> value = valueOf(number);
+    const std::optional<double> value = valueOf(number, measure);
     if (!value) return QStringLiteral("–");
-    switch (m_shown) {
+    switch (measure) {
     case Measure::Accuracy: return finePercentText(*value);
     case Measure::ZeroGradients: return percentText(*value);
     case Measure::Skipped: return whole(cell->score.skipped);
@@ -138,7 +140,7 @@ QString GridModel::textOf(size_t number) const {
 void GridModel::findRange() {
     std::vector<double> values;
     for (size_t cell = 0; cell < m_cells.size(); ++cell)
-        if (const auto value = valueOf(cell); value && std::isfinite(*value))
+        if (const auto value = valueOf(cell, m_shown); value && std::isfinite(*value))
             values.push_back(*value);
     m_hasRange = !values.empty();
     if (!m_hasRange) return;
@@ -149,7 +151,7 @@ void GridModel::findRange() {
 }
 
 std::optional<double> GridModel::goodness(size_t cell) const {
-    const std::optional<double> value = valueOf(cell);
+    const std::optional<double> value = valueOf(cell, m_shown);
     if (!value || !m_hasRange) return {};
     const bool moreIsBetter = m_shown == Measure::Accuracy || m_shown == Measure::Scale;
     if (!std::isfinite(*value)) return m_shown == Measure::Scale && *value > 0 ? 1.0 : 0.0;
@@ -183,6 +185,48 @@ QString GridModel::starRule() const {
               "first one, row by row. Cells that stopped early, failed or have a loss that is not "
               "finite do not get it.")
         .arg(best.front(), best.mid(1).join(tr(", then ")));
+}
+
+GridModel::Measure GridModel::deciding() const {
+    const auto measureOf = [](Criterion criterion) {
+        switch (criterion) {
+        case Criterion::Accuracy: return Measure::Accuracy;
+        case Criterion::ValidationLoss: return Measure::ValidationLoss;
+        case Criterion::Loss: break;
+        case Criterion::Skipped: return Measure::Skipped;
+        }
+        return Measure::Loss;
+    };
+    if (m_win.by) return measureOf(*m_win.by);
+    return m_win.equal.empty() ? Measure::Loss : measureOf(m_win.equal.front());
+}
+
+QString GridModel::starReason() const {
+    if (!m_best) return {};
+    const QString contenders = whole(static_cast<int64_t>(m_win.contenders.size()));
+    if (!m_win.by) return tr("the first of %1 equal cells").arg(contenders);
+    QString reason;
+    switch (*m_win.by) {
+    case Criterion::Accuracy: reason = tr("best accuracy"); break;
+    case Criterion::ValidationLoss: reason = tr("best validation loss"); break;
+    case Criterion::Loss: reason = tr("best loss"); break;
+    case Criterion::Skipped: reason = tr("fewest skipped steps"); break;
+    }
+    QStringList equal;
+    for (const Criterion each : m_win.equal)
+        equal << (each == Criterion::Accuracy         ? tr("accuracy")
+                  : each == Criterion::ValidationLoss ? tr("validation loss")
+                                                      : tr("loss"));
+    if (!equal.isEmpty())
+        reason = tr("%1 of %2 cells with equal %3").arg(reason, contenders, listedTags(equal));
+    const QString own = textOf(*m_best, deciding());
+    const auto alike =
+        std::count_if(m_win.contenders.begin(), m_win.contenders.end(), [&](size_t cell) {
+            return cell != *m_best && textOf(cell, deciding()) == own;
+        });
+    if (alike == 0) return reason;
+    return alike == 1 ? tr("%1; 1 other cell shows the same digits").arg(reason)
+                      : tr("%1; %2 other cells show the same digits").arg(reason, whole(alike));
 }
 
 QString GridModel::doubt() const {
@@ -219,7 +263,7 @@ QString GridModel::about(size_t number) const {
     if (!cell) return tr("%1: not trained").arg(lines.front());
     if (cell->outcome == CellOutcome::Failed)
         return tr("%1: failed. %2").arg(lines.front(), translated(cell->reason));
-    if (m_best == number) lines.front() = tr("%1: the best of all").arg(lines.front());
+    if (m_best == number) lines.front() = tr("%1: ★ %2").arg(lines.front(), starReason());
     lines << tr("Loss: %1 (median of the last %2 steps), %3 in the last step")
                  .arg(shownNumber(cell->score.loss),
                       whole(std::min<int64_t>(cell->steps, LatestLosses::kMost)),
@@ -251,7 +295,7 @@ QString GridModel::text() const {
     for (int row = 0; row < rowCount(); ++row) {
         QStringList cells{headerData(row, Qt::Vertical).toString()};
         for (int column = 0; column < columnCount(); ++column)
-            cells << textOf(cellAt(index(row, column)));
+            cells << textOf(cellAt(index(row, column)), m_shown);
         lines << cells.join(u'\t');
     }
     return lines.join(u'\n') + u'\n';
@@ -271,16 +315,16 @@ QVariant GridModel::data(const QModelIndex& index, int role) const {
     const size_t cell = cellAt(index);
     switch (role) {
     case Qt::DisplayRole: {
-        QString text = textOf(cell);
+        QString text = textOf(cell, m_shown);
         if (m_cells[cell] && m_cells[cell]->outcome == CellOutcome::Stopped) text += u'*';
         return m_best == cell ? QString(QChar(kStar)) + u' ' + text : text;
     }
     case Qt::ToolTipRole:
     case Qt::AccessibleDescriptionRole: return about(cell);
     case Qt::AccessibleTextRole: {
-        const QString text = m_cells[cell] ? textOf(cell) : tr("not trained");
+        const QString text = m_cells[cell] ? textOf(cell, m_shown) : tr("not trained");
         const QString name = tr("%1: %2", "a cell and its value").arg(nameOf(cell), text);
-        return m_best == cell ? tr("%1, the best of all").arg(name) : name;
+        return m_best == cell ? tr("%1, %2").arg(name, starReason()) : name;
     }
     case Qt::TextAlignmentRole: return QVariant(Qt::AlignCenter);
     case GoodnessRole: {

@@ -52,6 +52,11 @@ public:
     Range range() const;
     /// Says which cell has the star, and how one of several equal cells gets it.
     QString starRule() const;
+    /// Says why the best cell has the star: "best accuracy", or what decided between cells that
+    /// are equal in that; empty without a best cell.
+    QString starReason() const;
+    /// Returns the measure that decided which cell is the best.
+    Measure deciding() const;
     /// Returns a sentence that sets the best cell in doubt, see zerosOfBest(); usually empty.
     QString doubt() const;
     /// Says which setting has the rows and which one the columns.
@@ -71,8 +76,8 @@ public:
     QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
 
 private:
-    std::optional<double> valueOf(size_t cell) const;
-    QString textOf(size_t cell) const;
+    std::optional<double> valueOf(size_t cell, Measure) const;
+    QString textOf(size_t cell, Measure) const;
     QString nameOf(size_t cell) const;
     std::optional<double> goodness(size_t cell) const;
     void findRange();
@@ -82,6 +87,7 @@ private:
     GridCells m_cells;
     Measure m_shown = Measure::Loss;
     std::optional<size_t> m_best;
+    Win m_win;                      ///< of m_best, if there is one
     double m_least = 0, m_most = 0; ///< finite values of the measure that is shown
     bool m_hasRange = false;        ///< there is at least one
     bool m_byPowers = false;        ///< colours follow the logarithm

@@ -90,6 +90,13 @@ bool scalesAt(const RunSnapshot& run, int lane, int64_t step) {
     return laneScales(run.info().config, lane);
 }
 
+bool haveNewScale(const GradientRange& counted, const RunSnapshot& run, int lane) {
+    if (lane >= run.laneCount() || !laneScales(run.info().config, lane)) return false;
+    const LaneTotals& totals = run.totals(lane);
+    const int64_t newest = totals.last().step;
+    return newest > 0 && counted.step == newest + 1 && counted.scale != totals.scaleAfter();
+}
+
 bool someLaneScales(const RunSnapshot& run) {
     const RunConfig& config = run.info().config;
     for (int lane = 0; lane < run.laneCount(); ++lane) {
@@ -103,6 +110,11 @@ bool laneIsHalf(const RunConfig& config, int lane) {
     if (lane >= static_cast<int>(config.lanes.size())) return false;
     const PrecisionPreset& row = presetOf(config.lanes[static_cast<size_t>(lane)].precision);
     return row.model || row.policy != nullptr || row.precision == Precision::User;
+}
+
+const LaneConfig* laneConfigOf(const RunConfig& config, int lane) {
+    const auto at = static_cast<size_t>(lane);
+    return at < config.lanes.size() ? &config.lanes[at] : nullptr;
 }
 
 int64_t growthIntervalOf(const RunConfig& config, int lane) {

@@ -14,11 +14,17 @@ bool laneScales(const RunConfig&, int lane);
 /// Whether what a lane's column has at a step is a loss scale: the past of a fork is that of its
 /// parent, which may have none.
 bool scalesAt(const RunSnapshot&, int lane, int64_t step);
+/// Whether gradients that were counted after the lane's newest step have another loss scale than
+/// that step left: it was set by hand, and no step has used it yet.
+bool haveNewScale(const GradientRange&, const RunSnapshot&, int lane);
 /// Whether a lane has a loss scale, had one earlier in the run, or may have one: settings may
 /// describe fewer lanes than a saved run has.
 bool someLaneScales(const RunSnapshot&);
 /// Whether a lane computes gradients in 16 bits or fewer, or may do so, by a policy of the user's.
 bool laneIsHalf(const RunConfig&, int lane);
+/// Returns the settings of a lane; null where they are not known: they may describe fewer lanes
+/// than a saved run has.
+const LaneConfig* laneConfigOf(const RunConfig&, int lane);
 /// Returns the clean steps before the lane's loss scale grows; 0 when it has no dynamic scaler.
 int64_t growthIntervalOf(const RunConfig&, int lane);
 /// Whether the scale grows at exactly that number of clean steps, as in PyTorch, and not beyond it.

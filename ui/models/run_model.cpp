@@ -1,9 +1,11 @@
 // The newest values of each lane as table rows and as plain values.
 #include "ui/models/run_model.h"
 
+#include "engine/data/known_facts.h"
 #include "engine/runs/run_score.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/precision.h"
+#include "engine/settings/run_task.h"
 #include "ui/models/event_model.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -70,6 +73,11 @@ QString briefPercent(double share) {
     const double percent = std::round(1e4 * share) / 1e2;
     if ((percent >= 100 && share < 1) || (percent <= 0 && share > 0)) return finePercentText(share);
     return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'g', kDigits));
+}
+
+/// Returns how often a lane is right, or that its output is nan.
+QString shareOf(const LaneStatus& status) {
+    return status.outputIsNan() ? status.accuracyText() : briefPercent(*status.accuracy);
 }
 
 } // namespace
@@ -150,6 +158,11 @@ QString LaneStatus::bestText() const {
         .arg(value, locale.toString(static_cast<qlonglong>(best->step)));
 }
 
+bool LaneStatus::fellFromItsBest() const {
+    constexpr double kClearly = 0.01; // smaller differences may be chance
+    return accuracy && best && best->value - *accuracy >= kClearly;
+}
+
 void RunModel::setRun(std::shared_ptr<const Run> run) {
     beginResetModel();
     m_run = std::move(run);
@@ -189,6 +202,8 @@ void RunModel::update(int index, Lane& lane) {
     status.name = QString::fromStdString(run.lanes()[static_cast<size_t>(index)].name);
     status.last = totals.last();
     status.skips = totals.skips();
+    const LaneConfig* own = laneConfigOf(run.info().config, index);
+    status.config = own ? std::optional(*own) : std::nullopt;
     status.scaleAfter = totals.scaleAfter();
     if (laneScales(run.info().config, index))
         status.scaleAfter =
@@ -273,22 +288,41 @@ bool RunModel::hasMedians() const {
     return true;
 }
 
-/// Returns a lane's last loss, or the median of the last ones where there is one and it is asked
-/// for, and what else is worth telling about the lane. A value stays on the line of its name.
-QString RunModel::lossText(int i, Words words, bool median) const {
+/// Whether all lanes predict classes, and how often they are right was measured.
+bool RunModel::hasAccuracies() const {
+    return std::all_of(m_lanes.begin(), m_lanes.end(),
+                       [](const Lane& each) { return each.status.accuracy.has_value(); });
+}
+
+/// Returns a lane's last loss or, where that is asked for, its accuracy or the median of the last
+/// losses, and what else is worth telling about the lane. A value stays on the line of its name.
+QString RunModel::lossText(int i, Words words, Figure figure) const {
     constexpr int kNamed = 3; // lanes whose names fit
     const LaneStatus& status = lane(i);
     const bool full = words == Words::Reasons || words == Words::All;
     const bool named = full && lanes() <= kNamed;
     QString label = named ? briefLabel(laneTag(i) + u' ' + status.title) : laneTag(i);
     if (label.count(u' ') > 1) label += u':'; // a setting's value stands before the loss
-    const double trailing = median ? trailingLoss(m_run->now(), i) : NAN;
-    const QString loss =
-        shownNumber(std::isfinite(trailing) ? trailing : static_cast<double>(status.last.loss()));
-    const QString text = label + QChar(QChar::Nbsp) + unbroken(loss);
+    const double trailing = figure == Figure::Median ? trailingLoss(m_run->now(), i) : NAN;
+    const QString value =
+        figure == Figure::Accuracy
+            ? shareOf(status)
+            : shownNumber(std::isfinite(trailing) ? trailing
+                                                  : static_cast<double>(status.last.loss()));
+    const QString text = label + QChar(QChar::Nbsp) + unbroken(value);
     if (words == Words::Fewest) return text;
     const int64_t skipped = status.last.skippedSoFar();
     QStringList notes;
+    // the loss is that of a batch to train on: what was judged apart is named so
+    if (full && status.accuracy)
+        notes << (status.outputIsNan() ? status.accuracyText()
+                                       : tr("validation accuracy %1").arg(shareOf(status)));
+    else if (full && status.validationError)
+        notes << tr("validation error %1").arg(shownNumber(*status.validationError));
+    if (full && status.fellFromItsBest())
+        notes << tr("best %1 after step %2")
+                     .arg(briefPercent(status.best->value),
+                          QLocale().toString(static_cast<qlonglong>(status.best->step)));
     const int64_t steps = m_run->column(i, metric::Loss).size();
     // one spike at the last step must not decide a comparison
     if (full && steps >= kTrailingSteps)
@@ -296,17 +330,8 @@ QString RunModel::lossText(int i, Words words, bool median) const {
             notes << tr("median %1").arg(shownNumber(last));
     if (const int64_t lost = status.skips.lossLostAt(); full && lost > 0)
         notes << tr("since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)));
-    // the loss is that of a batch to train on: what was judged apart is named so
-    if (full && status.accuracy)
-        notes << (status.outputIsNan()
-                      ? status.accuracyText()
-                      : tr("validation accuracy %1").arg(briefPercent(*status.accuracy)));
-    else if (full && status.validationError)
-        notes << tr("validation error %1").arg(shownNumber(*status.validationError));
-    if (skipped > 0)
-        notes << (status.skips.areOfParent() ? tr("%1 skipped, all before the fork")
-                                             : tr("%1 skipped"))
-                     .arg(QLocale().toString(static_cast<qlonglong>(skipped)));
+    if (skipped > 0 && !status.skips.areOfParent()) // which has told them
+        notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
     if (notes.isEmpty()) return text;
     for (QString& note : notes)
         note = unbroken(note);
@@ -325,6 +350,17 @@ QString RunModel::dataText() const {
     return tr(" The data hold inf or nan: %1 in step %2.")
         .arg(translated(dataMessage(first.tensor)),
              QLocale().toString(static_cast<qlonglong>(first.step)));
+}
+
+/// Returns such a sentence about samples that no step sees, where they make a validation loss nan.
+QString RunModel::heldFaultText() const {
+    const auto isLost = [](const Lane& lane) {
+        const auto loss = lane.status.validationLoss;
+        return loss && !std::isfinite(*loss);
+    };
+    if (std::none_of(m_lanes.begin(), m_lanes.end(), isLost)) return {};
+    const Message fault = knownHeldFault(taskOf(m_run->info().config));
+    return fault.empty() ? QString() : u' ' + translated(fault);
 }
 
 /// Returns sentences about lanes that skipped more than they should, each after a space.
@@ -353,20 +389,52 @@ QString RunModel::skipText(Words words) const {
         text += (accumulates ? tr(" %1 skipped more updates than normal.")
                              : tr(" %1 skipped more steps than normal."))
                     .arg(listedTags(often));
-    return words == Words::Reasons ? text + skipReason(idle.size() + often.size() > 1) : text;
+    const bool named = idle.size() + often.size() > 1;
+    if (words == Words::Fewest) return text;
+    return text + (words == Words::Reasons ? skipReason(named) : layerText(named));
 }
 
-/// Returns why the lane with most of such skips skipped so many, after a space; `named` tells
-/// whether other lanes were named, too.
-QString RunModel::skipReason(bool named) const {
+/// Returns sentences about steps that were taken although they lost the loss, each after a space:
+/// where none was skipped, nothing else tells of them.
+QString RunModel::takenText() const {
+    std::map<int64_t, QStringList> lanesByStep;
+    for (int i = 0; i < lanes(); ++i)
+        if (const int64_t step = lane(i).losingStep(); step > 0) lanesByStep[step] << laneTag(i);
+    QString text;
+    for (const auto& [step, tags] : lanesByStep)
+        text += tr(" Step %1 of %2 was taken although its gradients were not finite.")
+                    .arg(QLocale().toString(static_cast<qlonglong>(step)), listedTags(tags));
+    return text;
+}
+
+/// Returns the lane with most of the skips that are too many; -1 when there are none.
+int RunModel::worstLane() const {
     int worst = -1;
     for (int i = 0; i < lanes(); ++i)
         if (lane(i).skipVerdict() == SkipVerdict::TooMany &&
             (worst < 0 || lane(i).last.skippedSoFar() > lane(worst).last.skippedSoFar()))
             worst = i;
+    return worst;
+}
+
+/// Names the layer that is the reason for such skips, after a space, where the whole reason has no
+/// room; `named` as below.
+QString RunModel::layerText(bool named) const {
+    const int worst = worstLane();
+    const Message layer = worst < 0 ? Message() : lane(worst).skips.badLayer();
+    if (layer.empty()) return {};
+    return named ? tr(" %1: the forward pass of %2 was not finite.")
+                       .arg(laneTag(worst), translated(layer))
+                 : tr(" The forward pass of %1 was not finite.").arg(translated(layer));
+}
+
+/// Returns why the lane with most of such skips skipped so many, after a space; `named` tells
+/// whether other lanes were named, too.
+QString RunModel::skipReason(bool named) const {
+    const int worst = worstLane();
     // dataText() has told that reason
     if (worst < 0 || lane(worst).skips.badReasonIsData()) return {};
-    QString reason = translated(lane(worst).skips.badReason(lane(worst).grows()));
+    QString reason = translated(lane(worst).badReason());
     if (named) return tr(" %1: %2").arg(laneTag(worst), reason);
     reason[0] = reason[0].toUpper();
     return u' ' + reason;
@@ -374,27 +442,35 @@ QString RunModel::skipReason(bool named) const {
 
 QString RunModel::summaryIn(Words words) const {
     QStringList losses;
+    const bool brief = words == Words::Few || words == Words::Fewest;
     // one spike at the last step must not decide a comparison: short words have no other figure
-    const bool median = (words == Words::Few || words == Words::Fewest) && hasMedians();
-    int64_t skips = 0;   // of all lanes
+    const Figure figure = brief && hasAccuracies() ? Figure::Accuracy
+                          : brief && hasMedians()  ? Figure::Median
+                                                   : Figure::Loss;
+    int64_t skips = 0;   // of all lanes, each once
     bool normal = false; // a lane skipped as it should
     for (int i = 0; i < lanes(); ++i) {
-        losses << lossText(i, words, median);
-        skips += lane(i).last.skippedSoFar();
+        losses << lossText(i, words, figure);
+        if (!lane(i).skips.areOfParent()) skips += lane(i).last.skippedSoFar();
         normal = normal || lane(i).skipVerdict() == SkipVerdict::Normal;
     }
     const QString step = QLocale().toString(static_cast<qlonglong>(RunModel::step()));
     const QString all = losses.join(QStringLiteral(", "));
-    const QString skipped = dataText() + skipText(words),
+    const QString taken = words == Words::Fewest ? QString() : takenText();
+    const QString skipped = dataText() + taken + heldFaultText() + skipText(words),
                   lost = zeroGradientsText(*this,
                                            words == Words::Fewest ? Detail::Brief : Detail::Full);
     if (words == Words::Fewest)
         return !skipped.isEmpty() || !lost.isEmpty() ? (skipped + lost).mid(1)
-               : median ? tr("Median loss after step %1: %2.").arg(step, all)
-                        : tr("Loss after step %1: %2.").arg(step, all);
-    const QString text = (median ? tr("After step %1 the median loss is: %2.")
-                                 : tr("After step %1 the loss is: %2."))
-                             .arg(step, all);
+               : figure == Figure::Accuracy
+                   ? tr("Validation accuracy after step %1: %2.").arg(step, all)
+               : figure == Figure::Median ? tr("Median loss after step %1: %2.").arg(step, all)
+                                          : tr("Loss after step %1: %2.").arg(step, all);
+    const QString text =
+        (figure == Figure::Accuracy ? tr("After step %1 the validation accuracy is: %2.")
+         : figure == Figure::Median ? tr("After step %1 the median loss is: %2.")
+                                    : tr("After step %1 the loss is: %2."))
+            .arg(step, all);
     if (!skipped.isEmpty() || !normal) return text + skipped + lost;
     return text + (skips == 1 ? tr(" This skip is normal.") : tr(" These skips are normal.")) +
            lost;

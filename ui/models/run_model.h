@@ -46,6 +46,7 @@ struct LaneStatus {
     QString lastBrief;          ///< briefly: "Step 9: Overflow, scale halved"
     int64_t lastEventStep = 0;
     SkipTally skips;
+    std::optional<LaneConfig> config; ///< nothing where the lane's settings are not known
     std::optional<double> accuracy, validationLoss; ///< of the last validation
     std::optional<double> validationError;          ///< likewise, see Validation::error
     std::optional<Validation> test;                 ///< see LaneTotals::test()
@@ -66,6 +67,8 @@ struct LaneStatus {
     QString judgedText() const;
     /// The best validation: "Best: 97.42 % after step 1,200". Empty before a validation.
     QString bestText() const;
+    /// Whether the last accuracy is clearly lower than the best one.
+    bool fellFromItsBest() const;
     /// Whether the output was nan at the last validation: then no sample has a class, and an
     /// accuracy of 0 % would be read as one of wrong classes.
     bool outputIsNan() const;
@@ -74,6 +77,13 @@ struct LaneStatus {
     /// an overflow resets it.
     bool stuck() const { return grows() && exact && last.growthTracker() >= growthInterval; }
     SkipVerdict skipVerdict() const { return skips.verdict(grows()); }
+    /// See SkipTally::badReason() and sentence().
+    Message badReason() const { return skips.badReason(grows(), config ? &*config : nullptr); }
+    Message skipSentence() const { return skips.sentence(grows(), config ? &*config : nullptr); }
+    /// See SkipTally::losingStep(); 0 as well where steps were skipped.
+    int64_t losingStep() const {
+        return skips.skipped() == 0 ? skips.losingStep(config ? &*config : nullptr) : 0;
+    }
     /// Whether inf or nan in the data brought the loss scale down before gradients rounded to zero:
     /// then its size is not the reason.
     bool blamesData() const { return grows() && underflowOfData; }
@@ -153,10 +163,16 @@ public:
 private:
     enum class Words { Reasons, All, Few, Fewest };
     QString summaryIn(Words) const;
-    QString lossText(int lane, Words, bool median) const;
+    enum class Figure { Loss, Median, Accuracy }; ///< that a summary compares the lanes by
+    QString lossText(int lane, Words, Figure) const;
     bool hasMedians() const;
+    bool hasAccuracies() const;
     QString dataText() const;
+    QString takenText() const;
+    QString heldFaultText() const;
     QString skipText(Words) const;
+    int worstLane() const;
+    QString layerText(bool named) const;
     QString skipReason(bool named) const;
     struct Lane {
         LaneStatus status;

@@ -155,9 +155,8 @@ QString zeroGradientsText(const RunModel& run, Detail detail) {
         else if (run.lane(i).lost)
             lost.push_back(i);
     }
-    const bool brief = detail == Detail::Brief && lost.size() > 1;
     QStringList sentences = underflowSentences(run, underflow, detail);
-    sentences += brief ? briefLossSentences(run, lost) : lossSentences(run, lost);
+    sentences += detail == Detail::Brief ? briefLossSentences(run, lost) : lossSentences(run, lost);
     QString text;
     for (const QString& sentence : sentences)
         text += u' ' + sentence;

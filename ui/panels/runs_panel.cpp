@@ -18,6 +18,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QShortcut>
+#include <QShowEvent>
 #include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -356,14 +357,33 @@ void RunsPanel::showDetails() {
     m_delete->setEnabled(any && !current);
 }
 
+/// Returns the place of the run that is shown; invalid when there is none.
+QModelIndex RunsPanel::placeOfShown() const {
+    for (int row = 0; row < m_model.rowCount(); ++row)
+        if (const QModelIndex index = m_model.index(row, 0);
+            index.data(RunListModel::CurrentRole).toBool())
+            return m_ordered->mapFromSource(index);
+    return {};
+}
+
 /// Brings the run that is shown into sight when it is another one.
 void RunsPanel::scrollToShown() {
-    for (int row = 0; row < m_model.rowCount(); ++row) {
-        const QModelIndex index = m_model.index(row, 0);
-        if (!index.data(RunListModel::CurrentRole).toBool()) continue;
-        if (m_model.idAt(row) != std::exchange(m_shown, m_model.idAt(row)))
-            m_table->scrollTo(m_ordered->mapFromSource(index));
-    }
+    const QModelIndex place = placeOfShown();
+    if (!place.isValid()) return;
+    const RunId before = std::exchange(m_shown, m_ordered->idAt(place.row()));
+    if (m_shown == before) return;
+    if (choiceFollows(before)) m_table->setCurrentIndex(place);
+    m_table->scrollTo(place);
+}
+
+/// Whether the run that is shown becomes the chosen one when it takes the place of `before`: not
+/// while the user works with another run of the list, or types a name.
+bool RunsPanel::choiceFollows(RunId before) const {
+    if (chosen() == RunId::None) return false;
+    const QWidget* focus = window()->focusWidget();
+    if (!focus) return true;
+    if (m_table->viewport()->isAncestorOf(focus)) return false;
+    return chosen() == before || !isAncestorOf(focus);
 }
 
 /// Returns the height of the table with its first rows, but no more than `most` of the rows.
@@ -419,6 +439,15 @@ void RunsPanel::fitDetails() {
     m_details->setFixedHeight(wanted);
     m_details->setVisible(wanted <= room);
     updateGeometry(); // the rows may need another height
+}
+
+/// A hidden table scrolls nowhere, and its rows have their heights only once it is shown.
+void RunsPanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    const auto scroll = [this] {
+        if (const QModelIndex place = placeOfShown(); place.isValid()) m_table->scrollTo(place);
+    };
+    if (!event->spontaneous()) QMetaObject::invokeMethod(this, scroll, Qt::QueuedConnection);
 }
 
 void RunsPanel::resizeEvent(QResizeEvent* event) {

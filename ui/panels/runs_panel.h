@@ -46,6 +46,7 @@ signals:
 protected:
     void changeEvent(QEvent*) override;
     void resizeEvent(QResizeEvent*) override;
+    void showEvent(QShowEvent*) override;
 
 private:
     QPushButton* newButton(const QString& name, const QString& text, const QString& tip);
@@ -55,7 +56,9 @@ private:
     void connectKeys();
     QString explanation() const;
     void showDetails();
+    QModelIndex placeOfShown() const;
     void scrollToShown();
+    bool choiceFollows(RunId before) const;
     void fitDetails();
     int tableHeight(int count, int most) const;
     int leastTableHeight() const;

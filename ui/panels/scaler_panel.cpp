@@ -397,7 +397,7 @@ void LaneCard::showTips(const LaneStatus& status) {
 void LaneCard::showSkipVerdict(const LaneStatus& status) {
     QString text = tr("Steps with gradients that were not finite: the weights were not updated. In "
                       "parentheses: the share of all steps.");
-    QString sentence = translated(status.skips.sentence(status.grows()));
+    QString sentence = translated(status.skipSentence());
     if (!sentence.isEmpty()) {
         sentence[0] = sentence[0].toUpper();
         text += QStringLiteral("\n\n") + sentence;
@@ -473,16 +473,6 @@ ScalerPanel::ScalerPanel(QWidget* parent) : QScrollArea(parent) {
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setAccessibleName(tr("Counters of each lane"));
     setFocusPolicy(Qt::ClickFocus); // Tab goes to what the cards hold, F6 here without any
-}
-
-void ScalerPanel::showEvent(QShowEvent* event) {
-    QScrollArea::showEvent(event);
-    emit seen(true);
-}
-
-void ScalerPanel::hideEvent(QHideEvent* event) {
-    QScrollArea::hideEvent(event);
-    emit seen(false);
 }
 
 QSize ScalerPanel::sizeHint() const { return {280, widget() ? contentHeight() : 240}; }

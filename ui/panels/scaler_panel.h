@@ -115,13 +115,7 @@ public:
     void fitInto(int height);
     QSize sizeHint() const override;
 
-protected:
-    void showEvent(QShowEvent*) override;
-    void hideEvent(QHideEvent*) override;
-
 signals:
-    /// Emitted when the cards come into sight or leave it.
-    void seen(bool on);
     /// Emitted with the user's text for the loss scale of a lane, from the next step on.
     void scaleChosen(int lane, const QString& text);
     /// The user asks that the lane's scale grow as soon as there are at least as many clean steps

@@ -196,19 +196,27 @@ void SetupPanel::addLaneButtons(QWidget* content) {
     m_addLane = make<QToolButton>(content);
     m_addLane->setText(tr("Add a lane"));
     m_addLane->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    m_addLane->setToolTip(
-        tr("Adds another training of the same network, a copy of the last lane; at most %1")
-            .arg(ConfigModel::kMostLanes));
-    m_addLane->setEnabled(m_model.config().lanes.size() < ConfigModel::kMostLanes);
     connect(m_addLane, &QToolButton::clicked, this, &SetupPanel::addLane);
     content->layout()->addWidget(m_addLane);
     m_sweep = make<QToolButton>(content);
     m_sweep->setObjectName(QStringLiteral("sweep"));
     m_sweep->setText(tr("Try several values…"));
-    m_sweep->setToolTip(tr("Makes a lane for each of several values of one setting, such as the "
-                           "first loss scale"));
     connect(m_sweep, &QToolButton::clicked, this, &SetupPanel::askSweep);
     content->layout()->addWidget(m_sweep);
+}
+
+void SetupPanel::refreshLaneButtons() {
+    const QString obstacle = m_model.laneObstacle(), never = m_model.cannotTrain();
+    m_addLane->setEnabled(obstacle.isEmpty());
+    m_addLane->setToolTip(
+        obstacle.isEmpty()
+            ? tr("Adds another training of the same network, a copy of the last lane; at most %1")
+                  .arg(ConfigModel::kMostLanes)
+            : obstacle);
+    m_sweep->setEnabled(never.isEmpty() && !sweptFields(m_model.config()).empty());
+    m_sweep->setToolTip(never.isEmpty() ? tr("Makes a lane for each of several values of one "
+                                             "setting, such as the first loss scale")
+                                        : never);
 }
 
 void SetupPanel::askSweep() {
@@ -447,7 +455,7 @@ void SetupPanel::refreshSettings() {
         group.section->setTitle(laneLabel(group.lane, names[group.lane]));
         group.fork->setVisible(m_model.canFork(group.lane));
     }
-    m_sweep->setEnabled(!sweptFields(m_model.config()).empty());
+    refreshLaneButtons();
     refreshStrip();
     refreshIdle();
     keepWide();
@@ -457,7 +465,10 @@ void SetupPanel::refreshSettings() {
 /// Says why no run could begin with what the boxes show; empty when one could.
 QString SetupPanel::obstacle() const {
     if (const QString name = m_model.refusedName(); !name.isEmpty())
-        return tr("%1 has a value that is not allowed. Correct it first.").arg(name);
+        return (m_model.untrained()
+                    ? tr("%1 has a value that is not allowed. Play uses the value before it.")
+                    : tr("%1 has a value that is not allowed. A restart uses the value before it."))
+            .arg(name);
     try {
         checkConfig(m_model.config());
         return {};

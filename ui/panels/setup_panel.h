@@ -38,8 +38,8 @@ public:
     /// Names settings of the experiment that was opened which have no effect, as long as that is so
     /// and until another one is opened.
     void tellIdle(std::vector<std::string> keys);
-    /// Adds a lane that is like the last one, and scrolls to its settings. Does nothing when there
-    /// are six.
+    /// Adds a lane that is like the last one, and scrolls to its settings. Does nothing where
+    /// ConfigModel::laneObstacle() has a reason.
     void addLane();
     /// Asks for several values of a lane's setting, and makes lanes of them.
     void askSweep();
@@ -84,6 +84,7 @@ private:
     void addRunGroups(QWidget* content);
     void addLaneGroups(QWidget* content);
     void addLaneButtons(QWidget* content);
+    void refreshLaneButtons();
     QToolButton* newForkButton(int lane, Section*);
     void fillForks(QMenu&, int lane);
     /// Returns the text of the menu's entry: which lane is continued, and the loss scale that the

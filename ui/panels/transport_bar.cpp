@@ -79,7 +79,7 @@ void TransportBar::take(Form form) {
     const bool brief = tight || form == Form::Brief;
     m_stopLabel->setText(brief ? tr("Stop") : tr("Stop after"));
     for (QWidget* each : {static_cast<QWidget*>(m_pace), static_cast<QWidget*>(m_stopLabel),
-                          static_cast<QWidget*>(m_stopAt), static_cast<QWidget*>(m_counter)})
+                          static_cast<QWidget*>(m_stopAt)})
         each->setVisible(!bare);
     m_device->setVisible(!brief);
     for (QToolButton* each : {m_theme, m_help})
@@ -356,8 +356,8 @@ void TransportBar::writeSpeeds(const RunModel& run) {
         m_speedForms = {full.join(gap), brief.join(gap), lines + gap + ratio, lines, named};
         keepRoomForSpeeds(lines);
     } else {
-        const QString why = tr("not comparable at this pace");
-        m_speedForms = {tr("Throughput: %1").arg(why), why, tr("not comparable"), QString()};
+        m_speedForms = {tr("Throughput: not comparable at this pace"),
+                        tr("Throughput: not comparable"), QString()};
     }
     const QString longest = plainText(m_speedForms.front());
     m_speeds->setAccessibleName(comparable ? tr("Throughput: %1").arg(longest) : longest);

@@ -110,7 +110,7 @@ private:
         Icons, ///< without words on Reset and Step
         Brief, ///< like Icons, and without the device, which the status bar names, too
         Tight, ///< like Brief, and without what a menu, the status bar or a tool tip has, too
-        Bare,  ///< like Tight, and without what settings and pictures tell: pace and steps
+        Bare,  ///< like Tight, and without what the settings tell: pace and last step
     };
     void take(Form);
     int leastWidth(Form);

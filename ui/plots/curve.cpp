@@ -80,9 +80,25 @@ void Curve::sample(double from, double to, int pixels, bool resting, QVector<dou
     }
 }
 
-std::optional<Curve::Reading> Curve::at(std::optional<int64_t> step) const {
-    const Column& read = isRate() ? m_rate.points() : column();
-    const auto point = read.upTo(step.value_or(read.lastStep()));
+/// Reads the line where it is drawn, so that the header and the crosshair never contradict it.
+std::optional<Point> Curve::rateAt(std::optional<int64_t> step, bool resting) const {
+    const Column& points = m_rate.points();
+    const auto rest = resting ? m_rate.rest() : std::nullopt;
+    if (rest && step.value_or(rest->step) >= rest->step) return rest;
+    const auto before = points.upTo(step.value_or(points.lastStep()));
+    if (!before || !step || before->step == *step) return before;
+    std::array<Point, 1> next;
+    const bool measured = points.read(*step + 1, points.lastStep(), next) == 1;
+    if (!measured && !rest) return before;
+    const Point after = measured ? next.front() : *rest;
+    const double share =
+        static_cast<double>(*step - before->step) / static_cast<double>(after.step - before->step);
+    return Point{*step, std::lerp(before->value, after.value, share)};
+}
+
+std::optional<Curve::Reading> Curve::at(std::optional<int64_t> step, bool resting) const {
+    const auto point =
+        isRate() ? rateAt(step, resting) : column().upTo(step.value_or(column().lastStep()));
     if (!point) return std::nullopt;
     return Reading{point->step, point->value, !std::isfinite(point->value)};
 }

@@ -62,8 +62,9 @@ public:
         double value = 0; ///< finite, unless `lost`
         bool lost = false;
     };
-    /// Returns the value at or before a step, or the newest one.
-    std::optional<Reading> at(std::optional<int64_t> step) const;
+    /// Returns the value at or before a step, or the newest one. A speed is measured at few steps:
+    /// between two of them it is what the line shows. For `resting`, see sample().
+    std::optional<Reading> at(std::optional<int64_t> step, bool resting) const;
     /// Returns the first step of the lane's own: for a fork, whose past is its parent's, the step
     /// after it; else 0.
     int64_t begin() const { return m_begin; }
@@ -78,6 +79,7 @@ public:
 
 private:
     bool isRate() const;
+    std::optional<Point> rateAt(std::optional<int64_t> step, bool resting) const;
     bool isConstant(double value, int64_t from) const;
 
     std::shared_ptr<const Run> m_run;

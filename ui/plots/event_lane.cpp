@@ -100,7 +100,8 @@ QCPScatterStyle styleOf(EventKind kind, const Colors& colors, double size) {
     return filled(flagPath(), colors.accent);
 }
 
-EventLegend::Entry entryOf(EventKind kind, QCPScatterStyle mark) {
+/// `skipped` tells that all marks of overflows are of skipped steps.
+EventLegend::Entry entryOf(EventKind kind, QCPScatterStyle mark, bool skipped) {
     const auto entry = [&mark](const char* name, const char* brief) {
         const auto tr = [](const char* text) {
             return QCoreApplication::translate("EventLane", text);
@@ -108,9 +109,11 @@ EventLegend::Entry entryOf(EventKind kind, QCPScatterStyle mark) {
         return EventLegend::Entry{mark, tr(name), tr(brief)};
     };
     switch (kind) {
-    case EventKind::Overflow:
-        return entry(QT_TRANSLATE_NOOP("EventLane", "overflow: step skipped"),
-                     QT_TRANSLATE_NOOP("EventLane", "overflow"));
+    case EventKind::Overflow: {
+        const char* brief = QT_TRANSLATE_NOOP("EventLane", "overflow");
+        return entry(skipped ? QT_TRANSLATE_NOOP("EventLane", "overflow: step skipped") : brief,
+                     brief);
+    }
     case EventKind::Growth:
         return entry(QT_TRANSLATE_NOOP("EventLane", "loss scale grew"),
                      QT_TRANSLATE_NOOP("EventLane", "growth"));
@@ -172,9 +175,12 @@ void EventLane::nameAxis(double stepsPerPixel) {
 double EventLane::placeOf(size_t lane, EventKind kind) const {
     constexpr double kApart = 0.2; // of a row's height, up and down
     const double row = m_arranged == EventRows::Shared ? 0 : static_cast<double>(rowsOf(lane));
-    return kind == EventKind::Growth     ? row - kApart
-           : kind == EventKind::Overflow ? row + kApart
-                                         : row;
+    switch (kind) {
+    case EventKind::Growth:
+    case EventKind::LossNotFinite: return row - kApart;
+    case EventKind::Overflow: return row + kApart;
+    default: return row;
+    }
 }
 
 int EventLane::lines() const { return m_legend->lines(); }
@@ -230,6 +236,7 @@ void EventLane::setLanes(int lanes) {
     m_rows.clear();
     m_taken = 0;
     m_count = 0;
+    m_tookSteps = false;
     fillLegend();
     for (int i = 0; i < lanes; ++i) {
         Row row;
@@ -289,6 +296,7 @@ void EventLane::addMark(Row& row, const Event& event, int index) {
     if (event.kind == EventKind::Overflow && !backoffs.empty() &&
         backoffs.back().step == event.step)
         backoffs.pop_back();
+    m_tookSteps = m_tookSteps || isOfTakenStep(event);
     auto& marks = row.marks[slot(event.kind)];
     const auto place = std::upper_bound(marks.begin(), marks.end(), event.step,
                                         [](int64_t step, const Mark& m) { return step < m.step; });
@@ -306,7 +314,7 @@ void EventLane::fillLegend() {
     for (auto kind = std::rbegin(kAllKinds); kind != std::rend(kAllKinds); ++kind)
         if (std::any_of(m_rows.begin(), m_rows.end(),
                         [&](const Row& row) { return !row.marks[slot(*kind)].empty(); }))
-            entries.push_back(entryOf(*kind, styleOf(*kind, m_colors, m_magnified)));
+            entries.push_back(entryOf(*kind, styleOf(*kind, m_colors, m_magnified), !m_tookSteps));
     m_legend->setEntries(std::move(entries));
 }
 

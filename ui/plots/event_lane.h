@@ -91,7 +91,8 @@ private:
     /// Returns how many of the first `lanes` have a row of their own.
     size_t rowsOf(size_t lanes) const;
     /// Returns the height of marks, in rows. A growth and the overflow that it causes are often a
-    /// pixel apart: they lie at two heights of the row, so that both are seen.
+    /// pixel apart, and a loss that is not finite is often skipped: such marks lie at two heights
+    /// of the row, so that both are seen.
     double placeOf(size_t lane, EventKind) const;
     void addMark(Row&, const Event&, int index);
     void fillLegend();
@@ -101,6 +102,7 @@ private:
     std::shared_ptr<const Run> m_run;
     size_t m_taken = 0; ///< how many of its events were taken
     int m_count = 0;
+    bool m_tookSteps = false; ///< a mark is of an overflow whose step was taken
     double m_magnified = 1;
     EventRows m_arranged = EventRows::Usual;
     std::vector<Row> m_rows;

@@ -2,6 +2,7 @@
 #include "ui/plots/gradient_map.h"
 
 #include "ui/look/owned.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 #include "ui/plots/axis_colors.h"
 #include "ui/plots/gradient_map_item.h"
@@ -216,9 +217,12 @@ const GradientRange* GradientMap::lastCount() const {
 QStringList GradientMap::textsAt(std::optional<qint64> step) const {
     if (!m_run) return {};
     if (const GradientRange* const last = step ? nullptr : lastCount())
-        return textsOf(GradientShares::of(*last), last->type,
-                       QCoreApplication::translate("GradientMap", " (after step %1)")
-                           .arg(stepText(last->step - 1)));
+        return textsOf(
+            GradientShares::of(*last), last->type,
+            (haveNewScale(*last, m_run->now(), m_lane)
+                 ? QCoreApplication::translate("GradientMap", " (after step %1, at the new scale)")
+                 : QCoreApplication::translate("GradientMap", " (after step %1)"))
+                .arg(stepText(last->step - 1)));
     const auto column = history().at(step);
     if (!column && history().empty() && history().isSaved())
         return {QCoreApplication::translate("GradientMap", "not counted during this run"),

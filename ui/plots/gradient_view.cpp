@@ -119,6 +119,13 @@ void GradientView::setNote(const QString& text) {
     update();
 }
 
+bool GradientView::hasNewScale() const {
+    if (!m_run || m_anew) return false;
+    for (size_t lane = 0; lane < m_ranges.size(); ++lane)
+        if (haveNewScale(m_ranges[lane], m_run->now(), static_cast<int>(lane))) return true;
+    return false;
+}
+
 QString GradientView::heading() const {
     if (m_ranges.empty()) return tr("Gradients");
     // counts as the pictures do: the step that has these gradients is not trained yet
@@ -129,6 +136,10 @@ QString GradientView::heading() const {
     if (m_anew)
         return scaled ? tr("Scaled gradients of a new training")
                       : tr("Gradients of a new training");
+    if (hasNewScale())
+        return (scaled ? tr("Scaled gradients after step %1, at the new scale")
+                       : tr("Gradients after step %1, at the new scale"))
+            .arg(step);
     return scaled ? tr("Scaled gradients after step %1").arg(step)
                   : tr("Gradients after step %1").arg(step);
 }
@@ -140,6 +151,7 @@ QString GradientView::headingIn(int width, const QFontMetrics& metrics) const {
     } else if (!m_ranges.empty()) {
         const auto trained = std::max<int64_t>(0, m_ranges.front().step - 1);
         const QString step = QLocale().toString(static_cast<qlonglong>(trained));
+        if (hasNewScale()) forms << tr("After step %1, at the new scale").arg(step);
         forms << tr("Gradients after step %1").arg(step) << tr("After step %1").arg(step);
     }
     return widest(forms, metrics, width);

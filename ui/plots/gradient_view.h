@@ -55,6 +55,8 @@ protected:
     void paintEvent(QPaintEvent*) override;
 
 private:
+    /// Whether a lane's gradients have a loss scale that was set by hand since the last step.
+    bool hasNewScale() const;
     int heightFor(int barHeight) const;
     void describe();
     /// Returns what the view shows of these lanes, in whole sentences.

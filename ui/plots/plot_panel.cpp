@@ -445,14 +445,14 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
     constexpr int kMost = 2; // in a header
     if (holdsBack()) return {};
     const Lane& now = m_lanes[lane];
-    const auto newest = now.curve.at(std::nullopt);
+    const auto newest = now.curve.at(std::nullopt, m_resting);
     // the newest value is compared with the one after equally many steps
     if ((!step && !newest) || isBeforeFork(now, step)) return {};
     const qint64 at = step ? *step : newest->step;
     QStringList parts;
     for (const Behind& behind : m_behind) {
         if (behind.lane != static_cast<int>(lane) || parts.size() == kMost) continue;
-        const auto value = behind.curve.at(at);
+        const auto value = behind.curve.at(at, true);
         if (!value || value->lost || at < behind.curve.begin() ||
             at > behind.curve.run().now().lastStep())
             continue;
@@ -466,7 +466,7 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
 QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
     if (holdsBack()) return {};
     if (lane.absent) return QCoreApplication::translate("PlotPanel", "none");
-    const auto value = lane.curve.at(step);
+    const auto value = lane.curve.at(step, m_resting);
     if (!value || isBeforeFork(lane, step)) return {};
     const bool inherited = value->step < lane.curve.begin(); // by a fork, from its parent
     if (inherited && m_id == metric::Scale &&

@@ -98,6 +98,7 @@ void PlotStack::buildPlot() {
 
 void PlotStack::setRun(std::shared_ptr<const Run> run) {
     const QStringList before = m_labels;
+    const bool grows = run == m_run; // a lane was forked, or there is another metric
     m_run = std::move(run);
     m_info = nullptr;
     m_labels.clear();
@@ -116,7 +117,7 @@ void PlotStack::setRun(std::shared_ptr<const Run> run) {
         panel->setRun(m_run, m_labels);
     setOverlays(m_overlays);
     m_events->setRun(m_run);
-    m_laneChosen = m_laneChosen && before == m_labels; // a reset keeps the user's choice
+    m_laneChosen = m_laneChosen && (grows || before == m_labels); // a reset keeps the choice
     nameLanes();
     setFollow(true);
     pinCrosshair(std::nullopt);
@@ -175,13 +176,14 @@ void PlotStack::nameLanes() {
     m_labels = laneLabels(laneTitlesOf(run));
     for (StackedPlot* plot : m_rows->shown())
         plot->renameLanes(m_labels);
-    int scaled = -1;
+    int telling = -1; // the last fork, or else the first lane with a loss scale
     for (int lane = 0; lane < lanes(); ++lane) {
         const bool scales = laneScales(run.info().config, lane);
-        if (scales && scaled < 0) scaled = lane;
+        const bool forked = run.lanes()[static_cast<size_t>(lane)].parent >= 0;
+        if (forked || (scales && telling < 0)) telling = lane;
         if (PlotPanel* scale = m_rows->of(metric::Scale)) scale->setAbsent(lane, !scales);
     }
-    if (!m_laneChosen) m_gradientLane = std::max(0, scaled);
+    if (!m_laneChosen) m_gradientLane = std::max(0, telling);
     showGradientLane();
     m_dirty = true;
 }
@@ -461,7 +463,7 @@ void PlotStack::choose(int event) {
 
 void PlotStack::goToEvent(bool forward) {
     const auto index = m_events->eventBeside(crosshair(), forward);
-    if (!index) return;
+    if (!index) return Q_EMIT noEventFound();
     goTo(m_events->step(*index));
     choose(*index);
 }

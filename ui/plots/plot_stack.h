@@ -55,7 +55,8 @@ public:
     const QStringList& hiddenPlots() const;
     /// Returns the metrics that have a plot, shown or hidden, from top to bottom.
     std::vector<Metric> plottable() const;
-    /// Returns the lane whose gradients are shown: at first the first lane with a loss scale.
+    /// Returns the lane whose gradients are shown: until the user chooses one, the lane that was
+    /// forked last, or the first one with a loss scale.
     int gradientLane() const { return m_gradientLane; }
     void chooseGradientLane(int lane);
     /// Draws what changed since the last call; returns at once when nothing did. Returns whether it
@@ -125,6 +126,8 @@ signals:
     /// Emitted with the index, among the run's events, of an event that was clicked or gone to,
     /// after its step was pinned.
     void eventClicked(int index);
+    /// Emitted when there is no event to go to.
+    void noEventFound();
     /// Emitted when the crosshair is pinned to a step, or removed.
     void pinned(std::optional<qint64> step);
     void followChanged(bool following);

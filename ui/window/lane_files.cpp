@@ -22,6 +22,16 @@
 
 namespace halfscope {
 
+namespace {
+
+/// Predictions are a table where the name that was chosen for them ends like one.
+LaneFile fileCalled(const QString& path, LaneFile asked) {
+    const bool table = path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive);
+    return table && asked == LaneFile::Predictions ? LaneFile::Samples : asked;
+}
+
+} // namespace
+
 LaneFiles::LaneFiles(ExperimentController& controller, ShownRun& shown, const WindowParts& parts,
                      QWidget& window)
     : m_controller(controller), m_shown(shown), m_parts(parts), m_window(window) {
@@ -60,9 +70,12 @@ void LaneFiles::chooseLaneFile(LaneFile file, int lane) {
     const QString title = file == LaneFile::StateDict ? tr("Save weights")
                           : onnx                      ? tr("Save as ONNX")
                                                       : tr("Save predictions");
+    const QString predictions = QStringList{tr("NumPy arrays (*.npy)"), // the first one is proposed
+                                            tr("Table of samples (*.csv)")}
+                                    .join(QStringLiteral(";;"));
     const QString filter = file == LaneFile::StateDict ? tr("Weights (*.safetensors)")
                            : onnx                      ? tr("ONNX models (*.onnx)")
-                                                       : tr("NumPy arrays (*.npy)");
+                                                       : predictions;
     saveLane(file, lane, title, [&](const TaskConfig&) {
         return LanePaths{.to = chooseTarget(&m_window, title, name, filter)};
     });
@@ -103,6 +116,7 @@ void LaneFiles::saveLane(LaneFile file, int lane, const QString& title, const As
     const TaskConfig task = m_controller.info()->config.task; // a reset may come meanwhile
     const LanePaths paths = ask(task);
     if (paths.to.isEmpty()) return;
+    file = fileCalled(paths.to, file);
     m_asked[paths.to] = file;
     m_controller.saveLane(file, lane, paths.to, QCoreApplication::applicationVersion(),
                           paths.samples);
@@ -126,7 +140,7 @@ void LaneFiles::saveFromFolder(LaneFile file, int lane, const QString& title, co
     if (paths.to.isEmpty()) return;
     const auto note = std::make_shared<Message>();
     FileErrand{title, tr("Saving %1…"), paths.to}.run(
-        m_window, [weights, note, paths, file,
+        m_window, [weights, note, paths, file = fileCalled(paths.to, file),
                    name = lane == kEveryLane ? "" : run->lanes()[static_cast<size_t>(lane)].name,
                    program = QCoreApplication::applicationVersion().toStdString()] {
             *note = writeLaneFile(**weights, file, name, paths, program);
@@ -139,7 +153,8 @@ void LaneFiles::saveFromFolder(LaneFile file, int lane, const QString& title, co
 void LaneFiles::tellOf(LaneFile file, const QString& path, const Message& note) {
     const QString to = safeText(path.toStdString()), more = translated(note);
     if (file != LaneFile::Predicted && note.empty()) return;
-    const bool predicted = file == LaneFile::Predicted || file == LaneFile::Predictions;
+    const bool predicted =
+        file == LaneFile::Predicted || file == LaneFile::Predictions || file == LaneFile::Samples;
     m_parts.banner->showNotice(!predicted     ? tr("Saved as %1. %2").arg(to, more)
                                : note.empty() ? tr("The predictions are in %1.").arg(to)
                                               : tr("The predictions are in %1. %2").arg(to, more));

@@ -41,6 +41,7 @@
 #include <QSplitter>
 #include <QStatusBar>
 #include <QStyle>
+#include <QTableView>
 #include <QTimer>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -248,28 +249,15 @@ void MainWindow::connectParts() {
     connect(parts.setup, &SetupPanel::forkRequested, shown, &ShownRun::fork);
     connect(parts.scaler, &ScalerPanel::scaleChosen, shown, &ShownRun::setScale);
     connect(parts.scaler, &ScalerPanel::atLeastChosen, shown, &ShownRun::growAtLeast);
-    connect(parts.scaler, &ScalerPanel::seen, m_controller.get(),
-            &ExperimentController::glanceAtGradients);
     connect(parts.runs, &RunsPanel::bringBackAsked, shown,
             [shown](RunId id) { shown->bringBack(id); });
     connect(parts.runs, &RunsPanel::repeatAsked, shown, &ShownRun::repeat);
     connect(parts.runs, &RunsPanel::deleteAsked, shown, &ShownRun::remove);
     connect(&m_models.list, &RunListModel::visibilityChanged, shown, &ShownRun::updateOverlays);
-    connect(parts.events, &EventPanel::stepChosen, parts.plots, &PlotStack::showStep);
-    connect(parts.plots, &PlotStack::pinned, parts.events, &EventPanel::letGoBut);
-    connect(parts.plots, &PlotStack::eventClicked, parts.events, &EventPanel::choose);
-    const auto tell = [this](int event) { m_figures->choose(event); };
-    connect(parts.plots, &PlotStack::eventClicked, this, tell);
-    connect(parts.events, &EventPanel::eventChosen, this, tell);
     connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::choosePlots);
     connect(parts.plots, &PlotStack::valuesRequested, m_files.get(), &WindowFiles::chooseValues);
     connect(parts.plots, &PlotStack::copyRequested, m_files.get(), &WindowFiles::copyPlots);
-    connect(m_controller.get(), &ExperimentController::stateChanged, parts.plots,
-            [plots = parts.plots, events = parts.events](SessionState state) {
-                if (state != SessionState::Running) return;
-                plots->trainingStarts();
-                events->trainingStarts();
-            });
+    connectEvents();
     connect(shown, &ShownRun::titleChanged, this, [this](const QString& title) {
         m_title = title;
         setWindowTitle(title);
@@ -290,6 +278,33 @@ void MainWindow::connectParts() {
         m_models.config.dataArrived(); // what it says about a start is newer than those figures
         m_frames->stir();
     });
+}
+
+/// Makes plots, list and headline tell of the same event.
+void MainWindow::connectEvents() {
+    const WindowParts& parts = m_parts;
+    connect(parts.events, &EventPanel::stepChosen, parts.plots, &PlotStack::showStep);
+    connect(parts.plots, &PlotStack::pinned, parts.events, [parts](std::optional<qint64> step) {
+        parts.events->letGoBut(step);
+        // the headline tells of this one, too
+        const std::optional<int> there = parts.plots->eventPointedAt();
+        if (step && there && !parts.events->table()->currentIndex().isValid())
+            parts.events->choose(*there);
+    });
+    connect(parts.plots, &PlotStack::noEventFound, this, [this] {
+        tell(m_models.events.rowCount() > 0 ? tr("No more events in this direction")
+                                            : tr("No events so far"));
+    });
+    connect(parts.plots, &PlotStack::eventClicked, parts.events, &EventPanel::choose);
+    const auto tell = [this](int event) { m_figures->choose(event); };
+    connect(parts.plots, &PlotStack::eventClicked, this, tell);
+    connect(parts.events, &EventPanel::eventChosen, this, tell);
+    connect(m_controller.get(), &ExperimentController::stateChanged, parts.plots,
+            [plots = parts.plots, events = parts.events](SessionState state) {
+                if (state != SessionState::Running) return;
+                plots->trainingStarts();
+                events->trainingStarts();
+            });
 }
 
 /// Cancels the reading of data that no settings name any more.
@@ -418,6 +433,17 @@ void MainWindow::saveLayout() const {
     settings.insert(QStringLiteral("runs/order"), OrderedRuns::wordOf(m_parts.runs->order()));
     settings.insert(QStringLiteral("theme"), nameOf(m_options.theme));
     keepUserSettings(settings);
+}
+
+/// The headline warns of gradients that are lost, also where no cards are seen.
+void MainWindow::showEvent(QShowEvent* event) {
+    QMainWindow::showEvent(event);
+    m_controller->glanceAtGradients(true);
+}
+
+void MainWindow::hideEvent(QHideEvent* event) {
+    QMainWindow::hideEvent(event);
+    m_controller->glanceAtGradients(false);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

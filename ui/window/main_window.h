@@ -110,6 +110,8 @@ signals:
     void fileEnded(bool opened);
 
 protected:
+    void showEvent(QShowEvent*) override;
+    void hideEvent(QHideEvent*) override;
     void closeEvent(QCloseEvent*) override;
     void dragEnterEvent(QDragEnterEvent*) override;
     void dropEvent(QDropEvent*) override;
@@ -120,6 +122,7 @@ private:
     void buildRight();
     void buildStatusBar();
     void connectParts();
+    void connectEvents();
     void tell(const QString& text);
     void keepData();
     FrameLoop::Done frame();

@@ -242,7 +242,8 @@ QString RunWords::data(const RunConfig& config) {
 
 QString RunWords::noGradients(const State& state, bool midway, int64_t next) {
     if (!state.built && state.recorded)
-        return tr("Where gradients were recorded, the plot Gradients shows them by step.");
+        return tr(
+            "Where gradients were recorded, the plot Gradients over time shows them by step.");
     if (!state.built) return tr("The gradients are counted once the networks are built.");
     switch (state.session) {
     case SessionState::Running: return tr("The gradients are counted after this step.");
@@ -256,6 +257,11 @@ QString RunWords::noGradients(const State& state, bool midway, int64_t next) {
     return tr("Paused in the middle of step %1. Press Step (.) to complete it and to count its "
               "gradients.")
         .arg(QLocale().toString(static_cast<qlonglong>(next)));
+}
+
+QString RunWords::recordedLayers() {
+    return tr("A recording has no gradients by layer. Where gradients were recorded, the plot "
+              "Gradients over time (key G) shows them by step.");
 }
 
 QString RunWords::copiedProgram(const RunConfig& config) {

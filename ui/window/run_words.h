@@ -65,6 +65,8 @@ public:
     /// Says why there are no gradients to look at, and when they come. `midway` tells that the
     /// training rests in the middle of step `next`.
     static QString noGradients(const State&, bool midway, int64_t next);
+    /// Says why a recorded run has no gradients by layer, and which gradients it may have.
+    static QString recordedLayers();
     /// Says what to do with the program for PyTorch that was copied, and what it needs.
     static QString copiedProgram(const RunConfig&);
     /// Says so of the program that was saved.

@@ -2,6 +2,7 @@
 #include "ui/window/session_keeper.h"
 
 #include "engine/core/error.h"
+#include "ui/dialogs/ask.h"
 #include "ui/dialogs/left_runs_box.h"
 #include "ui/look/owned.h"
 #include "ui/models/translated.h"
@@ -61,16 +62,20 @@ QString beginningOf(const LeftSession& session) {
                    : QLocale().toString(begun, QLocale::ShortFormat));
 }
 
-/// Describes a run to somebody who decides whether it is worth keeping.
-QString lineOf(const LeftRun& run, const LeftSession& session) {
+/// Describes a run to somebody who decides whether it is worth keeping. `begun` is beginningOf()
+/// its session, or empty.
+QString lineOf(const LeftRun& run, const QString& begun) {
     const auto number = [](int64_t n) { return QLocale().toString(static_cast<qlonglong>(n)); };
     QString line =
         SessionKeeper::tr("%1, %2 steps").arg(QString::fromStdString(run.name), number(run.steps));
-    if (const QString begun = beginningOf(session); !begun.isEmpty())
+    // one that was restored is older than the session that has it now
+    if (!begun.isEmpty() && run.origin.empty())
         line = SessionKeeper::tr("%1, from the session %2").arg(line, begun);
     if (!run.goesOnAfter) return SessionKeeper::tr("%1; its networks were not kept").arg(line);
     return SessionKeeper::tr("%1; can go on after step %2").arg(line, number(*run.goesOnAfter));
 }
+
+QString restoringText() { return SessionKeeper::tr("Restoring runs…"); }
 
 QString keptInMemory(const QString& reason) {
     return SessionKeeper::tr("Runs are kept in memory alone, not on disk: %1").arg(reason);
@@ -347,9 +352,12 @@ void SessionKeeper::offerLeft(const LeftRuns& asked) {
     const auto found = std::make_shared<Found>();
     guarded(*m_parts.banner, [&] {
         m_search = std::make_unique<FileJob>(
-            [found, folder = m_folder.toStdString()] {
-                for (LeftSession& each : leftSessions(folder, &found->others))
+            [found, folder = m_folder.toStdString(), own = m_asked.session.toStdString()] {
+                std::vector<LeftSession> left = leftSessions(folder, &found->others);
+                for (LeftSession& each : left) {
+                    if (each.name() != own) each.leaveOutSaved();
                     found->sessions.push_back(std::make_shared<LeftSession>(std::move(each)));
+                }
             },
             FileJob::Leaving::Abandons);
         connect(m_search.get(), &FileJob::done, this, [this, found] { conclude(found); });
@@ -376,9 +384,8 @@ void SessionKeeper::conclude(const std::shared_ptr<Found>& found) {
         left.erase(own);
     }
     std::erase_if(left, [this](const auto& session) {
-        session->leaveOutSaved();
-        if (!session->runs().empty()) return false;
-        remove(session); // as if its window had been closed
+        if (!session->runs().empty()) return false; // some are not saved
+        remove(session);                            // as if its window had been closed
         return true;
     });
     if (!left.empty()) offer(left);
@@ -412,10 +419,15 @@ void SessionKeeper::offer(const LeftSessions& left) {
     const Why why = kept == 0                                     ? Why::Crashed
                     : kept == static_cast<ptrdiff_t>(left.size()) ? Why::Kept
                                                                   : Why::Both;
-    for (const auto& session : left)
-        for (const LeftRun& run : session->runs())
-            runs << lineOf(run, *session);
-    auto* box = make<LeftRunsBox>(runs, why, &m_window);
+    // the newest first: the box names a few, and one of them was being trained
+    for (auto session = left.rbegin(); session != left.rend(); ++session) {
+        const std::vector<LeftRun>& all = (*session)->runs();
+        const QString begun = left.size() > 1 ? beginningOf(**session) : QString();
+        for (auto run = all.rbegin(); run != all.rend(); ++run)
+            runs << lineOf(*run, begun);
+    }
+    auto* box = make<LeftRunsBox>(runs, why, &m_window,
+                                  left.size() == 1 ? beginningOf(*left.front()) : QString());
     connect(box, &QMessageBox::finished, this, [this, left](int button) {
         m_offered = button == QMessageBox::Open;
         for (const auto& session : left) {
@@ -444,12 +456,12 @@ void SessionKeeper::restoreNext() {
         if (std::exchange(m_offered, false) && restored > 0 && nothingToLose())
             m_shown.bringBack(m_newest);
         const bool seen = m_models.store.current() == m_newest;
-        emit told(
-            restored > 1
-                ? tr("%1 runs were restored: View > Runs of this session lists them.").arg(restored)
-            : restored == 1 && !seen
-                ? tr("One run was restored: View > Runs of this session lists it.")
-                : QString()); // no run is being restored any more
+        untellBelow(m_window, restoringText());
+        if (restored > 1)
+            emit told(
+                tr("%1 runs were restored: View > Runs of this session lists them.").arg(restored));
+        else if (restored == 1 && !seen)
+            emit told(tr("One run was restored: View > Runs of this session lists it."));
         return;
     }
     const bool stored = hasStore();
@@ -492,7 +504,7 @@ void SessionKeeper::restoreNext() {
     m_place = 0;
     m_back = RunId::None;
     m_job->start();
-    emit told(tr("Restoring runs…"));
+    emit told(restoringText());
 }
 
 } // namespace halfscope

@@ -80,7 +80,10 @@ void ShownRun::connectSession() {
         m_controller.setPace(config.pace);
         m_figures.changed(); // speeds are compared only where the pace lets them differ
         m_parts.banner->lookAgain();
-        if (isUnbuilt()) showState(); // the settings may have been corrected
+        if (isUnbuilt())
+            showState(); // the settings may have been corrected
+        else if (m_controller.untrained() && !showsSaved())
+            invite(); // a preset's words are only about its own settings
     });
     showState();
 }
@@ -354,6 +357,11 @@ void ShownRun::explainGradients() {
     m_parts.gradients->setNote(none ? RunWords::noGradients(stateNow(), midway, next) : QString());
 }
 
+QString ShownRun::noLayers() const {
+    const bool recorded = isRecorded() && !m_controller.info();
+    return recorded ? RunWords::recordedLayers() : m_parts.gradients->note();
+}
+
 bool ShownRun::drain() {
     // what is trained meanwhile waits in the channel, and the training waits with it
     const bool justRead = m_savedClock.isValid() && m_savedClock.elapsed() < kSeenMs;
@@ -409,10 +417,7 @@ void ShownRun::updateCards() {
 
 /// A saved run's gradients over its steps are known, but no file has those of its next step: the
 /// view shows those of its networks, or of new ones where it has none.
-void ShownRun::updateGradients() {
-    const SessionInfoPtr& built = m_controller.info();
-    m_parts.gradients->setRun(stepped(), showsSaved() && built && !built->goesOnAfter);
-}
+void ShownRun::updateGradients() { m_parts.gradients->setRun(stepped(), stepsAnew()); }
 
 void ShownRun::updateTarget() {
     // a saved run's folder may lack the target
@@ -448,15 +453,27 @@ void ShownRun::growAtLeast(int lane) {
         m_controller.edit(lane, kGrowthKey, value.toStdString());
 }
 
+QString ShownRun::presetWords() const {
+    if (m_about.isEmpty()) return {};
+    const RunConfig& now = m_models.config.config();
+    RunConfig opened = presetNamed(m_preset.toStdString()).config;
+    opened.steps = now.steps;
+    opened.epochs = now.epochs;
+    opened.seed = now.seed;
+    opened.device = now.device;
+    return m_models.config.isStill(opened) ? m_about : QString();
+}
+
 void ShownRun::invite() {
     const RunConfig& config = m_models.config.config();
     const auto lanes = static_cast<qsizetype>(config.lanes.size());
-    const QString about = m_about.isEmpty() ? RunWords::data(config) : m_about;
+    const QString preset = presetWords();
+    const QString about = preset.isEmpty() ? RunWords::data(config) : preset;
     const RunWords::State now = stateNow();
     const bool says = now.begins == RunWords::Begins::Anew && !about.isEmpty();
     using Press = Figures::Press;
     const bool ended = m_controller.state() == SessionState::Finished;
-    const bool warns = m_about.isEmpty() && RunWords::hasOneSample(config);
+    const bool warns = preset.isEmpty() && RunWords::hasOneSample(config);
     const Press press = m_controller.willTrain() || warns ? Press::Nothing
                         : ended                           ? Press::Continue
                                                           : Press::Play;

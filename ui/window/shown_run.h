@@ -119,6 +119,14 @@ public:
     const RunPtr& stepped() const {
         return showsSaved() && m_controller.info() ? m_current : m_shown.run;
     }
+    /// Whether the networks of stepped() are not those of the run that is shown, but new ones with
+    /// its settings.
+    bool stepsAnew() const {
+        const SessionInfoPtr& built = m_controller.info();
+        return showsSaved() && built && !built->goesOnAfter;
+    }
+    /// Says why stepped() has no gradients by layer, as long as it has none.
+    QString noLayers() const;
     bool reads() const { return m_savedJob != nullptr; }
     /// Whether the saved run that was opened last could not be read, which the banner tells.
     bool refusedRun() const { return m_refusedRun; }
@@ -131,10 +139,11 @@ public:
                             : RunWords::over(stateNow());
     }
     /// Returns what to know before Play or Continue is pressed for the saved run that is shown; may
-    /// be empty.
+    /// be empty. That a recorded run cannot be trained is said in the status bar: the headline has
+    /// its results.
     QString warning() const {
         if (showsSaved() && cannotStart())
-            return isRecorded() ? RunWords::recorded() : RunWords::failedStart(false);
+            return isRecorded() ? QString() : RunWords::failedStart(false);
         return m_stays ? RunWords::changedData(stateNow()) : QString();
     }
     /// Returns how long the run that is shown was trained, in seconds, without pauses.
@@ -247,6 +256,9 @@ private:
     void blameSettings(const Message& reason);
     void refuseSettings(const Message& reason);
     void invite();
+    /// Returns what the preset says of itself, as long as the settings are those that it may tell
+    /// of: length, seed, device and pace are the user's. Empty otherwise.
+    QString presetWords() const;
     /// Builds the networks of a run of the list: from its checkpoint, which is read on the training
     /// thread, or else untrained.
     void buildAgain(const Shown&);

@@ -43,13 +43,26 @@ namespace {
 
 const QString kBoardName = QStringLiteral("runs"); // where TensorBoard looks by itself
 
+/// Whether the disk of a path tells soon whether something is there.
+bool answersSoon(const QString& path) {
+    constexpr std::chrono::milliseconds kSoon{200};
+    try {
+        const FileJob look([path] { (void)QFileInfo::exists(path); }, FileJob::Leaving::Abandons);
+        return look.isDone(kSoon);
+    } catch (const RunError&) { // the system has no thread to give
+        return false;
+    }
+}
+
 /// Returns the folder that the run was opened from, or that it goes on from: ResultsQuestion asks
-/// before anything is lost there. For other runs returns the name of a new one.
+/// before anything is lost there. For other runs returns the name of a new one. A dialog looks into
+/// the folder of a path, and a dead network would halt it: only the name is left then.
 QString proposedFolder(const ShownRun& shown) {
     if (shown.run()) {
         const RunInfo& info = shown.run()->info();
         const std::string& from = info.folder.empty() ? info.pastFolder : info.folder;
-        if (!from.empty()) return wholePath(QString::fromStdString(from));
+        const QString path = from.empty() ? QString() : wholePath(QString::fromStdString(from));
+        if (!path.isEmpty()) return answersSoon(path) ? path : QFileInfo(path).fileName();
     }
     return folderNameFor(shown.title());
 }
@@ -238,12 +251,28 @@ void WindowFiles::chooseFolder() {
     if (!path.isEmpty()) tryOpen(path);
 }
 
-/// Leaves out values of settings that the window hides: its user did not mean them.
+/// Saves the run that is shown as it was trained, with its forks and live edits, unless the
+/// settings are others by now. Otherwise leaves out values of settings that the window hides: its
+/// user did not mean them.
 void WindowFiles::saveExperiment(const QString& path) {
-    checkConfig(m_models.config.config());
+    const ConfigModel& settings = m_models.config;
+    checkConfig(settings.config());
+    const RunConfig recorded = m_shown.run() ? m_shown.run()->info().recorded : settings.config();
+    const bool changed = !recorded.forks.empty() || !recorded.edits.empty();
+    const bool same = settings.isStill(recorded) || settings.isStill(settingsAtEnd(recorded));
+    RunConfig saved = changed && same ? recorded : withoutIdle(settings.config());
+    saved.pace = settings.config().pace; // the window's
     writeBytes({tr("Save experiment"), tr("Saving the experiment in %1…"), path},
-               [text = configText(withoutIdle(m_models.config.config()))] { return text; });
+               [text = configText(saved)] { return text; });
     emit used(path);
+    if (changed && same)
+        emit told(tr("Saved as %1, with the forks and live changes of the run")
+                      .arg(safeText(path.toStdString())));
+    else if (changed)
+        m_parts.banner->showNotice(
+            tr("The file has the settings as they are now, because they are no longer those of the "
+               "run. The forks and live changes of the run are not in it: File > Save results "
+               "saves them."));
 }
 
 void WindowFiles::chooseExperiment() {
@@ -337,10 +366,7 @@ HeldResults WindowFiles::heldIn(const QString& folder) {
         .run(m_window, [there, folder, names = resultNames()] {
             for (const QString& name : names)
                 if (QFileInfo::exists(QDir(folder).filePath(name))) there->files << name;
-            if (there->files.isEmpty()) return;
-            for (const std::string& name : evaluationFilesIn(folder.toStdString()))
-                there->files << QString::fromStdString(name);
-            there->run = heldRun(folder.toStdString());
+            if (!there->files.isEmpty()) there->run = heldRun(folder.toStdString());
         });
     return *there;
 }

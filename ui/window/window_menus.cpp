@@ -185,9 +185,6 @@ void WindowMenus::fillEdit(QMenu& edit) {
     };
     QAction* add = edit.addAction(tr("&Add a lane"), this, addLane);
     QAction* fork = edit.addAction(tr("&Continue as a new lane"), this, addLane);
-    connect(&edit, &QMenu::aboutToShow, add, [this, add] {
-        add->setEnabled(m_models.config.config().lanes.size() < kMaxLanes); // like the button
-    });
     fork->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_L));
     QAction* sweep = edit.addAction(tr("Try several &values of a setting…"), this, [this] {
         endPresentation();
@@ -195,6 +192,15 @@ void WindowMenus::fillEdit(QMenu& edit) {
         m_parts.setup->askSweep();
     });
     sweep->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_L));
+    connect(&m_models.config, &ConfigModel::edited, this, [this, add, fork, sweep] {
+        for (QAction* each : {add, fork, sweep}) { // like the buttons
+            const QString obstacle =
+                each == sweep ? m_models.config.cannotTrain() : m_models.config.laneObstacle();
+            each->setEnabled(obstacle.isEmpty());
+            each->setToolTip(obstacle);
+        }
+    });
+    edit.setToolTipsVisible(true);
     edit.addAction(tr("&Map of two settings…"), this, &WindowMenus::showMap);
     fillScales(*edit.addMenu(tr("&Try another loss scale")));
     QAction* back =
@@ -539,10 +545,10 @@ void WindowMenus::showTypes() {
 void WindowMenus::showLayerGradients() {
     auto* dialog = m_window.findChild<LayerGradientsDialog*>();
     if (!dialog) {
-        // no saved run tells of its layers: like the histogram, it shows the networks built for it
         dialog = make<LayerGradientsDialog>(
             LayerGradientsDialog::Source{[this] { return m_shown.stepped(); },
-                                         [this] { return m_parts.gradients->note(); }},
+                                         [this] { return m_shown.stepsAnew(); },
+                                         [this] { return m_shown.noLayers(); }},
             &m_window);
         connect(dialog, &LayerGradientsDialog::watched, &m_controller,
                 &ExperimentController::watchLayers);

@@ -2,6 +2,7 @@
 #include "engine/core/cancel.h"
 #include "engine/data/array_notes.h"
 #include "engine/data/dataset.h"
+#include "engine/data/known_facts.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "tests/support/array_files.h"
@@ -22,6 +23,7 @@ class TestArrayNotes : public QObject {
 
 private slots:
     void notesOddValues();
+    void namesTheFirstFaultHeldBack();
     void notesLargeValues();
     void notesBytes();
     void cancelsTheLookAtBytes();
@@ -63,6 +65,28 @@ void TestArrayNotes::notesOddValues() {
     const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, INFINITY}));
     QCOMPARE(notesOf(arrays(labels, y)).size(), size_t{1});
     QVERIFY(notesOf(arrays(labels, labels, true)).empty());
+}
+
+/// Known once the samples are read; those to train on have events.
+void TestArrayNotes::namesTheFirstFaultHeldBack() {
+    const auto x = npy("<f4", "(4, 1)", bytesOfValues<float>({NAN, 1, 2, 3}));
+    const auto y = npy("<f4", "(4,)", bytesOfValues<float>({0, 1, 2, INFINITY}));
+    TaskConfig task = arrays(x, y);
+    task.held = Held::Last;
+    task.validation = 0.5;
+    QVERIFY(factsOf(task).heldFault.empty());
+    makeDataset(task, 0);
+    QCOMPARE(knownHeldFault(task).english(),
+             std::string("The validation data hold inf or nan: the target of sample 3 (counted "
+                         "from 0). Such values can make the validation loss inf or nan, whatever "
+                         "the precision: correct them, or leave the samples out."));
+    TaskConfig predicts = task; // which validates on nothing
+    predicts.predictFile = task.x;
+    makeDataset(predicts, 0);
+    QVERIFY(knownHeldFault(predicts).empty());
+    task.validation = 0;
+    makeDataset(task, 0);
+    QVERIFY(knownHeldFault(task).empty());
 }
 
 /// fp16 has no number from 65520 on; targets are never cast.

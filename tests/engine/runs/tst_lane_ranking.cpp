@@ -43,6 +43,29 @@ private slots:
         QVERIFY(good.isFinite() && !lost.isFinite() && !infinite.isFinite());
     }
 
+    /// The criterion that parts the best one from the last of those that equal it so far.
+    void whatDecides() {
+        const LaneScore good{1.0, 0.5, 2.0, 3}, lost{1.0, INFINITY, 1.0, 0};
+        LaneScore other = good;
+        other.validationLoss = 0.6;
+        const LaneScore validated[] = {lost, other, good, {0.9, 0.1, 0.1, 0}};
+        const Win win = winOf(validated);
+        QVERIFY(win.by == Criterion::ValidationLoss);
+        QVERIFY(win.equal == std::vector<Criterion>{Criterion::Accuracy});
+        QCOMPARE(win.contenders, (std::vector<size_t>{1, 2}));
+        const LaneScore accurate[] = {{0.9, 0.1, 0.1, 0}, good};
+        QVERIFY(winOf(accurate).by == Criterion::Accuracy && winOf(accurate).equal.empty());
+        QCOMPARE(winOf(accurate).contenders.size(), size_t{2});
+        const LaneScore one[] = {{{}, {}, 1, 0}};
+        QVERIFY(winOf(one).by == Criterion::Loss && winOf(one).equal.empty());
+        const LaneScore skips[] = {{{}, {}, 1, 5}, {{}, {}, 1, 4}};
+        QVERIFY(winOf(skips).by == Criterion::Skipped);
+        QVERIFY(winOf(skips).equal == std::vector<Criterion>{Criterion::Loss});
+        const LaneScore alike[] = {good, good};
+        QVERIFY(!winOf(alike).by);
+        QCOMPARE(winOf(alike).contenders, (std::vector<size_t>{0, 1}));
+    }
+
     void latestLosses() {
         LatestLosses losses;
         QVERIFY(std::isnan(losses.median()));

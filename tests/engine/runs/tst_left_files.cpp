@@ -389,6 +389,12 @@ void TestLeftFiles::savedRunsAreLeftOut() {
     }
     QCOMPARE(names(false), (Names{"one", "two", "three"}));
     QCOMPARE(names(true), (Names{"two", "three"}));
+    // what is damaged deep in a run that stays, which may be the other one that has the steps
+    Database(path, Database::Access::Create)
+        .run("UPDATE chunks SET data = x'00' WHERE id = (SELECT chunk FROM columns WHERE run = 3 "
+             "AND lane = 0 AND metric = 'loss' ORDER BY place LIMIT 1)");
+    QVERIFY(leftSessions(sessions).at(0).damage().empty());
+    QCOMPARE(names(true), names(false));
     Database(path, Database::Access::Create)
         .run("UPDATE tails SET data = x'00' WHERE run = 2 AND lane = 0");
     QVERIFY(!leftSessions(sessions).at(0).damage().empty());

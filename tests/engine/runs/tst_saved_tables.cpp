@@ -1,4 +1,5 @@
 // Tables of classes in saved runs: a file has 8 bits for a cell, and its text the exact share.
+// Also the nan of other pictures, for which files have no value.
 #include "engine/data/class_counts.h"
 #include "engine/data/class_shares.h"
 #include "engine/io/input_file.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -69,6 +71,9 @@ private slots:
     void savedAsTrained();
     void savedByEarlierVersions();
     void onlyTablesHaveShares();
+    void nanComesBack_data();
+    void nanComesBack();
+    void nanOfSavedRuns();
 };
 
 /// Every share of up to 200 samples comes back bit for bit.
@@ -198,8 +203,60 @@ void TestSavedTables::onlyTablesHaveShares() {
     const RunFolder folder;
     folder.put("painted.png", pngBytes(picture, "0.7 0.3"));
     const OutputFile read =
-        readOutput(presetNamed("picture").config.task, folder.file("painted.png"));
+        readOutput(presetNamed("picture").config.task, {}, folder.file("painted.png"));
     QVERIFY(read.picture.values == rounded(picture).values && !read.damagedShares);
+}
+
+void TestSavedTables::nanComesBack_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<int>("channels");
+    QTest::addColumn<int>("target"); // channels
+    QTest::addColumn<bool>("back");
+    QTest::newRow("curve") << "line-fit" << 1 << 1 << true;
+    QTest::newRow("curve without a target") << "line-fit" << 1 << 0 << true;
+    QTest::newRow("map") << "moons" << 3 << 3 << true;
+    QTest::newRow("grey painting") << "picture" << 1 << 1 << true;
+    QTest::newRow("painting") << "picture" << 3 << 3 << false; // its magenta may be the network's
+    QTest::newRow("painting without a target") << "picture" << 1 << 0 << false;
+}
+
+/// The file draws it magenta. The picture is drawn like those of other lanes nevertheless.
+void TestSavedTables::nanComesBack() {
+    QFETCH(QString, preset);
+    QFETCH(int, channels);
+    QFETCH(int, target);
+    QFETCH(bool, back);
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    Picture drawn{2, 1, channels, {}};
+    drawn.values.assign(static_cast<size_t>(2 * channels), 0.2f);
+    std::fill_n(drawn.values.begin(), channels, nan);
+    Picture goal;
+    if (target > 0) goal = {1, 1, target, std::vector<float>(static_cast<size_t>(target))};
+    const RunFolder folder;
+    folder.put("drawn.png", pngBytes(drawn));
+    const TaskConfig task = presetNamed(preset.toStdString()).config.task;
+    const Picture read = readOutput(task, goal, folder.file("drawn.png")).picture;
+    QCOMPARE(read.channels, back ? channels : 3);
+    QCOMPARE(std::isnan(read.values.front()), back);
+    QCOMPARE(read.values.back(), static_cast<float>(byteOf(drawn.values.back())) / 255.0f);
+    QVERIFY(pngBytes(read) == pngBytes(drawn)); // saved again, it is the same file
+}
+
+void TestSavedTables::nanOfSavedRuns() {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    RunConfig config = presetNamed("picture").config;
+    config.lanes = parseLanes("fp32,amp-fp16");
+    const RunFolder folder;
+    folder.put("steps.csv", table::kSteps);
+    folder.put("target.png", pngBytes({1, 1, 1, {1}}));
+    folder.put("output_fp32.png", pngBytes({1, 1, 1, {1}}));
+    folder.put("output_amp-fp16.png", pngBytes({1, 1, 1, {nan}}));
+    const auto run = readRun(folder.folder().toStdString(), config);
+    const std::vector<Picture>& outputs = run->now().pictures().outputs;
+    QCOMPARE(outputs.size(), size_t{2});
+    QCOMPARE(outputs[0].values, std::vector<float>{1});
+    QCOMPARE(outputs[1].channels, 1);
+    QVERIFY(std::isnan(outputs[1].values.front()));
 }
 
 } // namespace tst_saved_tables

@@ -146,6 +146,7 @@ private slots:
     void tooMany();
     void costlyGrowths();
     void causesBySize();
+    void adviceAboutALayer();
     void counts();
     void ofARun();
     void ofTrainings();
@@ -164,13 +165,17 @@ void TestSkips::nothingLearned_data() {
         << History(1).clean(3).lostStep(2).tally()
         << "the loss is not finite from step 4 on. No loss scale can fix that; a lower learning "
            "rate or clipping may help and, in a lane of 16 bits or fewer, a wider type.";
+    QTest::newRow("again")
+        << History(1).lostStep(2).clean(1).lostStep(3).tally()
+        << "the loss is not finite from step 4 on, nor was it at 2 earlier steps. No loss scale "
+           "can fix that; a lower learning rate or clipping may help and, in a lane of 16 bits or "
+           "fewer, a wider type.";
     QTest::newRow("the data")
         << History(1).lostStep(2).tally()
         << "the loss is not finite from step 1 on, before any step changed the weights. No loss "
            "scale, learning rate or clipping can fix that. Look for inf or nan in the data, and "
            "for values that fp16 cannot hold (it ends at 65,504); smaller inputs may help and, in "
-           "a "
-           "lane of 16 bits or fewer, a wider type.";
+           "a lane of 16 bits or fewer, a wider type.";
     QTest::newRow("a sample")
         << History(1).clean(3).lostStep(1).tell("the input of sample 13").lostStep(1).tally()
         << "the input of sample 13 (step 4) holds inf or nan, and the loss is not finite from step "
@@ -228,7 +233,6 @@ void TestSkips::normal_data() {
     QTest::newRow("a small first scale") << History(0.25f).clean(30).grow().skip(1).clean(1).tally()
                                          << "1 of 33 steps was skipped. That is normal: after a "
                                             "growth that tried too large a scale.";
-    // cured: the loss was infinite for two steps
     // 1.5 overflowed, 0.75 did not; 1 was not tried
     QTest::newRow("a scale beside 1") << History(1.5f).skip(1).clean(2).tally()
                                       << "1 of 3 steps was skipped. That is normal: at the start, "
@@ -321,7 +325,9 @@ void TestSkips::tooMany_data() {
         << "no loss scale would have helped in 2 of them: the loss itself was not finite. Look";
     QTest::newRow("a loss that came back")
         << History(65536).lose(2).clean(10).tally() << true
-        << "2 of 12 steps were skipped. That is not normal: no loss scale would have helped in 2";
+        << "2 of 12 steps were skipped. That is not normal: no loss scale would have helped in 2 "
+           "of them: the loss itself was not finite. Look for inf, nan and large values in the "
+           "data.";
     QTest::newRow("a damaged sample, once")
         << History(65536).clean(3).lose(1).clean(1).tally() << true
         << "1 of 5 steps was skipped. That is not normal: no loss scale would have helped in 1 of "
@@ -332,7 +338,8 @@ void TestSkips::tooMany_data() {
     QTest::newRow("a layer, and the loss is finite again")
         << History(65536).clean(3).lose(1).tell("forward pass of Linear 2").clean(1).tally() << true
         << "in 1 of them: the forward pass of Linear 2 reached inf or nan in step 4, before any "
-           "other. If that layer computes in float16, run it in float32 or bfloat16;";
+           "other. If that layer computes in float16, run it and those that take its output in "
+           "float32 or bfloat16. A lower learning rate, clipping, or smaller";
     QTest::newRow("the output layer, and the loss is finite again")
         << History(65536).clean(3).lose(1).tell("forward pass of output layer").clean(1).tally()
         << true
@@ -352,8 +359,8 @@ void TestSkips::tooMany_data() {
                .tally()
         << true
         << "the forward pass of the output layer reached inf or nan in step 12, before any other, "
-           "and the loss is not finite from step 14 on. No loss scale can fix that. If that layer "
-           "computes in float16, run it in float32 or bfloat16;";
+           "and the loss is not finite from step 14 on, nor was it at 9 earlier steps. No loss "
+           "scale can fix that. If that layer computes in float16, run it and those that";
     QTest::newRow("down to 1/8") << History(4).skip(6).tally() << true << "fell below 1";
     QTest::newRow("past 1") << History(1.5f).skip(2).clean(1).tally() << true << "fell below 1";
     // weights that no step has changed: the learning rate and clipping have done nothing yet
@@ -484,6 +491,43 @@ void TestSkips::causesBySize() {
     QVERIFY2(grown.find("not normal: 50 of them followed a growth that") != std::string::npos &&
                  grown.find("less often. Another 36 were at the start, ") != std::string::npos,
              grown.c_str());
+}
+
+/// Its output is too large for the layers behind it, too. Where it computes in a wider type, and
+/// where no step has changed the weights, other advice is wrong.
+void TestSkips::adviceAboutALayer() {
+    const SkipTally once =
+        History(65536).clean(3).lose(1).tell("forward pass of Linear 2").clean(1).tally();
+    const SkipTally always = History(65536).lose(9).tell("forward pass of Linear 2").tally();
+    LaneConfig lane;
+    const auto ends = [&lane](const SkipTally& tally, const char* words) {
+        const std::string text = tally.sentence(true, &lane).english();
+        const bool does = text.ends_with(words);
+        if (!does) qWarning("%s", text.c_str());
+        return does;
+    };
+    lane.precision = Precision::AmpFp16;
+    QVERIFY(ends(once, "before any other. Run that layer and those that take its output in "
+                       "float32 or bfloat16. A lower learning rate, clipping, or smaller weights "
+                       "or inputs may help."));
+    QVERIFY(ends(always, "No loss scale can fix that. Run that layer and those that take its "
+                         "output in float32 or bfloat16. Smaller weights or inputs may help."));
+    History first = History(65536).lose(1).tell("forward pass of Linear 2").clean(3).lose(1);
+    QVERIFY(ends(first.tally(), "in float32 or bfloat16. Smaller weights or inputs may help."));
+    lane.layers = "Linear 2=bfloat16";
+    QVERIFY(ends(always, "No loss scale can fix that. Smaller weights or inputs may help."));
+    lane.layers = "Linear 4=bfloat16";
+    QVERIFY(ends(always, "in float32 or bfloat16. Smaller weights or inputs may help."));
+    lane.layers.clear();
+    lane.precision = Precision::Fp32;
+    QVERIFY(ends(always, "No loss scale can fix that. Smaller weights or inputs may help."));
+    lane.precision = Precision::Fp16;
+    QVERIFY(ends(always, "in float32 or bfloat16. Smaller weights or inputs may help."));
+    lane.precision = Precision::User; // its file may be gone
+    QVERIFY(ends(always, "If that layer computes in float16, run it and those that take its output "
+                         "in float32 or bfloat16. Smaller weights or inputs may help."));
+    QCOMPARE(always.badLayer().english(), std::string("Linear 2"));
+    QVERIFY(History(65536).lose(9).tally().badLayer().empty());
 }
 
 /// Tests where the start ends, and what a growth excuses: the scale that it tried.

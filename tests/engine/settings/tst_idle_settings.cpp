@@ -41,6 +41,30 @@ private slots:
         QCOMPARE(idleOf({"scaler.init_scale=8"}), Keys{}); // of the second lane
         QCOMPARE(idleOf({"lanes.0.scaler.init_scale=8", "lanes.1.scaler.init_scale=8"}),
                  Keys{"lanes.0.scaler.init_scale"});
+        QCOMPARE(idleOf({"data.gap=3", "data.gap=4"}), Keys{"data.gap"}); // once
+        const Keys unscaled{"lanes.1.precision=fp32", "lanes.0.scaler.init_scale=8",
+                            "scaler.init_scale=4"};
+        QCOMPARE(idleOf(unscaled), Keys{"scaler.init_scale"}); // in no lane
+    }
+
+    /// What was given and is in the file, too, is told once. A file has the width of its preset or
+    /// its data beside layers of its own, and nobody gave that.
+    void besideAFile() {
+        const auto idleOfBoth = [](const Keys& inFile, const Keys& settings) {
+            std::vector<Assignment> given;
+            for (const std::string& each : settings)
+                given.push_back(parseAssignment(each));
+            return idleBesideFile(with(with(defaultConfig(), inFile), settings), given);
+        };
+        const Keys scaler{"lanes.1.precision=fp32", "scaler.init_scale=8"};
+        QCOMPARE(idleOfBoth(scaler, {}),
+                 (Keys{"lanes.0.scaler.init_scale", "lanes.1.scaler.init_scale"}));
+        QCOMPARE(idleOfBoth(scaler, {"scaler.init_scale=4"}), Keys{"scaler.init_scale"});
+        QCOMPARE(idleOfBoth({"scaler.init_scale=8"}, {"scaler.growth_interval=20"}), Keys{});
+        const Keys layers{"data.gap=3", "model.width=20", "model.depth=0", "model.norm=none",
+                          "model.layers=nn.Linear(2, 3)"};
+        QCOMPARE(idleOfBoth(layers, {}), Keys{"data.gap"});
+        QCOMPARE(idleOfBoth(layers, {"model.width=30"}), (Keys{"model.width", "data.gap"}));
     }
 
     /// A file has every key; those that were left alone are not told.

@@ -3,6 +3,7 @@
 #include "engine/io/npy.h"
 #include "engine/runs/run_folder.h"
 #include "engine/settings/data_experiment.h"
+#include "engine/train/known_targets.h"
 #include "engine/train/predicted_samples.h"
 #include "engine/train/state_dict.h"
 #include "tests/support/array_files.h"
@@ -13,6 +14,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -30,6 +32,8 @@ private slots:
     void dataThatWereTrainedOn();
     void classesThatAreNotKnown();
     void theChosenLaneIsNamed();
+    void samplesWithAnOutputThatIsNotFinite();
+    void nearlyAllRight();
 
 private:
     /// Returns an experiment on the file that has trained for so many steps.
@@ -59,6 +63,18 @@ private:
         for (int i = 0; i < 200; ++i)
             text += std::to_string(i) + (i < 100 ? ",small\n" : ",large\n");
         return write("kinds.csv", text);
+    }
+    /// Returns the sentence on predictions of samples whose targets are `y`.
+    std::string scored(const Predictions& all, const std::vector<float>& y,
+                       const std::vector<std::string>* classes) {
+        TaskConfig task;
+        task.kind = TaskKind::Arrays;
+        const auto each = static_cast<int64_t>(y.size()) / all.samples;
+        const std::string array = npyBytes(std::vector<int64_t>{all.samples, each}, y);
+        task.predictFile = write("y.npz", zipBytes({{"x.npy", array}, {"y.npy", array}}));
+        const std::vector<LanePredictions> lanes{{"fp32", all}};
+        const TargetScores scores = knownTargets(task, lanes, classes);
+        return scores.known ? scores.known->sentence(0).english() : std::string();
     }
     QTemporaryDir m_folder;
 };
@@ -169,6 +185,41 @@ void TestNotesOnPredicted::theChosenLaneIsNamed() {
     Experiment single(alone);
     const std::string told = notes(single, 0, known);
     QVERIFY2(told.find("\nPredicted right: ") != std::string::npos, told.c_str());
+}
+
+/// Such a sample is left out as a whole, as the note on it counts samples.
+void TestNotesOnPredicted::samplesWithAnOutputThatIsNotFinite() {
+    Predictions all;
+    all.samples = 4;
+    all.outputs = 2;
+    all.values = {INFINITY, 1, 1, NAN, 3, 1, 1, 1};
+    all.targets.assign(8, 0);
+    all.numbers = {0, 1, 2, 3};
+    QCOMPARE(scored(all, std::vector<float>(8, 1), nullptr),
+             std::string("Mean absolute error over the samples whose y is known (2 of 4; inf or "
+                         "nan is predicted for the others): 0.5."));
+    QCOMPARE(notFiniteNote({"fp32", all})->english(),
+             std::string("fp32: inf or nan is predicted for 2 of 4 samples."));
+}
+
+/// One of 30,000 samples is predicted wrongly: that is not 100 %.
+void TestNotesOnPredicted::nearlyAllRight() {
+    constexpr int64_t kSamples = 30000;
+    Predictions all;
+    all.samples = kSamples;
+    all.outputs = 2;
+    for (int64_t i = 0; i < kSamples; ++i) {
+        all.values.insert(all.values.end(), {1, 0});
+        all.numbers.push_back(i);
+    }
+    all.targets.assign(kSamples, 0);
+    std::vector<float> y(kSamples, 0);
+    const std::vector<std::string> classes{"0", "1"};
+    QVERIFY(scored(all, y, &classes).ends_with("an accuracy of 100 %."));
+    y.back() = 1;
+    const std::string text = scored(all, y, &classes);
+    QVERIFY2(text.ends_with("29999 of 30000 samples whose y is known, an accuracy of >99.99 %."),
+             text.c_str());
 }
 
 } // namespace tst_notes_on_predicted

@@ -281,7 +281,9 @@ private slots:
         for (const Event& event : lane.events)
             if (event.kind == EventKind::LossNotFinite) losses.push_back(event);
         QCOMPARE(losses.size(), size_t{1}); // reported once, not at every step
-        QVERIFY2(losses[0].text.english().find("at any loss scale") != std::string::npos,
+        QVERIFY2(losses[0].text.english().ends_with(
+                     ", at any loss scale. The forward pass of layer 1 was the first to reach "
+                     "inf."),
                  losses[0].text.english().c_str());
         config.lanes[0].scaler.checkUnscaled = true; // another step is compiled for it
         lane.trainer.setScaler(config.lanes[0].scaler);
@@ -401,17 +403,21 @@ private slots:
 
     /// Halving and doubling leave 0 and inf as they are.
     void scalesThatCannotComeBack() {
-        const auto told = [](float scale) {
+        const auto told = [](float scale, const Message& tensor = {kForwardPass, "layer 0"}) {
             StepRecord record;
             record.step = 293;
             record.flags = kSkipped | kLossNotFinite;
             record.scale = scale;
             std::vector<Event> events;
-            describeStep(record, scale, {{{kForwardPass, "layer 0"}, false}}, false, events);
+            describeStep(record, scale, {{tensor, false}}, {.lossWasBad = true}, events);
             return events.at(0).text.english();
         };
         QCOMPARE(told(0), "Step 293 skipped: the forward pass of layer 0 became nan before the "
                           "loss was scaled by 0; the loss scale is 0 and cannot grow again.");
+        QVERIFY2(told(1024, kLossTensor)
+                     .starts_with("Step 293 skipped: the loss became nan before it was scaled by "
+                                  "1024 (2^10); "),
+                 told(1024, kLossTensor).c_str());
         QVERIFY2(told(INFINITY).ends_with("; the loss scale is inf and cannot fall again."),
                  told(INFINITY).c_str());
         QVERIFY2(told(1024).ends_with("; the scale stays."), told(1024).c_str());

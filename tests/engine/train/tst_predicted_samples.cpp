@@ -321,7 +321,7 @@ void TestPredictedSamples::aSavedRunPredicts() {
     const auto savedFile = [&](LaneFile file) {
         return laneFileBytes(run, file, experiment->laneName(2), "1")->bytes;
     };
-    for (const LaneFile file : {LaneFile::Onnx, LaneFile::Predictions})
+    for (const LaneFile file : {LaneFile::Onnx, LaneFile::Predictions, LaneFile::Samples})
         QVERIFY(savedFile(file) == laneFileBytes(*experiment, file, 2, "1")->bytes);
     QVERIFY(thrownBy<InputError>([&] { savedFile(LaneFile::StateDict); })
                 .ends_with("only this checkpoint has the weights of this run; open it, and File > "

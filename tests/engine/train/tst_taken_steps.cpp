@@ -1,10 +1,14 @@
 // Steps that a lane takes although their gradients overflowed, as Apex does at a static scale: what
 // they change, and what is reported of them.
 #include "engine/scaler/scaler_presets.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/experiment.h"
 #include "tests/support/lane.h"
+#include "tests/support/training.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tst_taken_steps {
@@ -48,6 +52,19 @@ private slots:
         lane.step(3);
         QCOMPARE(lane.count(EventKind::Overflow), steps ? 1 : 3);
         QCOMPARE(lane.count(EventKind::LossNotFinite), steps ? 1 : 0);
+        QCOMPARE(isOfTakenStep(lane.events.front()), steps);
+        if (steps) { // the scale of that step was the reason
+            const auto event =
+                std::find_if(lane.events.begin(), lane.events.end(), [](const Event& each) {
+                    return each.kind == EventKind::LossNotFinite;
+                });
+            const std::string lost = event->text.english();
+            QVERIFY2(
+                lost.starts_with("Step 2: the loss itself is ") &&
+                    lost.ends_with(". Step 1 was taken although its gradients were not finite.") &&
+                    lost.find("at any loss scale") == std::string::npos,
+                lost.c_str());
+        }
         const std::string text = lane.events.front().text.english();
         const std::string start =
             steps ? "Step 1 overflowed, but the step was taken: gradient of 4."
@@ -57,6 +74,36 @@ private slots:
             steps ? " (output layer) was not finite at loss scale 16777216 (2^24); the scale "
                   : " 16777216 (2^24); the scale stays. ";
         QVERIFY2(text.find(where) != std::string::npos, text.c_str());
+    }
+
+    /// A fork, a rebuilt lane and a run that goes on from a checkpoint explain the lost loss as the
+    /// lane itself would.
+    void restoredLanesKnowOfATakenStep() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.lanes[0].scaler.onOverflow = OverflowAction::Step;
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
+        Lane lane(config), other(config);
+        QVERIFY(lane.step(1).flags & kSteppedOnOverflow);
+        const LaneState state = lane.trainer.state();
+        QVERIFY(state.tookOverflow);
+        other.trainer.restore(state);
+        QVERIFY(other.trainer.state() == state);
+        lane.events.clear();
+        lane.step(2);
+        other.step(2);
+        QCOMPARE(other.count(EventKind::LossNotFinite), 1);
+        QCOMPARE(other.events.size(), lane.events.size());
+        for (size_t i = 0; i < lane.events.size(); ++i)
+            QCOMPARE(other.events[i].text.english(), lane.events[i].text.english());
+        Experiment experiment(skippingRegression());
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        QVERIFY(experiment.advance(records, events));
+        ExperimentState all = experiment.state();
+        for (const bool took : {true, false}) {
+            all.lanes.at(0).tookOverflow = took;
+            QCOMPARE(readKept(*keptCheckpoint(all, "1"), "run").lanes.at(0).tookOverflow, took);
+        }
     }
 
     /// The scale is at its floor, but a step that was nevertheless taken ends nothing.

@@ -35,6 +35,7 @@ private slots:
     void pathsThatWereTypedCount();
     void browsingFindsFilesOfItsKind();
     void whatIsReadIsKept();
+    void onlyTheOwnSentenceGoes();
 
 private:
     QString in(const char* name) const { return m_place.filePath(QString::fromLatin1(name)); }
@@ -168,6 +169,18 @@ void TestAsk::whatIsReadIsKept() {
     QVERIFY(box);
     QVERIFY2(box->text().contains(QStringLiteral("is the file of the samples and would be ")),
              qPrintable(box->text()));
+}
+
+/// What somebody else has said meanwhile stays.
+void TestAsk::onlyTheOwnSentenceGoes() {
+    QMainWindow window;
+    const QString own = QStringLiteral("Reading…"), other = QStringLiteral("Saved");
+    tellBelow(window, other);
+    untellBelow(window, own);
+    QCOMPARE(window.statusBar()->currentMessage(), other);
+    tellBelow(window, own);
+    untellBelow(window, own);
+    QCOMPARE(window.statusBar()->currentMessage(), QString());
 }
 
 } // namespace tst_ask

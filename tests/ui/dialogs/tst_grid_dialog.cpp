@@ -1,5 +1,6 @@
 // "Map of two settings" in the window: the table and its words, a map from start to end, stops,
 // values that are refused, and cells that become lanes of the window.
+#include "engine/settings/fields.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/grid_cells.h"
 #include "tests/support/opened_window.h"
@@ -82,6 +83,7 @@ private slots:
     void suggestsValues();
     void suggestsAroundTheScaleThatWasFound();
     void trainsAndTells();
+    void opensWithWhatDecides();
     void zerosOfTheBestAreTold();
     void cellsWithoutEffectAreTold();
     void captionLeavesVariedSettingsOut();
@@ -231,6 +233,42 @@ void TestGridDialog::trainsAndTells() {
             [] { throw RunError(Message::data("map.csv: cannot write")); });
     press(dialog, QStringLiteral("Save"));
     QCOMPARE(dialog.note(), QStringLiteral("map.csv: cannot write"));
+}
+
+/// What the user chooses stays.
+void TestGridDialog::opensWithWhatDecides() {
+    RunConfig moons = presetNamed("moons").config;
+    moons.device = "cpu";
+    ConfigModel config;
+    config.load(moons);
+    GridDialog dialog(config);
+    dialog.show();
+    ask(dialog, QStringLiteral("2^10, 2^60"), QString(), 30);
+    auto* shows = named<QComboBox>(dialog, QStringLiteral("What the map shows"));
+    QCOMPARE(shows->currentText(), QStringLiteral("Loss"));
+    press(dialog, QStringLiteral("Start"));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    QCOMPARE(shows->currentText(), QStringLiteral("Accuracy"));
+    QVERIFY(dialog.model().shown() == GridModel::Measure::Accuracy);
+    const auto* marks = dialog.findChild<QLabel*>(QStringLiteral("gridMarks"));
+    QVERIFY2(marks->isVisible() && marks->text().startsWith(QStringLiteral("★ best accuracy")),
+             qPrintable(marks->text()));
+    QVERIFY(marks->accessibleName().startsWith(QStringLiteral("Star: best accuracy")));
+    shows->setFocus();
+    QTest::keyClick(shows, Qt::Key_Home);
+    press(dialog, QStringLiteral("Start"));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    QCOMPARE(shows->currentText(), QStringLiteral("Loss"));
+    QVERIFY(dialog.model().shown() == GridModel::Measure::Loss);
+    // a map that has just begun does not offer it
+    const QString zeros = QStringLiteral("Zero gradients");
+    shows->setCurrentIndex(shows->findText(zeros));
+    emit shows->activated(shows->currentIndex());
+    press(dialog, QStringLiteral("Start"));
+    QVERIFY(shows->findText(zeros) < 0);
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    QCOMPARE(shows->currentText(), zeros);
+    QVERIFY(dialog.model().shown() == GridModel::Measure::ZeroGradients);
 }
 
 /// The first of equal cells is the best, whatever it loses.

@@ -27,6 +27,7 @@ private slots:
     void speaksOfOneRunOrMore();
     void countsTheRunsThatItDoesNotName();
     void speaksOfNoAccidentWhereRunsWereKept();
+    void tellsOneSessionOnce();
 };
 
 namespace {
@@ -162,6 +163,29 @@ void TestLeftRunsBox::speaksOfNoAccidentWhereRunsWereKept() {
     QVERIFY2(both.contains(QStringLiteral("You kept some")) &&
                  both.contains(QStringLiteral("unexpectedly")),
              qPrintable(both));
+}
+
+void TestLeftRunsBox::tellsOneSessionOnce() {
+    using Why = LeftRunsBox::Why;
+    const QString run = QStringLiteral("Overflow, 227 steps"),
+                  begun = QStringLiteral("begun today at 13:43");
+    const auto text = [&](const QStringList& runs, Why why) {
+        return LeftRunsBox(runs, why, nullptr, begun).text();
+    };
+    QCOMPARE(
+        text({run}, Why::Crashed),
+        QStringLiteral("Halfscope ended unexpectedly in the session begun today at 13:43. This "
+                       "run was not saved:"));
+    QCOMPARE(text({run}, Why::Kept),
+             QStringLiteral("In the session begun today at 13:43, you kept this run when you "
+                            "closed Halfscope:"));
+    for (const Why why : {Why::Crashed, Why::Kept}) {
+        const QString many = text({run, run}, why);
+        QVERIFY2(many.contains(QStringLiteral("in the session begun today at 13:43"),
+                               Qt::CaseInsensitive) &&
+                     many.contains(QStringLiteral("runs")),
+                 qPrintable(many));
+    }
 }
 
 } // namespace tst_left_runs_box

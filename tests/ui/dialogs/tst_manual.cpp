@@ -247,6 +247,12 @@ void TestManual::searchReadsQuestions_data() {
     row("test my network on new data", "How do I test my network on new data?");
     row("export python", "How do I export my network as Python code?");
     row("confusion matrix", "the confusion matrix?");
+    row("65536", "65536 (2^16) is the default init_scale");
+    row("65,536", "65,536 at first?"); // an excerpt begins near the word
+    row("2000", "After 2000 clean steps in a row");
+    row("2,000", "after 2,000 steps?");
+    row("why does the scale double", "scale double after 2,000 steps?");
+    row("nan in the batch", "holds nan?");
 }
 
 /// Words that say nothing, and marks around words, keep no place away.

@@ -74,6 +74,7 @@ private slots:
     void errorsNameTheirLine();
     void wrapsALongLine();
     void asksBeforeItLosesText();
+    void keepsTheTextFromTheTemplate();
     void comesIntoTheSettings();
     void showsTheCritic();
     void refusesCritics_data();
@@ -189,6 +190,28 @@ void TestModelDialog::asksBeforeItLosesText() {
     untouched.show();
     QCOMPARE(askedOnEscape(untouched, QMessageBox::Discard), QString());
     QVERIFY(!untouched.isVisible());
+}
+
+/// Enter on the button of the template does not press it, and what a click replaces comes back.
+void TestModelDialog::keepsTheTextFromTheTemplate() {
+    ModelDialog dialog(checkerboard());
+    dialog.show();
+    const QString mine = QStringLiteral("nn.Linear(2, 1)");
+    dialog.editor()->setPlainText(mine);
+    QPushButton* reset = nullptr;
+    for (QPushButton* button : dialog.findChildren<QPushButton*>())
+        if (button->text() == QStringLiteral("&From width and depth")) reset = button;
+    QVERIFY(reset);
+    reset->setFocus();
+    QTest::keyClick(reset, Qt::Key_Return);
+    QCOMPARE(dialog.text(), mine);
+    dialog.show();
+    reset->click();
+    QCOMPARE(dialog.text(), QString()); // the template
+    QCOMPARE(dialog.focusWidget(), dialog.editor());
+    QTest::keyClick(dialog.editor(), Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(dialog.text(), mine);
+    QTRY_VERIFY(useOf(dialog)->isEnabled());
 }
 
 /// Follows the text from the button beside the setting to the weights.

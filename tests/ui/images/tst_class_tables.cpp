@@ -156,7 +156,7 @@ void TestClassTables::savedTablesTellTheSame() {
     view.setTarget(constant(2, 1));
     const auto told = [&](const std::string& file) {
         writeFileAtomically(path, file);
-        view.setPictures(1, {live, readOutput(task, path).picture});
+        view.setPictures(1, {live, readOutput(task, {}, path).picture});
         emit view.view(0).pixelHovered({0, 0});
         return view.readout();
     };

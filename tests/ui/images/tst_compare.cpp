@@ -355,6 +355,20 @@ void TestCompare::scatterIsExplained() {
     view.setPictures(1, {constant(8, 0.5f)});
     QCOMPARE(view.view(0).note(), QString());
     QVERIFY2(view.readout().contains(QStringLiteral("diagonal")), qPrintable(view.readout()));
+    // values outside of the picture are drawn on its edge, which does not show how far out they are
+    const auto* label = view.findChild<QLabel*>(QStringLiteral("readout"));
+    for (const int validated : {0, 2})
+        for (const int width : {1200, 650}) {
+            view.resize(width, 400);
+            view.setValidated(validated);
+            view.setPictures(1, {constant(8, 0.5f)});
+            QTRY_VERIFY2(label->text().contains(
+                             QStringLiteral("Dots on the edge: values outside the picture.")),
+                         qPrintable(label->text()));
+        }
+    view.setValidated(0);
+    view.resize(1200, 400);
+    view.setPictures(1, {constant(8, 0.5f)});
     Q_EMIT view.view(0).pixelHovered({1, 1});
     QVERIFY(view.readout().contains(QStringLiteral("diagonal")));
     QVERIFY(!view.readout().contains(QStringLiteral("not finite")));
@@ -485,10 +499,9 @@ void TestCompare::samplesOrTables() {
     view.setPictures(10, {constant(10, 0.5f), constant(10, 0.25f)});
     QVERIFY(choice->isVisible() && view.showsSamples());
     QCOMPARE(view.view(0).picture().width, 20);
-    QCOMPARE(view.view(0).note(), QStringLiteral("58/64"));
-    QVERIFY2(
-        view.view(0).toolTip().contains(QStringLiteral("\n58/64: 58 of 64 are predicted right.\n")),
-        qPrintable(view.view(0).toolTip()));
+    QCOMPARE(view.view(0).note(), QStringLiteral("58 of these 64"));
+    QVERIFY2(view.view(0).toolTip().contains(QStringLiteral("\n58 of 64 are predicted right.\n")),
+             qPrintable(view.view(0).toolTip()));
     QCOMPARE(view.view(2).picture().values[0], 1.0f);
     QVERIFY(view.readout().endsWith(QStringLiteral("0 shirt, 1 shoe")));
 

@@ -1,7 +1,10 @@
 // What the list of events says about single events.
 #include "engine/settings/fields.h"
+#include "tests/support/cpu_run.h"
 #include "tests/support/fed_run.h"
 #include "ui/models/event_model.h"
+#include "ui/models/run_model.h"
+#include "ui/models/translated.h"
 
 #include <QAbstractItemModelTester>
 #include <QLocale>
@@ -32,6 +35,7 @@ class TestEventWords : public QObject {
 private slots:
     void scalesThatCannotComeBack();
     void whyAnEpsilonOfZero();
+    void allSayTheSameOfALayer();
     void aLostClassIsNoSample();
     void briefSentencesHaveOneForm();
     void scalesOfOneStepAreOneRow();
@@ -58,6 +62,41 @@ void TestEventWords::whyAnEpsilonOfZero() {
     event.kind = EventKind::Overflow;
     QCOMPARE(EventModel::whyText(event),
              QStringLiteral("What to do: set Epsilon to 1e-4, or use AMP."));
+}
+
+/// No step has changed the weights, so the learning rate cannot be the reason: neither the events
+/// nor the headline nor the tip of the skipped steps may blame it.
+void TestEventWords::allSayTheSameOfALayer() {
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunBatch batch;
+    for (int64_t step = 1; step <= 3; ++step) {
+        batch.rows.push_back(StepRow(step, 1)
+                                 .set(metric::Loss, INFINITY)
+                                 .set(metric::SkippedSoFar, step)
+                                 .setFlags(kSkipped | kBackedOff | kLossNotFinite));
+        batch.events.push_back(
+            eventOf(EventKind::Overflow, step, "Skipped. No loss scale would have helped."));
+        batch.events.back().tensor = "forward pass of Linear 2";
+    }
+    batch.events.push_back(eventOf(EventKind::LossNotFinite, 1, "Step 1: the loss is infinite."));
+    run->append(batch);
+    EventModel events;
+    events.setRun(run);
+    RunModel lanes;
+    lanes.setRun(run);
+    QStringList texts{lanes.summary(), translated(lanes.lane(1).skipSentence())};
+    for (const Event& event : batch.events)
+        texts << EventModel::whyText(event, events.skipReason(event));
+    for (const QString& text : texts) {
+        QVERIFY2(text.contains(QLatin1String("Run that layer and those that take its output in "
+                                             "float32 or bfloat16.")),
+                 qPrintable(text));
+        QVERIFY2(!text.contains(QLatin1String("learning rate")), qPrintable(text));
+    }
+    QVERIFY2(lanes.summaries().at(1).endsWith(
+                 QLatin1String(" The forward pass of Linear 2 was not finite.")),
+             qPrintable(lanes.summaries().at(1)));
 }
 
 void TestEventWords::aLostClassIsNoSample() {

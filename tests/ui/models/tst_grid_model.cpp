@@ -61,7 +61,7 @@ private slots:
         QVERIFY(model.index(1, 0).data(GridModel::FailedRole).toBool());
         QVERIFY(!model.index(1, 0).data(GridModel::GoodnessRole).isValid());
         QCOMPARE(shownAt(model, 0, 1, Qt::AccessibleTextRole),
-                 QStringLiteral("First scale 2^10, Growth interval 30: 0.25, the best of all"));
+                 QStringLiteral("First scale 2^10, Growth interval 30: 0.25, best loss"));
         QCOMPARE(shownAt(model, 0, 0, Qt::ToolTipRole),
                  QStringLiteral("First scale 2^10, Growth interval 20\n"
                                 "Loss: 0.5 (median of the last 5 steps), 1 in the last step\n"
@@ -148,6 +148,43 @@ private slots:
         QCOMPARE(model.columnCount(), 1);
         QCOMPARE(model.headerData(0, Qt::Horizontal).toString(), QStringLiteral("Last loss scale"));
         QCOMPARE(model.axes(), QStringLiteral("Rows: First scale"));
+    }
+
+    /// Equal accuracies decide nothing: the words and the measure to open with are the next one's.
+    void theStarTellsWhatDecided() {
+        GridModel model;
+        model.begin(fourCells());
+        QCOMPARE(model.starReason(), QString());
+        const auto judged = [](double accuracy, double validation) {
+            GridCell cell = cellOf(1);
+            cell.score.accuracy = accuracy;
+            cell.score.validationLoss = validation;
+            return cell;
+        };
+        model.set(0, judged(1, 0.25));
+        QCOMPARE(model.starReason(), QStringLiteral("best accuracy"));
+        QVERIFY(model.deciding() == GridModel::Measure::Accuracy);
+        GridCell stopped = judged(1, 0.125);
+        stopped.outcome = CellOutcome::Stopped;
+        model.set(1, stopped); // is none of the equal ones
+        model.set(2, judged(1, 0.5));
+        QCOMPARE(model.starReason(),
+                 QStringLiteral("best validation loss of 2 cells with equal accuracy"));
+        QVERIFY(model.deciding() == GridModel::Measure::ValidationLoss);
+        QVERIFY2(model.about(0).startsWith(
+                     QStringLiteral("First scale 2^10, Growth interval 20: ★ best validation loss "
+                                    "of 2 cells with equal accuracy\n")),
+                 qPrintable(model.about(0)));
+        model.set(3, judged(1, 0.25 + 1e-9)); // shown with the same digits
+        QCOMPARE(model.starReason(),
+                 QStringLiteral("best validation loss of 3 cells with equal accuracy; 1 other cell "
+                                "shows the same digits"));
+        model.set(3, judged(1, 0.25));
+        QVERIFY(shownAt(model, 0, 0).startsWith(QStringLiteral("★"))); // it came first
+        QCOMPARE(model.starReason(), QStringLiteral("the first of 2 equal cells"));
+        QVERIFY(model.deciding() == GridModel::Measure::Accuracy);
+        model.begin(fourCells());
+        QVERIFY(model.deciding() == GridModel::Measure::Loss);
     }
 
     void zerosSetTheBestInDoubt() {

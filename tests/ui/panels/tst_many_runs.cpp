@@ -1,5 +1,5 @@
 // The list of runs with many of them: what it costs to change it does not grow with what stays as
-// it was.
+// it was, and the run that is shown is in sight.
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 #include "tests/support/served_events.h"
@@ -12,6 +12,7 @@
 #include <QTest>
 
 #include <set>
+#include <vector>
 
 namespace tst_many_runs {
 
@@ -39,6 +40,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void manyComeAndGoAtOnce();
     void onlyChangedRowsAreMeasured();
+    void theShownRunIsInSight();
 };
 
 /// Runs that follow one another come and go in one piece, however many there are.
@@ -122,6 +124,56 @@ void TestManyRuns::onlyChangedRowsAreMeasured() {
     table.setFont(larger);
     table.resizeRowsToContents();
     QTRY_VERIFY2(table.rowHeight(29) > small, qPrintable(QString::number(small)));
+}
+
+/// When the list opens and when another run is shown, which becomes the chosen one, too.
+void TestManyRuns::theShownRunIsInSight() {
+    RunStore store;
+    std::vector<RunId> ids;
+    for (int i = 0; i < 30; ++i)
+        ids.push_back(addRun(store, "Run"));
+    RunListModel model(store);
+    const auto shows = [&](size_t run) {
+        store.setCurrent(ids[run]);
+        model.refresh();
+    };
+    shows(29);
+    RunsPanel panel(model);
+    panel.resize(280, 600);
+    QTableView& table = *panel.table();
+    const auto isInSight = [&table](int row) {
+        return table.viewport()->rect().contains(table.visualRect(table.model()->index(row, 0)));
+    };
+    panel.show();
+    QTRY_VERIFY(isInSight(29));
+    shows(28);
+    QTRY_VERIFY(isInSight(28));
+    QCOMPARE(panel.chosen(), RunId::None); // none was
+    table.setFocus();
+    table.setCurrentIndex(table.model()->index(28, 0));
+    shows(2);
+    QTRY_COMPARE(panel.chosen(), ids[2]);
+    QTRY_VERIFY(isInSight(2));
+    panel.hide();
+    shows(20);
+    panel.show();
+    QTRY_VERIFY(isInSight(20));
+    QTRY_COMPARE(panel.chosen(), ids[20]);
+    // the user looks at another one
+    table.setFocus();
+    table.setCurrentIndex(table.model()->index(5, 0));
+    shows(25);
+    QTRY_VERIFY(isInSight(25));
+    QCOMPARE(panel.chosen(), ids[5]);
+    table.clearFocus();
+    shows(26);
+    QTRY_COMPARE(panel.chosen(), ids[26]);
+    // a name is being typed
+    table.setFocus();
+    table.edit(table.currentIndex());
+    shows(3);
+    QTRY_VERIFY(isInSight(3));
+    QCOMPARE(panel.chosen(), ids[26]);
 }
 
 } // namespace tst_many_runs

@@ -180,8 +180,10 @@ void TestRefusedValues::noRestartIsOfferedWithThem() {
     QVERIFY2(offers(), qPrintable(text->text()));
     type(box, QStringLiteral("70000"));
     QVERIFY(panel.restartShown() && button->isHidden());
-    QCOMPARE(text->text(),
-             QStringLiteral("Width has a value that is not allowed. Correct it first."));
+    QCOMPARE(
+        text->text(),
+        QStringLiteral("Width has a value that is not allowed. A restart uses the value before "
+                       "it."));
     type(box, QStringLiteral("64"));
     QVERIFY2(offers(), qPrintable(text->text()));
     // allowed by itself, but not beside the others
@@ -192,6 +194,14 @@ void TestRefusedValues::noRestartIsOfferedWithThem() {
              qPrintable(text->text()));
     model.resetToPreset(loss.row());
     QVERIFY2(offers(), qPrintable(text->text()));
+    const QModelIndex interval = model.index(model.rowOf("scaler.growth_interval", 1));
+    QVERIFY(!model.setData(interval, QStringLiteral("many")));
+    QCOMPARE(text->text(), QStringLiteral("Growth interval of lane B has a value that is not "
+                                          "allowed. A restart uses the value before it."));
+    model.setUntrained(true);
+    QVERIFY(!model.setData(interval, QStringLiteral("more")));
+    QVERIFY2(text->text().endsWith(QStringLiteral(" Play uses the value before it.")),
+             qPrintable(text->text()));
 }
 
 /// The cursor stays in the number: digits typed in its unit were lost, or appended unseen.

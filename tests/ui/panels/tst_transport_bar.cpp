@@ -285,6 +285,7 @@ void TestTransportBar::transportInANarrowWindow() {
     bar.resize(least, 50);
     QTRY_COMPARE(reset->text(), QString());
     QCOMPARE(reset->accessibleName(), QStringLiteral("Reset"));
+    QVERIFY(bar.findChild<QLabel*>(QStringLiteral("counter"))->isVisible());
     QTRY_VERIFY2(help->geometry().right() < least, qPrintable(QString::number(help->x())));
     QCOMPARE(bar.minimumSizeHint().width(), least);
     bar.resize(1400, 50);

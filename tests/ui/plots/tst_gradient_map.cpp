@@ -358,6 +358,15 @@ void TestGradientMap::saysWhatIsThere() {
         QStringLiteral("mostly 2^-19 to 2^18, 12 % subnormal in fp16, 20 % zero");
     // those of the view beside the plots, which shows a count before its step is trained
     QCOMPARE(said(), figures + QStringLiteral(" (after step 2)"));
+    // a scale is set while the training rests after step 2, and taken back
+    for (const float scale : {32768.0F, 65536.0F}) {
+        range.scale = scale;
+        m_stack->addGradients({rangeOf(3, -26, DType::F32), range});
+        draw();
+        QCOMPARE(said(), figures + (scale == 65536 ? QStringLiteral(" (after step 2)")
+                                                   : QStringLiteral(" (after step 2, at the new "
+                                                                    "scale)")));
+    }
     train(3, 20);
     draw();
     QCOMPARE(said(), figures + QStringLiteral(" (after step 2)"));

@@ -379,8 +379,9 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(view.note(), text.arg(done + 1), kPatience);
         script.endless = false;
         window.stepOnce();
-        QTRY_COMPARE_WITH_TIMEOUT(
-            view.heading(), QStringLiteral("Gradients after step %1").arg(done + 1), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(view.heading(),
+                                  QStringLiteral("Scaled gradients after step %1").arg(done + 1),
+                                  kPatience);
         QTRY_COMPARE_WITH_TIMEOUT(view.note(), QString(), kPatience);
     }
 
@@ -402,6 +403,11 @@ private slots:
             view.refresh();
             QCOMPARE(view.heading(), QStringLiteral("Gradients after step %1").arg(step));
         }
+        RunBatch trained; // at another scale: it was set to 1 since
+        for (const int lane : {0, 1})
+            trained.rows.push_back(StepRow(199, lane).set(metric::Scale, 2.0F));
+        run->append(std::move(trained));
+        QCOMPARE(view.heading(), QStringLiteral("Gradients after step 199, at the new scale"));
     }
 
     void countsOnlyWhenWatched() {

@@ -38,6 +38,7 @@ private slots:
     void forksOfAnUnscaledLaneHaveNoScaleYet();
     void scalesOfForksBeginWithTheirOwn();
     void denseForksAreLinesToo();
+    void gradientsAreThoseOfTheLastFork();
     void scalesEndWhereTheyAreSwitchedOff();
 
 private:
@@ -134,6 +135,23 @@ void TestPlotChanges::forksBeginAtTheirFork() {
     QCOMPARE(header->entries()[2].value, QString());
     m_stack->pinCrosshair(kFork + 1);
     QCOMPARE(header->entries()[2].value, QStringLiteral("2.5"));
+}
+
+/// Unless the user has chosen a lane.
+void TestPlotChanges::gradientsAreThoseOfTheLastFork() {
+    for (const bool chosen : {false, true}) {
+        m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")},
+                          {false, true, true});
+        for (const int lane : {0, 1})
+            m_stack->append(lane, record(1, lane, 0.5f, 1));
+        show();
+        QCOMPARE(m_stack->gradientLane(), 1); // the first with a loss scale
+        if (chosen) m_stack->chooseGradientLane(0);
+        fork(1);
+        draw();
+        QCOMPARE(m_stack->lanes(), 3);
+        QCOMPARE(m_stack->gradientLane(), chosen ? 0 : 2);
+    }
 }
 
 /// The ones that its parent's column has without a scale are none of the fork's either.

@@ -511,6 +511,12 @@ void TestPlotLayout::marksAreExplained() {
     QVERIFY(m_stack->svg().contains(">loss scale grew<"));
     show(360, 400); // briefly rather than in part
     QVERIFY(m_stack->svg().contains(">overflow<") && m_stack->svg().contains(">growth<"));
+    show(700, 600);
+    Event taken = eventOf(EventKind::Overflow, 31, 1);
+    taken.text = {kTakenStep, 31, "a gradient was not finite", "the scale stays"};
+    m_stack->addEvent(taken);
+    draw();
+    QVERIFY(m_stack->svg().contains(">overflow<") && !m_stack->svg().contains("step skipped<"));
     m_stack->clear();
     draw();
     QVERIFY(!m_stack->svg().contains("overflow"));

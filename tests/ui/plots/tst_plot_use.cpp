@@ -47,6 +47,7 @@ private slots:
     void eventClick();
     void nearestEventIsClicked();
     void growthIsSeenBesideItsOverflow();
+    void lostLossIsSeenBesideItsSkip();
     void pinsHaveAWayBack();
     void trainingShowsTheNewestStep();
     void eventsAreReachedByKeys();
@@ -263,6 +264,35 @@ void TestPlotUse::growthIsSeenBesideItsOverflow() {
     QVERIFY2(
         height(colors.error) - height(colors.good) >= 3,
         qPrintable(QStringLiteral("%1 %2").arg(height(colors.good)).arg(height(colors.error))));
+}
+
+/// A batch with nan loses the loss and is skipped in the same step: the diamond leaves much of the
+/// triangle in sight, and a key passes both at once.
+void TestPlotUse::lostLossIsSeenBesideItsSkip() {
+    for (int i = 1; i <= 2000; ++i)
+        m_stack->append(1, record(i, 1, 0.1f));
+    m_stack->addEvent(eventOf(EventKind::Overflow, 500, 1));
+    for (const EventKind kind : {EventKind::Overflow, EventKind::Backoff, EventKind::LossNotFinite})
+        m_stack->addEvent(eventOf(kind, 1500, 1));
+    m_stack->addEvent(eventOf(EventKind::Edit, 1800, 1));
+    show();
+    const QCPAxisRect* rows =
+        graphNamed(*m_stack, QLatin1String(nameOf(EventKind::Overflow)) + QStringLiteral("/B"))
+            ->keyAxis()
+            ->axisRect();
+    const QImage image = plotOf(*m_stack).toPixmap().toImage();
+    const QRgb red = colorsFor(m_stack->palette()).error.rgb();
+    int alone = 0, covered = 0; // pixels of the two triangles
+    for (int y = rows->top(); y <= rows->bottom(); ++y)
+        for (int x = rows->left(); x <= rows->right(); ++x)
+            if (image.pixel(x, y) == red) ++(x < rows->center().x() ? alone : covered);
+    // at the same height, less than a fifth would be seen
+    QVERIFY2(alone > 20 && 3 * covered > alone,
+             qPrintable(QStringLiteral("%1 %2").arg(alone).arg(covered)));
+    for (const qint64 step : {500, 1500, 1800}) {
+        m_stack->goToEvent(true);
+        QCOMPARE(m_stack->pinnedStep(), std::optional<qint64>(step));
+    }
 }
 
 /// Whatever pinned the crosshair, the headers stay at its step until a button leads back.

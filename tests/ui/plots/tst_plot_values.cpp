@@ -1,12 +1,15 @@
 // The table of what a plot shows, and where the user asks for it.
 #include "tests/support/shown_plots.h"
+#include "ui/plots/measure.h"
 #include "ui/plots/plot_values.h"
+#include "ui/plots/readout_item.h"
 #include "ui/plots/smoothing.h"
 
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QSignalSpy>
 
+#include <cmath>
 #include <limits>
 
 namespace tst_plot_values {
@@ -21,12 +24,22 @@ private slots:
     void hasWhatIsInView();
     void hasTrendAndOtherRuns();
     void throughputIsAsPlotted();
+    void headerReadsTheSpeedOffItsLine();
     void pointerChoosesThePlot();
 
 private:
     QStringList lines(const char* column) const {
         return QString::fromStdString(csvText(m_stack->values(QString::fromLatin1(column))))
             .split(u'\n');
+    }
+    /// Returns what the header of the throughput says of the first lane.
+    QString speed() const {
+        const QCustomPlot& plot = plotOf(*m_stack);
+        for (int i = 0; i < plot.itemCount(); ++i)
+            if (const auto* header = qobject_cast<const ReadoutItem*>(plot.item(i));
+                header && header->textsIn(2000).front().startsWith(QStringLiteral("Throughput")))
+                return header->entries().front().value;
+        return {};
     }
 };
 
@@ -95,6 +108,39 @@ void TestPlotValues::throughputIsAsPlotted() {
     for (int line = 1; line + 1 < table.size(); ++line)
         QVERIFY2(std::abs(table[line].section(u',', 1, 1).toDouble() - 1000) < 1,
                  qPrintable(table[line]));
+}
+
+/// Between two points of the curve, and at the end of a run that rests.
+void TestPlotValues::headerReadsTheSpeedOffItsLine() {
+    constexpr int kFast = 5000, kLast = 5135, kPoint = 5100, kBetween = 5117;
+    for (int i = 1; i <= kLast; ++i) {
+        StepRecord each = record(i, 0, 0.1f);
+        if (i > kFast) each.deviceSeconds = 0.002;
+        m_stack->append(0, each);
+    }
+    m_stack->setResting(true);
+    show();
+    const QStringList table = lines("device_seconds");
+    const auto point = [&table](qsizetype line, int column) {
+        return table[table.size() - line].section(u',', column, column).toDouble();
+    };
+    QCOMPARE(point(2, 0), double{kLast}); // the line after it is empty
+    QCOMPARE(point(3, 0), double{kPoint});
+    const auto text = [](double value) {
+        return valueText(knownMetrics()[metric::DeviceSeconds], value);
+    };
+    QVERIFY(text(point(2, 1)) != text(point(3, 1)));
+    QCOMPARE(speed(), text(point(2, 1)));
+    m_stack->showStep(kLast);
+    QCOMPARE(speed(), text(point(2, 1)));
+    m_stack->showStep(kPoint);
+    QCOMPARE(speed(), text(point(3, 1)));
+    m_stack->showStep(kBetween);
+    const double share = double{kBetween - kPoint} / double{kLast - kPoint};
+    QCOMPARE(speed(), text(std::lerp(point(3, 1), point(2, 1), share)));
+    m_stack->setResting(false); // the line of a training ends at its last point
+    draw();
+    QCOMPARE(speed(), text(point(3, 1)));
 }
 
 void TestPlotValues::pointerChoosesThePlot() {

@@ -24,6 +24,7 @@ private slots:
     void savedRunsSayTheSame();
     void otherDataHaveTheirName();
     void aGivenStopIsNoEdit();
+    void itsWordsGoWithItsSettings();
 };
 
 void TestFirstPresets::play_data() {
@@ -169,6 +170,34 @@ void TestFirstPresets::aGivenStopIsNoEdit() {
     QVERIFY(reaches(window, SessionState::Ready)); // the first run is shown until then
     QVERIFY(trainsTo(window, 20));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{20}, kPatience);
+}
+
+/// Before the first step, and after a restart with other settings.
+void TestFirstPresets::itsWordsGoWithItsSettings() {
+    MainWindow window;
+    window.resize(1280, 800);
+    window.show();
+    window.openPreset("overflow");
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto* headline = window.findChild<QLabel*>("headline");
+    const auto says = [headline] { return headline->toolTip().contains("A first scale of 2^24"); };
+    QTRY_VERIFY2(says(), qPrintable(headline->toolTip()));
+    ConfigModel& model = window.config();
+    const auto set = [&model](const char* key, int lane, const QVariant& value) {
+        return model.setData(model.index(model.rowOf(key, lane)), value);
+    };
+    QVERIFY(set("run.seed", -1, 7) && set("run.steps", -1, 12) && set("run.pace", -1, 0));
+    QVERIFY2(says(), qPrintable(headline->toolTip()));
+    QVERIFY(set("scaler.init_scale", 1, "2^30"));
+    QVERIFY2(!says(), qPrintable(headline->toolTip()));
+    QVERIFY(trainsTo(window, 12));
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY(window.run().step() == 0);
+    QVERIFY2(!says() && headline->toolTip().contains("Press Play."),
+             qPrintable(headline->toolTip()));
+    QVERIFY(set("scaler.init_scale", 1, "2^24"));
+    QVERIFY2(says(), qPrintable(headline->toolTip()));
 }
 
 } // namespace tst_first_presets

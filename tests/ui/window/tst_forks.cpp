@@ -93,6 +93,7 @@ private slots:
     void goesOnWithItsPast();
     void picturesLeaveNoGap();
     void savedRunGoesTheSameWay();
+    void experimentFileGoesTheSameWay();
     void whatCannotBeForkedIsRefused();
     void inTheMiddleOfAStep();
     void namesTheScaleItStartsAt();
@@ -181,6 +182,45 @@ void TestForks::savedRunGoesTheSameWay() {
         QCOMPARE(pointsOf(again.window, losses[i]), before[i]);
     QCOMPARE(again.window.config().config().optimizer.lr, 0.005); // shown, because it is in effect
     QCOMPARE(again.window.config().config().lanes.size(), size_t{3});
+}
+
+/// So does the file that "Save experiment as" writes, unless the settings are others by now: then
+/// a sentence says what it lacks.
+void TestForks::experimentFileGoesTheSameWay() {
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    forkInto(window);
+    window.setStopStep(kSteps);
+    QVERIFY(reaches(window, SessionState::Paused)); // no longer at its end
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.005")));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QVERIFY(reachesStep(window, kSteps));
+    const QString path = opened.folder.filePath(QStringLiteral("forked.json"));
+    window.saveExperiment(path);
+    QCOMPARE(window.bannerText(), QString());
+    const RunConfig saved = readConfig(path.toStdString());
+    QCOMPARE(saved.lanes.size(), size_t{2});
+    QCOMPARE(saved.forks.size(), size_t{1});
+    QVERIFY(!saved.edits.empty());
+    const QString loss = QStringLiteral("Loss/C amp-bf16");
+    Opened again(tinyConfig(7));
+    again.window.openFile(path);
+    QVERIFY(reaches(again.window, SessionState::Ready));
+    const QString unchanged = opened.folder.filePath(QStringLiteral("unchanged.json"));
+    again.window.saveExperiment(unchanged); // before anything was trained
+    QCOMPARE(readConfig(unchanged.toStdString()).forks.size(), size_t{1});
+    again.window.play();
+    QVERIFY(reachesStep(again.window, kSteps));
+    QVERIFY(reaches(again.window, SessionState::Finished));
+    QCOMPARE(pointsOf(again.window, loss), pointsOf(window, loss));
+    QVERIFY(model.setData(model.index(model.rowOf("run.seed")), QStringLiteral("12")));
+    window.saveExperiment(path); // other settings
+    QVERIFY2(window.bannerText().contains(QStringLiteral("File > Save results")),
+             qPrintable(window.bannerText()));
+    QVERIFY(readConfig(path.toStdString()).forks.empty());
+    QCOMPARE(readConfig(path.toStdString()).lanes.size(), size_t{3});
 }
 
 void TestForks::whatCannotBeForkedIsRefused() {

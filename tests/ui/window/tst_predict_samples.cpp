@@ -34,6 +34,7 @@ private slots:
     void aFolderOfPictures();
     void aSavedRunHasItsWeights();
     void aSavedRunSavesItsNetworks();
+    void predictionsAreSavedAsATable();
 
 private:
     /// Returns the entries that the submenu has when it opens.
@@ -236,7 +237,8 @@ void TestPredictSamples::aSavedRunSavesItsNetworks() {
     QApplication::setApplicationVersion(QStringLiteral("1"));
     const std::pair<LaneFile, const char*> files[] = {{LaneFile::StateDict, "Save &weights"},
                                                       {LaneFile::Onnx, "Save as O&NNX"},
-                                                      {LaneFile::Predictions, "Save pre&dictions"}};
+                                                      {LaneFile::Predictions, "Save pre&dictions"},
+                                                      {LaneFile::Samples, "Save pre&dictions"}};
     for (const auto& [file, menu] : files) {
         const QString first = opened.folder.filePath(QStringLiteral("first"));
         const QString second =
@@ -255,6 +257,24 @@ void TestPredictSamples::aSavedRunSavesItsNetworks() {
     entries(other.window, QStringLiteral("Save as O&NNX"))[1]->trigger(); // asks for no file
     QVERIFY2(other.window.bannerText().contains("so what this run learnt is gone"),
              qPrintable(other.window.bannerText()));
+}
+
+/// The ending that is chosen says what is saved, of a run that trains: a table or an array.
+void TestPredictSamples::predictionsAreSavedAsATable() {
+    Opened opened(tinyConfig(5));
+    trainOnKinds(opened);
+    MainWindow& window = opened.window;
+    const QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
+    for (const char* name : {"samples.CSV", "samples.npy"}) {
+        const qsizetype before = saved.count();
+        const QString to = opened.folder.filePath(QLatin1String(name));
+        QVERIFY(choose(entries(window, QStringLiteral("Save pre&dictions"))[1], {}, to)
+                    .endsWith(QLatin1String("/predictions_amp-fp16.npy")));
+        QVERIFY(QTest::qWaitFor([&] { return saved.count() > before; }, kPatience));
+        const std::string bytes = readFile(to.toStdString());
+        QVERIFY2(bytes.starts_with(name[8] == 'C' ? "sample,target,amp-fp16\n" : "\x93NUMPY"),
+                 name);
+    }
 }
 
 /// A run without a checkpoint predicts with the weights in its folder, in the window that opened

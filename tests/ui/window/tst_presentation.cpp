@@ -90,6 +90,8 @@ private slots:
     void showsGradients();
     void isNotRemembered();
     void eventsAreToldWhereOneLooks();
+    void theListTellsOfTheSameEvent();
+    void saysThatThereAreNoEvents();
 };
 
 void TestPresentation::showsWhatAnAudienceReads_data() {
@@ -489,6 +491,35 @@ void TestPresentation::eventsAreToldWhereOneLooks() {
     QTest::keyClick(&window, Qt::Key_F); // to the newest step again
     QTRY_VERIFY(headline->toolTip().startsWith(QStringLiteral("Finished.")));
     QTRY_VERIFY(figuresOf(window).startsWith(QStringLiteral("Step 40")));
+}
+
+/// Also where a step was pinned rather than a mark clicked.
+void TestPresentation::theListTellsOfTheSameEvent() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 40);
+    present(window);
+    const QTableView* table = window.findChild<EventPanel*>()->table();
+    for (const qint64 step : {1, 2}) {
+        window.plots().pinCrosshair(step);
+        const QModelIndex chosen = table->currentIndex();
+        QVERIFY(chosen.isValid());
+        QCOMPARE(chosen.data(EventModel::StepRole).toLongLong(), step);
+        QVERIFY(table->selectionModel()->isRowSelected(chosen.row()));
+    }
+    QTest::keyClick(&window, Qt::Key_F5);
+    QTRY_VERIFY(table->isVisible());
+    QCOMPARE(table->currentIndex().data(EventModel::StepRole).toLongLong(), qint64{2});
+}
+
+void TestPresentation::saysThatThereAreNoEvents() {
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    present(window);
+    QTest::keyClick(&window, Qt::Key_E);
+    QTRY_COMPARE(window.statusBar()->currentMessage(), QStringLiteral("No events so far"));
+    QVERIFY(window.findChild<QLabel*>(QStringLiteral("presentationMessage"))->isVisible());
 }
 
 } // namespace tst_presentation

@@ -1,9 +1,13 @@
 // A training that was recorded in PyTorch can be looked at, and nothing pretends that it can go on.
+#include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
+#include "ui/dialogs/grid_dialog.h"
+#include "ui/dialogs/layer_gradients_dialog.h"
 #include "ui/images/compare_view.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/plots/gradient_view.h"
 
 #include <QComboBox>
 #include <QJsonDocument>
@@ -11,6 +15,7 @@
 #include <QLabel>
 #include <QLocale>
 #include <QPushButton>
+#include <QToolButton>
 
 namespace tst_recorded_run {
 
@@ -59,6 +64,8 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void canBeLookedAt();
     void cannotBeTrained();
+    void getsNoLanes();
+    void hasNoLayers();
     void isNoChoice();
 };
 
@@ -79,6 +86,11 @@ void TestRecordedRun::canBeLookedAt() {
         return false;
     };
     QTRY_VERIFY(tells());
+    // its results are told as those of any other run
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2(headline->toolTip().startsWith(QStringLiteral("Recorded in PyTorch: 12 steps")) &&
+                     headline->toolTip().contains(QStringLiteral(". After step 12 the loss is: ")),
+                 qPrintable(headline->toolTip()));
     // an experiment that can be trained has its pictures back
     window.openPreset(QStringLiteral("overflow"));
     QVERIFY(reaches(window, SessionState::Ready));
@@ -115,6 +127,68 @@ void TestRecordedRun::cannotBeTrained() {
     // other data can be trained on, and this run is still there
     QVERIFY(model.setData(model.index(model.rowOf("data.kind")), QStringLiteral("checkerboard")));
     QTRY_VERIFY(window.findChild<QPushButton*>(QStringLiteral("play"))->isEnabled());
+}
+
+/// Neither by a button nor by a key, and no map is trained; each says why.
+void TestRecordedRun::getsNoLanes() {
+    Opened opened(tinyConfig(kTrained));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString folder = recordedBy(opened);
+    QVERIFY(shows(window, folder));
+    QVERIFY(takesKeys(window));
+    const auto lanes = [&window] { return window.config().config().lanes.size(); };
+    const size_t recorded = lanes();
+    const QString reason = QStringLiteral("recorded in PyTorch");
+    const auto isOffered = [&](bool offered) {
+        for (const char* text :
+             {"&Add a lane", "&Continue as a new lane", "Try several &values of a setting…"}) {
+            const QAction* action = fileAction(window, QString::fromUtf8(text));
+            QVERIFY2(action && action->isEnabled() == offered, text);
+            QCOMPARE(action->toolTip().contains(reason), !offered);
+        }
+        for (const char* text : {"Add a lane", "Try several values…"}) {
+            const QToolButton* found = nullptr;
+            for (const QToolButton* each : window.setup().findChildren<QToolButton*>())
+                if (each->text() == QString::fromUtf8(text)) found = each;
+            QVERIFY2(found && found->isEnabled() == offered, text);
+            QCOMPARE(found->toolTip().contains(reason), !offered);
+        }
+    };
+    isOffered(false);
+    QTest::keyClick(&window, Qt::Key_L, Qt::ControlModifier);
+    window.setup().addLane();
+    QCOMPARE(lanes(), recorded);
+    fileAction(window, QStringLiteral("&Map of two settings…"))->trigger();
+    const auto* map = window.findChild<GridDialog*>();
+    QVERIFY(map);
+    const auto* start = map->findChild<QPushButton*>(QStringLiteral("gridStart"));
+    QVERIFY(!start->isEnabled());
+    QVERIFY2(map->note().contains(reason), qPrintable(map->note()));
+    // with other data they are possible
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("data.kind")), QStringLiteral("checkerboard")));
+    isOffered(true);
+    QVERIFY2(!map->note().contains(reason), qPrintable(map->note()));
+    window.setup().addLane();
+    QCOMPARE(lanes(), recorded + 1);
+}
+
+/// The sentence names the plot as its header does.
+void TestRecordedRun::hasNoLayers() {
+    Opened opened(tinyConfig(kTrained));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString folder = recordedBy(opened);
+    QVERIFY(shows(window, folder));
+    const QString plot = QStringLiteral("the plot Gradients over time");
+    QTRY_VERIFY2(window.gradients().note().contains(plot), qPrintable(window.gradients().note()));
+    fileAction(window, QStringLiteral("Gradients by layer"))->trigger();
+    const auto* dialog = window.findChild<LayerGradientsDialog*>();
+    QVERIFY(dialog);
+    QVERIFY2(dialog->heading().startsWith(QStringLiteral("A recording has no gradients by layer")),
+             qPrintable(dialog->heading()));
+    QVERIFY(dialog->heading().contains(plot));
 }
 
 void TestRecordedRun::isNoChoice() {

@@ -1,8 +1,10 @@
 // What the folder of a saved run tells besides its curves: the machine that trained it, and its
 // gradients over the steps.
 #include "engine/io/strict_json.h"
+#include "tests/support/file_menu.h"
 #include "tests/support/plot_parts.h"
 #include "tests/support/saved_run_parts.h"
+#include "ui/dialogs/layer_gradients_dialog.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/plots/gradient_view.h"
 
@@ -267,10 +269,19 @@ void TestSavedResults::withoutGradients() {
     QTRY_VERIFY_WITH_TIMEOUT(!window.gradients().figures(1).isEmpty(), kPatience);
     QVERIFY(gradientsOf(window)[1].columns().empty()); // those belong to the next training
     QCOMPARE(window.gradients().heading(), QStringLiteral("Scaled gradients of a new training"));
+    // so does the table of layers, whose step is not that of the window
+    fileAction(window, QStringLiteral("Gradients by layer"))->trigger();
+    auto* layers = window.findChild<LayerGradientsDialog*>();
+    QVERIFY(layers);
+    QTRY_VERIFY_WITH_TIMEOUT(layers->model().rowCount() > 0, kPatience);
+    const QString anew = QStringLiteral("not of the run that is shown.");
+    QTRY_VERIFY2(layers->heading().contains(anew), qPrintable(layers->heading()));
     window.stepOnce();
     QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved(), kPatience);
     QTRY_COMPARE_WITH_TIMEOUT(window.gradients().heading(),
                               QStringLiteral("Scaled gradients after step 1"), kPatience);
+    QTRY_VERIFY2(!layers->heading().contains(anew), qPrintable(layers->heading()));
+    layers->close();
     window.bringBack();
     QTRY_VERIFY_WITH_TIMEOUT(
         stateOf(window).startsWith(QStringLiteral("Restored: a run of 30 steps.")), kPatience);

@@ -200,6 +200,12 @@ void TestWindowCauses::oneSampleTeachesNothing() {
                               qPrintable(headlineOf(window)), kPatience);
     QVERIFY(window.tryFile(write(opened.folder, QStringLiteral("t.csv"), "a,b\n1,2\n3,4\n")));
     QTRY_VERIFY2_WITH_TIMEOUT(invites(window), qPrintable(headlineOf(window)), kPatience);
+    window.openPreset(QStringLiteral("overflow")); // other data take the place of its own
+    QVERIFY(reaches(window, SessionState::Ready));
+    set(window, "data.kind", QStringLiteral("csv"));
+    set(window, "data.path", opened.folder.filePath(QStringLiteral("one.csv")));
+    QTRY_VERIFY2_WITH_TIMEOUT(headlineOf(window).endsWith("training needs at least two."),
+                              qPrintable(headlineOf(window)), kPatience);
 }
 
 /// A column is named wrongly, then rightly: the window is as ready as if nothing had failed.

@@ -3,7 +3,6 @@
 #include "engine/io/input_file.h"
 #include "engine/io/picture.h"
 #include "engine/runs/run_folder.h"
-#include "engine/settings/idle_settings.h"
 #include "engine/step/pytorch_script.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/growth_limit.h"
@@ -432,8 +431,9 @@ void TestWindowFiles::savesNoneWithoutEffect() {
     QVERIFY(model.setData(model.index(model.rowOf("precision", 2)), "amp-bf16"));
     const QString path = opened.folder.filePath("class.json");
     opened.window.saveExperiment(path);
-    QCOMPARE(idleSettings(readConfig(path.toStdString())), std::vector<std::string>());
-    QCOMPARE(readConfig(path.toStdString()).lanes[1].scaler.initScale, 1024.0);
+    const RunConfig saved = readConfig(path.toStdString());
+    QCOMPARE(saved.lanes[1].scaler.initScale, 1024.0);
+    QCOMPARE(saved.lanes[2].scaler.initScale, ScalerConfig().initScale);
     const auto* note = opened.window.setup().findChild<QLabel*>("idle");
     // a file may name one, but a run that was trained with it is shown without a word
     opened.window.restart();
@@ -441,7 +441,8 @@ void TestWindowFiles::savesNoneWithoutEffect() {
     QVERIFY(reaches(opened.window, SessionState::Finished));
     const QString results = opened.folder.filePath("out");
     opened.window.saveResults(results);
-    QVERIFY(!idleSettings(readConfig((results + "/experiment.json").toStdString())).empty());
+    const RunConfig trained = readConfig((results + "/experiment.json").toStdString());
+    QCOMPARE(trained.lanes[2].scaler.initScale, 1024.0);
     opened.window.openExperiment(results + "/experiment.json");
     QVERIFY(note->isHidden());
 }

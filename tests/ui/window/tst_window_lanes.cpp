@@ -236,7 +236,8 @@ void TestWindowLanes::scaleTriedFromTheMenu() {
     QTest::keyClick(dialog, Qt::Key_Return);
     // at once, and for the step that was trained
     QTRY_VERIFY_WITH_TIMEOUT(gradients.figures(1).contains(QLatin1String("inf")), kPatience);
-    QCOMPARE(gradients.heading(), QStringLiteral("Scaled gradients after step 1"));
+    QTRY_COMPARE(gradients.heading(),
+                 QStringLiteral("Scaled gradients after step 1, at the new scale"));
     // the card has the scale of the next step, and the headline says what was done
     const auto figures = window.findChildren<LaneCard*>().at(1)->findChildren<FigureLabel*>();
     QTRY_VERIFY(std::any_of(figures.begin(), figures.end(), [](const FigureLabel* each) {

@@ -339,8 +339,8 @@ void TestWindowUse::eventsSayWhy() {
     QTest::keyClick(plots, Qt::Key_Right);
     QTest::keyClick(plots, Qt::Key_Return);
     QCOMPARE(plots->crosshair().value_or(-1), step + 1);
-    QVERIFY(!panel->table()->currentIndex().isValid());
-    QVERIFY(panel->table()->selectionModel()->selectedRows().isEmpty());
+    const QModelIndex there = panel->table()->currentIndex(); // if that step has an event, too
+    QVERIFY(!there.isValid() || there.data(EventModel::StepRole).toLongLong() == step + 1);
     QVERIFY(!says("rounding to zero"));
     panel->table()->setCurrentIndex(chosen);
     emit panel->table()->clicked(chosen);

@@ -1,0 +1,104 @@
+// What halfscope-cli says of predictions that cannot be scored, all of them or some: targets that
+// do not fit the inputs, and predictions that are no numbers.
+#include "tests/support/array_files.h"
+#include "tests/support/cli.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+#include <initializer_list>
+#include <string>
+
+namespace tst_cli_predict_scores {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+class TestCliPredictScores : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void targetsThatDoNotFit();
+    void inputsThatAreNoNumbers();
+    void noPredictionIsANumber();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(name); }
+    /// Writes arrays of one column and returns their file.
+    QString arrays(const char* name, std::initializer_list<float> x,
+                   std::initializer_list<float> y) const {
+        const auto bytes = [](const std::initializer_list<float>& values) {
+            return npy("<f4", "(" + std::to_string(values.size()) + ", 1)", bytesOfValues(values));
+        };
+        writeBytes(path(name).toStdString(), zipBytes({{"x.npy", bytes(x)}, {"y.npy", bytes(y)}}));
+        return path(name);
+    }
+    Outcome predict(const QString& file) const {
+        return call({"evaluate", path("out"), "--predict", file, "--out", path("made")});
+    }
+    QTemporaryDir m_folder;
+};
+
+void TestCliPredictScores::initTestCase() {
+    const QString data = arrays("data.npz", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+                                {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30});
+    const Outcome trained =
+        call({"run", data, "--device", "cpu", "--steps", "5", "--lanes", "fp32,amp-fp16", "--set",
+              "data.validation=0.25", "--out", path("out")});
+    QVERIFY2(trained.code == 0, trained.error);
+}
+
+void TestCliPredictScores::targetsThatDoNotFit() {
+    const QString file = arrays("short.npz", {0, 1, 2, 3, 4}, {0, 2, 4, 6});
+    const Outcome outcome = predict(file);
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QCOMPARE(outcome.out, "5 samples of " + file.toUtf8() +
+                              " predicted\nThere are no scores: the length of y is 4, and that of "
+                              "the inputs is 5.\nFiles: " +
+                              path("made").toUtf8() + "\n");
+    QVERIFY(!QFile::exists(path("made/scores.json")));
+}
+
+/// An input that is nan is told, and the scores are of the other samples.
+void TestCliPredictScores::inputsThatAreNoNumbers() {
+    const QString file = arrays("nan.npz", {0, 1, std::nanf(""), 3, 4}, {0, 2, 4, 6, 8});
+    const Outcome outcome = predict(file);
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.error.contains("Data: " + file.toUtf8() +
+                                    ": inputs that are inf or nan as float32: 1, the first in "
+                                    "sample 2 (counted from 0). "),
+             outcome.error);
+    for (const QByteArray lane : {"fp32", "amp-fp16"}) {
+        QVERIFY2(
+            outcome.out.contains("\n" + lane + ": inf or nan is predicted for 1 of 5 samples.\n"),
+            outcome.out);
+        QVERIFY2(outcome.out.contains("\n" + lane +
+                                      ": Mean absolute error over the samples whose y is known (4 "
+                                      "of 5; inf or nan is predicted for the others): "),
+                 outcome.out);
+    }
+    const QJsonObject scores =
+        QJsonDocument::fromJson(contentOf(path("made/scores.json"))).object();
+    QCOMPARE(scores["samples"].toInt(), 5);
+    const QJsonObject lane = scores["lanes"].toArray()[0].toObject();
+    QCOMPARE(lane["not_finite"].toInt(), 1);
+    QVERIFY(lane["mae"].isDouble());
+}
+
+void TestCliPredictScores::noPredictionIsANumber() {
+    const Outcome outcome = predict(arrays("none.npz", {std::nanf("")}, {1}));
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.out.contains("\nfp32: There is no score: inf or nan is predicted for each "
+                                  "sample whose y is known.\n"),
+             outcome.out);
+    QVERIFY2(!outcome.out.contains("not known"), outcome.out);
+}
+
+} // namespace tst_cli_predict_scores
+
+QTEST_GUILESS_MAIN(tst_cli_predict_scores::TestCliPredictScores)
+#include "tst_cli_predict_scores.moc"

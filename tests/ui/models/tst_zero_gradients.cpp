@@ -1,0 +1,160 @@
+// Sentences about lanes whose gradients rounded to zero, each of several lanes where they share it.
+#include "tests/support/shown_lanes.h"
+#include "ui/models/zero_gradient_words.h"
+
+#include <QTest>
+
+#include <array>
+
+namespace tst_zero_gradients {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// Returns settings of four lanes: A in FP32, and B, C and D in fp16. The scaler of D is as given.
+RunConfig fourLanes(ScalerMode ofTheLast = ScalerMode::Dynamic) {
+    RunConfig config = defaultConfig();
+    config.lanes.resize(4, config.lanes[1]);
+    config.lanes[3].scaler.rules.mode = ofTheLast;
+    return config;
+}
+
+} // namespace
+
+class TestZeroGradients : public QObject {
+    Q_OBJECT
+private slots:
+    void nearlyAllZero();
+    void someGradientsLost();
+    void lanesShareASentence();
+    void lanesShareAnUnderflow();
+    void underflowNowAndThen();
+};
+
+/// Such a lane has no event, because some of its gradients are left.
+void TestZeroGradients::nearlyAllZero() {
+    RunModel model;
+    const auto run = shownIn(model);
+    for (const int64_t zeros : {40, 100}) {
+        RunBatch counted;
+        counted.gradients = {{rangeOf(DType::F32, 40, 0), rangeOf(DType::F16, zeros, 0)}};
+        for (GradientRange& range : counted.gradients[0])
+            range.step = zeros;
+        run->append(std::move(counted));
+        model.refresh();
+        QCOMPARE(model.summary().endsWith(
+                     QLatin1String("of the gradients of B are zero: its loss scale is too small.")),
+                 zeros == 100);
+        QCOMPARE(lostGradientsTexts(model),
+                 zeros == 100
+                     ? QStringList({QStringLiteral("100\u00a0% of the gradients of B are zero: "
+                                                   "its loss scale is too small."),
+                                    QStringLiteral("B loses nearly all gradients.")})
+                     : QStringList());
+        if (zeros == 100) // few words have no figures, as with more lanes
+            QCOMPARE(model.summaries().last(), QStringLiteral("B loses nearly all gradients."));
+    }
+}
+
+/// A lane that still learns is told of, too, beside the one that keeps most.
+void TestZeroGradients::someGradientsLost() {
+    RunModel model;
+    const auto run = shownIn(model);
+    RunBatch counted;
+    counted.gradients = {{rangeOf(DType::F32, 36, 0), rangeOf(DType::F16, 73, 0)}};
+    run->append(std::move(counted));
+    model.refresh();
+    const QString text = lostGradientsTexts(model).value(0).replace(QChar::Nbsp, u' ');
+    QCOMPARE(text, QStringLiteral("73 % of the gradients of B are zero (A: 36 %): its loss scale "
+                                  "is too small."));
+    QVERIFY2(model.summary().replace(QChar::Nbsp, u' ').endsWith(u' ' + text),
+             qPrintable(model.summary()));
+}
+
+/// Three sentences would not fit above the pictures.
+void TestZeroGradients::lanesShareASentence() {
+    const auto textsOf = [](const std::array<int64_t, 4>& zeros, ScalerMode ofTheLast) {
+        const RunConfig config = fourLanes(ofTheLast);
+        const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+        RunModel model;
+        model.setRun(run);
+        RunBatch counted;
+        counted.gradients.emplace_back();
+        for (const int64_t share : zeros)
+            counted.gradients[0].push_back(
+                rangeOf(counted.gradients[0].empty() ? DType::F32 : DType::F16, share, 0));
+        run->append(std::move(counted));
+        model.refresh();
+        const QStringList texts =
+            lostGradientsTexts(model).replaceInStrings(QString(QChar::Nbsp), QStringLiteral(" "));
+        return QStringList{texts.value(0), texts.value(1), model.summaries().last()};
+    };
+    const QString nearlyAll = QStringLiteral("B, C and D lose nearly all gradients.");
+    QCOMPARE(textsOf({40, 100, 100, 99}, ScalerMode::Dynamic),
+             QStringList({QStringLiteral("Nearly all of the gradients of B, C and D are zero: "
+                                         "their loss scales are too small."),
+                          nearlyAll, nearlyAll}));
+    QCOMPARE(textsOf({40, 100, 100, 100}, ScalerMode::Off),
+             QStringList({QStringLiteral("100 % of the gradients of B and C are zero: their loss "
+                                         "scales are too small. 100 % of the gradients of D are "
+                                         "zero: it does not scale its loss."),
+                          nearlyAll, nearlyAll}));
+    const QString many = QStringLiteral("B, C and D lose many gradients.");
+    QCOMPARE(textsOf({36, 73, 80, 91}, ScalerMode::Dynamic),
+             QStringList({QStringLiteral("73 % of the gradients of B, 80 % of those of C and 91 % "
+                                         "of those of D are zero (A: 36 %): their loss scales are "
+                                         "too small."),
+                          many, many}));
+}
+
+/// Few words leave out figures that set lanes apart.
+void TestZeroGradients::lanesShareAnUnderflow() {
+    const RunConfig config = fourLanes();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    RunBatch batch;
+    for (int64_t step = 1; step <= 9; ++step)
+        for (const int lane : {1, 2, 3}) {
+            const bool zero = step == 4 || (step == 8 && lane < 3);
+            batch.rows.push_back(
+                rowAt(step, lane, 1).set(metric::GradientNorm, zero ? 0.0f : 1.0f));
+        }
+    for (const int lane : {1, 2, 3})
+        batch.events.push_back({EventKind::Underflow, 4, lane, 1, 1, {}, {}});
+    run->append(std::move(batch));
+    model.refresh();
+    QVERIFY2(model.summary().endsWith(QLatin1String(
+                 " In 2 of 9 updates, first at step 4, all gradients of B and C rounded to zero: "
+                 "their loss scales were too small. At step 4 all gradients of D rounded to zero: "
+                 "its loss scale was too small.")),
+             qPrintable(model.summary()));
+    QCOMPARE(model.summaries().last(),
+             QStringLiteral("All gradients of B, C and D rounded to zero at times: their loss "
+                            "scales were too small."));
+}
+
+/// The first step is told, and how often it happened.
+void TestZeroGradients::underflowNowAndThen() {
+    RunModel model;
+    const auto run = shownIn(model);
+    RunBatch batch;
+    for (int64_t step = 1; step <= 9; ++step)
+        batch.rows.push_back(
+            rowAt(step, 1, 1).set(metric::GradientNorm, step == 4 || step == 8 ? 0.0f : 1.0f));
+    batch.events = {{EventKind::Underflow, 4, 1, 1, 1, {}, {}},
+                    {EventKind::Underflow, 8, 1, 1, 1, {}, {}}};
+    run->append(std::move(batch));
+    model.refresh();
+    QVERIFY2(model.summary().endsWith(QLatin1String(
+                 " In 2 of 9 updates, first at step 4, all gradients of B rounded to zero: its "
+                 "loss scale was too small.")),
+             qPrintable(model.summary()));
+}
+
+} // namespace tst_zero_gradients
+
+QTEST_GUILESS_MAIN(tst_zero_gradients::TestZeroGradients)
+#include "tst_zero_gradients.moc"

@@ -1,0 +1,78 @@
+// The runs of windows that crashed, as the next one names them: in which order, and since when.
+#include "engine/runs/session_lock.h"
+#include "tests/support/opened_window.h"
+
+#include <QMessageBox>
+#include <QRegularExpression>
+#include <QTest>
+
+#include <string>
+#include <vector>
+
+namespace tst_offered_runs {
+
+using namespace halfscope;
+
+namespace {
+
+/// A window that trains to its end and disappears without being closed.
+bool trainsAndCrashes(const QTemporaryDir& sessions, int64_t steps) {
+    Opened opened(tinyConfig(steps), keeping(sessions));
+    return trainsTo(opened.window, steps) &&
+           QTest::qWaitFor([&] { return opened.window.run().step() == steps; }, kPatience) &&
+           opened.window.keepSession().empty();
+}
+
+QMessageBox* offer(MainWindow& window) {
+    QMessageBox* box = nullptr;
+    (void)QTest::qWaitFor(
+        [&] {
+            box = window.findChild<QMessageBox*>(QStringLiteral("leftRuns"));
+            return box && box->isVisible();
+        },
+        kPatience);
+    return box;
+}
+
+std::vector<std::string> namesIn(const QTemporaryDir& sessions) {
+    return sessionsIn(keeping(sessions).sessions.toStdString());
+}
+
+} // namespace
+
+class TestOfferedRuns : public QObject {
+    Q_OBJECT
+private slots:
+    void theNewestSessionComesFirst();
+};
+
+/// A run that was restored is older than the session that has it now: its time is not told.
+void TestOfferedRuns::theNewestSessionComesFirst() {
+    const QTemporaryDir sessions;
+    QVERIFY(trainsAndCrashes(sessions, 25));
+    {
+        const std::vector<std::string> before = namesIn(sessions);
+        Opened opened(tinyConfig(7), keeping(sessions));
+        QMessageBox* box = offer(opened.window);
+        QVERIFY(box);
+        box->button(QMessageBox::Open)->click();
+        QVERIFY(QTest::qWaitFor(
+            [&] { return namesIn(sessions).size() == 1 && namesIn(sessions) != before; },
+            kPatience));
+        QVERIFY(opened.window.keepSession().empty());
+    }
+    QTest::qWait(1001); // a session is called after its second, and the first name is free again
+    QVERIFY(trainsAndCrashes(sessions, 30));
+    Opened opened(tinyConfig(7), keeping(sessions));
+    const QMessageBox* box = offer(opened.window);
+    QVERIFY(box);
+    static const QRegularExpression lines(
+        QStringLiteral("^[^\n]*, 30 steps, from the session begun (today at|on) [^;\n]*; can go on "
+                       "after step 30\n[^\n]*, 25 steps; can go on after step 25$"));
+    QVERIFY2(lines.match(box->informativeText()).hasMatch(), qPrintable(box->informativeText()));
+}
+
+} // namespace tst_offered_runs
+
+QTEST_MAIN(tst_offered_runs::TestOfferedRuns)
+#include "tst_offered_runs.moc"
