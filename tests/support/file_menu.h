@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QFileDialog>
 #include <QLineEdit>
+#include <QListView>
 #include <QMenu>
 #include <QMenuBar>
 #include <QTest>
@@ -27,10 +28,13 @@ inline void answerWith(const QString& path) {
     QTimer::singleShot(0, qApp, [path] {
         auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
         QVERIFY(dialog);
-        if (dialog->fileMode() == QFileDialog::Directory)
+        if (dialog->fileMode() == QFileDialog::Directory) {
+            // who types there has the keyboard in the line, which takes the proposed one's place
+            dialog->findChild<QListView*>(QStringLiteral("listView"))->clearSelection();
             dialog->findChild<QLineEdit*>()->setText(path);
-        else
+        } else {
             dialog->selectFile(path);
+        }
         QMetaObject::invokeMethod(dialog, "accept");
     });
 }

@@ -204,7 +204,14 @@ GridModel::Measure GridModel::deciding() const {
 QString GridModel::starReason() const {
     if (!m_best) return {};
     const QString contenders = whole(static_cast<int64_t>(m_win.contenders.size()));
-    if (!m_win.by) return tr("the first of %1 equal cells").arg(contenders);
+    QStringList equal;
+    for (const Criterion each : m_win.equal)
+        equal << (each == Criterion::Accuracy         ? tr("accuracy")
+                  : each == Criterion::ValidationLoss ? tr("validation loss")
+                  : each == Criterion::Loss           ? tr("loss")
+                                                      : tr("skipped steps"));
+    if (!m_win.by)
+        return tr("the first of %1 cells with equal %2").arg(contenders, listedTags(equal));
     QString reason;
     switch (*m_win.by) {
     case Criterion::Accuracy: reason = tr("best accuracy"); break;
@@ -212,11 +219,6 @@ QString GridModel::starReason() const {
     case Criterion::Loss: reason = tr("best loss"); break;
     case Criterion::Skipped: reason = tr("fewest skipped steps"); break;
     }
-    QStringList equal;
-    for (const Criterion each : m_win.equal)
-        equal << (each == Criterion::Accuracy         ? tr("accuracy")
-                  : each == Criterion::ValidationLoss ? tr("validation loss")
-                                                      : tr("loss"));
     if (!equal.isEmpty())
         reason = tr("%1 of %2 cells with equal %3").arg(reason, contenders, listedTags(equal));
     const QString own = textOf(*m_best, deciding());
