@@ -370,20 +370,8 @@ QModelIndex RunsPanel::placeOfShown() const {
 void RunsPanel::scrollToShown() {
     const QModelIndex place = placeOfShown();
     if (!place.isValid()) return;
-    const RunId before = std::exchange(m_shown, m_ordered->idAt(place.row()));
-    if (m_shown == before) return;
-    if (choiceFollows(before)) m_table->setCurrentIndex(place);
-    m_table->scrollTo(place);
-}
-
-/// Whether the run that is shown becomes the chosen one when it takes the place of `before`: not
-/// while the user works with another run of the list, or types a name.
-bool RunsPanel::choiceFollows(RunId before) const {
-    if (chosen() == RunId::None) return false;
-    const QWidget* focus = window()->focusWidget();
-    if (!focus) return true;
-    if (m_table->viewport()->isAncestorOf(focus)) return false;
-    return chosen() == before || !isAncestorOf(focus);
+    const RunId shown = m_ordered->idAt(place.row());
+    if (shown != std::exchange(m_shown, shown)) m_table->scrollTo(place);
 }
 
 /// Returns the height of the table with its first rows, but no more than `most` of the rows.

@@ -58,7 +58,6 @@ private:
     void showDetails();
     QModelIndex placeOfShown() const;
     void scrollToShown();
-    bool choiceFollows(RunId before) const;
     void fitDetails();
     int tableHeight(int count, int most) const;
     int leastTableHeight() const;
