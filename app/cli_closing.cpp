@@ -5,7 +5,7 @@
 #include "app/cli_ranking.h"
 
 #include "engine/core/text.h"
-#include "engine/data/known_facts.h"
+#include "engine/data/held_fault.h"
 #include "engine/runs/zero_gradients.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/settings/run_task.h"
@@ -131,6 +131,26 @@ std::string heldFaultLine(const Experiment& experiment, std::span<const LaneSums
     if (std::none_of(lanes.begin(), lanes.end(), isLost)) return {};
     const Message fault = knownHeldFault(taskOf(experiment.config()));
     return fault.empty() ? std::string() : fault.english() + "\n";
+}
+
+std::string testFaultLine(const Experiment& experiment, std::span<const LaneSums> lanes) {
+    std::string names;
+    bool differ = false; // whether another lane's validation loss is not finite either
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        const std::optional<Validation>& test = lanes[i].totals.test();
+        if (!test) continue;
+        if (std::isfinite(test->loss)) return {}; // a lane could use the samples
+        const auto loss = lanes[i].totals.validationLoss();
+        if (loss && std::isfinite(*loss))
+            names += (names.empty() ? "" : ", ") + experiment.laneName(static_cast<int>(i));
+        else
+            differ = true;
+    }
+    if (names.empty()) return {};
+    return (differ ? names + ": " : std::string()) +
+           "The validation loss is finite, but the test loss is not: the samples of the test may "
+           "hold inf or nan, or very large values. Correct such values, or leave the samples "
+           "out.\n";
 }
 
 std::string rankingOf(const Experiment& experiment, std::span<const Sweep> sweeps,

@@ -48,6 +48,9 @@ std::string laneNotes(const Experiment&, std::span<const LaneSums>, std::span<co
 /// Names the first sample to validate on that holds inf or nan, where a lane's validation loss is
 /// not finite; empty where no such sample is known.
 std::string heldFaultLine(const Experiment&, std::span<const LaneSums>);
+/// Says why the test loss may not be finite in any lane, where a lane's validation loss is, and in
+/// which lanes unless it is in all; else empty.
+std::string testFaultLine(const Experiment&, std::span<const LaneSums>);
 /// Returns the table of the lanes of a sweep, from the best to the worst.
 std::string rankingOf(const Experiment&, std::span<const Sweep>, std::span<const LaneSums>,
                       std::span<const GradientRange>);

@@ -165,7 +165,6 @@ std::vector<std::string> textsOf(const TaskConfig& task, const Judged& judged) {
 void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
                    const std::optional<RunWeights>& own, std::span<const Judged> lanes,
                    const TargetScores& scores) {
-    const std::optional<KnownTargets>& known = scores.known;
     const int64_t samples = lanes.front().samples;
     const bool untrained = own && own->untrained();
     const auto same = untrained ? std::nullopt : trainedOn(config.task, lanes.size());
@@ -174,16 +173,13 @@ void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
         printNote("Data: " + note.english() + "\n");
     std::string text = std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
                        pathText(options.predict) + " predicted";
-    const bool told = known || !scores.reason.empty();
+    const bool told = scores.known || !scores.reason.empty();
     text += told ? "\n" : "; there are no scores, because the targets are not known\n";
+    std::vector<LanePredictions> made;
     for (const Judged& lane : lanes)
-        if (const auto note = notFiniteNote({lane.lane, lane.predictions}))
-            text += note->english() + "\n";
-    if (!scores.reason.empty()) text += scores.reason.english() + "\n";
-    for (size_t i = 0; known && i < lanes.size(); ++i)
-        text += known->sentence(i, lanes[i].lane).english() + "\n";
-    if (const auto unknown = known ? known->unknownSentence() : std::nullopt)
-        text += unknown->english() + "\n";
+        made.push_back({lane.lane, lane.predictions});
+    for (const Message& note : predictionNotes(made, scores, LaneNamed::Yes))
+        text += note.english() + "\n";
     print(text + "Files: " + pathText(options.out) + "\n");
 }
 

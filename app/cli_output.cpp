@@ -3,6 +3,7 @@
 #include "app/cli_output.h"
 
 #include "engine/core/error.h"
+#include "engine/core/percent.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -85,9 +86,10 @@ std::string shortNumber(double x, int digits) {
 }
 
 std::string percentText(double share, int digits) {
-    const std::string text = shortNumber(100 * share, digits);
-    if (share >= 1 || text != "100") return text + " %";
-    return ">99." + std::string(static_cast<size_t>(std::max(1, digits - 2)), '9') + " %";
+    const int decimals = std::max(1, digits - 2); // of 99.9
+    if (const auto least = nearlyAllPercent(share, decimals))
+        return ">" + shortNumber(*least, decimals + 2) + " %";
+    return shortNumber(100 * share, digits) + " %";
 }
 
 std::string rateText(double perSecond) {

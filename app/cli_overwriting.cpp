@@ -129,12 +129,14 @@ CommandFiles filesOfRun(const RunOptions& options, const RunConfig& config,
     return files;
 }
 
-std::string evaluationNote(const std::string& folder) {
+std::string evaluationNote(const std::string& folder, bool goesOn) {
     std::string left;
     for (const std::string& name : evaluationFilesIn(folder))
         left += (left.empty() ? "" : ", ") + pathText(name);
-    return left.empty() ? left
-                        : "Not of this run, but left in " + pathText(folder) + ": " + left + "\n";
+    if (left.empty()) return {};
+    const char* const what =
+        goesOn ? "From before this training, and left in " : "Not of this run, but left in ";
+    return what + pathText(folder) + ": " + left + "\n";
 }
 
 void checkExport(const std::string& out, const RunConfig& config,

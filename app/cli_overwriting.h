@@ -46,8 +46,9 @@ std::filesystem::path wholePath(const std::filesystem::path& folder);
 /// them, or a file that no run has written, or a training that was recorded in PyTorch. A run that
 /// goes on in its folder replaces what is there, and one of a saved experiment the experiment.json.
 CommandFiles filesOfRun(const RunOptions&, const RunConfig&, const std::string& checkpoint);
-/// Names what an earlier evaluation has left in the folder where a run begins; empty without any.
-std::string evaluationNote(const std::string& folder);
+/// Names what an earlier evaluation has left in the folder in which a run has trained; empty
+/// without any. The run began there, or `goesOn` there from its checkpoint.
+std::string evaluationNote(const std::string& folder, bool goesOn);
 /// Does what filesOfRun() does for a run that is exported into a folder.
 void checkExport(const std::string& out, const RunConfig&, std::span<const std::string> names);
 

@@ -52,8 +52,9 @@ std::vector<Column> columnsOf(std::span<const RankedLane> lanes, ZeroCounts coun
     if (any([](const RankedLane& each) { return each.validationError.has_value(); }))
         columns.push_back(
             {"val. MAE", [](const RankedLane& each) { return numberOr(each.validationError); }});
-    columns.push_back({"loss", [](const RankedLane& each) { return numberOr(each.score.loss); },
-                       "the median of the last " + std::to_string(LatestLosses::kMost) + " steps"});
+    columns.push_back(
+        {"loss", [](const RankedLane& each) { return numberOr(each.score.loss); },
+         "the median of the last steps, up to " + std::to_string(LatestLosses::kMost)});
     columns.push_back(
         {"last loss", [](const RankedLane& each) { return numberOr(each.lastLoss); }});
     columns.push_back(

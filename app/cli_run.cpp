@@ -137,6 +137,9 @@ public:
         if (!options.onnx.empty()) writeOnnx(options.onnx, options.quiet);
         if (m_board) m_board->finish();
         if (options.quiet) return;
+        const bool trained = m_experiment.step() != m_begin;
+        if (m_files && (trained || !m_goesOnHere))
+            printNote(evaluationNote(options.out, m_goesOnHere));
         print(endText(outcome) + idleText(outcome));
         if (m_hasRows) {
             continueForks(); // those that were to go on from the last step
@@ -145,8 +148,9 @@ public:
             std::vector<GradientRange> ranges;
             if (m_countEvery > 0) ranges = lastRanges(outcome);
             print((m_sweeps.empty() ? bestLine(m_experiment, m_lanes) : std::string()) +
-                  testLine(m_experiment, m_lanes) + heldFaultLine(m_experiment, m_lanes) +
-                  laneNotes(m_experiment, m_lanes, ranges) + gradientTables(m_experiment, ranges));
+                  testLine(m_experiment, m_lanes) + testFaultLine(m_experiment, m_lanes) +
+                  heldFaultLine(m_experiment, m_lanes) + laneNotes(m_experiment, m_lanes, ranges) +
+                  gradientTables(m_experiment, ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
         if (!options.onnx.empty())
@@ -530,7 +534,6 @@ int run(const RunOptions& options) {
         printNote("The rows up to step " + std::to_string(start.past->step) +
                   " are not beside the checkpoint: the tables begin with the next one.\n");
     Loop loop(experiment, options, start.past ? &*start.past : nullptr, std::move(events));
-    if (!options.quiet && !options.out.empty()) printNote(evaluationNote(options.out));
     loop.go(signals);
     loop.saveAtEnd(signals);
     loop.close(options);

@@ -65,7 +65,7 @@ bool isIn(const std::string& session, const std::string& name) {
             throw InputError(
                 Message::data(unknown + " that can be read: " + session.damage().english()));
         for (const LeftRun& run : session.runs())
-            known.push_back(session.nameOf(run));
+            if (!run.saved) known.push_back(session.nameOf(run));
     }
     if (!known.empty())
         throw InputError(Message::data(unknown + nearestHint(options.run, known).english() +
@@ -91,8 +91,11 @@ Found find(std::vector<LeftSession>& sessions, const OtherSessions& others,
     refuse(sessions, others, options);
 }
 
-void list(const std::vector<LeftSession>& sessions, const OtherSessions& others,
+void list(std::vector<LeftSession> sessions, const OtherSessions& others,
           const std::string& folder) {
+    for (LeftSession& session : sessions)
+        session.leaveOutSaved();
+    std::erase_if(sessions, [](const LeftSession& session) { return session.runs().empty(); });
     size_t width = 3; // "run"
     for (const LeftSession& session : sessions)
         for (const LeftRun& run : session.runs())
@@ -261,11 +264,8 @@ int runs(const RunsOptions& options) {
                                        " cannot be read: " + std::strerror(error)));
     OtherSessions others;
     std::vector<LeftSession> sessions = leftSessions(folder, &others);
-    for (LeftSession& session : sessions)
-        session.leaveOutSaved();
-    std::erase_if(sessions, [](const LeftSession& session) { return session.runs().empty(); });
     if (action.empty() || action == "list") {
-        list(sessions, others, folder);
+        list(std::move(sessions), others, folder);
         return 0;
     }
     if (action == "delete" && deletesUnreadable(others.unreadable, options.run, folder)) return 0;

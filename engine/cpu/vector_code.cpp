@@ -213,9 +213,9 @@ void VectorCode::divide(const Register& out, const Register& a, const Xbyak::Ope
               [&](const Register& x, const Register& y) { vdivpd(x, x, y); });
 }
 
-void VectorCode::divideByProducts(const Register& out, const Register& a, const Xbyak::Address& b,
+void VectorCode::divideByProducts(const Register&, const Register&, const Xbyak::Address&,
                                   const Xbyak::Address&) {
-    vdivps(out, a, b);
+    failInvariant("vector loop: this set has no quotients by products");
 }
 
 void VectorCode::storeReciprocal(const Xbyak::Address& to, const Xbyak::Address& b) {

@@ -71,7 +71,8 @@ public:
     /// Whether the set divides faster by divideByProducts().
     virtual bool hasProductQuotients() const { return false; }
     /// Computes out = a / b, with the bits of the division, for b between 2^-50 and 2^50 and for a
-    /// square root a; `reciprocal` is where 1 / b is, rounded to nearest. `out` is not `a`.
+    /// square root a; `reciprocal` is where 1 / b is, rounded to nearest. `out` is not `a`. Only
+    /// for sets that hasProductQuotients().
     virtual void divideByProducts(const Register& out, const Register& a, const Xbyak::Address& b,
                                   const Xbyak::Address& reciprocal);
     /// Stores 1 / b. Overwrites the first register.

@@ -1,9 +1,7 @@
 // The table of data sets. Each row is in the file of its class.
 #include "engine/data/dataset.h"
 
-#include "engine/core/cancel.h"
 #include "engine/core/error.h"
-#include "engine/data/array_notes.h"
 #include "engine/data/known_facts.h"
 #include "engine/data/losses.h"
 #include "engine/data/own_files.h"
@@ -12,8 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <new>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -167,56 +163,6 @@ ViewKind viewKindOf(const TaskConfig& task) {
     return table ? ViewKind::Classes : info.view;
 }
 
-namespace {
-
-/// Returns how many samples to read at a time, so that large ones do not take much memory.
-int64_t samplesToRead(std::span<const TensorSpec> specs) {
-    constexpr int64_t kMost = 256, kBytes = int64_t{16} << 20;
-    int64_t each = 1; // bytes; never 0
-    for (const TensorSpec& spec : specs)
-        each += spec.shape.elements() * static_cast<int64_t>(bytesOf(spec.dtype));
-    return std::clamp<int64_t>(kBytes / each, 1, kMost);
-}
-
-/// Returns DataFacts::heldFault.
-Message heldFaultIn(const Dataset& data) {
-    const int64_t each = samplesToRead(data.tensors());
-    const int64_t all = data.samples(Split::Validation);
-    for (int64_t first = 0; first < all; first += each) {
-        checkCancelled();
-        std::vector<int64_t> wanted(static_cast<size_t>(std::min(each, all - first)));
-        std::iota(wanted.begin(), wanted.end(), first);
-        Batch batch = Batch::of(data.tensors(), static_cast<int64_t>(wanted.size()));
-        data.read(Split::Validation, wanted, batch);
-        for (size_t row = 0; row < wanted.size(); ++row)
-            for (const size_t tensor : {kX, kTarget}) {
-                if (batch.tensors[tensor].dtype != DType::F32) continue;
-                const std::span<const float> floats = std::as_const(batch).floats(tensor);
-                const size_t values = floats.size() / wanted.size();
-                if (std::ranges::all_of(floats.subspan(row * values, values),
-                                        [](float value) { return std::isfinite(value); }))
-                    continue;
-                return {tensor == kX ? phrase("Data", "The validation data hold inf or nan: the "
-                                                      "input of sample %1 (counted from 0).")
-                                     : phrase("Data", "The validation data hold inf or nan: the "
-                                                      "target of sample %1 (counted from 0)."),
-                        data.number(Split::Validation, wanted[row])};
-            }
-    }
-    return {};
-}
-
-/// Returns that fault, and nothing where there is no memory to look for it: training may need less.
-Message heldFaultIfReadable(const Dataset& data) {
-    try {
-        return heldFaultIn(data);
-    } catch (const std::bad_alloc&) {
-        return {};
-    }
-}
-
-} // namespace
-
 std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     const DataSetInfo& info = infoOf(task.kind);
     const size_t files = info.fromFiles ? filesOf(task) : 0; // before they are read
@@ -228,17 +174,8 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
         throw;
     }
     require(made->view().kind == viewKindOf(task), "a data set is shown as its row says");
-    if (!info.fromFiles) return withTest(std::move(made), task);
-    DataFacts facts = made->facts();
-    knownFacts().put(task, {facts, {}, files});
-    made = withTest(std::move(made), task);
-    const auto isFault = [](const Message& note) { return note.format() == kNotFiniteValues; };
-    // samples to predict are not validated on
-    if (task.predictFile.empty() && std::ranges::any_of(facts.notes, isFault)) {
-        facts.heldFault = heldFaultIfReadable(*made); // those of a test are not among them
-        knownFacts().put(task, {std::move(facts), {}, files});
-    }
-    return made;
+    if (info.fromFiles) knownFacts().put(task, {made->facts(), {}, files});
+    return withTest(std::move(made), task);
 }
 
 } // namespace halfscope

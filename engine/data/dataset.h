@@ -107,9 +107,6 @@ struct DataFacts {
     std::vector<std::string> inputNames{}; ///< see Dataset::inputNames()
     /// Samples of Dataset::test(); before testedFacts(), those of Dataset::ownTest().
     int64_t test = 0;
-    /// A sentence about the first sample to validate on that holds inf or nan; empty where there is
-    /// none, and before the samples are read.
-    Message heldFault{};
 };
 
 enum class Targets : uint8_t {

@@ -100,14 +100,6 @@ KnownFacts& knownFacts() {
     return facts;
 }
 
-Message knownHeldFault(const TaskConfig& task) {
-    const std::optional<FactsAnswer> known = knownFacts().find(task);
-    if (!known || !known->facts || known->facts->heldFault.empty()) return {};
-    return {phrase("Data", "%1 Such values can make the validation loss inf or nan, whatever the "
-                           "precision: correct them, or leave the samples out."),
-            known->facts->heldFault};
-}
-
 bool namesFiles(const TaskConfig& task) { return !pathOf(task).empty(); }
 
 /// Returns a hash, because many are kept.

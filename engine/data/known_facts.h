@@ -48,10 +48,6 @@ private:
 /// Returns the facts that this process knows.
 KnownFacts& knownFacts();
 
-/// Returns DataFacts::heldFault and what it means, for a run whose validation loss is not finite,
-/// as far as this process knows it; never opens a file.
-Message knownHeldFault(const TaskConfig&);
-
 /// Whether the facts come from the user's files: without a path, a data set uses what comes with
 /// the program, or nothing.
 bool namesFiles(const TaskConfig&);

@@ -2,7 +2,6 @@
 #include "engine/runs/edit_events.h"
 
 #include "engine/scaler/grad_scaler.h"
-#include "engine/settings/fields.h"
 #include "engine/settings/precision.h"
 
 namespace halfscope {

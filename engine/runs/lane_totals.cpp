@@ -9,6 +9,7 @@ namespace halfscope {
 
 void LaneTotals::add(const StepRow& row) {
     m_skips.add(row);
+    addScale(row);
     addNorm(row);
     m_last = row;
     m_test.reset(); // the run goes on
@@ -30,6 +31,7 @@ void LaneTotals::add(const Event& event) {
     if (event.scaleAfter == event.scaleBefore) return;
     m_scaleStep = event.step;
     m_scaleAfter = event.scaleAfter;
+    settleScale(event);
 }
 
 void LaneTotals::addUnderflow(const Event& event) {
@@ -44,37 +46,57 @@ void LaneTotals::addUnderflow(const Event& event) {
     if (ofData == m_isUnderflowOfData) m_underflows.push_back(event.step);
 }
 
+void LaneTotals::addScale(const StepRow& row) {
+    if (m_zeros.empty()) return; // the first spell is new anyway
+    if (m_last.has(kGrew | kBackedOff) && m_scaleStep != m_last.step)
+        m_unsettled.push_back({m_last.step, row.scale()}); // the event is still to come
+    else
+        m_looksAnew = m_looksAnew || row.scale() != scaleAfter();
+}
+
+void LaneTotals::settleScale(const Event& event) {
+    const auto found = std::ranges::lower_bound(m_unsettled, event.step, {}, &LeftScale::step);
+    if (found == m_unsettled.end() || found->step != event.step) return;
+    const bool isSet = found->next != event.scaleAfter;
+    m_unsettled.erase(found);
+    if (!isSet) return;
+    const auto part = std::ranges::upper_bound(m_zeros, event.step, {}, &ZeroSpell::first);
+    (part == m_zeros.end() ? m_looksAnew : part->isNew) = true;
+}
+
 void LaneTotals::addNorm(const StepRow& row) {
-    const bool isSet = m_last.step > 0 && row.scale() != m_last.scale() &&
-                       !m_last.has(kGrew | kBackedOff); // by hand, not by a rule
-    m_looksAnew = m_looksAnew || isSet;
     if (row.step % m_skips.stepsPerUpdate() != 0) return;
     ++m_updates;
     constexpr uint32_t kUnclean = kSkipped | kSteppedOnOverflow | kLossNotFinite;
     if (!row.measured(metric::GradientNorm) || row.gradientNorm() != 0) return;
     if (row.loss() == 0 || row.has(kUnclean)) return; // as gradientsVanished() has it
     const int64_t apart = kUnderflowsApart * m_skips.stepsPerUpdate();
-    if (m_zeros.empty() || m_looksAnew || row.step - m_zeros.back().last > apart)
-        m_zeros.push_back({.first = row.step});
+    const bool isNew = m_zeros.empty() || m_looksAnew || row.step - m_zeros.back().last > apart;
+    const bool mayBeNew = !m_unsettled.empty() && m_unsettled.back().step >= m_zeros.back().last;
+    if (isNew || mayBeNew) m_zeros.push_back({.isNew = isNew});
     m_looksAnew = false;
-    ZeroSpell& spell = m_zeros.back();
-    spell.last = row.step;
-    ++spell.count;
-    spell.scale = std::max(spell.scale, row.scale());
+    m_zeros.back().add({.first = row.step, .last = row.step, .count = 1, .scale = row.scale()});
+}
+
+void LaneTotals::ZeroSpell::add(const ZeroSpell& later) {
+    if (count == 0) first = later.first;
+    last = later.last;
+    count += later.count;
+    scale = std::max(scale, later.scale);
 }
 
 LaneTotals::ZeroSpell LaneTotals::lost() const {
     ZeroSpell all;
     auto event = m_underflows.begin();
-    for (const ZeroSpell& spell : m_zeros) {
+    for (auto part = m_zeros.begin(); part != m_zeros.end();) {
+        ZeroSpell spell = *part++;
+        while (part != m_zeros.end() && !part->isNew)
+            spell.add(*part++);
         event = std::find_if(event, m_underflows.end(),
                              [&spell](int64_t step) { return step >= spell.first; });
         if (event == m_underflows.end()) break;
         if (*event > spell.last) continue;
-        if (all.first == 0) all.first = spell.first;
-        all.last = spell.last;
-        all.count += spell.count;
-        all.scale = std::max(all.scale, spell.scale);
+        all.add(spell);
     }
     return all;
 }

@@ -8,6 +8,7 @@
 #include "engine/runs/validation.h"
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -88,11 +89,22 @@ private:
     void addValue(int64_t step, MetricId, double value);
     void addUnderflow(const Event&);
     void addNorm(const StepRow&);
+    /// Finds out whether the scale of a row was set by hand: it is not what the last step left.
+    void addScale(const StepRow&);
+    /// Does so for a row that came before the event with the scale that its last step left.
+    void settleScale(const Event&);
     /// Updates whose gradients are all zero, none further than kUnderflowsApart from the next. A
     /// new spell begins where UnderflowWatch looks anew, so that events tell what each one was.
     struct ZeroSpell {
         int64_t first = 0, last = 0, count = 0;
-        float scale = 0; ///< the largest one
+        float scale = 0;   ///< the largest one
+        bool isNew = true; ///< else it is the next part of the spell before
+        void add(const ZeroSpell& later);
+    };
+    /// The scale of the row behind a step that changed the scale by a rule.
+    struct LeftScale {
+        int64_t step = 0;
+        float next = 1;
     };
     /// Returns the updates that underflow has lost as if they were one spell.
     ZeroSpell lost() const;
@@ -111,6 +123,8 @@ private:
     bool m_isUnderflowOfData = false;
     int64_t m_updates = 0;
     std::vector<ZeroSpell> m_zeros;
+    /// Steps whose events are still to come. Where these follow all rows, each removes the first.
+    std::deque<LeftScale> m_unsettled;
     bool m_looksAnew = false;          ///< the next zeros are another spell
     std::vector<int64_t> m_underflows; ///< steps of events, which may come before or after the rows
     int64_t m_scaleStep = 0;           ///< the last step after which the scale was another

@@ -519,6 +519,7 @@ void LeftSession::remove() {
 
 void LeftSession::remove(const LeftRun& run) {
     const int64_t key = run.key;
+    const bool saved = run.saved;
     std::erase_if(m_runs, [key](const LeftRun& each) { return each.key == key; });
     if (m_runs.empty() && m_damage.empty()) return remove();
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::Create);
@@ -529,6 +530,7 @@ void LeftSession::remove(const LeftRun& run) {
             .bind(1, key)
             .run();
     database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
+    if (!saved) database.run("DELETE FROM saved");
     // a chunk that another run has, too, stays
     database.run("DELETE FROM chunks WHERE id NOT IN (SELECT chunk FROM columns)");
     database.run("COMMIT");

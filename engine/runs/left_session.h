@@ -64,8 +64,10 @@ public:
     const Message& damage() const { return m_damage; }
     /// Removes the session; its lock goes with this object. Throws RunError.
     void remove();
-    /// Removes one of runs(), and with the last one the file if nothing is damaged. Throws
-    /// RunError.
+    /// Removes a run. If it was not saved, no other run counts as saved any longer, because the
+    /// removed one may have been the one with their steps. With the last run of the session, the
+    /// file goes if nothing is damaged. It must not follow leaveOutSaved(): the runs left out would
+    /// go with the file. Throws RunError.
     void remove(const LeftRun&);
 
 private:

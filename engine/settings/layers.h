@@ -25,8 +25,9 @@ std::optional<LayerTypes> forcedLayers(std::string_view text);
 /// own. A policy file is not looked at.
 bool computesInFloat32(const LaneConfig&);
 
-/// Returns the type in which the layer with that label computes in the forward pass, apart from
-/// functions that autocast runs in float32; nothing where a policy file tells it.
+/// Returns the type in which the layer with that label computes in the forward pass; bfloat16 may
+/// leave some functions in float32. Returns nothing where each function of the layer may run in
+/// float16 or float32, by autocast's rules, or where a policy file tells it.
 std::optional<DType> typeOfLayer(const LaneConfig&, std::string_view label);
 
 /// Returns the labels that precision.layers can name, in the order of the forward pass.

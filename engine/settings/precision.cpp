@@ -232,7 +232,9 @@ std::optional<DType> typeOfLayer(const LaneConfig& lane, std::string_view label)
     const PrecisionPlan plan = planOf(lane);
     if (!plan.policy) return DType::F32;
     if (const auto type = plan.policy->layerDType(label, Phase::Forward)) return type;
-    return plan.policy->rules.empty() ? DType::F32 : plan.policy->low;
+    if (plan.policy->rules.empty()) return DType::F32;
+    if (plan.policy->low == DType::F16) return std::nullopt; // or float32, by the function
+    return plan.policy->low;
 }
 
 bool storesHalf(const LaneConfig& lane) {

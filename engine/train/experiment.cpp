@@ -108,7 +108,8 @@ void Experiment::resume(const ExperimentState& state) {
     m_toldDamaged = state.damaged;
     m_step = state.step;
     m_wallSeconds = state.wallSeconds;
-    if (isValidatedAfter(m_step)) m_judge.look(m_lanes, m_step, m_stop); // rows have it already
+    if (isValidatedAfter(m_step)) // rows have it already
+        m_judge.look(m_lanes, m_step, taskOf(m_config), m_task->dataset(), m_stop);
 }
 
 /// Applies the recorded forks and edits up to a step, each at its own step, without training in
@@ -299,6 +300,7 @@ bool Experiment::judgeLanes() {
     const int64_t step = m_step + 1;
     const bool judged = isValidatedAfter(step);
     if (judged && !m_judge.validate(m_lanes, step, m_pending, m_stop)) return false;
+    if (judged) m_judge.explain(taskOf(m_config), m_task->dataset(), m_pending, m_stop);
     Patience after = m_patience;
     // as for rates that follow: the validation at the end of a run alone does not count
     if (judged && isScheduled(step)) after.add(m_pending);

@@ -1,6 +1,7 @@
 // Reads the targets as texts, by the place of their sample, and compares them lane by lane.
 #include "engine/train/known_targets.h"
 
+#include "engine/core/percent.h"
 #include "engine/core/text.h"
 #include "engine/data/array_places.h"
 #include "engine/data/csv_classes.h"
@@ -212,13 +213,13 @@ Message rounded(double x) {
     return Message::number(numberText(static_cast<float>(std::round(x / step) * step)));
 }
 
-/// Returns a share in percent, for people. One that is less than all is not "100".
+/// Returns a share in percent, for people.
 Message percentOf(int64_t right, int64_t all) {
-    constexpr double kTooMuch = 99.995; // four digits round it up
-    const double percent = 100 * static_cast<double>(right) / static_cast<double>(all);
-    if (right < all && percent >= kTooMuch)
-        return {phrase("Training", ">%1"), Message::number("99.99")};
-    return rounded(percent);
+    constexpr int kDecimals = 2; // of the four digits of rounded()
+    const double share = static_cast<double>(right) / static_cast<double>(all);
+    if (const auto least = nearlyAllPercent(share, kDecimals))
+        return {phrase("Training", ">%1"), rounded(*least)};
+    return rounded(100 * share);
 }
 
 } // namespace
@@ -243,11 +244,13 @@ Message KnownTargets::logitsSentence(size_t index) const {
                 pathText(name), countOf(index), mean};
     return {phrase("Training", "Predicted are logits, right where they are above 0 for 1 and not "
                                "above 0 for 0: %1 of %2 values of %3 that are known, an accuracy "
-                               "of %4 %; mean absolute error of their sigmoid: %5."),
+                               "of %4 %. Mean absolute error of their sigmoid over the samples "
+                               "whose %3 is known (%5): %6."),
             right[index],
             values,
             pathText(name),
             percentOf(right[index], values),
+            countOf(index),
             mean};
 }
 
@@ -312,6 +315,19 @@ TargetScores knownTargets(const TaskConfig& task, std::span<const LanePrediction
             compareNumbers(*targets, lane.all, found);
     if (found.samples > 0) scores.known = std::move(found);
     return scores;
+}
+
+std::vector<Message> predictionNotes(std::span<const LanePredictions> lanes,
+                                     const TargetScores& scores, LaneNamed named) {
+    std::vector<Message> notes;
+    for (const LanePredictions& lane : lanes)
+        if (auto note = notFiniteNote(lane)) notes.push_back(*std::move(note));
+    if (!scores.reason.empty()) notes.push_back(scores.reason);
+    if (!scores.known) return notes;
+    for (size_t i = 0; i < lanes.size(); ++i)
+        notes.push_back(scores.known->sentence(i, named == LaneNamed::Yes ? lanes[i].lane : ""));
+    if (auto unknown = scores.known->unknownSentence()) notes.push_back(*std::move(unknown));
+    return notes;
 }
 
 } // namespace halfscope

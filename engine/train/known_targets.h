@@ -63,4 +63,12 @@ struct TargetScores {
 TargetScores knownTargets(const TaskConfig&, std::span<const LanePredictions>,
                           const std::vector<std::string>* classes);
 
+/// Whether the sentences on scores begin with the name of the lane.
+enum class LaneNamed : bool { No, Yes };
+/// Returns what is told of predictions, in whole sentences: for how many samples each lane computes
+/// inf or nan, how good the others are or why there are no scores, and the classes that the network
+/// does not know.
+std::vector<Message> predictionNotes(std::span<const LanePredictions>, const TargetScores&,
+                                     LaneNamed);
+
 } // namespace halfscope

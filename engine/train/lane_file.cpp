@@ -8,7 +8,6 @@
 #include "engine/data/text_table.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/run_folder.h"
-#include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/train/onnx_file.h"
 #include "engine/train/predicted_samples.h"
@@ -30,8 +29,9 @@ std::vector<std::string> textsOf(const Experiment& experiment, std::span<const i
                                  Message& note) {
     const RunConfig& config = experiment.config();
     if (config.task.kind != TaskKind::TextClasses) return {};
-    try {
-        const std::string now = dataPrint(config.task, makeTask(config)->dataset());
+    try { // makeDataset() would replace what knownFacts() has of the table that was trained on
+        const auto data = infoOf(config.task.kind).make(config.task, config.seed);
+        const std::string now = dataPrint(config.task, *data);
         if (changeSince(experiment.dataPrint(), now, config.task).empty())
             return textsAt(config.task, numbers);
     } catch (const InputError&) { // it was moved or deleted, or is no such table any more

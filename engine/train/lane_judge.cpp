@@ -2,7 +2,10 @@
 #include "engine/train/lane_judge.h"
 
 #include "engine/core/error.h"
+#include "engine/data/held_fault.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -17,6 +20,15 @@ bool LaneJudge::validate(Lanes lanes, int64_t step, std::span<StepRecord> rows,
     }
     keep(lanes, step);
     return true;
+}
+
+void LaneJudge::explain(const TaskConfig& task, const Dataset& data,
+                        std::span<const StepRecord> rows, const std::atomic<bool>& stop) {
+    const auto isLost = [](const StepRecord& row) {
+        return row.validation && !std::isfinite(row.validation->loss);
+    };
+    if (!m_explained && std::ranges::any_of(rows, isLost))
+        m_explained = findHeldFault(task, data, stop);
 }
 
 bool LaneJudge::test(Lanes lanes, std::span<StepRecord> rows, const std::atomic<bool>& stop) {
@@ -58,10 +70,10 @@ void LaneJudge::follow(Lanes lanes, const ScheduleConfig& schedule,
     }
 }
 
-void LaneJudge::look(Lanes lanes, int64_t step, const std::atomic<bool>& stop) {
-    for (const auto& lane : lanes)
-        if (!lane->evaluate(stop)) return;
-    keep(lanes, step);
+void LaneJudge::look(Lanes lanes, int64_t step, const TaskConfig& task, const Dataset& data,
+                     const std::atomic<bool>& stop) {
+    std::vector<StepRecord> rows(lanes.size());
+    if (validate(lanes, step, rows, stop)) explain(task, data, rows, stop);
 }
 
 void LaneJudge::addLane(size_t parent) {

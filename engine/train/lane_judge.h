@@ -21,14 +21,19 @@ public:
     /// Fills StepRecord::validation of all rows, which are those of `step`. Returns false when a
     /// stop request came in between; the next call goes on with the lanes that are left.
     bool validate(Lanes, int64_t step, std::span<StepRecord> rows, const std::atomic<bool>& stop);
-    /// Does the same with StepRecord::test, after validate(). A lane has none where the samples
+    /// Looks for data that explain a validation loss that is not finite, when the first one is
+    /// among the rows, see knownHeldFault(). `data` is what the lanes are validated on.
+    void explain(const TaskConfig&, const Dataset& data, std::span<const StepRecord> rows,
+                 const std::atomic<bool>& stop);
+    /// Fills StepRecord::test in the same way, after validate(). A lane has none where the samples
     /// cannot be read, see testProblem(): a run must not be lost at its last step.
     bool test(Lanes, std::span<StepRecord> rows, const std::atomic<bool>& stop);
     /// Lets the lanes' learning rates follow the validation that rows have, and tells of each fall.
     static void follow(Lanes, const ScheduleConfig&, std::span<const StepRecord> rows,
                        std::vector<Event>& events);
-    /// Validates for pictures alone, after the step with which a run goes on.
-    void look(Lanes, int64_t step, const std::atomic<bool>& stop);
+    /// Validates for pictures and for explain() alone, after the step with which a run goes on.
+    void look(Lanes, int64_t step, const TaskConfig&, const Dataset& data,
+              const std::atomic<bool>& stop);
     /// Lets the last lane, which is new, have predicted what its parent did.
     void addLane(size_t parent);
 
@@ -49,6 +54,7 @@ private:
     std::vector<JudgedSamples> m_judged; ///< in that validation, by lane
     std::vector<Message> m_leftOut, m_leftOutOfTest;
     Message m_testProblem;
+    bool m_explained = false; ///< see explain()
 };
 
 } // namespace halfscope

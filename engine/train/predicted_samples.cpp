@@ -214,16 +214,10 @@ std::optional<PredictedSamples> predictedWith(const Asked& asked, const std::sto
         lanes.push_back({asked.names[i], made[i]});
     const TaskConfig& task = asked.config.task;
     const auto* const classes = told->classes ? &*told->classes : nullptr;
-    for (const LanePredictions& lane : lanes)
-        if (auto note = notFiniteNote(lane)) told->notes.push_back(*std::move(note));
-    const TargetScores scores = knownTargets(task, lanes, classes);
-    if (!scores.reason.empty()) told->notes.push_back(scores.reason);
-    if (const auto& known = scores.known) {
-        const bool several = asked.config.lanes.size() > 1; // one of them may have been chosen
-        for (size_t i = 0; i < lanes.size(); ++i)
-            told->notes.push_back(known->sentence(i, several ? lanes[i].lane : std::string()));
-        if (auto unknown = known->unknownSentence()) told->notes.push_back(*std::move(unknown));
-    }
+    const bool several = asked.config.lanes.size() > 1; // one of them may have been chosen
+    for (Message& note : predictionNotes(lanes, knownTargets(task, lanes, classes),
+                                         several ? LaneNamed::Yes : LaneNamed::No))
+        told->notes.push_back(std::move(note));
     return PredictedSamples{task.kind == TaskKind::Arrays ? predictionsNpy(made.front())
                                                           : predictedTable(task, lanes, classes),
                             std::move(told->notes)};

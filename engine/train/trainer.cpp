@@ -555,10 +555,10 @@ void Trainer::setScale(float scale) {
     ScalerSlots values{};
     m_impl->at->download("scaler", std::as_writable_bytes(std::span(values)));
     // The growth tracker stays, as in GradScaler.update(new_scale).
-    values[kScaleSlot] = static_cast<double>(scale);
+    const double before = std::exchange(values[kScaleSlot], static_cast<double>(scale));
     m_impl->at->upload("scaler", bytesOfAll(values));
     m_atFloor.reset();
-    m_impl->underflow.setLastStep(0);
+    if (values[kScaleSlot] != before) m_impl->underflow.setLastStep(0);
 }
 
 void Trainer::setLearningRates(double first, double second) {

@@ -31,8 +31,8 @@ public:
     /// up. Returns false when that was stopped midway: the same update can be looked at again.
     bool look(const StepRecord&, Scaling, int64_t batches,
               const std::function<std::optional<float>()>& keeps, std::vector<Event>&);
-    /// The last step whose gradients were all zero; 0 when there is none, or when a new loss scale
-    /// has been set since.
+    /// The last step whose gradients were all zero; 0 when there is none, or when another loss
+    /// scale than the one in force has been set since: LaneTotals sees that in the rows.
     int64_t lastStep() const { return m_lastStep; }
     void setLastStep(int64_t step) { m_lastStep = step; }
 

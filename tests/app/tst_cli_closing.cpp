@@ -7,6 +7,8 @@
 #include <QTest>
 
 #include <cmath>
+#include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,27 @@ namespace {
 
 std::string bytesOf(const std::vector<float>& values) {
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+/// Trains on 300 samples, of which some have nan as their input, and one may have a value that
+/// fp16 cannot hold. The run lies in "out" then.
+Outcome train(const QTemporaryDir& folder, const QList<int>& faults, const QString& words,
+              int large = -1) {
+    std::vector<float> x, y;
+    for (int i = 0; i < 300; ++i) {
+        const float usual = i == large ? 1e6f : std::sin(static_cast<float>(i));
+        x.push_back(faults.contains(i) ? std::nanf("") : usual);
+        y.push_back(std::cos(static_cast<float>(i)));
+    }
+    const QString data = folder.filePath("x.npy");
+    writeBytes(data.toStdString(), npy("<f4", "(300, 1)", bytesOf(x)));
+    writeBytes(folder.filePath("y.npy").toStdString(), npy("<f4", "(300,)", bytesOf(y)));
+    return call(QStringList{"run", data, "--device", "cpu", "--out", folder.filePath("out")} +
+                words.split(' '));
+}
+
+std::shared_ptr<const Run> runIn(const QTemporaryDir& folder) {
+    return readRun(folder.filePath("out").toStdString());
 }
 
 } // namespace
@@ -47,23 +70,16 @@ private slots:
         QFETCH(const QString, scale);
         QFETCH(const int, lost);
         QFETCH(const bool, told);
-        QTemporaryDir folder;
-        constexpr int kSamples = 300, kBatch = 4;
-        std::vector<float> x, y;
-        for (int i = 0; i < kSamples; ++i) {
-            const bool bad = i >= fault && i < fault + faults;
-            x.push_back(bad ? std::nanf("") : std::sin(static_cast<float>(i)));
-            y.push_back(std::cos(static_cast<float>(i)));
-        }
-        const QString data = folder.filePath("x.npy"), out = folder.filePath("out");
-        writeBytes(data.toStdString(), npy("<f4", "(300, 1)", bytesOf(x)));
-        writeBytes(folder.filePath("y.npy").toStdString(), npy("<f4", "(300,)", bytesOf(y)));
-        const QString words = "--device cpu --lanes amp-fp16 --steps 65 --set data.validation=0 "
+        const QTemporaryDir folder;
+        constexpr int kBatch = 4;
+        QList<int> bad(faults);
+        std::iota(bad.begin(), bad.end(), fault);
+        const QString words = "--lanes amp-fp16 --steps 65 --set data.validation=0 "
                               "--set data.shuffle=false --set scaler.init_scale=" +
                               scale + " --set task.batch=" + QString::number(kBatch);
-        const Outcome outcome = call(QStringList{"run", data, "--out", out} + words.split(' '));
+        const Outcome outcome = train(folder, bad, words);
         QVERIFY2(outcome.code == 0, outcome.error);
-        const auto run = readRun(out.toStdString());
+        const auto run = runIn(folder);
         const LaneTotals& totals = run->now().totals(0);
         QCOMPARE(totals.underflowStep(), int64_t{lost});
         QCOMPARE(totals.skips().dataFault().step, int64_t{fault / kBatch + 1});
@@ -73,39 +89,69 @@ private slots:
     }
 
     void heldBackFault_data() {
-        QTest::addColumn<int>("fault");
+        QTest::addColumn<QList<int>>("faults");
         QTest::addColumn<QString>("share"); // of the samples that are held back, for the test
         QTest::addColumn<QByteArray>("told");
-        QTest::newRow("validation") << 299 << QStringLiteral("0") << QByteArray("299");
-        QTest::newRow("training") << 0 << QStringLiteral("0") << QByteArray();
-        QTest::newRow("test") << 299 << QStringLiteral("0.5") << QByteArray();
+        QTest::newRow("validation") << QList{299} << QStringLiteral("0") << QByteArray("299");
+        QTest::newRow("training") << QList{0} << QStringLiteral("0") << QByteArray();
+        QTest::newRow("test") << QList{0, 299} << QStringLiteral("0.5") << QByteArray();
     }
 
     /// No step sees such a sample, so no event names it. In training, it makes the weights of an
-    /// FP32 lane nan, and the validation loss with them.
+    /// FP32 lane nan, and the validation loss with them. The end of the run, written anew from its
+    /// checkpoint, says the same.
     void heldBackFault() {
-        QFETCH(const int, fault);
+        QFETCH(const QList<int>, faults);
         QFETCH(const QString, share);
         QFETCH(const QByteArray, told);
-        QTemporaryDir folder;
-        std::vector<float> x, y;
-        for (int i = 0; i < 300; ++i) {
-            x.push_back(i == fault ? std::nanf("") : std::sin(static_cast<float>(i)));
-            y.push_back(std::cos(static_cast<float>(i)));
-        }
-        const QString data = folder.filePath("x.npy");
-        writeBytes(data.toStdString(), npy("<f4", "(300, 1)", bytesOf(x)));
-        writeBytes(folder.filePath("y.npy").toStdString(), npy("<f4", "(300,)", bytesOf(y)));
-        const QString words = "--device cpu --lanes fp32 --steps 75 --set data.held_back=last "
-                              "--set task.batch=4 --set data.test_share=" +
-                              share;
-        const Outcome outcome = call(QStringList{"run", data} + words.split(' '));
-        QVERIFY2(outcome.code == 0, outcome.error);
+        const QTemporaryDir folder;
+        const Outcome trained = train(folder, faults,
+                                      "--lanes fp32 --steps 75 --checkpoint-every 75 --set "
+                                      "data.held_back=last --set task.batch=4 --set "
+                                      "data.test_share=" +
+                                          share);
+        const auto loss = runIn(folder)->now().totals(0).validationLoss();
+        QVERIFY(loss && std::isnan(*loss));
         const QByteArray line = "\nThe validation data hold inf or nan: the input of sample " +
                                 told + " (counted from 0). Such values can make the";
-        QVERIFY2(outcome.out.contains(told.isEmpty() ? "\nThe validation data hold" : line) !=
-                     told.isEmpty(),
-                 outcome.out);
+        const QString out = folder.filePath("out");
+        for (const Outcome& each :
+             {trained, call({"run", "--resume", out, "--out", folder.filePath("again")})}) {
+            QVERIFY2(each.code == 0, each.error);
+            QVERIFY2(each.out.contains(told.isEmpty() ? "\nThe validation data hold" : line) !=
+                         told.isEmpty(),
+                     each.out);
+        }
+    }
+
+    void faultOfTheTest_data() {
+        QTest::addColumn<QList<int>>("faults");
+        QTest::addColumn<int>("large"); // the validation sample that is too large for fp16
+        QTest::addColumn<QByteArray>("told");
+        QTest::newRow("none") << QList<int>() << -1 << QByteArray();
+        QTest::newRow("in all lanes") << QList{299} << -1 << QByteArray("\nThe validation ");
+        QTest::newRow("one has diverged")
+            << QList{299} << 275 << QByteArray("\nfp32: The validation ");
+    }
+
+    /// Of samples that only the test sees, its loss is the only sign.
+    void faultOfTheTest() {
+        QFETCH(const QList<int>, faults);
+        QFETCH(const int, large);
+        QFETCH(const QByteArray, told);
+        const QTemporaryDir folder;
+        const Outcome outcome =
+            train(folder, faults,
+                  "--lanes fp32,amp-fp16 --steps 5 --set data.held_back=last --set "
+                  "data.test_share=0.5",
+                  large);
+        QVERIFY2(outcome.code == 0, outcome.error);
+        const auto loss = runIn(folder)->now().totals(1).validationLoss();
+        QVERIFY(loss && std::isfinite(*loss) == (large < 0));
+        const QByteArray line = "loss is finite, but the test loss is not: the samples of the "
+                                "test may hold inf or nan";
+        QVERIFY2(outcome.out.contains(told + line) != told.isEmpty(), outcome.out);
+        QCOMPARE(outcome.out.contains("Test: loss nan (fp32), nan (amp-fp16)\n"), !told.isEmpty());
     }
 
     /// One of 30,000 samples is predicted wrongly: that is not 100 %.
@@ -152,7 +198,7 @@ private slots:
         };
         const QStringList shown = wordsOf(run.out.split('\n').value(1));
         QVERIFY2(run.out.simplified().startsWith("lane loss last loss skipped scale "), run.out);
-        QVERIFY2(run.out.contains("\nloss: the median of the last 25 steps\n"), run.out);
+        QVERIFY2(run.out.contains("\nloss: the median of the last steps, up to 25\n"), run.out);
         QVERIFY2(shown.value(2).toDouble() > 2 * shown.value(1).toDouble(), run.out);
         const Outcome runs = call({"runs", folder.path()});
         QCOMPARE(shown.mid(1, 2), wordsOf(runs.out.split('\n').value(1)).mid(4, 2));

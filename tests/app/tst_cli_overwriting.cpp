@@ -211,15 +211,22 @@ void TestCliOverwriting::replacesRuns() {
 
 void TestCliOverwriting::leavesScores_data() {
     QTest::addColumn<QString>("arguments");
-    QTest::newRow("trained anew") << "run judged --steps 5 --out judged";
-    QTest::newRow("goes on") << "run --resume judged --steps 5 --out judged";
-    QTest::newRow("another run's") << "run other --steps 5 --out scores";
+    QTest::addColumn<QByteArray>(
+        "lead"); // empty: nothing was trained, and the scores are the run's
+    const QByteArray others = "Not of this run, but left in ";
+    QTest::newRow("trained anew") << "run judged --steps 5 --out judged" << others;
+    QTest::newRow("goes on") << "run --resume judged --steps 5 --out judged"
+                             << QByteArray("From before this training, and left in ");
+    QTest::newRow("ended before") << "run --resume judged --out judged" << QByteArray();
+    QTest::newRow("another run's") << "run other --steps 5 --out scores" << others;
+    QTest::newRow("of a run that had ended") << "run --resume other --out scores" << others;
 }
 
 /// Scores that lie in a run's folder may be the only ones that there are: they stay, and a line
-/// says that they are of other networks.
+/// says that they are of other networks, once there are any.
 void TestCliOverwriting::leavesScores() {
     QFETCH(const QString, arguments);
+    QFETCH(const QByteArray, lead);
     const QString to = arguments.section(' ', -1), there = path("") + "/" + to;
     for (const char* folder : {"judged", "other", "scores"})
         QVERIFY(QDir(path(folder)).removeRecursively());
@@ -234,12 +241,14 @@ void TestCliOverwriting::leavesScores() {
     QVERIFY(!before.isEmpty());
     const Outcome next = callThere(arguments.split(' '));
     QVERIFY2(next.code == 0, next.error);
-    QCOMPARE(readRun(there.toStdString())->step(), int64_t{5});
+    QCOMPARE(readRun(there.toStdString())->step(), int64_t{arguments.contains("--steps") ? 5 : 2});
     QCOMPARE(scores(), before);
-    const QByteArray said = "Not of this run, but left in " + to.toUtf8() +
-                            ": predictions_fp32.npy, predictions_amp-fp16.npy, samples.csv, "
-                            "scores.json\n";
-    QVERIFY2(next.error.contains(said), next.error);
+    const QByteArray files = to.toUtf8() + ": predictions_fp32.npy, predictions_amp-fp16.npy, "
+                                           "samples.csv, scores.json\n";
+    if (lead.isEmpty())
+        QVERIFY2(!next.error.contains("left in"), next.error);
+    else
+        QVERIFY2(next.error.contains(lead + files), next.error);
 }
 
 /// The experiment that was named is one of the run's own files, also where there is no run yet.

@@ -25,6 +25,7 @@ private slots:
     void exportsNetworks();
     void exportsBothNetworks();
     void deletes();
+    void deletesSavedRuns();
     void usedSessionsAreLeftAlone();
     void unreadableSessionsAreNamed();
     void unreadableSessionsAreNoneTheLess();
@@ -244,6 +245,41 @@ void TestCliRuns::deletes() {
     QCOMPARE(names().size(), 2);
     QCOMPARE(runs({"delete", names().first().section('/', 0, 0)}).code, 0); // the whole session
     QCOMPARE(names(), QStringList());
+}
+
+/// Saved runs are not listed, but they are there.
+void TestCliRuns::deletesSavedRuns() {
+    m_sessions = std::make_unique<QTemporaryDir>();
+    const auto leave = [this](bool listsOne) {
+        SessionStore store({sessions().toStdString()});
+        const auto first = readRun(path("short").toStdString());
+        const auto second = readRun(path("short").toStdString());
+        store.watch(first, "First");
+        store.watch(second, "Second");
+        SessionStore::SavedSteps saved{{first, 12}};
+        if (!listsOne) saved[second] = 12;
+        store.setSaved(std::move(saved));
+        store.flush();
+    };
+    const auto files = [this] { return QDir(sessions()).entryList({"*.session"}); };
+    leave(false);
+    QCOMPARE(names(), QStringList());
+    const QString session = files().value(0).section('.', 0, 0);
+    QVERIFY(runs({"show", session + "/1"}).out.contains("\n12 steps of "));
+    const Outcome refused = runs({"delete", session + "/3"});
+    QVERIFY2(refused.code == 2 && refused.error.contains(": no window has left an unsaved run"),
+             refused.error);
+    QCOMPARE(files().size(), 1);
+    QCOMPARE(runs({"delete", session}).code, 0);
+    QCOMPARE(files(), QStringList());
+    // the second run may be the only one that has the steps of the first
+    leave(true);
+    const QString left = files().value(0).section('.', 0, 0);
+    QCOMPARE(names(), QStringList{left + "/2"});
+    QCOMPARE(runs({"delete", left + "/2"}).code, 0);
+    QCOMPARE(names(), QStringList{left + "/1"});
+    QCOMPARE(runs({"delete", left + "/1"}).code, 0);
+    QCOMPARE(files(), QStringList());
 }
 
 void TestCliRuns::usedSessionsAreLeftAlone() {

@@ -74,7 +74,7 @@ private slots:
         // those that began at 2^24 lost steps on the way down
         for (const QString& line : lines.mid(1, 5))
             QCOMPARE(line.simplified().split(' ')[4] == "0", !line.contains("2^24"));
-        QVERIFY2(lines[6].startsWith("loss: the median of the last 25 steps; zero: ") &&
+        QVERIFY2(lines[6].startsWith("loss: the median of the last steps, up to 25; zero: ") &&
                      lines[6].endsWith("as behind a ReLU (with the weights at the end)"),
                  qPrintable(lines[6]));
     }

@@ -64,6 +64,23 @@ private:
     int m_file;
 };
 
+/// A folder of this process that goes with its files, whatever is thrown meanwhile.
+class PassingFolder {
+public:
+    PassingFolder() { std::filesystem::create_directory(m_path); }
+    ~PassingFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(m_path, ignored);
+    }
+    PassingFolder(const PassingFolder&) = delete;
+    PassingFolder& operator=(const PassingFolder&) = delete;
+    const std::string& path() const { return m_path; }
+
+private:
+    std::string m_path =
+        std::filesystem::temp_directory_path() / ("halfscope-fuzz-" + std::to_string(::getpid()));
+};
+
 void checkSentence(std::string_view sentence) {
     require(!sentence.empty() && isPlainText(sentence), "an error that is no plain line");
     require(messageText(sentence) == sentence, "an error that is not fit to be shown");
@@ -286,21 +303,15 @@ void manifest(std::string_view bytes) {
 
 /// Bytes up to a line "--" are steps.csv, then timing.csv, events.csv and gradients.csv.
 void tables(std::string_view bytes) {
-    static const std::string folder = [] {
-        const auto place = std::filesystem::temp_directory_path() /
-                           ("halfscope-fuzz-" + std::to_string(::getpid()));
-        std::filesystem::create_directory(place);
-        return place.string();
-    }();
+    const PassingFolder folder;
     for (const char* name : {"/steps.csv", "/timing.csv", "/events.csv", "/gradients.csv"}) {
         constexpr std::string_view kEnd = "--\n";
         const size_t end = bytes.find(kEnd);
-        std::filesystem::remove(folder + name);
-        if (bytes.empty()) continue;
-        std::ofstream(folder + name, std::ios::binary) << bytes.substr(0, end);
+        if (bytes.empty()) break;
+        std::ofstream(folder.path() + name, std::ios::binary) << bytes.substr(0, end);
         bytes.remove_prefix(end == bytes.npos ? bytes.size() : end + kEnd.size());
     }
-    const auto run = readRun(folder, defaultConfig());
+    const auto run = readRun(folder.path(), defaultConfig());
     require(run && run->now().laneCount() >= 1, "a run without lanes");
 }
 

@@ -44,6 +44,9 @@ void TestFuzzCorpus::replay() {
         }
         QVERIFY2(halfscope::test::processorMs() - start < kLongest, qPrintable(name));
     }
+    const QString left =
+        QStringLiteral("halfscope-fuzz-%1").arg(QCoreApplication::applicationPid());
+    QVERIFY(!QDir::temp().exists(left)); // fuzzers run for days
 }
 
 QTEST_GUILESS_MAIN(TestFuzzCorpus)

@@ -13,6 +13,7 @@
 #include "ui/models/suggested_values.h"
 #include "ui/models/translated.h"
 
+#include <QAbstractItemView>
 #include <QClipboard>
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -94,7 +95,7 @@ GridDialog::GridDialog(ConfigModel& config, QWidget* parent, PresentScale scaleO
     refreshLanes();
     choose(*m_first.field, kFirstScale);
     choose(*m_second.field, kGrowth);
-    refreshMeasures();
+    decideMeasure();
     showCell();
     constexpr int kWidth = 105, kLines = 42; // characters
     const QSize room = 9 * screen()->availableSize() / 10;
@@ -186,6 +187,7 @@ void GridDialog::addMap(QVBoxLayout& column) {
         m_model.show(*m_chosen);
         m_legend->refresh();
     });
+    m_measure->view()->installEventFilter(this);
     auto* label = make<QLabel>(tr("S&how:"), this);
     label->setBuddy(m_measure);
     m_axes = make<QLabel>(this);
@@ -391,10 +393,9 @@ void GridDialog::start() {
     m_otherExperiment = false;
     tell(m_checked, false); // the note about the map before is of no use now
     m_model.begin(*grid);
-    refreshMeasures();
+    decideMeasure();
     m_axes->setText(m_lane->count() > 1 ? tr("%1. %2").arg(laneOf(*grid), m_model.axes())
                                         : m_model.axes()); // another lane may be chosen later
-    m_legend->refresh();
     showCell();
     m_progress->setRange(0, 0); // busy until the first step
     m_progress->show();
@@ -419,7 +420,11 @@ void GridDialog::start() {
 
 void GridDialog::takeResult(int cell, const GridCell& result) {
     m_model.set(static_cast<size_t>(cell), result);
-    refreshMeasures();
+    // what decides may change with each cell, and the map must not; what the user has chosen is
+    // shown once a cell has it
+    const bool comes =
+        m_chosen && m_model.shown() != *m_chosen && m_model.measures().contains(*m_chosen);
+    m_model.trained() == 1 || comes ? decideMeasure() : offerMeasures();
     m_legend->refresh();
     showCell();
 }
@@ -442,6 +447,7 @@ void GridDialog::showProgress(int cell, qint64 steps) {
 
 void GridDialog::conclude(const QString& note, bool wrong) {
     m_job.release()->deleteLater(); // its own signal led here
+    decideMeasure();
     m_progress->setRange(0, 1);
     m_progress->setValue(m_model.trained() == m_model.cells().size() ? 1 : 0);
     m_progress->setFormat(tr("%1 of %2").arg(m_model.trained()).arg(m_model.cells().size()));
@@ -454,12 +460,29 @@ void GridDialog::conclude(const QString& note, bool wrong) {
     updateButtons();
 }
 
-void GridDialog::refreshMeasures() {
-    const QList<GridModel::Measure> measures = m_model.measures();
+/// The list that was open has missed what came meanwhile. It catches up once the choice from it, if
+/// there is one, is known.
+bool GridDialog::eventFilter(QObject* object, QEvent* event) {
+    const auto catchUp = [this] { m_undecided ? decideMeasure() : offerMeasures(); };
+    if (event->type() == QEvent::Hide && object == m_measure->view())
+        QMetaObject::invokeMethod(this, catchUp, Qt::QueuedConnection);
+    return QDialog::eventFilter(object, event);
+}
+
+void GridDialog::decideMeasure() {
+    m_undecided = m_measure->view()->isVisible();
+    if (m_undecided) return;
     // a map that has just begun has no cells, and so does not offer all that it will
     const GridModel::Measure wanted =
-        m_chosen && measures.contains(*m_chosen) ? *m_chosen : m_model.deciding();
+        m_chosen && m_model.measures().contains(*m_chosen) ? *m_chosen : m_model.deciding();
     if (m_model.shown() != wanted) m_model.show(wanted);
+    m_legend->refresh();
+    offerMeasures();
+}
+
+void GridDialog::offerMeasures() {
+    if (m_measure->view()->isVisible()) return;
+    const QList<GridModel::Measure> measures = m_model.measures();
     if (measures.size() != m_measure->count()) {
         m_measure->clear();
         for (const GridModel::Measure each : measures)

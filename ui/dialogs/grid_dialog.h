@@ -52,6 +52,7 @@ signals:
 
 protected:
     void changeEvent(QEvent*) override;
+    bool eventFilter(QObject*, QEvent*) override;
     void keyPressEvent(QKeyEvent*) override;
     void showEvent(QShowEvent*) override;
 
@@ -67,9 +68,11 @@ private:
     void addButtons(QVBoxLayout&);
     void refreshLanes();
     void refreshFields();
-    /// Offers the measures that the cells have. Shows the one that the user has chosen, as soon as
-    /// it is offered, else what decides which cell is the best.
-    void refreshMeasures();
+    /// Offers the measures that the cells have, except while their list is open.
+    void offerMeasures();
+    /// Shows the one that the user has chosen, if it is offered, else what decides which cell is
+    /// the best. Waits while the list is open.
+    void decideMeasure();
     void suggest(const Axis&);
     int lane() const;
     /// Throws InputError where no map can be trained.
@@ -99,6 +102,7 @@ private:
     QProgressBar* m_progress = nullptr;
     QComboBox* m_measure = nullptr;
     std::optional<GridModel::Measure> m_chosen; ///< by the user; also for the maps that follow
+    bool m_undecided = false;                   ///< decideMeasure() waits
     QLabel* m_axes = nullptr;
     GridView* m_view = nullptr;
     GridLegend* m_legend = nullptr;

@@ -129,7 +129,6 @@ void ModelDialog::buildButtons() {
                                   "brings the text back.")
                              : tr("The network that width, hidden layers, normalisation and "
                                   "activation describe. Ctrl+Z brings the text back."));
-    reset->setAutoDefault(false); // Enter, pressed on the way to the other buttons, keeps the text
     connect(reset, &QPushButton::clicked, this, &ModelDialog::writeTemplate);
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);

@@ -354,7 +354,7 @@ void CompareView::updateTitles() {
         QStringList each;
         for (int i = 0; i <= lanes; ++i)
             each << (m_kind == ViewKind::Painted ? errorText(errors[static_cast<size_t>(i)], form)
-                                                 : noteOf(i));
+                                                 : noteOf(i, form));
         notes.push_back(each);
     }
     const PaneTitles shown = titlesTogether(

@@ -125,7 +125,9 @@ private:
     void updateToolTips(const std::vector<PictureError>&);
     /// Returns what a pane shows, as a caption; empty when its pixels are the values.
     QString captionOf(int pane) const;
-    QString noteOf(int pane) const { return captionNote(m_kind, captionOf(pane), showsSamples()); }
+    QString noteOf(int pane, ErrorText form) const {
+        return captionNote(m_kind, captionOf(pane), showsSamples(), form);
+    }
     /// Whether the pictures are painted ones that come from files, see LanePictures::fromFiles.
     bool isSaved() const {
         return m_kind == ViewKind::Painted && m_painted && m_painted->fromFiles;

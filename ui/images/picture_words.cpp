@@ -118,12 +118,14 @@ QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor r
     return {};
 }
 
-QString captionNote(ViewKind kind, const QString& caption, bool samples) {
+QString captionNote(ViewKind kind, const QString& caption, bool samples, ErrorText form) {
     const QStringList counts = caption.split(u'/');
-    if (kind != ViewKind::Classes || counts.size() != 2) return caption;
+    const bool counted = kind == ViewKind::Classes && counts.size() == 2;
+    if (!counted || form == ErrorText::Shortest) return caption;
+    const bool these = samples && form == ErrorText::Full;
     //: so many of the samples that are shown get their true class
-    return (samples ? QCoreApplication::translate("CompareView", "%1 of these %2")
-                    : QCoreApplication::translate("CompareView", "%1 of %2"))
+    return (these ? QCoreApplication::translate("CompareView", "%1 of these %2")
+                  : QCoreApplication::translate("CompareView", "%1 of %2"))
         .arg(counts[0], counts[1]);
 }
 

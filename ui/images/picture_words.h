@@ -3,6 +3,7 @@
 
 #include "engine/data/task_spec.h"
 #include "engine/data/task_view.h"
+#include "ui/images/picture_image.h"
 
 #include <QPoint>
 #include <QStringList>
@@ -35,8 +36,9 @@ QString bareShareText(double share);
 /// `validated`: see LanePictures.
 QString pictureWords(ViewKind, std::optional<int64_t> validated, WordsFor);
 /// Returns a caption like "58/64" as "58 of these 64", or as "58 of 64" where the samples are not
-/// shown: it is no accuracy of all samples. Returns others as they are.
-QString captionNote(ViewKind, const QString& caption, bool samples);
+/// shown: it is no accuracy of all samples. Shorter forms are "58 of 64" and "58/64". Returns
+/// others as they are.
+QString captionNote(ViewKind, const QString& caption, bool samples, ErrorText form);
 /// Explains a caption like "58/64" above a table of classes or its samples; returns others as they
 /// are.
 QString captionWords(ViewKind, const QString& caption);

@@ -70,6 +70,10 @@ RunConfig ConfigModel::presetFor(int lane) const {
     return preset;
 }
 
+bool ConfigModel::applies(const Row& r) const {
+    return !r.field->applies || r.field->applies(m_config, r.lane);
+}
+
 bool ConfigModel::differs(const Row& r, const RunConfig& other) const {
     if (r.lane >= static_cast<int>(other.lanes.size())) return true;
     return r.field->get(m_config, r.lane) != r.field->get(other, r.lane);
@@ -262,15 +266,14 @@ QStringList ConfigModel::waitingNames() const {
     if (!m_running || runsRemovedLane()) return {};
     QStringList names;
     for (const Row& r : m_rows)
-        if (waitsForRestart(r) && (!r.field->applies || r.field->applies(m_config, r.lane)))
-            names << translated(r.field->label);
+        if (waitsForRestart(r) && applies(r)) names << translated(r.field->label);
     names.removeDuplicates();
     return names;
 }
 
 QString ConfigModel::refusedName() const {
     for (size_t i = 0; i < m_rows.size(); ++i)
-        if (const Row& r = m_rows[i]; !m_errors[i].isEmpty()) {
+        if (const Row& r = m_rows[i]; !m_errors[i].isEmpty() && applies(r)) {
             const QString name = translated(r.field->label);
             return r.lane >= 0 && m_config.lanes.size() > 1
                        ? tr("%1 of lane %2", "a setting").arg(name, laneTag(r.lane))
@@ -289,6 +292,15 @@ QString ConfigModel::laneObstacle() const {
     const bool full = m_config.lanes.size() >= kMostLanes;
     if (QString never = cannotTrain(); !full || !never.isEmpty()) return never;
     return tr("A run has at most %1 lanes.").arg(kMostLanes);
+}
+
+QString ConfigModel::trainingObstacle() const {
+    try {
+        checkConfig(m_config);
+        return {};
+    } catch (const ReportedError& error) {
+        return translated(error);
+    }
 }
 
 bool ConfigModel::addLane() {
@@ -412,7 +424,7 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     case GroupRole: return translated(r.field->group);
     case UnitRole: return translated(r.field->unit);
     case LiveRole: return r.field->effect == FieldEffect::Live;
-    case AppliesRole: return !r.field->applies || r.field->applies(m_config, r.lane);
+    case AppliesRole: return applies(r);
     case ChangedRole: return differs(r, presetFor(r.lane));
     case WaitingRole: return m_running && waitsForRestart(r);
     case ErrorRole: return m_errors[static_cast<size_t>(index.row())];

@@ -98,8 +98,8 @@ public:
     /// was removed waits with them.
     QStringList waitingNames() const;
     bool restartNeeded() const { return waiting() != Waiting::Nothing; }
-    /// Returns the name of the first setting whose box has a value that is not allowed, which a
-    /// start would not use; empty when there is none.
+    /// Returns the name of the first setting that applies and whose box has a value that is not
+    /// allowed, which a start would not use; empty when there is none.
     QString refusedName() const;
     /// Tells whether the run has not begun: Play then takes up what waits.
     void setUntrained(bool);
@@ -110,6 +110,8 @@ public:
     QString cannotTrain() const;
     /// Says why no lane can be added; empty when one can.
     QString laneObstacle() const;
+    /// Says why no training can start with the settings as they are; empty when one can.
+    QString trainingObstacle() const;
     bool addLane();
     /// Makes lanes of a setting's values, see applySweeps(), which says what is refused by
     /// InputError. A lane whose settings stay goes on as the one of the run that it was.
@@ -161,6 +163,8 @@ private:
     RunConfig presetFor(int lane) const;
     /// Takes over an experiment with other lanes; `from` tells which ones they were made from.
     void takeLanes(RunConfig now, const std::vector<size_t>& from, LaneEdit);
+    /// Whether the row means something with the edited settings; otherwise it is not shown.
+    bool applies(const Row&) const;
     bool differs(const Row&, const RunConfig& other) const;
     /// Returns the running lane that an edited lane stands for; -1 for a row of the run; nothing
     /// for a lane that does not run.

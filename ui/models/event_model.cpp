@@ -319,6 +319,7 @@ QString EventModel::skipReason(const Event& event) const {
     const LaneConfig* own = laneConfigOf(config, event.lane);
     const bool dynamic = growthIntervalOf(config, event.lane) > 0;
     const SkipTally& skips = m_run->now().totals(event.lane).skips();
+    if (lost && event.step < skips.lossLostAt()) return {}; // the loss came back in between
     if (lost && skips.skipped() == 0)
         return skips.lossLostAt() > 0 ? sentence(translated(skips.sentence(dynamic, own)))
                                       : QString();

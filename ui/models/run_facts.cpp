@@ -94,7 +94,9 @@ bool haveNewScale(const GradientRange& counted, const RunSnapshot& run, int lane
     if (lane >= run.laneCount() || !laneScales(run.info().config, lane)) return false;
     const LaneTotals& totals = run.totals(lane);
     const int64_t newest = totals.last().step;
-    return newest > 0 && counted.step == newest + 1 && counted.scale != totals.scaleAfter();
+    // a fork of a lane without a loss scale gets its first one, which replaces none
+    return newest > 0 && scalesAt(run, lane, newest) && counted.step == newest + 1 &&
+           counted.scale != totals.scaleAfter();
 }
 
 bool someLaneScales(const RunSnapshot& run) {

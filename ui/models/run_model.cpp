@@ -1,7 +1,8 @@
 // The newest values of each lane as table rows and as plain values.
 #include "ui/models/run_model.h"
 
-#include "engine/data/known_facts.h"
+#include "engine/core/percent.h"
+#include "engine/data/held_fault.h"
 #include "engine/runs/run_score.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/precision.h"
@@ -22,10 +23,12 @@
 
 namespace halfscope {
 
+bool movesTheStop(std::string_view key) {
+    return key == "run.steps" || key == "run.epochs" || key == "run.patience";
+}
+
 bool movesTheStop(const Event& event) {
-    return event.kind == EventKind::Edit &&
-           (event.tensor == "run.steps" || event.tensor == "run.epochs" ||
-            event.tensor == "run.patience");
+    return event.kind == EventKind::Edit && movesTheStop(event.tensor);
 }
 
 namespace {
@@ -71,12 +74,12 @@ QString unbroken(QString text) { return text.replace(u' ', QChar::Nbsp); }
 QString briefPercent(double share) {
     constexpr int kDigits = 5; // of 97.312
     const double percent = std::round(1e4 * share) / 1e2;
-    if ((percent >= 100 && share < 1) || (percent <= 0 && share > 0)) return finePercentText(share);
+    if (nearlyAllPercent(share, 2) || (percent <= 0 && share > 0)) return finePercentText(share);
     return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'g', kDigits));
 }
 
 /// Returns how often a lane is right, or that its output is nan.
-QString shareOf(const LaneStatus& status) {
+QString accuracyOf(const LaneStatus& status) {
     return status.outputIsNan() ? status.accuracyText() : briefPercent(*status.accuracy);
 }
 
@@ -102,20 +105,22 @@ QString shownNumber(double value, int digits) {
 QString percentText(double share) {
     const double percent = 100 * share;
     if (percent > 0 && percent < 0.1) return QStringLiteral("<0.1 %");
-    if (percent >= 99.95 && percent < 100) return QStringLiteral(">99.9 %");
+    if (const auto least = nearlyAllPercent(share, 1))
+        return QStringLiteral(">%1 %").arg(QLocale().toString(*least, 'f', 1));
     // nearly all of it is not "100 %" beside another "0.3 %"
     const bool fine = percent > 0 && (percent < 10 || (percent >= 99.5 && percent < 100));
     return QStringLiteral("%1 %").arg(QLocale().toString(percent, 'f', fine ? 1 : 0));
 }
 
 QString finePercentText(double share) {
-    constexpr double kLeast = 0.01; // the last of two decimals
+    constexpr int kDecimals = 2;
+    constexpr double kLeast = 0.01; // the last of them
     const auto text = [](double percent) {
-        return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'f', 2));
+        return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'f', kDecimals));
     };
     const double percent = 100 * share;
     if (percent > 0 && percent < kLeast) return u'<' + text(kLeast);
-    if (percent >= 100 - kLeast / 2 && percent < 100) return u'>' + text(100 - kLeast);
+    if (const auto least = nearlyAllPercent(share, kDecimals)) return u'>' + text(*least);
     return text(percent);
 }
 
@@ -288,10 +293,14 @@ bool RunModel::hasMedians() const {
     return true;
 }
 
-/// Whether all lanes predict classes, and how often they are right was measured.
+/// Whether all lanes predict classes and were judged after step(). An older accuracy is not of the
+/// step that is named, and hides what a lane has lost since.
 bool RunModel::hasAccuracies() const {
-    return std::all_of(m_lanes.begin(), m_lanes.end(),
-                       [](const Lane& each) { return each.status.accuracy.has_value(); });
+    for (int i = 0; i < lanes(); ++i)
+        if (!lane(i).accuracy || lane(i).skips.lossLostAt() > 0 ||
+            m_run->column(i, metric::Accuracy).lastStep() != step())
+            return false;
+    return true;
 }
 
 /// Returns a lane's last loss or, where that is asked for, its accuracy or the median of the last
@@ -302,21 +311,28 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
     const bool full = words == Words::Reasons || words == Words::All;
     const bool named = full && lanes() <= kNamed;
     QString label = named ? briefLabel(laneTag(i) + u' ' + status.title) : laneTag(i);
-    if (label.count(u' ') > 1) label += u':'; // a setting's value stands before the loss
-    const double trailing = figure == Figure::Median ? trailingLoss(m_run->now(), i) : NAN;
+    // a setting's value stands before the loss, or a sentence in the place of a figure
+    const bool said = figure == Figure::Accuracy && status.outputIsNan();
+    if (said || label.count(u' ') > 1) label += u':';
+    const int64_t lost = status.skips.lossLostAt();
+    // where the loss was just lost, most of the last ones are finite: their median would hide that
+    const bool steady = figure == Figure::Median && lost == 0;
+    const double trailing = steady ? trailingLoss(m_run->now(), i) : NAN;
     const QString value =
         figure == Figure::Accuracy
-            ? shareOf(status)
+            ? accuracyOf(status)
             : shownNumber(std::isfinite(trailing) ? trailing
                                                   : static_cast<double>(status.last.loss()));
     const QString text = label + QChar(QChar::Nbsp) + unbroken(value);
     if (words == Words::Fewest) return text;
     const int64_t skipped = status.last.skippedSoFar();
     QStringList notes;
+    if (full && lost > 0) // beside the loss, which is what is lost
+        notes << tr("since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)));
     // the loss is that of a batch to train on: what was judged apart is named so
     if (full && status.accuracy)
         notes << (status.outputIsNan() ? status.accuracyText()
-                                       : tr("validation accuracy %1").arg(shareOf(status)));
+                                       : tr("validation accuracy %1").arg(accuracyOf(status)));
     else if (full && status.validationError)
         notes << tr("validation error %1").arg(shownNumber(*status.validationError));
     if (full && status.fellFromItsBest())
@@ -328,8 +344,6 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
     if (full && steps >= kTrailingSteps)
         if (const double last = trailingLoss(m_run->now(), i); std::isfinite(last))
             notes << tr("median %1").arg(shownNumber(last));
-    if (const int64_t lost = status.skips.lossLostAt(); full && lost > 0)
-        notes << tr("since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)));
     if (skipped > 0 && !status.skips.areOfParent()) // which has told them
         notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
     if (notes.isEmpty()) return text;

@@ -13,10 +13,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace halfscope {
 
+/// Whether the setting of this key only says when the run ends.
+bool movesTheStop(std::string_view key);
 /// Whether an event only changes when the run ends: nothing happened to a lane.
 bool movesTheStop(const Event&);
 /// Returns "A" for lane 0.

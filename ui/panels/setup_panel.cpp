@@ -2,7 +2,6 @@
 // go.
 #include "ui/panels/setup_panel.h"
 
-#include "engine/core/error.h"
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/settings/precision.h"
@@ -466,15 +465,13 @@ void SetupPanel::refreshSettings() {
 QString SetupPanel::obstacle() const {
     if (const QString name = m_model.refusedName(); !name.isEmpty())
         return (m_model.untrained()
-                    ? tr("%1 has a value that is not allowed. Play uses the value before it.")
-                    : tr("%1 has a value that is not allowed. A restart uses the value before it."))
+                    ? tr("%1 has a value that is not allowed. Play uses the last allowed value.")
+                    : tr("%1 has a value that is not allowed. A restart uses the last allowed "
+                         "value."))
             .arg(name);
-    try {
-        checkConfig(m_model.config());
-        return {};
-    } catch (const ReportedError& error) {
-        return tr("No training can start with these changes: %1").arg(translated(error));
-    }
+    const QString reason = m_model.trainingObstacle();
+    return reason.isEmpty() ? QString()
+                            : tr("No training can start with these changes: %1").arg(reason);
 }
 
 void SetupPanel::refreshNote() {

@@ -409,11 +409,13 @@ void MainWindow::chooseTheme(Theme theme) {
 
 void MainWindow::restoreLayout() {
     const QVariantMap settings = userSettings();
-    if (settings.value(QStringLiteral("layout/version")).toInt() != kLayoutVersion) return;
-    restoreGeometry(settings.value(QStringLiteral("layout/geometry")).toByteArray());
-    m_parts.columns->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
-    m_parts.borders->restore(settings);
-    m_menus->restore(settings);
+    if (settings.value(QStringLiteral("layout/version")).toInt() == kLayoutVersion) {
+        restoreGeometry(settings.value(QStringLiteral("layout/geometry")).toByteArray());
+        m_parts.columns->restoreState(
+            settings.value(QStringLiteral("layout/columns")).toByteArray());
+        m_parts.borders->restore(settings);
+    }
+    m_menus->restore(settings); // after a crash, the view of the gradients may be there alone
     m_parts.plots->setSmoothing(settings.value(QStringLiteral("plots/smoothing")).toDouble());
     m_parts.plots->hidePlots(settings.value(QStringLiteral("plots/hidden")).toStringList());
     m_parts.runs->setOrder(

@@ -5,6 +5,7 @@
 #include "engine/data/csv_samples.h"
 #include "engine/data/known_facts.h"
 #include "engine/settings/run_length.h"
+#include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 
@@ -24,6 +25,12 @@ QString endedBefore(const RunWords::State& state) {
     return RunWords::tr(
                "This run ended after step %1; its curves were not found beside the checkpoint.")
         .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)));
+}
+
+/// Whether a setting was changed that acts on the lanes.
+bool hasLiveChanges(const RunConfig& recorded) {
+    return std::ranges::any_of(recorded.edits,
+                               [](const LiveEdit& each) { return !movesTheStop(each.key); });
 }
 
 /// Adds which file the program needs that does not come from the user.
@@ -273,6 +280,34 @@ QString RunWords::savedProgram(const QString& path, const RunConfig& config) {
     return withNeeds(
         tr("Saved as %1: run it with Python and PyTorch.").arg(safeText(path.toStdString())),
         config);
+}
+
+bool RunWords::isChanged(const RunConfig& recorded) {
+    return !recorded.forks.empty() || hasLiveChanges(recorded);
+}
+
+QString RunWords::savedExperiment(const QString& path, const RunConfig& recorded) {
+    const bool live = hasLiveChanges(recorded);
+    const QString said = live && !recorded.forks.empty()
+                             ? tr("Saved as %1, with the forks and live changes of the run")
+                         : live ? tr("Saved as %1, with the live changes of the run")
+                         : !recorded.forks.empty()
+                             ? tr("Saved as %1, with the forks of the run")
+                             : tr("Saved as %1, with the changed end of the run");
+    return said.arg(safeText(path.toStdString()));
+}
+
+QString RunWords::savedWithoutChanges(const RunConfig& recorded) {
+    const QString lacks =
+        recorded.forks.empty()
+            ? tr("The live changes of the run are not in it: File > Save results saves them.")
+        : hasLiveChanges(recorded)
+            ? tr("The forks and live changes of the run are not in it: File > Save results saves "
+                 "them.")
+            : tr("The forks of the run are not in it: File > Save results saves them.");
+    return tr("The file has the settings as they are now, because they are no longer those of the "
+              "run. %1")
+        .arg(lacks);
 }
 
 void RunWords::refuseRecorded(const RunConfig& config) {

@@ -71,6 +71,14 @@ public:
     static QString copiedProgram(const RunConfig&);
     /// Says so of the program that was saved.
     static QString savedProgram(const QString& path, const RunConfig&);
+    /// Whether the user forked a lane or changed a setting while the run was trained. That it was
+    /// to end earlier or later does not count: Continue alone does that.
+    static bool isChanged(const RunConfig& recorded);
+    /// Says where the experiment of a run with forks or edits was saved, and which of these the
+    /// file has.
+    static QString savedExperiment(const QString& path, const RunConfig& recorded);
+    /// Says that settings were saved without what changed in the run, isChanged().
+    static QString savedWithoutChanges(const RunConfig& recorded);
     /// Says that a run with these settings failed to start. `showsOther` tells that a run that was
     /// trained before is still shown.
     static QString failedStart(bool showsOther);

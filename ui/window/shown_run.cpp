@@ -98,14 +98,8 @@ void ShownRun::blameSettings(const Message& reason) {
 
 /// Shows why the settings cannot be trained with, as long as they cannot.
 void ShownRun::refuseSettings(const Message& reason) {
-    m_parts.banner->showProblem(translated(reason), [this] {
-        try {
-            checkConfig(m_models.config.config());
-            return QString();
-        } catch (const ReportedError& error) {
-            return translated(error);
-        }
-    });
+    m_parts.banner->showProblem(translated(reason),
+                                [this] { return m_models.config.trainingObstacle(); });
 }
 
 void ShownRun::resume(std::shared_ptr<const ExperimentState> from, const RunPtr& begun,

@@ -43,12 +43,15 @@ namespace {
 
 const QString kBoardName = QStringLiteral("runs"); // where TensorBoard looks by itself
 
-/// Whether the disk of a path tells soon whether something is there.
-bool answersSoon(const QString& path) {
+/// Whether a folder is there, or could be created there, as far as its disk tells soon.
+bool isPlaceForFolder(const QString& path) {
     constexpr std::chrono::milliseconds kSoon{200};
+    const auto found = std::make_shared<bool>(false); // the job may outlive this function
     try {
-        const FileJob look([path] { (void)QFileInfo::exists(path); }, FileJob::Leaving::Abandons);
-        return look.isDone(kSoon);
+        const FileJob look(
+            [path, found] { *found = QFileInfo(path).isDir() || QFileInfo(path).dir().exists(); },
+            FileJob::Leaving::Abandons);
+        return look.isDone(kSoon) && *found;
     } catch (const RunError&) { // the system has no thread to give
         return false;
     }
@@ -56,13 +59,14 @@ bool answersSoon(const QString& path) {
 
 /// Returns the folder that the run was opened from, or that it goes on from: ResultsQuestion asks
 /// before anything is lost there. For other runs returns the name of a new one. A dialog looks into
-/// the folder of a path, and a dead network would halt it: only the name is left then.
+/// the folder of a path: a dead network would halt it, and a lost folder would make it refuse every
+/// name. Only the name is left then.
 QString proposedFolder(const ShownRun& shown) {
     if (shown.run()) {
         const RunInfo& info = shown.run()->info();
         const std::string& from = info.folder.empty() ? info.pastFolder : info.folder;
         const QString path = from.empty() ? QString() : wholePath(QString::fromStdString(from));
-        if (!path.isEmpty()) return answersSoon(path) ? path : QFileInfo(path).fileName();
+        if (!path.isEmpty()) return isPlaceForFolder(path) ? path : QFileInfo(path).fileName();
     }
     return folderNameFor(shown.title());
 }
@@ -252,27 +256,26 @@ void WindowFiles::chooseFolder() {
 }
 
 /// Saves the run that is shown as it was trained, with its forks and live edits, unless the
-/// settings are others by now. Otherwise leaves out values of settings that the window hides: its
-/// user did not mean them.
+/// settings are others by now. Where nothing but its length was changed, leaves out values of
+/// settings that the window hides: its user did not mean them.
 void WindowFiles::saveExperiment(const QString& path) {
     const ConfigModel& settings = m_models.config;
     checkConfig(settings.config());
     const RunConfig recorded = m_shown.run() ? m_shown.run()->info().recorded : settings.config();
-    const bool changed = !recorded.forks.empty() || !recorded.edits.empty();
-    const bool same = settings.isStill(recorded) || settings.isStill(settingsAtEnd(recorded));
-    RunConfig saved = changed && same ? recorded : withoutIdle(settings.config());
+    const bool changed = RunWords::isChanged(recorded);
+    // a continued run too: its learning rates are those of the first length
+    const bool whole = (changed || !recorded.edits.empty()) &&
+                       (settings.isStill(recorded) || settings.isStill(settingsAtEnd(recorded)));
+    RunConfig saved = whole ? recorded : settings.config();
+    if (!whole || !changed) saved = withoutIdle(saved);
     saved.pace = settings.config().pace; // the window's
     writeBytes({tr("Save experiment"), tr("Saving the experiment in %1…"), path},
                [text = configText(saved)] { return text; });
     emit used(path);
-    if (changed && same)
-        emit told(tr("Saved as %1, with the forks and live changes of the run")
-                      .arg(safeText(path.toStdString())));
+    if (whole)
+        emit told(RunWords::savedExperiment(path, recorded));
     else if (changed)
-        m_parts.banner->showNotice(
-            tr("The file has the settings as they are now, because they are no longer those of the "
-               "run. The forks and live changes of the run are not in it: File > Save results "
-               "saves them."));
+        m_parts.banner->showNotice(RunWords::savedWithoutChanges(recorded));
 }
 
 void WindowFiles::chooseExperiment() {

@@ -2,6 +2,7 @@
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
 #include "engine/core/large_pages.h"
+#include "engine/core/percent.h"
 #include "engine/core/philox.h"
 #include "engine/core/shape.h"
 #include "engine/core/some_of.h"
@@ -36,6 +37,7 @@ private slots:
     void misspeltWords();
     void sizes_data();
     void sizes();
+    void nearlyAllIsNotAll();
     void escapes_data();
     void escapes();
     void pathsForShells();
@@ -156,6 +158,14 @@ void TestCore::misspeltWords() {
     // names that only lack their end, in any case
     QCOMPARE(editDistance("amp", "amp-fp16"), size_t{1});
     QCOMPARE(editDistance("AMP", "amp-fp16"), size_t{1});
+}
+
+/// Two decimals round 99.995 % up to 100 %.
+void TestCore::nearlyAllIsNotAll() {
+    QCOMPARE(nearlyAllPercent(0.99996, 2), std::optional(99.99));
+    QCOMPARE(nearlyAllPercent(0.9996, 1), std::optional(99.9));
+    for (const double share : {0.0, 0.5, 0.99994, 1.0, std::nan("")})
+        QVERIFY(!nearlyAllPercent(share, 2));
 }
 
 void TestCore::escapes_data() {

@@ -6,6 +6,11 @@
 #include "tests/support/vector_steps.h"
 
 #include <algorithm>
+#include <stdexcept>
+
+#ifdef HALFSCOPE_XBYAK
+#include "engine/cpu/vector_code.h"
+#endif
 
 #ifdef __linux__
 #include <linux/filter.h>
@@ -175,6 +180,7 @@ private slots:
     void valuesByRow();
     void rootsByOneDivisor_data();
     void rootsByOneDivisor();
+    void setsWithoutProductQuotients();
     void tinyValuesKeepTheirBits_data();
     void tinyValuesKeepTheirBits();
     void refusedPagesAreNoFault();
@@ -450,6 +456,21 @@ void TestVectorLoop::rootsByOneDivisor() {
     loop->run(Arena(nullptr), scratch.data(), 0, kRows, kSomeColumns);
     const QByteArray wrong = difference(std::span(scratch).subspan(2 * kN, kN), expected);
     QVERIFY2(wrong.isEmpty(), wrong.constData());
+}
+
+/// They have no code that stands in for such quotients: it would never run.
+void TestVectorLoop::setsWithoutProductQuotients() {
+#ifdef HALFSCOPE_XBYAK
+    const auto code = VectorCode::make(rowsSet());
+    const Xbyak::Address place = code->ptr[code->rax];
+    bool writes = true;
+    try {
+        code->divideByProducts(code->value(0), code->value(1), place, place);
+    } catch (const std::logic_error&) {
+        writes = false;
+    }
+    QCOMPARE(writes, code->hasProductQuotients());
+#endif
 }
 
 void TestVectorLoop::tinyValuesKeepTheirBits_data() {

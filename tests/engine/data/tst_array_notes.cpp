@@ -2,7 +2,7 @@
 #include "engine/core/cancel.h"
 #include "engine/data/array_notes.h"
 #include "engine/data/dataset.h"
-#include "engine/data/known_facts.h"
+#include "engine/data/held_fault.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "tests/support/array_files.h"
@@ -11,7 +11,9 @@
 #include <QTest>
 
 #include <cmath>
+#include <initializer_list>
 #include <stop_token>
+#include <vector>
 
 namespace tst_array_notes {
 
@@ -23,7 +25,9 @@ class TestArrayNotes : public QObject {
 
 private slots:
     void notesOddValues();
+    void namesTheFirstFaultHeldBack_data();
     void namesTheFirstFaultHeldBack();
+    void heldFaultsAreThoseOfTheSettings();
     void notesLargeValues();
     void notesBytes();
     void cancelsTheLookAtBytes();
@@ -48,6 +52,23 @@ private:
         if (classes) task.loss.kind = LossKind::CrossEntropy;
         return task;
     }
+    /// Returns 600 samples, of which the last 300 are held back; these have nan.
+    TaskConfig heldBackLast(std::initializer_list<int> ofX, std::initializer_list<int> ofY) const {
+        const auto bytes = [](std::initializer_list<int> faults) {
+            std::vector<float> values;
+            for (int i = 0; i < 600; ++i)
+                values.push_back(static_cast<float>(i % 7));
+            for (const int fault : faults)
+                values[static_cast<size_t>(fault)] = NAN;
+            return std::string(reinterpret_cast<const char*>(values.data()),
+                               values.size() * sizeof(float));
+        };
+        TaskConfig task =
+            arrays(npy("<f4", "(600, 1)", bytes(ofX)), npy("<f4", "(600,)", bytes(ofY)));
+        task.held = Held::Last;
+        task.validation = 0.5;
+        return task;
+    }
     QTemporaryDir m_folder;
 };
 
@@ -67,25 +88,56 @@ void TestArrayNotes::notesOddValues() {
     QVERIFY(notesOf(arrays(labels, labels, true)).empty());
 }
 
-/// Known once the samples are read; those to train on have events.
+/// Two samples of the 300 that are held back, beside one to train on, which has events.
+void TestArrayNotes::namesTheFirstFaultHeldBack_data() {
+    QTest::addColumn<int>("x");
+    QTest::addColumn<int>("y");
+    QTest::addColumn<std::string>("told");
+    QTest::newRow("input") << 303 << 310 << "input of sample 303"s;
+    QTest::newRow("target") << 310 << 303 << "target of sample 303"s;
+    QTest::newRow("far behind") << 590 << 580 << "target of sample 580"s; // 256 are read at a time
+}
+
 void TestArrayNotes::namesTheFirstFaultHeldBack() {
-    const auto x = npy("<f4", "(4, 1)", bytesOfValues<float>({NAN, 1, 2, 3}));
-    const auto y = npy("<f4", "(4,)", bytesOfValues<float>({0, 1, 2, INFINITY}));
-    TaskConfig task = arrays(x, y);
-    task.held = Held::Last;
-    task.validation = 0.5;
-    QVERIFY(factsOf(task).heldFault.empty());
-    makeDataset(task, 0);
+    QFETCH(const int, x);
+    QFETCH(const int, y);
+    QFETCH(const std::string, told);
+    const TaskConfig task = heldBackLast({0, x}, {y});
+    const auto data = makeDataset(task, 0);
+    QVERIFY(knownHeldFault(task).empty()); // nothing has asked for it
+    QVERIFY(findHeldFault(task, *data, false));
     QCOMPARE(knownHeldFault(task).english(),
-             std::string("The validation data hold inf or nan: the target of sample 3 (counted "
-                         "from 0). Such values can make the validation loss inf or nan, whatever "
-                         "the precision: correct them, or leave the samples out."));
+             "The validation data hold inf or nan: the " + told +
+                 " (counted from 0). Such values can make the validation loss inf or nan, whatever "
+                 "the precision: correct them, or leave the samples out.");
+    makeDataset(task, 0); // of another run
+    QVERIFY(!knownHeldFault(task).empty());
     TaskConfig predicts = task; // which validates on nothing
     predicts.predictFile = task.x;
-    makeDataset(predicts, 0);
+    QVERIFY(findHeldFault(predicts, *makeDataset(predicts, 0), false));
     QVERIFY(knownHeldFault(predicts).empty());
-    task.validation = 0;
-    makeDataset(task, 0);
+    const auto mended = makeDataset(heldBackLast({0}, {}), 0); // writes the same files
+    QVERIFY(!findHeldFault(task, *mended, true));              // it was stopped
+    QVERIFY(!knownHeldFault(task).empty());
+    QVERIFY(findHeldFault(task, *mended, false));
+    QVERIFY(knownHeldFault(task).empty());
+}
+
+/// A fault of one choice of samples to validate on may be none of another.
+void TestArrayNotes::heldFaultsAreThoseOfTheSettings() {
+    TaskConfig task = heldBackLast({303, 590}, {});
+    task.testShare = 0.2; // the last 60 samples
+    QVERIFY(findHeldFault(task, *makeDataset(task, 0), false));
+    QVERIFY(!knownHeldFault(task).empty());
+    TaskConfig other = task;
+    other.testShare = 0.4;
+    QVERIFY(knownHeldFault(other).empty());
+    other = task;
+    other.stratify = true;
+    QVERIFY(knownHeldFault(other).empty());
+    task = heldBackLast({590}, {}); // a sample of the test
+    task.testShare = 0.3;
+    QVERIFY(findHeldFault(task, *makeDataset(task, 0), false));
     QVERIFY(knownHeldFault(task).empty());
 }
 

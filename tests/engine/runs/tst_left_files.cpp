@@ -40,6 +40,7 @@ private slots:
     void halfARunIsNone();
     void copiesAreNoMoreRuns();
     void savedRunsAreLeftOut();
+    void removedRunsMayHaveTheStepsOfSavedOnes();
     void earlierVersionsKnowNoOrigins();
     void whatCannotBeReadIsNamed_data();
     void whatCannotBeReadIsNamed();
@@ -399,6 +400,45 @@ void TestLeftFiles::savedRunsAreLeftOut() {
         .run("UPDATE tails SET data = x'00' WHERE run = 2 AND lane = 0");
     QVERIFY(!leftSessions(sessions).at(0).damage().empty());
     QCOMPARE(names(true), names(false));
+}
+
+/// The second run has the steps of the first. The mark of a run does not tell where its steps lie.
+void TestLeftFiles::removedRunsMayHaveTheStepsOfSavedOnes() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    using Names = std::vector<std::string>;
+    const auto names = [&sessions] {
+        Names all;
+        for (LeftSession& each : leftSessions(sessions)) {
+            each.leaveOutSaved();
+            for (const LeftRun& run : each.runs())
+                all.push_back(run.name);
+        }
+        return all;
+    };
+    {
+        SessionStore store({sessions});
+        const std::shared_ptr<Run> one = madeRun(9000), two = madeRun(9000), three = madeRun(9000);
+        store.watch(one, "one");
+        store.watch(two, "two");
+        store.watch(three, "three");
+        store.setSaved({{one, 9000}, {three, 9000}});
+        store.flush();
+    }
+    QCOMPARE(names(), Names{"two"});
+    { // one that has a mark has no steps that others would miss
+        std::vector<LeftSession> left = leftSessions(sessions);
+        left.at(0).remove(LeftRun(left[0].runs().at(2)));
+    }
+    QCOMPARE(names(), Names{"two"});
+    {
+        std::vector<LeftSession> left = leftSessions(sessions);
+        const std::vector<LeftRun>& runs = left.at(0).runs();
+        const auto two = std::ranges::find(runs, "two", &LeftRun::name);
+        QVERIFY(two != runs.end());
+        left[0].remove(LeftRun(*two));
+    }
+    QCOMPARE(names(), Names{"one"});
 }
 
 void TestLeftFiles::earlierVersionsKnowNoOrigins() {

@@ -121,6 +121,46 @@ private slots:
         QCOMPARE(totals.zeroUpdates(), int64_t{7});
     }
 
+    void zerosAtAScaleSetAfterAGrowth_data() {
+        QTest::addColumn<int>("growths"); // after every third step
+        QTest::addColumn<float>("scale"); // of the steps after the last growth
+        QTest::addColumn<int>("zeros");
+        QTest::newRow("the grown one") << 1 << 16.0f << 6; // also where it was set to what it was
+        QTest::newRow("a larger one") << 1 << 64.0f << 3;
+        QTest::newRow("the one before") << 1 << 8.0f << 3;
+        QTest::newRow("grown twice") << 2 << 32.0f << 9;
+        QTest::newRow("set after the second growth") << 2 << 64.0f << 6;
+    }
+
+    /// The event of a growth tells which scale it left, before its row or after all rows.
+    void zerosAtAScaleSetAfterAGrowth() {
+        QFETCH(const int, growths);
+        QFETCH(const float, scale);
+        QFETCH(const int, zeros);
+        const int end = 3 * growths; // the step of the last growth
+        for (const bool first : {true, false}) {
+            LaneTotals totals;
+            totals.add(underflowAt(1));
+            std::vector<Event> later;
+            float grown = 8;
+            for (int64_t step = 1; step <= end + 3; ++step) {
+                const bool grows = step % 3 == 0 && step <= end;
+                const Event growth{EventKind::Growth, step, 0, grown, 2 * grown, {}, {}};
+                if (grows && first) totals.add(growth);
+                totals.add(
+                    rowAt(step, step <= end ? grown : scale, 0).setFlags(grows ? kGrew : 0u));
+                if (!grows) continue;
+                grown *= 2;
+                if (!first) later.push_back(growth);
+            }
+            for (const Event& growth : later)
+                totals.add(growth);
+            QCOMPARE(totals.zeroUpdates(), int64_t{zeros});
+            totals.add(underflowAt(end + 1)); // as the watch would tell of it
+            QCOMPARE(totals.zeroUpdates(), int64_t{end + 3});
+        }
+    }
+
     /// The trial of the fork is its own.
     void zerosOfAFork() {
         LaneTotals totals;

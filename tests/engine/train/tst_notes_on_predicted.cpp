@@ -33,6 +33,7 @@ private slots:
     void classesThatAreNotKnown();
     void theChosenLaneIsNamed();
     void samplesWithAnOutputThatIsNotFinite();
+    void logitsThatAreNotFinite();
     void nearlyAllRight();
 
 private:
@@ -66,9 +67,10 @@ private:
     }
     /// Returns the sentence on predictions of samples whose targets are `y`.
     std::string scored(const Predictions& all, const std::vector<float>& y,
-                       const std::vector<std::string>* classes) {
+                       const std::vector<std::string>* classes, LossKind loss = LossKind::Mse) {
         TaskConfig task;
         task.kind = TaskKind::Arrays;
+        task.loss.kind = loss;
         const auto each = static_cast<int64_t>(y.size()) / all.samples;
         const std::string array = npyBytes(std::vector<int64_t>{all.samples, each}, y);
         task.predictFile = write("y.npz", zipBytes({{"x.npy", array}, {"y.npy", array}}));
@@ -200,6 +202,27 @@ void TestNotesOnPredicted::samplesWithAnOutputThatIsNotFinite() {
                          "nan is predicted for the others): 0.5."));
     QCOMPARE(notFiniteNote({"fp32", all})->english(),
              std::string("fp32: inf or nan is predicted for 2 of 4 samples."));
+}
+
+/// A value that is not finite is wrong, but has no error: the two figures are of other counts.
+void TestNotesOnPredicted::logitsThatAreNotFinite() {
+    Predictions all;
+    all.samples = 4;
+    all.outputs = 1;
+    all.values = {0, 0, NAN, -INFINITY};
+    all.targets.assign(4, 0);
+    all.numbers = {0, 1, 2, 3};
+    const std::vector<float> y{0, 1, 1, 0};
+    const auto told = [&] { return scored(all, y, nullptr, LossKind::BceWithLogits); };
+    const std::string lead = "Predicted are logits, right where they are above 0 for 1 and not "
+                             "above 0 for 0: ";
+    const std::string error = "Mean absolute error of their sigmoid over the samples whose y is "
+                              "known ";
+    QCOMPARE(told(), lead + "1 of 4 values of y that are known, an accuracy of 25 %. " + error +
+                         "(2 of 4; inf or nan is predicted for the others): 0.5.");
+    all.values = {0, 0, 0, 0};
+    QCOMPARE(told(), lead + "2 of 4 values of y that are known, an accuracy of 50 %. " + error +
+                         "(4): 0.5.");
 }
 
 /// One of 30,000 samples is predicted wrongly: that is not 100 %.

@@ -9,6 +9,7 @@
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
+#include "tests/support/trained_experiment.h"
 
 #include <QDir>
 #include <QFile>
@@ -67,14 +68,7 @@ std::unique_ptr<Experiment> TestPredictedSamples::trained(const std::string& pat
                                                           std::optional<Missing> missing) {
     RunConfig config = *experimentOn(path);
     config.task.missing = missing.value_or(config.task.missing);
-    config.epochs = 0;
-    config.steps = steps;
-    auto experiment = std::make_unique<Experiment>(config);
-    std::vector<StepRecord> records;
-    std::vector<Event> events;
-    while (!experiment->finished())
-        experiment->advance(records, events);
-    return experiment;
+    return trainedFor(steps, config);
 }
 
 /// Where the training data have only true and false, 1 and 0 mean the same, and any other word is a

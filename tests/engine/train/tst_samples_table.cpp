@@ -2,10 +2,13 @@
 #include "engine/train/samples_table.h"
 
 #include "engine/core/error.h"
+#include "engine/data/known_facts.h"
 #include "engine/settings/data_experiment.h"
+#include "engine/settings/run_task.h"
 #include "engine/train/lane_file.h"
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
+#include "tests/support/trained_experiment.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -20,6 +23,7 @@ class TestSamplesTable : public QObject {
 private slots:
     void linesOfTheFileAreNumbered();
     void textsStandBesideTheirClasses();
+    void savingKeepsTheFacts();
     void numbersKeepTheirColumns();
     void tooManyNumbersAreRefused();
 
@@ -41,14 +45,7 @@ private:
 std::unique_ptr<Experiment> TestSamplesTable::trained(const std::string& path) {
     RunConfig config = *experimentOn(path);
     config.device = "cpu";
-    config.epochs = 0;
-    config.steps = 2;
-    auto experiment = std::make_unique<Experiment>(config);
-    std::vector<StepRecord> records;
-    std::vector<Event> events;
-    while (!experiment->finished())
-        experiment->advance(records, events);
-    return experiment;
+    return trainedFor(2, config);
 }
 
 /// A line without a target is left out but counts, an empty one does not; each target is that of
@@ -107,6 +104,28 @@ void TestSamplesTable::textsStandBesideTheirClasses() {
     const LaneFileBytes gone = saved(*experiment, LaneFile::Samples);
     QCOMPARE(gone.bytes, changed.bytes);
     QCOMPARE(gone.note.english(), changed.note.english());
+}
+
+/// A run goes on with the facts of the table that it began with: a live edit counts its steps anew.
+void TestSamplesTable::savingKeepsTheFacts() {
+    std::string table = "review,mood\n";
+    for (int i = 0; i < 200; ++i)
+        table += std::string(i % 2 ? "a good" : "a bad") + " song of 19" + std::to_string(i / 2) +
+                 (i % 2 ? ",up\n" : ",down\n");
+    const std::string path = write("songs.csv", table);
+    const auto experiment = trained(path);
+    const TaskConfig task = taskOf(experiment->config());
+    const int64_t samples = factsOf(task).train;
+    const auto keepsThem = [&] {
+        if (saved(*experiment, LaneFile::Samples).note.empty()) return false; // nothing changed
+        const std::optional<FactsAnswer> known = knownFacts().find(task);
+        return known && known->facts && known->facts->train == samples;
+    };
+    write("songs.csv", table + table.substr(table.find('\n') + 1));
+    QVERIFY(keepsThem());
+    QVERIFY(QFile::remove(QString::fromStdString(path)));
+    QVERIFY(keepsThem());
+    QVERIFY(!laneFileBytes(*experiment, LaneFile::Onnx, 1, "1")->bytes.empty());
 }
 
 void TestSamplesTable::numbersKeepTheirColumns() {

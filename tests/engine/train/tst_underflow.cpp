@@ -426,7 +426,9 @@ void TestUnderflow::goesOnElsewhere() {
     second.trainer.restore(first.trainer.state());
     second.step(2);
     QCOMPARE(stepsOf(second.events), Steps{});
-    first.trainer.setScale(kTooSmall);
+    first.trainer.setScale(kTooSmall); // the one in force
+    QCOMPARE(first.trainer.state().vanished, int64_t{1});
+    first.trainer.setScale(1024);
     QCOMPARE(first.trainer.state().vanished, int64_t{0});
 }
 

@@ -31,6 +31,9 @@ using namespace halfscope;
 
 namespace {
 
+const QString kFirstValues = QStringLiteral("Values of the first setting, separated by commas");
+const QString kSecondValues = QStringLiteral("Values of the second setting, separated by commas");
+
 template <class T>
 T* named(const GridDialog& dialog, const QString& name) {
     for (T* each : dialog.findChildren<T*>())
@@ -55,16 +58,11 @@ void type(QLineEdit* edit, const QString& text) {
 void ask(GridDialog& dialog, const QString& scales, const QString& intervals, int steps) {
     choose(named<QComboBox>(dialog, QStringLiteral("First setting")),
            QStringLiteral("First scale"));
-    type(named<QLineEdit>(dialog, QStringLiteral("Values of the first setting, separated by "
-                                                 "commas")),
-         scales);
+    type(named<QLineEdit>(dialog, kFirstValues), scales);
     auto* second = named<QComboBox>(dialog, QStringLiteral("Second setting"));
     choose(second,
            intervals.isEmpty() ? QStringLiteral("none") : QStringLiteral("Growth interval"));
-    if (!intervals.isEmpty())
-        type(named<QLineEdit>(dialog, QStringLiteral("Values of the second setting, separated by "
-                                                     "commas")),
-             intervals);
+    if (!intervals.isEmpty()) type(named<QLineEdit>(dialog, kSecondValues), intervals);
     named<QSpinBox>(dialog, QStringLiteral("Steps of each training"))->setValue(steps);
 }
 
@@ -84,6 +82,7 @@ private slots:
     void suggestsAroundTheScaleThatWasFound();
     void trainsAndTells();
     void opensWithWhatDecides();
+    void theMeasureStaysWhileCellsArrive();
     void zerosOfTheBestAreTold();
     void cellsWithoutEffectAreTold();
     void captionLeavesVariedSettingsOut();
@@ -144,9 +143,7 @@ void TestGridDialog::suggestsValues() {
     auto* field = named<QComboBox>(dialog, QStringLiteral("Second setting"));
     const auto suggested = [&](const char* key) {
         field->setCurrentIndex(field->findData(QLatin1String(key)));
-        return named<QLineEdit>(dialog, QStringLiteral("Values of the second setting, separated by "
-                                                       "commas"))
-            ->text();
+        return named<QLineEdit>(dialog, kSecondValues)->text();
     };
     QCOMPARE(suggested("scaler.init_scale"), QStringLiteral("2^0, 2^8, 2^16, 2^24, 2^32"));
     QCOMPARE(suggested("optimizer.lr"), QStringLiteral("1e-05, 0.0001, 0.001, 0.01, 0.1"));
@@ -164,16 +161,13 @@ void TestGridDialog::suggestsAroundTheScaleThatWasFound() {
     GridDialog dialog(config, nullptr, [&scale](int lane) {
         return lane == 1 ? scale : std::nullopt; // the amp-fp16 one
     });
-    const auto* values = named<QLineEdit>(
-        dialog, QStringLiteral("Values of the first setting, separated by commas"));
+    const auto* values = named<QLineEdit>(dialog, kFirstValues);
     QCOMPARE(values->text(), QStringLiteral("2^0, 2^8, 2^16, 2^24, 2^32"));
     scale = 0x1p11;
     dialog.show();
     QCOMPARE(values->text(), QStringLiteral("2^-5, 2^3, 2^11, 2^19, 2^27"));
     QCOMPARE(values->selectedText(), values->text()); // typing replaces it
-    QCOMPARE(named<QLineEdit>(dialog, QStringLiteral("Values of the second setting, separated by "
-                                                     "commas"))
-                 ->text(),
+    QCOMPARE(named<QLineEdit>(dialog, kSecondValues)->text(),
              QStringLiteral("20")); // of intervals that no training reaches, one
     ask(dialog, QStringLiteral("3, 4"), QStringLiteral("5"), 2);
     dialog.hide();
@@ -189,10 +183,7 @@ void TestGridDialog::trainsAndTells() {
     // the length of the experiment, but at most 300
     QCOMPARE(named<QSpinBox>(dialog, QStringLiteral("Steps of each training"))->value(), 300);
     // of intervals that no training reaches, one is suggested
-    QCOMPARE(named<QLineEdit>(dialog, QStringLiteral("Values of the second setting, separated by "
-                                                     "commas"))
-                 ->text(),
-             QStringLiteral("20, 200, 2000"));
+    QCOMPARE(named<QLineEdit>(dialog, kSecondValues)->text(), QStringLiteral("20, 200, 2000"));
     ask(dialog, QStringLiteral("2^4, 2^8"), QStringLiteral("2, 5, 2000"), 20);
     QCOMPARE(dialog.note(), QStringLiteral("6 trainings of B amp-fp16, 20 steps each."));
     QVERIFY(!button(dialog, QStringLiteral("Copy"))->isEnabled());
@@ -269,6 +260,46 @@ void TestGridDialog::opensWithWhatDecides() {
     QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
     QCOMPARE(shows->currentText(), zeros);
     QVERIFY(dialog.model().shown() == GridModel::Measure::ZeroGradients);
+    // where the first cell has none, they are shown from the second one on
+    ask(dialog, QStringLiteral("2^60, 2^10"), QString(), 5);
+    size_t shownFrom = 0; // so many cells
+    connect(&dialog.model(), &GridModel::dataChanged, &dialog, [&] {
+        const bool shown = dialog.model().shown() == GridModel::Measure::ZeroGradients;
+        if (shown && dialog.running() && shownFrom == 0) shownFrom = dialog.model().trained();
+    });
+    press(dialog, QStringLiteral("Start"));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    QCOMPARE(shownFrom, size_t{2});
+}
+
+/// Neither what is being read nor an open list may change. Skipped steps decide once there are two
+/// cells: nothing is learned, so the losses are equal.
+void TestGridDialog::theMeasureStaysWhileCellsArrive() {
+    RunConfig still = tinyConfig(5);
+    still.optimizer.lr = 0;
+    ConfigModel config;
+    config.load(still);
+    GridDialog dialog(config);
+    dialog.show();
+    ask(dialog, QStringLiteral("2^60, 2^4, 2^61"), QString(), 5);
+    auto* shows = named<QComboBox>(dialog, QStringLiteral("What the map shows"));
+    bool stays = true;
+    connect(&dialog.model(), &GridModel::dataChanged, &dialog, [&] {
+        const bool isLoss = dialog.model().shown() == GridModel::Measure::Loss;
+        stays = stays && (isLoss || !dialog.running());
+    });
+    for (const bool open : {false, true}) {
+        press(dialog, QStringLiteral("Start"));
+        const int offered = shows->count();
+        if (open) shows->showPopup();
+        QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+        QVERIFY(stays && shows->view()->isVisible() == open);
+        if (open)
+            QVERIFY(shows->count() == offered && shows->currentText() == QStringLiteral("Loss"));
+        if (open) QTest::keyClick(shows->view(), Qt::Key_Escape);
+        QTRY_COMPARE(shows->currentText(), QStringLiteral("Skipped steps"));
+        QVERIFY(shows->count() > offered);
+    }
 }
 
 /// The first of equal cells is the best, whatever it loses.
@@ -292,9 +323,7 @@ void TestGridDialog::cellsWithoutEffectAreTold() {
     QVERIFY2(dialog.note().endsWith(QStringLiteral("3 steps each.")), qPrintable(dialog.note()));
     auto* field = named<QComboBox>(dialog, QStringLiteral("First setting"));
     field->setCurrentIndex(field->findData(QStringLiteral("scaler.mode")));
-    type(named<QLineEdit>(dialog,
-                          QStringLiteral("Values of the first setting, separated by commas")),
-         QStringLiteral("static, dynamic"));
+    type(named<QLineEdit>(dialog, kFirstValues), QStringLiteral("static, dynamic"));
     QVERIFY2(dialog.note().contains(QStringLiteral(" Without effect in 2 of 4 cells: ")),
              qPrintable(dialog.note()));
 }
@@ -506,10 +535,7 @@ void TestGridDialog::settingsFollowTheWindow() {
     QVERIFY(lane->isVisible());
     QCOMPARE(lane->count(), 3);
     // what was typed stays
-    QCOMPARE(named<QLineEdit>(dialog, QStringLiteral("Values of the first setting, separated by "
-                                                     "commas"))
-                 ->text(),
-             QStringLiteral("2^4, 2^6"));
+    QCOMPARE(named<QLineEdit>(dialog, kFirstValues)->text(), QStringLiteral("2^4, 2^6"));
     QVERIFY(config.removeLane(2) && config.removeLane(1));
     QVERIFY(!lane->isVisible()); // there is only one
     auto* field = named<QComboBox>(dialog, QStringLiteral("First setting"));

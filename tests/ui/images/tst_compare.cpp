@@ -504,6 +504,15 @@ void TestCompare::samplesOrTables() {
              qPrintable(view.view(0).toolTip()));
     QCOMPARE(view.view(2).picture().values[0], 1.0f);
     QVERIFY(view.readout().endsWith(QStringLiteral("0 shirt, 1 shoe")));
+    view.setMinimumWidth(1);
+    QStringList notes; // as the panes get narrower
+    for (int width = 1200; width > 200; width -= 5) {
+        view.resize(width, 150);
+        QCoreApplication::processEvents();
+        if (notes.isEmpty() || notes.last() != view.view(0).note()) notes << view.view(0).note();
+    }
+    QCOMPARE(notes.join(u'|'), QStringLiteral("58 of these 64|58 of 64|58/64|"));
+    view.resize(1200, 400);
 
     QTest::keyClick(&view, Qt::Key_5);
     QVERIFY(!view.showsSamples());

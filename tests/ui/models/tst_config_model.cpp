@@ -48,6 +48,7 @@ private slots:
     void liveEditsAfterALaneWent();
     void laneThatComesDoesNotReachTheRun();
     void lanes();
+    void saysWhyNothingCanBeTrained();
     void appliesFollowsEdits();
 };
 
@@ -326,6 +327,17 @@ void TestConfigModel::lanes() {
     QVERIFY(model.rowCount() < before);
     QVERIFY(!model.removeLane(-1));
     checkConfig(model.config());
+}
+
+void TestConfigModel::saysWhyNothingCanBeTrained() {
+    ConfigModel model;
+    QCOMPARE(model.trainingObstacle(), QString());
+    set(model, "task.loss", -1, QStringLiteral("cross-entropy")); // allowed beside other data
+    QVERIFY2(model.trainingObstacle().contains(QStringLiteral("\"Loss\"")),
+             qPrintable(model.trainingObstacle()));
+    QVERIFY(!set(model, "model.width", -1, QStringLiteral("many"))); // is not set
+    model.resetToPreset(model.rowOf("task.loss"));
+    QCOMPARE(model.trainingObstacle(), QString());
 }
 
 void TestConfigModel::appliesFollowsEdits() {

@@ -36,6 +36,7 @@ private slots:
     void scalesThatCannotComeBack();
     void whyAnEpsilonOfZero();
     void allSayTheSameOfALayer();
+    void anEarlierLossHasNoLaterReason();
     void aLostClassIsNoSample();
     void briefSentencesHaveOneForm();
     void scalesOfOneStepAreOneRow();
@@ -89,14 +90,39 @@ void TestEventWords::allSayTheSameOfALayer() {
     for (const Event& event : batch.events)
         texts << EventModel::whyText(event, events.skipReason(event));
     for (const QString& text : texts) {
-        QVERIFY2(text.contains(QLatin1String("Run that layer and those that take its output in "
-                                             "float32 or bfloat16.")),
+        QVERIFY2(text.contains(QLatin1String("If that layer computes in float16, run it and those "
+                                             "that take its output in float32 or bfloat16.")),
                  qPrintable(text));
         QVERIFY2(!text.contains(QLatin1String("learning rate")), qPrintable(text));
     }
     QVERIFY2(lanes.summaries().at(1).endsWith(
                  QLatin1String(" The forward pass of Linear 2 was not finite.")),
              qPrintable(lanes.summaries().at(1)));
+}
+
+/// A loss that came back was lost for another reason than the one that is lost now.
+void TestEventWords::anEarlierLossHasNoLaterReason() {
+    const RunConfig config = defaultConfig();
+    for (const bool skips : {false, true}) {
+        const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+        RunBatch batch;
+        for (int64_t step = 1; step <= 6; ++step) {
+            StepRow row = StepRow(step, 1).set(metric::Loss, 0.25f);
+            if (step == 3 || step > 4) row.set(metric::Loss, NAN).setFlags(kLossNotFinite);
+            if (skips && step > 4)
+                row.set(metric::SkippedSoFar, step - 4).setFlags(kSkipped | kLossNotFinite);
+            batch.rows.push_back(row);
+        }
+        const Event earlier = eventOf(EventKind::LossNotFinite, 3, "Step 3: the loss is nan."),
+                    later = eventOf(EventKind::LossNotFinite, 5, "Step 5: the loss is nan.");
+        batch.events = {earlier, later};
+        run->append(std::move(batch));
+        EventModel events;
+        events.setRun(run);
+        QCOMPARE(events.skipReason(earlier), QString());
+        QVERIFY2(events.skipReason(later).contains(QLatin1String("step 5")),
+                 qPrintable(events.skipReason(later)));
+    }
 }
 
 void TestEventWords::aLostClassIsNoSample() {

@@ -1,6 +1,6 @@
 // The status of a lane: the loss scale of its next step beside edits and forks, and which lane's
 // zero gradients are compared with its own.
-#include "engine/data/known_facts.h"
+#include "engine/data/held_fault.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "tests/support/shown_lanes.h"
@@ -39,11 +39,13 @@ private slots:
     void skipsOfUpdates();
     void skipsOfAParent();
     void aLossThatIsLost();
+    void aLostLossBesideAnAccuracy();
     void aStepThatWasTaken();
     void whatWasJudgedIsNamed();
     void anEarlierBestIsTold();
     void shortWordsHaveTheMedian();
     void shortWordsHaveTheAccuracy();
+    void shortWordsAreOfTheirStep();
     void dataThatAreNotFinite();
     void validationDataThatAreNotFinite();
     void underflowBesideDataFaults();
@@ -126,6 +128,40 @@ void TestRunStatus::shortWordsHaveTheAccuracy() {
     QCOMPARE(texts[2], QStringLiteral("Validation accuracy after step 30: ") + both);
 }
 
+/// A run that ends between two validations has no accuracy of its last step. An accuracy from
+/// before a loss was lost would hide that, and so would the median while most losses are finite.
+void TestRunStatus::shortWordsAreOfTheirStep() {
+    const RunConfig config = defaultConfig();
+    const auto told = [&config](int64_t steps, int64_t lostAt, double validationLoss) {
+        RunModel model;
+        const auto run = shownIn(model, config);
+        RunBatch batch;
+        for (int64_t step = 1; step <= steps; ++step)
+            for (const int lane : {0, 1}) {
+                StepRow row = rowAt(step, lane, 1);
+                if (lane == 1 && lostAt > 0 && step >= lostAt)
+                    row.set(metric::Loss, NAN).setFlags(kLossNotFinite);
+                const bool isNan = lane == 1 && std::isnan(validationLoss);
+                if (step % 50 == 0)
+                    row.set(metric::ValidationLoss, isNan ? validationLoss : 0.5)
+                        .set(metric::Accuracy, isNan ? 0 : 0.97);
+                batch.rows.push_back(row);
+            }
+        run->append(std::move(batch));
+        model.refresh();
+        return model.summaries().last().replace(QChar::Nbsp, u' ');
+    };
+    QCOMPARE(told(200, 0, 0.5), QStringLiteral("Validation accuracy after step 200: A 97 %, "
+                                               "B 97 %."));
+    QCOMPARE(told(227, 0, 0.5), QStringLiteral("Median loss after step 227: A 0.25, B 0.25."));
+    QCOMPARE(told(227, 220, 0.5),
+             QStringLiteral("Median loss after step 227: A 0.25, B not a number."));
+    QCOMPARE(told(200, 195, 0.5),
+             QStringLiteral("Median loss after step 200: A 0.25, B not a number."));
+    QCOMPARE(told(200, 0, NAN),
+             QStringLiteral("Validation accuracy after step 200: A 97 %, B: output is nan."));
+}
+
 /// Where room is short, the losses that are compared are not those of a single step, in which the
 /// order may be another one.
 void TestRunStatus::shortWordsHaveTheMedian() {
@@ -169,6 +205,27 @@ void TestRunStatus::aLossThatIsLost() {
     const QString text = model.summary().replace(QChar::Nbsp, u' ');
     QVERIFY2(text.contains(QLatin1String("not a number (since step 4).")), qPrintable(text));
     QVERIFY2(text.contains(QLatin1String("(median 0.25)")), qPrintable(text));
+}
+
+/// "since" is told of the loss, and stands beside it whatever else is known.
+void TestRunStatus::aLostLossBesideAnAccuracy() {
+    RunModel model;
+    const auto run = shownIn(model);
+    RunBatch steps;
+    for (int64_t step = 1; step <= 4; ++step) {
+        const bool lost = step > 2;
+        steps.rows.push_back(rowAt(step, 1, 1)
+                                 .set(metric::ValidationLoss, lost ? double{NAN} : 0.5)
+                                 .set(metric::Accuracy, lost ? 0 : 0.975)
+                                 .set(metric::SkippedSoFar, int64_t{lost}));
+        if (lost) steps.rows.back().set(metric::Loss, NAN).setFlags(kLossNotFinite);
+    }
+    run->append(std::move(steps));
+    model.refresh();
+    const QString text = model.summary().replace(QChar::Nbsp, u' ');
+    QVERIFY2(text.contains(QLatin1String("not a number (since step 3, output is nan, best 97.5 % "
+                                         "after step 1, 1 skipped)")),
+             qPrintable(text));
 }
 
 /// The lanes have no skips to be judged by, and the loss was lost a step later. In the first lane,
@@ -272,9 +329,7 @@ void TestRunStatus::validationDataThatAreNotFinite() {
     RunConfig config = defaultConfig();
     config.task.kind = TaskKind::Arrays;
     config.task.x = "held-back-nan.npy";
-    DataFacts facts;
-    facts.heldFault = Message::data("The validation data hold inf or nan.");
-    knownFacts().put(taskOf(config), {facts, {}});
+    setHeldFault(taskOf(config), Message::data("The validation data hold inf or nan."));
     const QString told = QStringLiteral(
         " The validation data hold inf or nan. Such values can make the validation loss inf or "
         "nan, whatever the precision: correct them, or leave the samples out.");
@@ -439,6 +494,10 @@ void TestRunStatus::anEditedScale() {
     run->append(std::move(before));
     model.refresh();
     QCOMPARE(model.lane(1).scale(), 1024.0f);
+    GradientRange counted;
+    counted.step = 6;
+    counted.scale = 1024;
+    QVERIFY(haveNewScale(counted, run->now(), 1));
     run->append(overflowAt(6, 1, 1024)); // the first step with the edited scale
     model.refresh();
     QCOMPARE(model.lane(1).scale(), 512.0f);
@@ -465,7 +524,12 @@ void TestRunStatus::theScaleOfAFork() {
     model.refresh();
     QCOMPARE(model.lanes(), 3);
     QCOMPARE(model.lane(2).scale(), 256.0f);
-    run->append(overflowAt(6, 2, 256)); // its first step
+    GradientRange counted;
+    counted.step = run->now().totals(2).last().step + 1;
+    counted.scale = 256;
+    QCOMPARE(counted.step, int64_t{6});
+    QVERIFY(!haveNewScale(counted, run->now(), 2)); // nobody has set it
+    run->append(overflowAt(6, 2, 256));             // its first step
     model.refresh();
     QCOMPARE(model.lane(2).scale(), 128.0f);
 }

@@ -163,7 +163,7 @@ void TestRefusedValues::refusedTextsGo() {
     QCOMPARE(line->text(), QStringLiteral("0.5"));
 }
 
-/// A restart would use the value before, or be refused.
+/// A restart would use the last allowed value, or be refused.
 void TestRefusedValues::noRestartIsOfferedWithThem() {
     ConfigModel model;
     SetupPanel panel(model);
@@ -180,10 +180,8 @@ void TestRefusedValues::noRestartIsOfferedWithThem() {
     QVERIFY2(offers(), qPrintable(text->text()));
     type(box, QStringLiteral("70000"));
     QVERIFY(panel.restartShown() && button->isHidden());
-    QCOMPARE(
-        text->text(),
-        QStringLiteral("Width has a value that is not allowed. A restart uses the value before "
-                       "it."));
+    QCOMPARE(text->text(), QStringLiteral("Width has a value that is not allowed. A restart uses "
+                                          "the last allowed value."));
     type(box, QStringLiteral("64"));
     QVERIFY2(offers(), qPrintable(text->text()));
     // allowed by itself, but not beside the others
@@ -197,10 +195,18 @@ void TestRefusedValues::noRestartIsOfferedWithThem() {
     const QModelIndex interval = model.index(model.rowOf("scaler.growth_interval", 1));
     QVERIFY(!model.setData(interval, QStringLiteral("many")));
     QCOMPARE(text->text(), QStringLiteral("Growth interval of lane B has a value that is not "
-                                          "allowed. A restart uses the value before it."));
+                                          "allowed. A restart uses the last allowed value."));
     model.setUntrained(true);
     QVERIFY(!model.setData(interval, QStringLiteral("more")));
-    QVERIFY2(text->text().endsWith(QStringLiteral(" Play uses the value before it.")),
+    QVERIFY2(text->text().endsWith(QStringLiteral(" Play uses the last allowed value.")),
+             qPrintable(text->text()));
+    // a setting that is hidden, as FP32 has no loss scaler, cannot be corrected and is not used
+    model.setUntrained(false);
+    const QModelIndex precision = model.index(model.rowOf("precision", 1));
+    QVERIFY(model.setData(precision, QStringLiteral("fp32")));
+    QVERIFY(!panel.editor("scaler.growth_interval", 1)->applies());
+    QVERIFY2(panel.restartShown() && !button->isHidden() &&
+                 !text->text().contains(QStringLiteral("not allowed")),
              qPrintable(text->text()));
 }
 

@@ -10,6 +10,7 @@
 #include <QLocale>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QStatusBar>
 
 #include <memory>
 
@@ -66,6 +67,8 @@ private slots:
     void resetTakesContinueBack();
     void resetKeepsALengthThatWasEdited();
     void resetBringsEpochsBack();
+    void continuedExperimentIsSaved();
+    void saysWhatChangedInASavedExperiment();
     void continuesPastItsPatience();
     void saysThatPatienceEndedIt();
     void aScaleIsUndone();
@@ -132,6 +135,67 @@ void TestAfterTheEnd::resetBringsEpochsBack() {
     QVERIFY(reaches(window, SessionState::Ready));
     QCOMPARE(window.config().config().epochs, int64_t{5});
     QCOMPARE(stopOf(window), 20);
+}
+
+/// With the length that it had first, on which a schedule depends, but Continue is no live change.
+void TestAfterTheEnd::continuedExperimentIsSaved() {
+    RunConfig config = tinyConfig(30);
+    const auto usual = config.lanes[0].scaler.initScale;
+    config.lanes[0].scaler.initScale = 4; // has no effect in FP32
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    ConfigModel& model = window.config();
+    const QModelIndex seed = model.index(model.rowOf("run.seed"));
+    const QString path = opened.folder.filePath(QStringLiteral("longer.json"));
+    const auto savesWith = [&](const QString& what) {
+        window.saveExperiment(path);
+        const QString told = QStringLiteral("Saved as ") + path + what;
+        return window.bannerText().isEmpty() && window.statusBar()->currentMessage() == told;
+    };
+    QVERIFY(trainsTo(window, 30));
+    QVERIFY(trainsTo(window, 60));
+    QVERIFY2(savesWith(QStringLiteral(", with the changed end of the run")),
+             qPrintable(window.statusBar()->currentMessage()));
+    const RunConfig saved = readConfig(path.toStdString());
+    QCOMPARE(saved.steps, int64_t{30});
+    QVERIFY(!saved.edits.empty());
+    QCOMPARE(saved.lanes[0].scaler.initScale, usual);
+    Opened again(tinyConfig(7));
+    again.window.openFile(path);
+    QVERIFY(trainsTo(again.window, 60));
+    // with other settings, the file has the length that they show, and lacks nothing
+    const QVariant before = model.data(seed, Qt::EditRole);
+    QVERIFY(model.setData(seed, 12));
+    QVERIFY(savesWith({}));
+    QCOMPARE(readConfig(path.toStdString()).steps, int64_t{60});
+    QVERIFY(model.setData(seed, before));
+    window.setStopStep(80);
+    QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), 0.005));
+    QVERIFY(trainsTo(window, 80));
+    QVERIFY2(savesWith(QStringLiteral(", with the live changes of the run")),
+             qPrintable(window.statusBar()->currentMessage()));
+    QVERIFY(model.setData(seed, 12));
+    window.saveExperiment(path);
+    QVERIFY2(window.bannerText().contains(QStringLiteral("run. The live changes of the run are")),
+             qPrintable(window.bannerText()));
+}
+
+void TestAfterTheEnd::saysWhatChangedInASavedExperiment() {
+    RunConfig recorded = tinyConfig(30);
+    const auto said = [&recorded] {
+        return RunWords::savedExperiment(QStringLiteral("a.json"), recorded);
+    };
+    recorded.edits = {{31, -1, "run.steps", int64_t{60}}, {31, -1, "run.patience", int64_t{4}}};
+    QVERIFY(!RunWords::isChanged(recorded));
+    QCOMPARE(said(), QStringLiteral("Saved as a.json, with the changed end of the run"));
+    recorded.forks.emplace_back();
+    QVERIFY(RunWords::isChanged(recorded));
+    QCOMPARE(said(), QStringLiteral("Saved as a.json, with the forks of the run"));
+    QVERIFY(RunWords::savedWithoutChanges(recorded).contains(QStringLiteral("The forks of the")));
+    recorded.edits.push_back({40, -1, "optimizer.lr", 0.5});
+    QCOMPARE(said(), QStringLiteral("Saved as a.json, with the forks and live changes of the run"));
+    QVERIFY(RunWords::savedWithoutChanges(recorded).contains(
+        QStringLiteral("The forks and live changes of the")));
 }
 
 void TestAfterTheEnd::continuesPastItsPatience() {

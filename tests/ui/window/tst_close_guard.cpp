@@ -2,7 +2,7 @@
 // kept is there at the next start.
 #include "engine/runs/left_session.h"
 #include "tests/support/growth_limit.h"
-#include "tests/support/opened_window.h"
+#include "tests/support/left_runs.h"
 #include "tests/support/served_events.h"
 #include "ui/models/run_list_model.h"
 #include "ui/plots/plot_stack.h"
@@ -11,7 +11,6 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QLineEdit>
-#include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QTimer>
@@ -45,10 +44,6 @@ WindowOptions asking(const QTemporaryDir& sessions) {
     WindowOptions options = keeping(sessions);
     options.askAfterSeconds = 0;
     return options;
-}
-
-std::vector<std::string> namesIn(const QTemporaryDir& sessions) {
-    return sessionsIn(keeping(sessions).sessions.toStdString());
 }
 
 /// Trains networks that have just been built.
@@ -99,17 +94,6 @@ Question closes(MainWindow& window, std::optional<QMessageBox::StandardButton> a
 
 bool isClosed(MainWindow& window) {
     return QTest::qWaitFor([&] { return !window.isVisible(); }, kPatience);
-}
-
-QMessageBox* offer(MainWindow& window) {
-    QMessageBox* box = nullptr;
-    (void)QTest::qWaitFor(
-        [&] {
-            box = window.findChild<QMessageBox*>(QStringLiteral("leftRuns"));
-            return box && box->isVisible();
-        },
-        kPatience);
-    return box;
 }
 
 /// Their bits: a loss may be nan.

@@ -68,6 +68,18 @@ void forkInto(MainWindow& window) {
     QCOMPARE(window.bannerText(), QString());
 }
 
+/// Forks, and trains to the end with another learning rate.
+void trainForked(MainWindow& window) {
+    forkInto(window);
+    window.setStopStep(kSteps);
+    QVERIFY(reaches(window, SessionState::Paused)); // no longer at its end
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.005")));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QVERIFY(reachesStep(window, kSteps));
+}
+
 /// Whether the settings of a lane are below this heading.
 bool hasHeading(MainWindow& window, const QString& title) {
     const auto sections = window.setup().findChildren<Section*>();
@@ -144,14 +156,7 @@ void TestForks::picturesLeaveNoGap() {
 void TestForks::savedRunGoesTheSameWay() {
     Opened opened(tinyConfig(kSteps));
     MainWindow& window = opened.window;
-    forkInto(window);
-    window.setStopStep(kSteps);
-    QVERIFY(reaches(window, SessionState::Paused)); // no longer at its end
-    ConfigModel& model = window.config();
-    QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.005")));
-    window.play();
-    QVERIFY(reaches(window, SessionState::Finished));
-    QVERIFY(reachesStep(window, kSteps));
+    trainForked(window);
     const QString folder = opened.folder.filePath(QStringLiteral("results"));
     window.saveResults(folder);
     const RunConfig saved = readConfig(QDir(folder).filePath("experiment.json").toStdString());
@@ -189,17 +194,12 @@ void TestForks::savedRunGoesTheSameWay() {
 void TestForks::experimentFileGoesTheSameWay() {
     Opened opened(tinyConfig(kSteps));
     MainWindow& window = opened.window;
-    forkInto(window);
-    window.setStopStep(kSteps);
-    QVERIFY(reaches(window, SessionState::Paused)); // no longer at its end
-    ConfigModel& model = window.config();
-    QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.005")));
-    window.play();
-    QVERIFY(reaches(window, SessionState::Finished));
-    QVERIFY(reachesStep(window, kSteps));
+    trainForked(window);
     const QString path = opened.folder.filePath(QStringLiteral("forked.json"));
     window.saveExperiment(path);
     QCOMPARE(window.bannerText(), QString());
+    QCOMPARE(window.statusBar()->currentMessage(),
+             QStringLiteral("Saved as %1, with the forks and live changes of the run").arg(path));
     const RunConfig saved = readConfig(path.toStdString());
     QCOMPARE(saved.lanes.size(), size_t{2});
     QCOMPARE(saved.forks.size(), size_t{1});
@@ -215,6 +215,7 @@ void TestForks::experimentFileGoesTheSameWay() {
     QVERIFY(reachesStep(again.window, kSteps));
     QVERIFY(reaches(again.window, SessionState::Finished));
     QCOMPARE(pointsOf(again.window, loss), pointsOf(window, loss));
+    ConfigModel& model = window.config();
     QVERIFY(model.setData(model.index(model.rowOf("run.seed")), QStringLiteral("12")));
     window.saveExperiment(path); // other settings
     QVERIFY2(window.bannerText().contains(QStringLiteral("File > Save results")),

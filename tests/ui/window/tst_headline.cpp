@@ -1,5 +1,5 @@
 // The sentence above the pictures in windows that are too narrow for it: a shorter one replaces it,
-// never a part of it.
+// never a part of it. Also when the gradients are counted that it may tell of.
 #include "engine/data/dataset.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/opened_window.h"
@@ -13,6 +13,8 @@
 
 #include <QElapsedTimer>
 #include <QLabel>
+#include <QSignalSpy>
+#include <QStandardPaths>
 #include <QTest>
 
 namespace tst_headline {
@@ -51,6 +53,7 @@ private slots:
     void presetsInvite();
     void eventsAreTold();
     void lostGradientsAreTold();
+    void aHiddenWindowCountsNone();
     void lossesOfManyLanesFit();
     void skipsAreToldOfLanesThatScale();
     void runsAreSummedUp();
@@ -124,6 +127,35 @@ void TestHeadline::lostGradientsAreTold() {
     QTRY_VERIFY_WITH_TIMEOUT(!says(kLost), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(says(kLost), kPatience);
     QVERIFY2(clock.elapsed() > 1000, qPrintable(QString::number(clock.elapsed())));
+}
+
+/// Counts cost time: nobody reads what they tell.
+void TestHeadline::aHiddenWindowCountsNone() {
+    FakeScript script;
+    Opened opened(tinyConfig(50), played(script));
+    MainWindow& window = opened.window;
+    ExperimentController& controller = window.controller();
+    QVERIFY(reaches(window, SessionState::Ready));
+    int64_t steps = 0;
+    /// Trains one step; whether it brings the counts to so many, and no further.
+    const auto stepCountsTo = [&](int counts) {
+        controller.stepOnce();
+        ++steps;
+        if (!QTest::qWaitFor([&] { return script.steps == steps && script.looks == counts; },
+                             kPatience))
+            return false;
+        for (int i = 0; i < 2; ++i) { // the first one may come before a count
+            const QSignalSpy refused(&controller, &ExperimentController::refused);
+            controller.edit(-1, "model.width", FieldValue{int64_t{8}});
+            if (!QTest::qWaitFor([&] { return !refused.isEmpty(); }, kPatience)) return false;
+        }
+        return script.looks == counts;
+    };
+    QVERIFY(stepCountsTo(1));
+    window.hide();
+    QVERIFY(stepCountsTo(1));
+    window.show();
+    QVERIFY(stepCountsTo(2));
 }
 
 /// Lanes share a sentence: one for each would be cut off.

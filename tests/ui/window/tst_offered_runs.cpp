@@ -1,10 +1,13 @@
-// The runs of windows that crashed, as the next one names them: in which order, and since when.
-#include "engine/runs/session_lock.h"
-#include "tests/support/opened_window.h"
+// The runs of windows that crashed, as the next one names them: in which order, and since when; and
+// what it says where they cannot be read.
+#include "tests/support/left_runs.h"
 
-#include <QMessageBox>
+#include <QAbstractButton>
+#include <QDir>
+#include <QFileInfo>
 #include <QRegularExpression>
-#include <QTest>
+#include <QSignalSpy>
+#include <QStatusBar>
 
 #include <string>
 #include <vector>
@@ -23,27 +26,13 @@ bool trainsAndCrashes(const QTemporaryDir& sessions, int64_t steps) {
            opened.window.keepSession().empty();
 }
 
-QMessageBox* offer(MainWindow& window) {
-    QMessageBox* box = nullptr;
-    (void)QTest::qWaitFor(
-        [&] {
-            box = window.findChild<QMessageBox*>(QStringLiteral("leftRuns"));
-            return box && box->isVisible();
-        },
-        kPatience);
-    return box;
-}
-
-std::vector<std::string> namesIn(const QTemporaryDir& sessions) {
-    return sessionsIn(keeping(sessions).sessions.toStdString());
-}
-
 } // namespace
 
 class TestOfferedRuns : public QObject {
     Q_OBJECT
 private slots:
     void theNewestSessionComesFirst();
+    void saysNoLongerThatItRestores();
 };
 
 /// A run that was restored is older than the session that has it now: its time is not told.
@@ -70,6 +59,31 @@ void TestOfferedRuns::theNewestSessionComesFirst() {
         QStringLiteral("^[^\n]*, 30 steps, from the session begun (today at|on) [^;\n]*; can go on "
                        "after step 30\n[^\n]*, 25 steps; can go on after step 25$"));
     QVERIFY2(lines.match(box->informativeText()).hasMatch(), qPrintable(box->informativeText()));
+}
+
+/// Also where nothing comes of it.
+void TestOfferedRuns::saysNoLongerThatItRestores() {
+    const QTemporaryDir sessions;
+    QVERIFY(trainsAndCrashes(sessions, 25));
+    Opened opened(tinyConfig(7), keeping(sessions));
+    MainWindow& window = opened.window;
+    QMessageBox* box = offer(window);
+    QVERIFY(box);
+    for (const QFileInfo& file : QDir(keeping(sessions).sessions).entryInfoList(QDir::Files)) {
+        if (file.suffix() == QLatin1String("lock")) continue;
+        QFile damaged(file.filePath());
+        QVERIFY(damaged.open(QIODevice::WriteOnly)); // meanwhile
+        damaged.write(QByteArray(100'000, 'x'));
+    }
+    const QSignalSpy told(window.statusBar(), &QStatusBar::messageChanged);
+    box->button(QMessageBox::Open)->click();
+    QVERIFY(QTest::qWaitFor(
+        [&] {
+            return window.bannerText().startsWith(QStringLiteral("Not all runs could be restored"));
+        },
+        kPatience));
+    QVERIFY(told.contains({QStringLiteral("Restoring runs…")}));
+    QCOMPARE(window.statusBar()->currentMessage(), QString());
 }
 
 } // namespace tst_offered_runs

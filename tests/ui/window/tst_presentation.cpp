@@ -92,6 +92,7 @@ private slots:
     void eventsAreToldWhereOneLooks();
     void theListTellsOfTheSameEvent();
     void saysThatThereAreNoEvents();
+    void saysThatThereAreNoMoreEvents();
 };
 
 void TestPresentation::showsWhatAnAudienceReads_data() {
@@ -520,6 +521,20 @@ void TestPresentation::saysThatThereAreNoEvents() {
     QTest::keyClick(&window, Qt::Key_E);
     QTRY_COMPARE(window.statusBar()->currentMessage(), QStringLiteral("No events so far"));
     QVERIFY(window.findChild<QLabel*>(QStringLiteral("presentationMessage"))->isVisible());
+}
+
+void TestPresentation::saysThatThereAreNoMoreEvents() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    present(window);
+    window.statusBar()->clearMessage();
+    QTest::keyClick(&window, Qt::Key_E, Qt::ShiftModifier); // to the last one
+    QTRY_VERIFY(window.plots().eventPointedAt().has_value());
+    QCOMPARE(window.statusBar()->currentMessage(), QString());
+    QTest::keyClick(&window, Qt::Key_E);
+    QTRY_COMPARE(window.statusBar()->currentMessage(),
+                 QStringLiteral("No more events in this direction"));
 }
 
 } // namespace tst_presentation

@@ -45,9 +45,11 @@ QString recordedBy(Opened& opened) {
     return folder;
 }
 
-/// Opens it and waits until it is known that it cannot be trained.
-bool shows(MainWindow& window, const QString& folder) {
-    window.openFile(folder);
+/// Opens such a run and waits until it is known that it cannot be trained.
+bool showsRecorded(Opened& opened) {
+    MainWindow& window = opened.window;
+    if (!reaches(window, SessionState::Ready)) return false;
+    window.openFile(recordedBy(opened));
     return QTest::qWaitFor(
         [&] {
             return window.run().step() == kTrained && window.showsSaved() &&
@@ -72,9 +74,7 @@ private slots:
 void TestRecordedRun::canBeLookedAt() {
     Opened opened(tinyConfig(kTrained));
     MainWindow& window = opened.window;
-    QVERIFY(reaches(window, SessionState::Ready));
-    const QString folder = recordedBy(opened);
-    QVERIFY(shows(window, folder));
+    QVERIFY(showsRecorded(opened));
     const auto* banner = window.findChild<Banner*>();
     QVERIFY2(!banner->isVisible(), qPrintable(banner->text())); // nothing is wrong
     QTRY_VERIFY(!window.findChild<CompareView*>()->isVisible());
@@ -100,9 +100,7 @@ void TestRecordedRun::canBeLookedAt() {
 void TestRecordedRun::cannotBeTrained() {
     Opened opened(tinyConfig(kTrained));
     MainWindow& window = opened.window;
-    QVERIFY(reaches(window, SessionState::Ready));
-    const QString folder = recordedBy(opened);
-    QVERIFY(shows(window, folder));
+    QVERIFY(showsRecorded(opened));
     for (const char* name : {"play", "step", "reset"}) {
         const auto* button = window.findChild<QPushButton*>(QLatin1String(name));
         QVERIFY2(button && !button->isEnabled(), name);
@@ -133,9 +131,7 @@ void TestRecordedRun::cannotBeTrained() {
 void TestRecordedRun::getsNoLanes() {
     Opened opened(tinyConfig(kTrained));
     MainWindow& window = opened.window;
-    QVERIFY(reaches(window, SessionState::Ready));
-    const QString folder = recordedBy(opened);
-    QVERIFY(shows(window, folder));
+    QVERIFY(showsRecorded(opened));
     QVERIFY(takesKeys(window));
     const auto lanes = [&window] { return window.config().config().lanes.size(); };
     const size_t recorded = lanes();
@@ -178,9 +174,7 @@ void TestRecordedRun::getsNoLanes() {
 void TestRecordedRun::hasNoLayers() {
     Opened opened(tinyConfig(kTrained));
     MainWindow& window = opened.window;
-    QVERIFY(reaches(window, SessionState::Ready));
-    const QString folder = recordedBy(opened);
-    QVERIFY(shows(window, folder));
+    QVERIFY(showsRecorded(opened));
     const QString plot = QStringLiteral("the plot Gradients over time");
     QTRY_VERIFY2(window.gradients().note().contains(plot), qPrintable(window.gradients().note()));
     fileAction(window, QStringLiteral("Gradients by layer"))->trigger();

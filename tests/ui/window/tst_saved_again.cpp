@@ -6,6 +6,9 @@
 #include "ui/dialogs/ask.h"
 #include "ui/dialogs/kept_files.h"
 
+#include <QDialogButtonBox>
+#include <QPushButton>
+
 namespace tst_saved_again {
 
 using namespace halfscope;
@@ -13,6 +16,25 @@ using namespace halfscope;
 namespace {
 
 constexpr int64_t kTrained = 30;
+
+struct Proposed {
+    QString path{};
+    bool canBeSaved = false;
+};
+
+/// Returns the folder that Save results proposes, and chooses none.
+Proposed proposedBy(MainWindow& window) {
+    Proposed proposed;
+    QTimer::singleShot(0, &window, [&proposed] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        const auto* save = dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Open);
+        proposed = {dialog->selectedFiles().value(0), save->isEnabled()};
+        dialog->reject();
+    });
+    if (QAction* save = fileAction(window, QStringLiteral("Save &results…"))) save->trigger();
+    return proposed;
+}
 
 } // namespace
 
@@ -30,6 +52,7 @@ private slots:
     void notWhereAnotherRunWrites();
     void noFileOfItAlone();
     void itsFolderIsProposed();
+    void onlyItsNameWhereItsPlaceIsGone();
 };
 
 /// All files, also those that the window shows in part; and once more after the run was brought
@@ -202,17 +225,25 @@ void TestSavedAgain::itsFolderIsProposed() {
     Opened opened(tinyConfig(7));
     opened.window.openFile(folder);
     QVERIFY(showsSaved(opened.window));
-    QAction* save = fileAction(opened.window, QStringLiteral("Save &results…"));
-    QVERIFY(save);
-    QStringList proposed;
-    QTimer::singleShot(0, &opened.window, [&proposed] {
-        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-        QVERIFY(dialog);
-        proposed = dialog->selectedFiles();
-        dialog->reject();
-    });
-    save->trigger();
-    QCOMPARE(proposed, QStringList(wholePath(folder)));
+    QCOMPARE(proposedBy(opened.window).path, wholePath(folder));
+}
+
+/// Nor in a folder that is gone: Save would refuse every name there.
+void TestSavedAgain::onlyItsNameWhereItsPlaceIsGone() {
+    const QString place = m_folder.filePath(QStringLiteral("stick"));
+    const QString folder = copyOf(m_results, place + QStringLiteral("/lecture"));
+    Opened opened(tinyConfig(7));
+    opened.window.openFile(folder);
+    QVERIFY(showsSaved(opened.window));
+    QVERIFY(QDir(folder).removeRecursively());
+    Proposed proposed = proposedBy(opened.window); // it can be created again
+    QCOMPARE(proposed.path, wholePath(folder));
+    QVERIFY(proposed.canBeSaved);
+    QVERIFY(QDir(place).removeRecursively());
+    proposed = proposedBy(opened.window);
+    QCOMPARE(QFileInfo(proposed.path).fileName(), QStringLiteral("lecture"));
+    QVERIFY2(QFileInfo(proposed.path).dir().exists(), qPrintable(proposed.path));
+    QVERIFY(proposed.canBeSaved);
 }
 
 } // namespace tst_saved_again

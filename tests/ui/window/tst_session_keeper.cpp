@@ -1,7 +1,7 @@
 // Windows that end without being closed, and what the next window offers.
 #include "engine/runs/session_file.h"
 #include "tests/support/cpu_run.h"
-#include "tests/support/opened_window.h"
+#include "tests/support/left_runs.h"
 #include "ui/models/run_list_model.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/setup_panel.h"
@@ -12,7 +12,6 @@
 #include <QAbstractButton>
 #include <QDir>
 #include <QFileInfo>
-#include <QMessageBox>
 #include <QRegularExpression>
 #include <QSettings>
 #include <QSignalSpy>
@@ -40,17 +39,6 @@ int64_t leave(const QTemporaryDir& sessions, int64_t steps) {
         opened.window.runs().rowCount() == 1;
     opened.window.keepSession();
     return listed ? opened.window.shown().run()->step() : 0;
-}
-
-QMessageBox* offer(MainWindow& window, int wait) {
-    QMessageBox* box = nullptr;
-    (void)QTest::qWaitFor(
-        [&] {
-            box = window.findChild<QMessageBox*>(QStringLiteral("leftRuns"));
-            return box && box->isVisible();
-        },
-        wait);
-    return box;
 }
 
 /// Whether the window asked and was answered.
@@ -104,8 +92,11 @@ void TestSessionKeeper::restores() {
              qPrintable(box->informativeText()));
     opened.window.openPreset(QStringLiteral("overflow"));
     QVERIFY(reaches(opened.window, SessionState::Ready));
+    const QSignalSpy told(opened.window.statusBar(), &QStatusBar::messageChanged);
     QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);
     QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience); // in place of a mere preset
+    QVERIFY(told.contains({QStringLiteral("Restoring runs…")}));
+    QTRY_COMPARE(opened.window.statusBar()->currentMessage(), QString()); // it is seen
     QCOMPARE(opened.window.shown().run()->step(), int64_t{40});
     // it belongs to this session now
     QVERIFY(QTest::qWaitFor(
