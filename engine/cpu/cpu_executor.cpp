@@ -152,7 +152,7 @@ public:
 
     const DeviceInfo& device() const override { return m_device; }
     CompileOptions compileOptions() const override {
-        return {.rewrites = Rewrites::SavePasses, .channelSums = true};
+        return {.rewrites = Rewrites::SavePasses, .channelSums = true, .wideBias = true};
     }
     void load(std::shared_ptr<const Program>) override;
     RunResult run(RunMode, const Visitor&) override;

@@ -48,14 +48,15 @@ float* Matmul::threadArea(int thread) const {
 }
 
 float* Matmul::partial(int64_t part) const {
-    return m_scratch + m_plan.packedFloats() +
+    return m_scratch + m_plan.packedFloats() + m_plan.biasFloats() +
            (m_plan.split() ? static_cast<size_t>(part) * areaFloats(m_plan.m * m_plan.n) : 0);
 }
 
 void Matmul::run() const {
     const MatmulPlan& p = m_plan;
+    widenBias();
     if (p.k == 0) {
-        std::fill_n(static_cast<std::byte*>(m_call.out), m_call.node.bytes(), std::byte{0});
+        storeBias();
         return;
     }
     if (p.split()) {
@@ -96,6 +97,7 @@ int64_t Matmul::rowUnit(const MatmulPlan& p) {
 }
 
 void Matmul::prepare() const {
+    widenBias();
     if (m_plan.packsB()) packB(0);
 }
 
@@ -124,8 +126,43 @@ void Matmul::finish() const {
             for (int64_t i = 0; i < count; ++i)
                 sum[i] += more[i];
         }
+        for (int64_t i = 0; p.bias && i < count;) {
+            const int64_t column = (first + i) % p.n, columns = std::min(p.n - column, count - i);
+            addBias(sum + i, 1, columns, p.n, column);
+            i += columns;
+        }
         storeFromFloat(p.out, sum, elementAt(m_call.out, first, p.out), static_cast<size_t>(count));
     });
+}
+
+// ---- bias --------------------------------------------------------------------------------------
+
+const float* Matmul::bias() const {
+    return m_plan.biasFloats() > 0 ? m_scratch + m_plan.packedFloats()
+                                   : static_cast<const float*>(m_call.in[2].data);
+}
+
+void Matmul::widenBias() const {
+    if (m_plan.biasFloats() > 0)
+        loadAsFloat(m_plan.in, m_call.in[2].data, m_scratch + m_plan.packedFloats(),
+                    static_cast<size_t>(m_plan.n));
+}
+
+/// Stores the result of a product without terms.
+void Matmul::storeBias() const {
+    const MatmulPlan& p = m_plan;
+    std::fill_n(static_cast<std::byte*>(m_call.out), m_call.node.bytes(), std::byte{0});
+    for (int64_t row = 0; p.bias && row < p.batch * p.m; ++row)
+        storeFromFloat(p.out, bias(), elementAt(m_call.out, row * p.n, p.out),
+                       static_cast<size_t>(p.n));
+}
+
+void Matmul::addBias(float* c, int64_t rows, int64_t columns, int64_t ldc, int64_t column) const {
+    if (!m_plan.bias) return;
+    const float* more = bias() + column;
+    for (int64_t row = 0; row < rows; ++row, c += ldc)
+        for (int64_t i = 0; i < columns; ++i)
+            c[i] += more[i];
 }
 
 // ---- tiles -------------------------------------------------------------------------------------
@@ -242,7 +279,10 @@ void Matmul::tileF32(int64_t batch, int64_t row, int64_t column, int thread) con
         product({rows, columns, p.k, p.transposeA, p.transposeB, p.lda(), p.ldb(), ldc, false}, a,
                 b, c);
     }
-    if (!direct) narrow(c, rows, columns, first);
+    if (direct)
+        addBias(c, rows, columns, ldc, column);
+    else
+        narrow(c, rows, columns, first);
 }
 
 void Matmul::tileLow(int64_t batch, int64_t row, int64_t column, int thread) const {
@@ -301,16 +341,17 @@ void Matmul::tilePairs(int64_t batch, int64_t row, int64_t column, int thread) c
     narrow(c, rows, columns, (batch * p.m + row) * p.n + column);
 }
 
-void Matmul::narrow(const float* c, int64_t rows, int64_t columns, int64_t first) const {
+void Matmul::narrow(float* c, int64_t rows, int64_t columns, int64_t first) const {
     std::byte* out = elementAt(m_call.out, first, m_plan.out);
-    if (columns == m_plan.n) {
+    if (columns == m_plan.n && !m_plan.bias) {
         storeFromFloat(m_plan.out, c, out, static_cast<size_t>(rows * columns));
         return;
     }
     const int64_t stride = m_plan.n * static_cast<int64_t>(bytesOf(m_plan.out));
-    for (int64_t row = 0; row < rows; ++row)
-        storeFromFloat(m_plan.out, c + row * columns, out + row * stride,
-                       static_cast<size_t>(columns));
+    for (int64_t row = 0; row < rows; ++row, c += columns, out += stride) {
+        addBias(c, 1, columns, columns, first % m_plan.n);
+        storeFromFloat(m_plan.out, c, out, static_cast<size_t>(columns));
+    }
 }
 
 /// Adds the product over inner indices [k, k + MatmulPlan::kSplitDepth) to c.
@@ -479,7 +520,10 @@ void Matmul::tileTerms(int64_t batch, int64_t row, int64_t column, int thread) c
             ofB.add(exponents[i]);
         multiplyTermBlock(x, termPanelsAt(x.k, column), ofB, thread, c, ldc, x.k > 0);
     }
-    if (!direct) narrow(c, x.rows, x.columns, first);
+    if (direct)
+        addBias(c, x.rows, x.columns, ldc, column);
+    else
+        narrow(c, x.rows, x.columns, first);
 }
 
 void Matmul::splitChunkTerms(int64_t k, bool accumulate, int thread, float* c) const {

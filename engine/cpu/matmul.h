@@ -14,6 +14,7 @@ namespace halfscope {
 struct MatmulPlan {
     int64_t batch = 1, m = 0, n = 0, k = 0;
     bool transposeA = false, transposeB = false;
+    bool bias = false; ///< whether one is added to each row before it is stored
     bool tf32 = false; ///< f32 operands are rounded when they are read
     DType in = DType::F32, out = DType::F32;
     int64_t parts = 1;                      ///< partial sums over the inner axis, added in order
@@ -42,14 +43,17 @@ struct MatmulPlan {
     /// The number of tasks for the pool at a time.
     int64_t tasks() const;
 
-    // Floats of scratch: the packed b, then the partial sums, then one area for each thread.
+    // Floats of scratch: the packed b, then the bias, then the partial sums, then one area for each
+    // thread.
     size_t packedFloats() const;
+    size_t biasFloats() const;  ///< 0 when it is read where it is
     size_t exponentsAt() const; ///< in the packed b: two for each panel of each block
     size_t wideFloats() const;  ///< at the start of a thread's area: its part of the operands
     size_t threadFloats() const;
     size_t partialFloats() const;
     size_t scratchFloats(int threads) const {
-        return packedFloats() + partialFloats() + static_cast<size_t>(threads) * threadFloats();
+        return packedFloats() + biasFloats() + partialFloats() +
+               static_cast<size_t>(threads) * threadFloats();
     }
 
 private:
@@ -75,7 +79,7 @@ public:
     /// step, is taken by one thread in order.
     static int64_t rowStep(const MatmulPlan&);
     static int64_t rowUnit(const MatmulPlan&);
-    void prepare() const; ///< before the first rows: packs b, if the plan does so
+    void prepare() const; ///< before the first rows: widens the bias and packs b, if need be
     void rows(int64_t begin, int64_t end, int thread) const;
     void finish() const; ///< after the last rows: writes what belongs to no row
 
@@ -96,7 +100,12 @@ private:
     void tileLow(int64_t batch, int64_t row, int64_t column, int thread) const;
     void tilePairs(int64_t batch, int64_t row, int64_t column, int thread) const;
     void tileTerms(int64_t batch, int64_t row, int64_t column, int thread) const;
-    void narrow(const float* c, int64_t rows, int64_t columns, int64_t first) const;
+    const float* bias() const;
+    void widenBias() const;
+    void storeBias() const;
+    /// Adds the bias of the columns from `column` on to a block of sums.
+    void addBias(float* c, int64_t rows, int64_t columns, int64_t ldc, int64_t column) const;
+    void narrow(float* c, int64_t rows, int64_t columns, int64_t first) const;
     void splitChunk(int64_t k, bool accumulate, int thread, float* c) const;
     void splitChunkPairs(int64_t k, bool accumulate, int thread, float* c) const;
     void splitChunkTerms(int64_t k, bool accumulate, int thread, float* c) const;

@@ -42,6 +42,7 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     const auto& attrs = std::get<MatmulAttrs>(node.attrs);
     transposeA = attrs.transposeA;
     transposeB = attrs.transposeB;
+    bias = node.in.size() == 3;
     m = node.shape[node.shape.rank() - 2];
     n = node.shape.back();
     k = attrs.transposeA ? a[a.rank() - 2] : a.back();
@@ -118,6 +119,8 @@ size_t MatmulPlan::packedFloats() const {
     if (!packsB()) return 0;
     return panels ? exponentsAt() + areaFloats(2 * blockPanels()) : areaFloats(k * n);
 }
+
+size_t MatmulPlan::biasFloats() const { return bias && in != DType::F32 ? areaFloats(n) : 0; }
 
 size_t MatmulPlan::exponentsAt() const {
     return areaFloats(static_cast<int64_t>(panelFloats(pairs ? pairsOf(k) : k, n)) * planesOfB());

@@ -101,8 +101,8 @@ public:
         step = Matmul::rowStep(plan);
         for (NodeId in : m_node.in) {
             RowAccess read = accessOf(graph, memory, in);
-            if (in == m_node.in[0] || plan.split())
-                read.rowBytes = graph[in].bytes() / static_cast<size_t>(rows);
+            const bool byRow = in == m_node.in[0] || (plan.split() && in == m_node.in[1]);
+            if (byRow) read.rowBytes = graph[in].bytes() / static_cast<size_t>(rows);
             accesses.push_back(read);
             m_in.push_back({nullptr, &graph[in].shape, graph[in].dtype});
         }

@@ -64,6 +64,14 @@ MatmulPlan::MatmulPlan(Device& device, const Program& program, NodeId id)
     m_device.check(blas.cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSB, &second,
                                                        sizeof second),
                    m_what);
+    if (m_node.in.size() == 3) {
+        m_bias = program.memory.offset[static_cast<size_t>(m_node.in[2])];
+        const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+        m_device.check(blas.cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE,
+                                                           &epilogue, sizeof epilogue),
+                       m_what);
+        setBias(0); // there is one, wherever it will be
+    }
     m_a = attrs.transposeA ? layout(m_in, m, k, m * k) : layout(m_in, k, m, m * k);
     m_b = attrs.transposeB ? layout(m_in, k, n, k * n) : layout(m_in, n, k, k * n);
     m_out = layout(m_node.dtype, n, m, m * n);
@@ -89,6 +97,15 @@ MatrixLayout MatmulPlan::layout(DType dtype, int64_t rows, int64_t columns,
                                               &elements, sizeof elements),
         m_what);
     return owned;
+}
+
+/// The bias is added to the sums in f32, one for each row of out', and has its dtype.
+void MatmulPlan::setBias(CUdeviceptr arena) const {
+    if (!m_bias) return;
+    const auto* at = reinterpret_cast<const void*>(arena + *m_bias);
+    m_device.check(m_device.api().blas.cublasLtMatmulDescSetAttribute(
+                       m_desc.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, &at, sizeof at),
+                   m_what);
 }
 
 void MatmulPlan::findCandidates() {
@@ -129,6 +146,7 @@ void MatmulPlan::findCandidates() {
 cublasStatus_t MatmulPlan::call(const cublasLtMatmulAlgo_t& algorithm, CUdeviceptr arena,
                                 CUdeviceptr workspace, CUstream stream) const {
     const float one = 1, zero = 0; // read by the call, not by the device
+    setBias(arena);
     const auto at = [&](size_t operand) {
         return reinterpret_cast<void*>(arena + m_offset[operand]);
     };
@@ -147,7 +165,7 @@ void MatmulPlan::tune(const FileCache& cache, CUdeviceptr arena, CUdeviceptr wor
                 std::to_string(m_inBytes[0]) + " " + std::to_string(m_inBytes[1]) + " " +
                 std::string(nameOf(m_in)) + " " + std::string(nameOf(m_node.dtype)) +
                 (m_node.math == MathMode::TF32 ? " tf32" : "") + (attrs.transposeA ? " ta" : "") +
-                (attrs.transposeB ? " tb" : "");
+                (attrs.transposeB ? " tb" : "") + (m_bias ? " bias" : "");
     for (const size_t offset : m_offset)
         trial.key += " " + std::to_string(alignmentOf(offset));
     trial.count = static_cast<int>(m_candidates.size());
@@ -157,6 +175,9 @@ void MatmulPlan::tune(const FileCache& cache, CUdeviceptr arena, CUdeviceptr wor
     };
     trial.operands = {{arena + m_offset[0], m_inBytes[0], m_in},
                       {arena + m_offset[1], m_inBytes[1], m_in}};
+    if (m_bias)
+        trial.operands.push_back(
+            {arena + *m_bias, static_cast<size_t>(m_node.shape.back()) * bytesOf(m_in), m_in});
     trial.result = arena + m_offset[2];
     trial.resultBytes = m_node.bytes();
     const int chosen = chooseCandidate(m_device, cache, trial);

@@ -28,6 +28,7 @@ public:
 
 private:
     MatrixLayout layout(DType, int64_t rows, int64_t columns, int64_t elements) const;
+    void setBias(CUdeviceptr arena) const;
     void findCandidates();
     cublasStatus_t call(const cublasLtMatmulAlgo_t&, CUdeviceptr arena, CUdeviceptr workspace,
                         CUstream) const;
@@ -43,6 +44,7 @@ private:
     MatrixLayout m_a, m_b, m_out;
     std::vector<cublasLtMatmulHeuristicResult_t> m_candidates;
     size_t m_chosen = 0, m_workspaceBytes = 0;
+    std::optional<size_t> m_bias; ///< its offset
 };
 
 } // namespace halfscope::cuda

@@ -137,9 +137,11 @@ struct RangeAttrs {
     double low = 0, high = 0;
     bool operator==(const RangeAttrs&) const = default;
 };
-/// Matmul: op(a) (.., m, k) times op(b) (.., k, n); a transpose swaps the last two axes.
+/// Matmul: op(a) (.., m, k) times op(b) (.., k, n), plus a bias (n) where there is a third operand,
+/// added before the result is rounded to storage; a transpose swaps the last two axes. A wide
+/// product of 16-bit operands is stored in f32.
 struct MatmulAttrs {
-    bool transposeA = false, transposeB = false;
+    bool transposeA = false, transposeB = false, wide = false;
     bool operator==(const MatmulAttrs&) const = default;
 };
 /// Convolution family: image (n, c, h, w), weight (o, c / groups, kh, kw), output (n, o, oh, ow).

@@ -268,7 +268,12 @@ private:
         const Shape shape = m_b.shapeOf(x);
         const int64_t count = m_layer.whole("nhead"), width = shape[2] / count;
         const NodeId weight = m_c.parameter("self_attn.in_proj_weight");
-        const NodeId packed = fn::linear(m_b, x, weight, m_c.parameter("self_attn.in_proj_bias"));
+        // PyTorch's samples come second there, in a view that is contiguous only if there is one of
+        // them or one place (F.multi_head_attention_forward)
+        const bool contiguous = shape[0] == 1 || shape[1] == 1;
+        const NodeId packed =
+            fn::linear(m_b, x, weight, m_c.parameter("self_attn.in_proj_bias"),
+                       contiguous ? fn::BiasRounding::Once : fn::BiasRounding::Twice);
         std::array<NodeId, 3> parts{};
         for (size_t i = 0; i < parts.size(); ++i) {
             const auto first = static_cast<int64_t>(i) * shape[2];

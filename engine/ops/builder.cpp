@@ -41,7 +41,9 @@ public:
         write(a.low);
         write(a.high);
     }
-    void operator()(const MatmulAttrs& a) { write(int64_t{a.transposeA} * 2 + a.transposeB); }
+    void operator()(const MatmulAttrs& a) {
+        write(int64_t{a.wide} * 4 + int64_t{a.transposeA} * 2 + a.transposeB);
+    }
     void operator()(const ConvAttrs& a) {
         write(a.stride);
         write(a.padding);
@@ -182,6 +184,23 @@ NodeId Builder::emit(Op op, std::span<const NodeId> in, Attrs attrs) {
     if (infoOf(op).flags.has(OpFlag::Product))
         node.math = isLow(types[0].dtype) ? MathMode::F32FromHalf : m_math;
     return addUnique(std::move(node));
+}
+
+NodeId Builder::autocast(NodeId x, DType dtype) {
+    const NodeId y = cast(x, dtype);
+    if (m_graph[y].op != Op::Cast || m_graph[y].in[0] != x) return y; // it was no cast to make
+    while (infoOf(m_graph[x].op).flags.has(OpFlag::View) || m_graph[x].op == Op::QuantizeFp8)
+        x = m_graph[x].in[0];
+    if (!infoOf(m_graph[x].op).flags.has(OpFlag::Leaf)) m_autocasts.insert(y);
+    return y;
+}
+
+NodeId Builder::withNumber(Op op, NodeId x, double number) {
+    const DType type = dtypeOf(x);
+    if (!isLow(type) || roundTo(type, number) == number)
+        return emit(op, {x, constantLike(number, x)});
+    const NodeId wide = cast(x, DType::F32);
+    return cast(emit(op, {wide, constantLike(number, wide)}), type);
 }
 
 NodeId Builder::addUnique(Node node) {

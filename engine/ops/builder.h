@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace halfscope {
@@ -51,16 +52,23 @@ public:
     NodeId mul(NodeId a, NodeId b) { return emit(Op::Mul, {a, b}); }
     NodeId div(NodeId a, NodeId b) { return emit(Op::Div, {a, b}); }
     NodeId neg(NodeId a) { return emit(Op::Neg, {a}); }
-    /// Returns x with every element multiplied by a constant of x's dtype; shift() adds the
-    /// constant.
-    NodeId scale(NodeId x, double factor) { return mul(x, constantLike(factor, x)); }
-    NodeId shift(NodeId x, double by) { return add(x, constantLike(by, x)); }
+    /// Returns x with every element multiplied by a constant; shift() adds it. What x's dtype
+    /// cannot hold is taken in f32 and the result rounded, as PyTorch takes a Python number.
+    NodeId scale(NodeId x, double factor) { return withNumber(Op::Mul, x, factor); }
+    NodeId shift(NodeId x, double by) { return withNumber(Op::Add, x, by); }
     NodeId where(NodeId condition, NodeId a, NodeId b) {
         return emit(Op::Where, {condition, a, b});
     }
     NodeId unary(Op op, NodeId x) { return emit(op, {x}); }
     NodeId cast(NodeId x, DType dtype);
-    NodeId matmul(NodeId a, NodeId b, MatmulAttrs attrs = {}) {
+    /// Returns the cast of an operand that autocast asks for. PyTorch casts it once for each
+    /// reader, except leaves, whose casts it keeps (autocast_mode.cpp: cached_cast). One node
+    /// stands for all of them; isAutocast() tells those of which PyTorch makes several.
+    NodeId autocast(NodeId x, DType dtype);
+    bool isAutocast(NodeId id) const { return m_autocasts.contains(id); }
+    /// kNoNode is no bias.
+    NodeId matmul(NodeId a, NodeId b, MatmulAttrs attrs = {}, NodeId bias = kNoNode) {
+        if (bias != kNoNode) return emit(Op::Matmul, {a, b, bias}, attrs);
         return emit(Op::Matmul, {a, b}, attrs);
     }
     /// Sums over `axes`, which stay with extent 1; mean() averages over them.
@@ -112,10 +120,12 @@ public:
 
 private:
     NodeId addUnique(Node node);
+    NodeId withNumber(Op op, NodeId x, double number);
 
     Graph& m_graph;
     std::unordered_multimap<size_t, NodeId> m_byHash;
     Phase m_phase = Phase::Forward;
+    std::unordered_set<NodeId> m_autocasts;
     std::string m_label, m_rule, m_decision;
     NodeId m_forward = kNoNode;
     const CastPolicy* m_policy = nullptr;

@@ -81,7 +81,7 @@ std::vector<NodeId> castInputs(Builder& b, std::string_view name, std::span<cons
     for (size_t i = 0; i < std::min(decision.inputs, out.size()); ++i) {
         if (out[i] == kNoNode) continue;
         const DType type = b.dtypeOf(out[i]);
-        if (eligible(type) && type != decision.target) out[i] = b.cast(out[i], decision.target);
+        if (eligible(type) && type != decision.target) out[i] = b.autocast(out[i], decision.target);
     }
     b.setRule({});
     b.setDecision(decision.reason);

@@ -18,12 +18,14 @@ void requireOneType(std::string_view op, std::span<const NodeType> in) {
     const DType type = in[0].dtype;
     require(isFloat(type),
             std::string(op) + ": operands must be floats, not " + std::string(nameOf(type)));
-    require(in[1].dtype == type, std::string(op) + ": operands of one dtype, not " +
-                                     std::string(nameOf(type)) + " and " +
-                                     std::string(nameOf(in[1].dtype)));
+    for (const NodeType& other : in.subspan(1))
+        require(other.dtype == type, std::string(op) + ": operands of one dtype, not " +
+                                         std::string(nameOf(type)) + " and " +
+                                         std::string(nameOf(other.dtype)));
 }
 
 NodeType inferMatmul(std::span<const NodeType> in, const Attrs& attrs) {
+    require(in.size() == 2 || in.size() == 3, "matmul: two operands, and perhaps a bias, expected");
     requireOneType("matmul", in);
     const auto& how = attrsOf<MatmulAttrs>(attrs);
     const Shape &a = in[0].shape, &b = in[1].shape;
@@ -37,20 +39,28 @@ NodeType inferMatmul(std::span<const NodeType> in, const Attrs& attrs) {
     require(inner == (how.transposeB ? b[last] : b[last - 1]), both + "inner extents differ");
     out[last - 1] = how.transposeA ? a[last] : a[last - 1];
     out[last] = how.transposeB ? b[last - 1] : b[last];
-    return {out, in[0].dtype};
+    if (in.size() == 3)
+        require(in[2].shape == Shape{out[last]},
+                both + "a bias of " + in[2].shape.text() + " where one per column is expected");
+    return {out, how.wide && isLow(in[0].dtype) ? DType::F32 : in[0].dtype};
 }
 
 void vjpMatmul(const VjpArgs& v) {
     const auto& how = attrsOf<MatmulAttrs>(v.attrs);
     const NodeId a = v.in[0], b = v.in[1];
+    // of a wide product it is in f32
+    const std::string rule = v.b.setRule("gradient of matmul: rounds its operand");
+    const NodeId dy = v.b.cast(v.dy, v.b.dtypeOf(a));
+    v.b.setRule(rule);
     if (v.needed[0]) {
-        v.dIn[0] = how.transposeA ? v.b.matmul(b, v.dy, {how.transposeB, true})
-                                  : v.b.matmul(v.dy, b, {false, !how.transposeB});
+        v.dIn[0] = how.transposeA ? v.b.matmul(b, dy, {how.transposeB, true})
+                                  : v.b.matmul(dy, b, {false, !how.transposeB});
     }
     if (v.needed[1]) {
-        v.dIn[1] = how.transposeB ? v.b.matmul(v.dy, a, {true, how.transposeA})
-                                  : v.b.matmul(a, v.dy, {!how.transposeA, false});
+        v.dIn[1] = how.transposeB ? v.b.matmul(dy, a, {true, how.transposeA})
+                                  : v.b.matmul(a, dy, {!how.transposeA, false});
     }
+    if (v.in.size() == 3 && v.needed[2]) v.dIn[2] = v.b.sumTo(dy, v.b.shapeOf(v.in[2]));
 }
 
 void refMatmul(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
@@ -65,7 +75,7 @@ void refMatmul(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out
         const double* right = in[1].values.data() + t * k * n;
         for (int64_t i = 0; i < m; ++i) {
             for (int64_t j = 0; j < n; ++j) {
-                double sum = 0;
+                double sum = in.size() == 3 ? in[2].values[static_cast<size_t>(j)] : 0;
                 for (int64_t p = 0; p < k; ++p) {
                     sum += left[how.transposeA ? p * m + i : i * k + p] *
                            right[how.transposeB ? j * k + p : p * n + j];
@@ -270,12 +280,12 @@ void refWeightGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor&
                    });
 }
 
-// LinearGradient: the gradients are contractions too, of the same dtypes, summed in f32 and rounded
+// StoredGradient: the gradients are contractions too, of the same dtypes, summed in f32 and rounded
 // once, so they need no detour through f32 operands.
-constexpr OpFlags kFlags = OpFlag::LinearGradient | OpFlag::Product;
+constexpr OpFlags kFlags = OpFlag::StoredGradient | OpFlag::Product;
 
 const OpInfo kRows[] = {
-    {Op::Matmul, "matmul", 2, kFlags, inferMatmul, vjpMatmul, refMatmul},
+    {Op::Matmul, "matmul", -1, kFlags, inferMatmul, vjpMatmul, refMatmul},
     {Op::Conv2d, "conv2d", 2, kFlags, inferConv2d, vjpConv2d, refConv2d},
     {Op::Conv2dInputGrad, "conv2d_input_grad", 2, kFlags, inferInputGrad, vjpInputGrad,
      refInputGrad},

@@ -351,7 +351,10 @@ std::optional<NodeId> foldCast(const FoldArgs& a) {
 
 constexpr OpFlags kSmooth = OpFlag::Elementwise;
 constexpr OpFlags kFunction = OpFlag::Elementwise | OpFlag::Transcendental;
-constexpr OpFlags kLinear = OpFlag::Elementwise | OpFlag::LinearGradient | OpFlag::Cheap;
+/// PyTorch composes their gradients of several operations (derivatives.yaml), or computes them in
+/// 16 bits on CUDA (BinaryMiscBackwardOpsKernels.cu: tanh, sigmoid).
+constexpr OpFlags kComposed = kFunction | OpFlag::StoredGradient;
+constexpr OpFlags kLinear = OpFlag::Elementwise | OpFlag::StoredGradient | OpFlag::Cheap;
 constexpr OpFlags kPick = kLinear | OpFlag::KeepsPrecision;
 constexpr OpFlags kStep =
     OpFlag::Elementwise | OpFlag::NoGradient | OpFlag::KeepsPrecision | OpFlag::Cheap;
@@ -381,29 +384,30 @@ constexpr OpInfo kRows[] = {
     unaryRow<dExp, expOf>(Op::Exp, "exp", kFunction, inferFloat),
     unaryRow<dExpm1, expm1Of>(Op::Expm1, "expm1", kFunction, inferFloat),
     unaryRow<dLog, logOf>(Op::Log, "log", kFunction, inferFloat),
-    unaryRow<dLog1p, log1pOf>(Op::Log1p, "log1p", kFunction, inferFloat),
+    unaryRow<dLog1p, log1pOf>(Op::Log1p, "log1p", kComposed, inferFloat),
     unaryRow<dSqrt, sqrtOf>(Op::Sqrt, "sqrt", kSmooth, inferFloat),
     unaryRow<dRsqrt, rsqrtOf>(Op::Rsqrt, "rsqrt", kSmooth, inferFloat),
-    unaryRow<dReciprocal, reciprocalOf>(Op::Reciprocal, "reciprocal", kSmooth, inferFloat),
-    unaryRow<dTanh, tanhOf>(Op::Tanh, "tanh", kFunction, inferFloat),
-    unaryRow<dSigmoid, sigmoidOf>(Op::Sigmoid, "sigmoid", kFunction, inferFloat),
+    unaryRow<dReciprocal, reciprocalOf>(Op::Reciprocal, "reciprocal",
+                                        kSmooth | OpFlag::StoredGradient, inferFloat),
+    unaryRow<dTanh, tanhOf>(Op::Tanh, "tanh", kComposed, inferFloat),
+    unaryRow<dSigmoid, sigmoidOf>(Op::Sigmoid, "sigmoid", kComposed, inferFloat),
     unaryRow<dRelu, reluOf>(Op::Relu, "relu", kPick, inferNumber),
     unaryRow<dGelu, geluOf>(Op::Gelu, "gelu", kFunction, inferFloat),
     unaryRow<dSilu, siluOf>(Op::Silu, "silu", kFunction, inferFloat),
     unaryRow<dSoftplus, softplusOf>(Op::Softplus, "softplus", kFunction, inferFloat),
-    unaryRow<dSin, sinOf>(Op::Sin, "sin", kFunction, inferFloat),
-    unaryRow<dCos, cosOf>(Op::Cos, "cos", kFunction, inferFloat),
+    unaryRow<dSin, sinOf>(Op::Sin, "sin", kComposed, inferFloat),
+    unaryRow<dCos, cosOf>(Op::Cos, "cos", kComposed, inferFloat),
     unaryRow<dAbs, absOf>(Op::Abs, "abs", kPick, inferNumber),
     stepRow<signOf>(Op::Sign, "sign", inferNumber),
-    unaryRow<dErf, erfOf>(Op::Erf, "erf", kFunction, inferFloat),
-    unaryRow<dErfinv, erfinvOf>(Op::Erfinv, "erfinv", kFunction, inferFloat),
-    unaryRow<dTan, tanOf>(Op::Tan, "tan", kFunction, inferFloat),
-    unaryRow<dAsin, asinOf>(Op::Asin, "asin", kFunction, inferFloat),
-    unaryRow<dAcos, acosOf>(Op::Acos, "acos", kFunction, inferFloat),
-    unaryRow<dSinh, sinhOf>(Op::Sinh, "sinh", kFunction, inferFloat),
-    unaryRow<dCosh, coshOf>(Op::Cosh, "cosh", kFunction, inferFloat),
-    unaryRow<dLog10, log10Of>(Op::Log10, "log10", kFunction, inferFloat),
-    unaryRow<dLog2, log2Of>(Op::Log2, "log2", kFunction, inferFloat),
+    unaryRow<dErf, erfOf>(Op::Erf, "erf", kComposed, inferFloat),
+    unaryRow<dErfinv, erfinvOf>(Op::Erfinv, "erfinv", kComposed, inferFloat),
+    unaryRow<dTan, tanOf>(Op::Tan, "tan", kComposed, inferFloat),
+    unaryRow<dAsin, asinOf>(Op::Asin, "asin", kComposed, inferFloat),
+    unaryRow<dAcos, acosOf>(Op::Acos, "acos", kComposed, inferFloat),
+    unaryRow<dSinh, sinhOf>(Op::Sinh, "sinh", kComposed, inferFloat),
+    unaryRow<dCosh, coshOf>(Op::Cosh, "cosh", kComposed, inferFloat),
+    unaryRow<dLog10, log10Of>(Op::Log10, "log10", kComposed, inferFloat),
+    unaryRow<dLog2, log2Of>(Op::Log2, "log2", kComposed, inferFloat),
     stepRow<floorOf>(Op::Floor, "floor", inferFloat),
     stepRow<ceilOf>(Op::Ceil, "ceil", inferFloat),
     stepRow<roundOf>(Op::Round, "round", inferFloat),
@@ -420,7 +424,8 @@ constexpr OpInfo kRows[] = {
     // One multiplication each way, rounded once by its own storage: no detour through f32 here
     // either.
     binaryRow<dMulA, dMulB, mulOf>(Op::Mul, "mul", kLinear, inferPair, foldMul),
-    binaryRow<dDivA, dDivB, divOf>(Op::Div, "div", kSmooth, inferFloatPair, foldByOne),
+    binaryRow<dDivA, dDivB, divOf>(Op::Div, "div", kSmooth | OpFlag::StoredGradient, inferFloatPair,
+                                   foldByOne),
     binaryRow<dPowBase, dPowExponent, powOf>(Op::Pow, "pow", kFunction, inferFloatPair, foldByOne),
     binaryRow<dAtan2A, dAtan2B, atan2Of>(Op::Atan2, "atan2", kFunction, inferFloatPair),
     binaryRow<dMaximumA, dMaximumB, maximumOf>(Op::Maximum, "maximum", kPick, inferPair),

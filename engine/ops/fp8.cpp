@@ -58,10 +58,10 @@ void vjpGradient(const VjpArgs& v) {
 }
 
 constexpr OpInfo kRows[] = {
-    {Op::QuantizeFp8, "quantize_fp8", 2, OpFlag::Elementwise | OpFlag::LinearGradient,
+    {Op::QuantizeFp8, "quantize_fp8", 2, OpFlag::Elementwise | OpFlag::StoredGradient,
      inferQuantize, vjpQuantize, refQuantize},
     {Op::QuantizeGradient, "quantize_gradient", 1,
-     OpFlag::Elementwise | OpFlag::LinearGradient | OpFlag::Cheap | OpFlag::KeepsPrecision,
+     OpFlag::Elementwise | OpFlag::StoredGradient | OpFlag::Cheap | OpFlag::KeepsPrecision,
      inferGradient, vjpGradient, refSame},
 };
 

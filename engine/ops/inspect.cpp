@@ -36,8 +36,12 @@ struct AttrsWriter {
         return "low=" + valueText(a.low) + ", high=" + valueText(a.high);
     }
     std::string operator()(const MatmulAttrs& a) const {
-        if (a.transposeA) return a.transposeB ? "transpose=both" : "transpose=a";
-        return a.transposeB ? "transpose=b" : "";
+        std::string text;
+        if (a.transposeA || a.transposeB) text = "transpose=";
+        if (a.transposeA) text += a.transposeB ? "both" : "a";
+        if (a.transposeB && !a.transposeA) text += "b";
+        if (a.wide) text += text.empty() ? "wide" : ", wide";
+        return text;
     }
     std::string operator()(const ConvAttrs& a) const {
         return "stride=" + pairText(a.stride) + ", padding=" + pairText(a.padding) +

@@ -379,11 +379,11 @@ constexpr OpInfo kLeafRows[] = {
     {Op::Iota, "iota", 0, OpFlag::Leaf | OpFlag::NoGradient, inferLeaf, nullptr, refIota},
 };
 
-constexpr OpFlags kLinear = OpFlag::LinearGradient;
-constexpr OpFlags kStrided = OpFlag::StridedRead | OpFlag::LinearGradient;
+constexpr OpFlags kLinear = OpFlag::StoredGradient;
+constexpr OpFlags kStrided = OpFlag::StridedRead | OpFlag::StoredGradient;
 
 constexpr OpInfo kRows[] = {
-    {Op::Reshape, "reshape", 1, OpFlag::View | OpFlag::LinearGradient, inferReshape, vjpReshape,
+    {Op::Reshape, "reshape", 1, OpFlag::View | OpFlag::StoredGradient, inferReshape, vjpReshape,
      refReshape, foldShaped},
     {Op::Transpose, "transpose", 1, kStrided, inferTranspose, vjpTranspose, refTranspose,
      foldTranspose},

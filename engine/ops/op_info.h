@@ -22,8 +22,9 @@ enum class OpFlag : uint16_t {
         8, ///< reads its input at strides: may join a fused loop as a load (Expand, Transpose)
     Reduction = 16,  ///< may end a fused loop
     NoGradient = 32, ///< has no gradient by definition: masks, counts, indices
-    LinearGradient =
-        64, ///< the gradient rule only moves or scales dy exactly: it need not be computed in f32
+    /// The gradient rule computes in the operands' own dtypes, because it only moves or scales dy
+    /// exactly, or because PyTorch's is made of several operations, of which each rounds.
+    StoredGradient = 64,
     KeepsPrecision =
         128, ///< the result is an input, its negative, 0 or 1: exact in the inputs' storage
     Transcendental = 256, ///< costs many times as much as an addition
@@ -44,10 +45,9 @@ struct OpFlags {
 };
 constexpr OpFlags operator|(OpFlag a, OpFlag b) { return OpFlags(a) | OpFlags(b); }
 
-/// The operands of a gradient rule. For ops without LinearGradient all of them are in F32 and the
+/// The operands of a gradient rule. For ops without StoredGradient all of them are in F32 and the
 /// driver casts the results back to each input's dtype, so that a gradient is computed in f32 and
-/// rounded once, as in PyTorch's own gradient kernels. Gradients that PyTorch composes of several
-/// ops round, and overflow, at each of them.
+/// rounded once, as in PyTorch's own gradient kernels.
 struct VjpArgs {
     Builder& b;
     NodeId y;                   ///< the op's own output

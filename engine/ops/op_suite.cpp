@@ -58,7 +58,8 @@ void addMatrices(Cases& cases) {
     add("addmv", {vector, kSquare, vector}, emitThree<fn::addmv>);
     add("addbmm", {{3, 3}, kBatch, kBatch}, emitThree<fn::addbmm>);
     add("baddbmm", {kBatch, kBatch, kBatch}, emitThree<fn::baddbmm>);
-    add("linear", {kSquare, kSquare, vector}, emitThree<fn::linear>);
+    add("linear", {kSquare, kSquare, vector},
+        [](Builder& b, In in) { return fn::linear(b, in[0], in[1], in[2]); });
     add("chain_matmul", {kSquare, kSquare, kSquare}, fn::chainMatmul);
     add("tensordot", {kSquare, kSquare},
         [](Builder& b, In in) { return fn::tensordot(b, in[0], in[1], 1); });

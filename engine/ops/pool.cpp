@@ -135,13 +135,13 @@ void refAvgGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& ou
         y /= static_cast<double>(how.kernel[0] * how.kernel[1]);
 }
 
-// LinearGradient: an average's gradient is one sum in f32, rounded once, whatever its storage
+// StoredGradient: an average's gradient is one sum in f32, rounded once, whatever its storage
 // dtype.
 const OpInfo kRows[] = {
     {Op::MaxPool2dIndex, "max_pool2d_index", 1, OpFlags(OpFlag::NoGradient), inferMaxIndex, nullptr,
      refMaxIndex},
-    {Op::AvgPool2d, "avg_pool2d", 1, OpFlags(OpFlag::LinearGradient), inferAvg, vjpAvg, refAvg},
-    {Op::AvgPool2dGrad, "avg_pool2d_grad", 1, OpFlags(OpFlag::LinearGradient), inferAvgGrad,
+    {Op::AvgPool2d, "avg_pool2d", 1, OpFlags(OpFlag::StoredGradient), inferAvg, vjpAvg, refAvg},
+    {Op::AvgPool2dGrad, "avg_pool2d_grad", 1, OpFlags(OpFlag::StoredGradient), inferAvgGrad,
      vjpAvgGrad, refAvgGrad},
 };
 

@@ -134,7 +134,7 @@ void vjpProd(const VjpArgs& v) {
     v.dIn[0] = b.mul(b.expandLike(v.dy, back), back);
 }
 
-constexpr OpFlags kLinear = OpFlag::Reduction | OpFlag::LinearGradient;
+constexpr OpFlags kLinear = OpFlag::Reduction | OpFlag::StoredGradient;
 
 constexpr OpInfo kRows[] = {
     // The shape stays the same for a sum of one element or over no axes.

@@ -90,7 +90,7 @@ void vjpCumprod(const VjpArgs& v) {
 }
 
 const OpInfo kRows[] = {
-    {Op::Cumsum, "cumsum", 1, OpFlags(OpFlag::LinearGradient), inferScan, vjpCumsum, refCumsum},
+    {Op::Cumsum, "cumsum", 1, OpFlags(OpFlag::StoredGradient), inferScan, vjpCumsum, refCumsum},
     {Op::Cumprod, "cumprod", 1, {}, inferScan, vjpCumprod, refCumprod},
 };
 

@@ -6,6 +6,7 @@
 #include "engine/ops/op_info.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 namespace halfscope {
@@ -37,8 +38,8 @@ private:
 class ReverseWalk {
 public:
     ReverseWalk(Builder& b, NodeId y, std::span<const NodeId> wrt)
-        : m_b(b), m_size(static_cast<size_t>(y) + 1), m_depends(m_size, false),
-          m_reached(m_size, false), m_gradient(m_size, kNoNode) {
+        : m_b(b), m_size(static_cast<size_t>(y) + 1), m_wrt(wrt.begin(), wrt.end()),
+          m_depends(m_size, false), m_reached(m_size, false), m_gradient(m_size, kNoNode) {
         markBetween(y, wrt);
     }
 
@@ -92,16 +93,41 @@ private:
                 " is " + std::string(nameOf(cotangent.dtype)) + " " + cotangent.shape.text() +
                 ", its value " + std::string(nameOf(primal.dtype)) + " " + primal.shape.text());
         NodeId& sum = m_gradient[static_cast<size_t>(id)];
-        sum = sum == kNoNode ? contribution : m_b.add(sum, contribution);
+        if (sum != kNoNode && standsForSeveral(id))
+            m_apart[id].push_back(contribution);
+        else
+            sum = sum == kNoNode ? contribution : m_b.add(sum, contribution);
+    }
+
+    /// Whether it is a cast for each of its readers, or that in another shape or in FP8: their
+    /// gradients are added in f32, behind the cast.
+    bool standsForSeveral(NodeId id) const {
+        if (!isLow(m_b.dtypeOf(id))) return false;
+        for (;;) {
+            if (std::find(m_wrt.begin(), m_wrt.end(), id) != m_wrt.end()) return false;
+            if (m_b.isAutocast(id)) return true;
+            const Node& node = m_b[id];
+            const OpFlags flags = infoOf(node.op).flags;
+            const bool same = flags.has(OpFlag::View) || flags.has(OpFlag::StridedRead) ||
+                              node.op == Op::QuantizeFp8;
+            if (!same) return false;
+            id = node.in[0];
+        }
     }
 
     NodeId widened(NodeId id) const {
         return isLow(m_b.dtypeOf(id)) ? m_b.cast(id, DType::F32) : id;
     }
 
-    /// Runs the rule of one node on its finished gradient and hands the results to its inputs.
     void visit(NodeId id) {
         if (!isDifferentiable(id)) return;
+        handOn(id, *gradientOf(id));
+        for (const NodeId more : m_apart[id])
+            handOn(id, more);
+    }
+
+    /// Runs the rule of one node on a gradient and hands the results to its inputs.
+    void handOn(NodeId id, NodeId gradient) {
         const Node node = m_b[id]; // a copy: emitting moves the nodes
         const OpInfo& info = infoOf(node.op);
         const size_t count = node.in.size();
@@ -114,8 +140,8 @@ private:
         m_b.setLabel(node.cause.label);
         m_b.setForwardCause(id);
         std::vector<NodeId> in = node.in;
-        NodeId y = id, dy = *gradientOf(id);
-        if (!info.flags.has(OpFlag::LinearGradient)) {
+        NodeId y = id, dy = gradient;
+        if (!info.flags.has(OpFlag::StoredGradient)) {
             for (NodeId& operand : in)
                 operand = widened(operand);
             y = widened(y);
@@ -132,6 +158,8 @@ private:
 
     Builder& m_b;
     size_t m_size;
+    std::vector<NodeId> m_wrt;
+    std::map<NodeId, std::vector<NodeId>> m_apart; ///< gradients besides the first, not added up
     std::vector<bool> m_depends, m_reached;
     std::vector<NodeId> m_gradient;
 };

@@ -2,6 +2,7 @@
 #include "engine/passes/compile.h"
 
 #include "engine/ops/inspect.h"
+#include "engine/passes/bias_apart.h"
 #include "engine/passes/fuse.h"
 #include "engine/passes/linear_sums.h"
 #include "engine/passes/plan.h"
@@ -31,6 +32,7 @@ Program compile(const Graph& graph, const CompileOptions& options) {
     program.graph = withoutMarks(graph);
     if (options.rewrites == Rewrites::SavePasses)
         program.graph = linearSumsApart(thinProductsByElement(program.graph));
+    if (!options.wideBias) program.graph = biasApart(program.graph);
     validate(program.graph);
     program.kernels = fuse(program.graph, options.fuse, options.channelSums);
     program.memory = planMemory(program.graph, program.kernels, program.pointOfNoReturn);

@@ -18,6 +18,7 @@ struct CompileOptions {
     FuseOptions fuse = FuseOptions::Full;
     Rewrites rewrites = Rewrites::None;
     bool channelSums = false; ///< whether its loops can do ReduceKind::Channels
+    bool wideBias = false;    ///< whether products of more than 16 bits add a bias (bias_apart.h)
 };
 
 /// Runs prune -> rewrite -> validate -> fuse -> order -> plan.

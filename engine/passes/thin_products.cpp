@@ -12,26 +12,24 @@ namespace {
 
 constexpr int64_t kThin = 2; ///< a third vector would cost about as much as the product
 
-/// A product with its operands as they are in the new graph.
+/// A product with its operands as they are in the new graph; kNoNode is no bias.
 class Product {
 public:
-    Product(Builder& b, const Node& node, NodeId left, NodeId right)
-        : m_b(b), m_left(left), m_right(right), m_how(std::get<MatmulAttrs>(node.attrs)),
-          m_dtype(node.dtype), m_m(node.shape[0]), m_n(node.shape[1]),
-          m_k(b.shapeOf(left)[m_how.transposeA ? 0 : 1]) {}
+    Product(Builder& b, const Node& node, NodeId left, NodeId right, NodeId bias)
+        : m_b(b), m_left(left), m_right(right), m_bias(bias),
+          m_how(std::get<MatmulAttrs>(node.attrs)), m_dtype(node.dtype), m_m(node.shape[0]),
+          m_n(node.shape[1]), m_k(b.shapeOf(left)[m_how.transposeA ? 0 : 1]) {}
 
     NodeId byElement(int64_t fewest) {
         if (std::min({m_m, m_n, m_k}) == 0) return kNoNode; // there is no vector to begin with
         if (m_k <= kThin && m_m * m_n >= fewest && std::min(m_m, m_n) > kThin)
-            return m_b.cast(sumOfOuterProducts(), m_dtype);
+            return stored(sumOfOuterProducts());
         if (m_n <= kThin && m_m * m_k >= fewest)
-            return m_b.cast(sumsOverInner(m_left, m_how.transposeA ? 0 : 1, m_right,
-                                          m_how.transposeB ? 0 : 1, Stack::Columns),
-                            m_dtype);
+            return stored(sumsOverInner(m_left, m_how.transposeA ? 0 : 1, m_right,
+                                        m_how.transposeB ? 0 : 1, Stack::Columns));
         if (m_m <= kThin && m_k * m_n >= fewest)
-            return m_b.cast(sumsOverInner(m_right, m_how.transposeB ? 1 : 0, m_left,
-                                          m_how.transposeA ? 1 : 0, Stack::Rows),
-                            m_dtype);
+            return stored(sumsOverInner(m_right, m_how.transposeB ? 1 : 0, m_left,
+                                        m_how.transposeA ? 1 : 0, Stack::Rows));
         return kNoNode;
     }
 
@@ -44,6 +42,13 @@ private:
         return m_b.reshape(m_b.slice(matrix, axis, i, i + 1), shape);
     }
     NodeId wide(NodeId x) { return m_b.cast(x, DType::F32); }
+
+    /// Adds the bias to the sums and rounds them to storage.
+    NodeId stored(NodeId sums) {
+        if (m_bias != kNoNode)
+            sums = m_b.add(sums, m_b.expand(m_b.reshape(wide(m_bias), {1, m_n}), {m_m, m_n}));
+        return m_b.cast(sums, m_dtype);
+    }
 
     /// (m, n) = the sum over i of column i of the left operand times row i of the right one.
     NodeId sumOfOuterProducts() {
@@ -77,7 +82,7 @@ private:
     }
 
     Builder& m_b;
-    NodeId m_left, m_right;
+    NodeId m_left, m_right, m_bias;
     MatmulAttrs m_how;
     DType m_dtype;
     int64_t m_m, m_n, m_k;
@@ -91,9 +96,10 @@ Graph thinProductsByElement(const Graph& graph, int64_t fewest) {
         if (node.op != Op::Matmul || node.shape.rank() != 2 || node.math == MathMode::TF32 ||
             node.dtype == DType::F64)
             return kNoNode;
-        return Product(b, node, at[static_cast<size_t>(node.in[0])],
-                       at[static_cast<size_t>(node.in[1])])
-            .byElement(fewest);
+        const auto operand = [&](size_t i) {
+            return i < node.in.size() ? at[static_cast<size_t>(node.in[i])] : kNoNode;
+        };
+        return Product(b, node, operand(0), operand(1), operand(2)).byElement(fewest);
     });
 }
 

@@ -107,9 +107,9 @@ private:
 
     /// Returns what the device stores for a sum; it increases with the sum.
     double stored(double sum, int64_t column) const {
-        const double product = roundTo(m_truth.type, sum);
-        if (m_truth.bias == nullptr) return product;
-        return roundTo(m_truth.type, roundTo(DType::F32, product + m_truth.bias[column]));
+        if (m_truth.bias == nullptr) return roundTo(m_truth.type, sum);
+        return roundTo(m_truth.type,
+                       roundTo(DType::F32, roundTo(DType::F32, sum) + m_truth.bias[column]));
     }
     std::string told(int64_t row, int64_t column, double wanted) const {
         const auto by = [](int64_t extent) { return " x " + std::to_string(extent); };

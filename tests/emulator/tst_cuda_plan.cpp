@@ -66,7 +66,8 @@ Graph graphOf(const RunConfig& config, size_t lane) {
 
 /// The plan of a network of the benches.
 LaunchPlan planOf(const StepCase& network, Precision precision, Program& prepared) {
-    const auto runner = makeRunner(network, defaultLane(precision), makeCpuExecutor(1));
+    const auto runner =
+        makeRunner(network, defaultLane(precision), makeCpuExecutor(1), CompileOptions{});
     prepared = cuda::prepare(runner->program(), {}, {});
     return cuda::planLaunches(prepared, {}, {});
 }

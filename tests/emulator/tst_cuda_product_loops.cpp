@@ -55,10 +55,8 @@ struct Row {
 };
 
 void biasAndRelu(Bench& t, const Shape& x, const Shape& weight, DType dtype) {
-    const NodeId product =
-        t.b.matmul(t.leaf("x", x, dtype), t.leaf("weight", weight, dtype), kWeightsAsStored);
-    const NodeId sum =
-        t.b.add(product, t.b.expandLike(t.leaf("bias", {weight[0]}, dtype), product));
+    const NodeId sum = t.b.matmul(t.leaf("x", x, dtype), t.leaf("weight", weight, dtype),
+                                  kWeightsAsStored, t.leaf("bias", {weight[0]}, dtype));
     t.graph.addOutput("y", t.b.unary(Op::Relu, sum));
 }
 

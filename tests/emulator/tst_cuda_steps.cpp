@@ -135,11 +135,12 @@ const std::vector<Training>& trainings() {
     return list;
 }
 
+/// On the CPU, too, the program is the one that CUDA gets.
 std::unique_ptr<StepRunner> runnerOf(const Training& training, std::unique_ptr<Executor> executor) {
     LaneConfig lane = defaultLane(training.precision);
     lane.scaler.initScale = training.scale;
     if (*training.preset == 0)
-        return makeRunner(classifierCase(30, 20, 10), lane, std::move(executor));
+        return makeRunner(classifierCase(30, 20, 10), lane, std::move(executor), CompileOptions{});
     RunConfig config;
     for (const Preset& preset : presets())
         if (preset.name == training.preset) config = preset.config;
@@ -147,7 +148,7 @@ std::unique_ptr<StepRunner> runnerOf(const Training& training, std::unique_ptr<E
         applySetting(config, setting);
     StepCase network;
     network.config = config;
-    return makeRunner(network, lane, std::move(executor));
+    return makeRunner(network, lane, std::move(executor), CompileOptions{});
 }
 std::unique_ptr<StepRunner> runnerOf(const Training& training, const EmulationOptions& options) {
     return runnerOf(training, std::make_unique<EmulatedExecutor>(options));

@@ -126,6 +126,8 @@ nvrtcResult assembly(nvrtcProgram program, char* to) {
 struct Product {
     cublasComputeType_t compute;
     std::array<bool, 2> transposed{};
+    cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+    const void* bias = nullptr;
 };
 struct Layout {
     DType dtype;
@@ -164,7 +166,7 @@ cublasStatus_t productCreate(cublasLtMatmulDesc_t* desc, cublasComputeType_t com
                              cudaDataType_t scale) {
     if (const auto result = blasResult("cublasLtMatmulDescCreate")) return result;
     if (scale != CUDA_R_32F) complain("cuBLASLt: alpha and beta are floats");
-    *desc = made<cublasLtMatmulDesc_t>(Product{compute, {}});
+    *desc = made<cublasLtMatmulDesc_t>(Product{.compute = compute});
     return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t productDestroy(cublasLtMatmulDesc_t desc) {
@@ -173,6 +175,14 @@ cublasStatus_t productDestroy(cublasLtMatmulDesc_t desc) {
 }
 cublasStatus_t productSet(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t which,
                           const void* value, size_t bytes) {
+    if (which == CUBLASLT_MATMUL_DESC_EPILOGUE || which == CUBLASLT_MATMUL_DESC_BIAS_POINTER) {
+        Product* const product = as<Product>(desc);
+        const bool isBias = which == CUBLASLT_MATMUL_DESC_BIAS_POINTER;
+        const size_t wanted = isBias ? sizeof product->bias : sizeof product->epilogue;
+        if (bytes != wanted) return CUBLAS_STATUS_INVALID_VALUE;
+        std::memcpy(isBias ? static_cast<void*>(&product->bias) : &product->epilogue, value, bytes);
+        return blasResult("cublasLtMatmulDescSetAttribute");
+    }
     if (bytes != sizeof(cublasOperation_t)) return CUBLAS_STATUS_INVALID_VALUE;
     cublasOperation_t how;
     std::memcpy(&how, value, bytes);
@@ -318,14 +328,19 @@ cublasStatus_t multiply(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void*
         const Operand y =
             load(bShape, product.transposed[1], reinterpret_cast<CUdeviceptr>(b), product.compute);
         const int64_t k = x.transposed ? aShape.rows : aShape.columns;
-        std::vector<float> out(static_cast<size_t>(dShape.batch * dShape.stride));
+        std::vector<float> out(static_cast<size_t>(dShape.batch * dShape.stride)),
+            bias(static_cast<size_t>(dShape.rows), 0.0f);
+        if (product.epilogue == CUBLASLT_EPILOGUE_BIAS)
+            bias = floatsAt(dShape.dtype, reinterpret_cast<CUdeviceptr>(product.bias), dShape.rows);
         for (int64_t batch = 0; batch < dShape.batch; ++batch)
             for (int64_t column = 0; column < dShape.columns; ++column)
                 for (int64_t row = 0; row < dShape.rows; ++row)
                     out[static_cast<size_t>(batch * dShape.stride + column * dShape.ld + row)] =
-                        sumOf(k, candidate == 1, [&](int64_t i) {
-                            return x.at(batch, row, i) * y.at(batch, i, column);
-                        });
+                        sumOf(k, candidate == 1,
+                              [&](int64_t i) {
+                                  return x.at(batch, row, i) * y.at(batch, i, column);
+                              }) +
+                        bias[static_cast<size_t>(row)];
         storeFloats(dShape.dtype, out, reinterpret_cast<CUdeviceptr>(d));
     });
     return CUBLAS_STATUS_SUCCESS;

@@ -16,6 +16,7 @@ namespace tst_cuda_libraries {
 
 using namespace halfscope;
 using namespace halfscope::cuda;
+using test::Bias;
 using test::boundOf;
 using test::executorOf;
 using test::fakeCuda;
@@ -79,13 +80,18 @@ void TestCudaLibraries::matrixProduct_data() {
     QTest::addColumn<bool>("transposeB");
     QTest::addColumn<int>("dtype");
     QTest::addColumn<int>("math");
+    QTest::addColumn<bool>("bias");
     const auto row = [](const Shape& a, const Shape& b, bool ta, bool tb, DType dtype,
-                        MathMode math) {
+                        MathMode math, bool bias = false) {
         const std::string name = a.text() + (ta ? "'" : "") + " x " + b.text() + (tb ? "'" : "") +
                                  " " + std::string(nameOf(dtype)) +
-                                 (math == MathMode::TF32 ? " tf32" : "");
-        QTest::newRow(name.c_str()) << a << b << ta << tb << int(dtype) << int(math);
+                                 (math == MathMode::TF32 ? " tf32" : "") + (bias ? " + bias" : "");
+        QTest::newRow(name.c_str()) << a << b << ta << tb << int(dtype) << int(math) << bias;
     };
+    for (const DType dtype : {DType::F16, DType::BF16}) {
+        row({5, 7}, {3, 7}, false, true, dtype, MathMode::F32, true);
+        row({4, 7, 5}, {4, 7, 3}, true, false, dtype, MathMode::F32, true);
+    }
     for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
         row({5, 7}, {7, 3}, false, false, dtype, MathMode::F32);
         row({7, 5}, {7, 3}, true, false, dtype, MathMode::F32);
@@ -106,9 +112,10 @@ void TestCudaLibraries::matrixProduct() {
     QFETCH(bool, transposeB);
     QFETCH(int, dtype);
     QFETCH(int, math);
+    QFETCH(bool, bias);
     const auto type = static_cast<DType>(dtype);
     const auto program = productOf(Op::Matmul, a, b, type, MatmulAttrs{transposeA, transposeB},
-                                   static_cast<MathMode>(math));
+                                   static_cast<MathMode>(math), bias ? Bias::Yes : Bias::No);
     const auto wanted = resultOf(*makeCpuExecutor(1), program);
     Platform platform(fakeCuda().api());
     const auto got = resultOf(*executorOf(platform), program);

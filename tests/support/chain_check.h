@@ -129,9 +129,10 @@ private:
         RefTensor out{it.shape, std::vector<double>(static_cast<size_t>(it.elements()))};
         infoOf(it.op).reference(sizes, it.attrs, out);
         const bool deep = std::get<MatmulAttrs>(it.attrs).transposeA;
-        const double k = static_cast<double>(node(it.in[0]).shape[deep ? 0 : 1]);
+        const auto k = static_cast<double>(node(it.in[0]).shape[deep ? 0 : 1]);
+        const double bias = it.in.size() == 3 ? 1 : 0;
         for (double& x : out.values)
-            x *= (k + 1) * kUnit;
+            x *= (k + 1 + bias) * kUnit;
         return out.values;
     }
     std::vector<double> sumErrors(NodeId id) const {

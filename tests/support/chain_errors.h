@@ -195,7 +195,9 @@ private:
         infoOf(it.op).reference(operands, it.attrs, exact);
         infoOf(it.op).reference(sizes, it.attrs, size);
         std::vector<double> errors = errorsOfProduct(it, in);
-        const double roundings = static_cast<double>(node(it.in[0]).shape[1]) * 0x1p-24 * 1.01;
+        const auto sums =
+            static_cast<double>(node(it.in[0]).shape[1]) + (it.in.size() == 3 ? 1 : 0);
+        const double roundings = sums * 0x1p-24 * 1.01;
         const std::vector<double>& known = m_values.at(id);
         for (size_t i = 0; i < errors.size(); ++i) {
             const double most = errors[i] + roundings * size.values[i];

@@ -77,7 +77,8 @@ inline StepRunner trained(const RunConfig& config, const LaneConfig& lane,
                           std::unique_ptr<Executor> executor, int steps) {
     const auto dataset = makeTask(config);
     const BatchShape shape = dataset->shape();
-    StepRunner runner(config, lane, buildStep(config, lane, shape), std::move(executor));
+    StepRunner runner(config, lane, buildStep(config, lane, shape), std::move(executor),
+                      CompileOptions{}); // on the CPU, too, the program that CUDA gets
     std::vector<float> x(static_cast<size_t>(shape.rows * shape.inputs));
     std::vector<float> target(static_cast<size_t>(shape.rows * shape.outputs));
     dataset->batch(1, x, target);

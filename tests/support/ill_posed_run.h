@@ -74,13 +74,14 @@ inline const IllPosed& illPosed() {
     return found;
 }
 
-/// Returns a recorded half-precision run at ten times the learning rate, with the losses and scales
-/// of another engine: ours, from a start moved as much as another order of sums would move it.
+/// Returns a recorded half-precision run at seven times the learning rate, with the losses and
+/// scales of another engine: ours, from a start moved as much as another order of sums would move
+/// it.
 inline const IllPosed& illPosedHalf() {
     static const IllPosed found = [] {
         IllPosed tried{shipped("checkerboard", "float16"), {}};
         tried.run["side"] = kSide;
-        tried.run["lr"] = 1e-2;
+        tried.run["lr"] = 7e-3;
         tried.outcome = trained(goldenFrom(tried.run));
         for (uint64_t seed = 1; seed <= kStarts; ++seed) {
             const TrainedRun other = trainRun(goldenFrom(tried.run),

@@ -43,15 +43,23 @@ executorOf(cuda::Platform& platform, const std::string& cache = {},
                                                 cuda::SourceOptions{}, cuda::FileCache(cache));
 }
 
-/// Returns a program of one product with inputs "a" and "b" and output "y".
+enum class Bias : uint8_t { No, Yes };
+
+/// Returns a program of one product with inputs "a", "b" and perhaps "bias", and output "y".
 inline std::shared_ptr<const Program> productOf(Op op, const Shape& a, const Shape& b, DType dtype,
-                                                const Attrs& attrs, MathMode math = MathMode::F32) {
+                                                const Attrs& attrs, MathMode math = MathMode::F32,
+                                                Bias bias = Bias::No) {
     Graph graph;
     Builder builder(graph);
     builder.setMathMode(math);
     builder.setLabel("layer 1");
     const NodeId x = builder.input("a", a, dtype), w = builder.input("b", b, dtype);
-    graph.addOutput("y", builder.emit(op, {x, w}, attrs));
+    std::vector<NodeId> in{x, w};
+    if (bias == Bias::Yes) {
+        const bool turned = std::get<MatmulAttrs>(attrs).transposeB;
+        in.push_back(builder.input("bias", {turned ? b[b.rank() - 2] : b.back()}, dtype));
+    }
+    graph.addOutput("y", builder.emit(op, in, attrs));
     return std::make_shared<const Program>(compile(graph));
 }
 

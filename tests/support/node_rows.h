@@ -158,8 +158,10 @@ inline void addProducts(NodeBench& bench, DType type) {
                 Shape a = s.batch, b = s.batch;
                 a.push(turnA ? s.k : s.m), a.push(turnA ? s.m : s.k);
                 b.push(turnB ? s.n : s.k), b.push(turnB ? s.k : s.n);
-                bench.output(
-                    bench.b.matmul(bench.random(a, type), bench.random(b, type), {turnA, turnB}));
+                const NodeId left = bench.random(a, type), right = bench.random(b, type);
+                const bool bias = isLow(type) && turnA == turnB;
+                bench.output(bench.b.matmul(left, right, {turnA, turnB, isLow(type) && !bias},
+                                            bias ? bench.random({s.n}, type) : kNoNode));
             }
         }
     }

@@ -151,7 +151,8 @@ private:
         case Op::Matmul: {
             const Shape& a = graph[node.in[0]].shape;
             const bool turned = std::get<MatmulAttrs>(node.attrs).transposeA;
-            return static_cast<double>(turned ? a[a.rank() - 2] : a.back()) + 1;
+            const int bias = node.in.size() == 3 ? 1 : 0;
+            return static_cast<double>(turned ? a[a.rank() - 2] : a.back()) + 1 + bias;
         }
         case Op::Conv2d:
         case Op::Conv2dInputGrad:

@@ -26,7 +26,7 @@ inline cuda::DeviceTraits traitsFor(const cuda::ChainWay& way, size_t sharedByte
     return traits;
 }
 
-/// A matrix product that is a chain of its own.
+/// A matrix product that is a chain of its own; in 16 bits, a forward one has a bias.
 struct ProductCase {
     DType dtype = DType::F16;
     MathMode math = MathMode::F32FromHalf;
@@ -70,7 +70,9 @@ inline ProductOutcome outcomeOf(const ProductCase& c, const cuda::ChainWay& way,
     const NodeId right =
         b.input("b", c.attrs.transposeB ? Shape{c.n, c.k} : Shape{c.k, c.n}, c.dtype);
     if (c.math == MathMode::TF32) b.setMathMode(MathMode::TF32);
-    graph.addOutput("c", b.matmul(left, right, c.attrs));
+    const bool hasBias = isLow(c.dtype) && !c.attrs.transposeA;
+    const NodeId bias = hasBias ? b.input("bias", {c.n}, c.dtype) : kNoNode;
+    graph.addOutput("c", b.matmul(left, right, c.attrs, bias));
     ProductOutcome outcome{compile(graph), {}, {}, {}, {}};
     const Program& program = outcome.program;
     outcome.texts = cuda::writeChain({program, 0, "product", 1000, 0, 0},

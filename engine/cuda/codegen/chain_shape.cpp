@@ -61,6 +61,7 @@ private:
         if (m_shape.product != kNoNode) {
             const Node& product = node(m_shape.product);
             m_shape.kind = matmulAttrs(product).transposeA ? ChainKind::Deep : ChainKind::Rows;
+            if (m_shape.kind == ChainKind::Deep && product.in.size() > 2) return false;
             m_shape.rows = product.shape[0];
             m_shape.columns = product.shape[1];
             m_shape.storesProduct = contains(m_kernel.stores, m_shape.product);
@@ -235,7 +236,7 @@ bool isNarrowDeep(const Graph& graph, NodeId id) {
     if (!isPlainMatmul(graph, id)) return false;
     const Node& node = graph[id];
     const MatmulAttrs& attrs = matmulAttrs(node);
-    return attrs.transposeA && !attrs.transposeB &&
+    return attrs.transposeA && !attrs.transposeB && node.in.size() == 2 &&
            (node.shape[0] <= kNarrow) != (node.shape[1] <= kNarrow);
 }
 

@@ -197,7 +197,7 @@ std::string ElementText::narrowProduct(NodeId id) {
         }
         sum = k == 0 ? left + " * " + right : "fmaf(" + left + ", " + right + ", " + sum + ")";
     }
-    return sum;
+    return it.in.size() < 3 ? sum : "(" + sum + " + " + columnValue(it.in[2]) + ")";
 }
 
 std::string ElementText::columnsText() const {

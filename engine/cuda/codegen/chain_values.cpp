@@ -79,7 +79,8 @@ bool ChainValues::isChainProduct(NodeId id) const {
     const Shape &a = node(it.in[0]).shape, &b = node(it.in[1]).shape;
     if (a.rank() != 2 || b.rank() != 2) return false;
     const MatmulAttrs& attrs = std::get<MatmulAttrs>(it.attrs);
-    if (attrs.transposeA) return !attrs.transposeB && isWide(it.in[0]) && isWide(it.in[1]);
+    if (attrs.transposeA)
+        return !attrs.transposeB && it.in.size() == 2 && isWide(it.in[0]) && isWide(it.in[1]);
     return isWide(id) && isWide(it.in[0]) && !isWide(it.in[1]);
 }
 

@@ -130,6 +130,7 @@ ProductSizes addMatmul(const NodeSite& site, HowText& how) {
         s.batch *= out[i];
     how.number("m", s.m).number("n", s.n).number("k", s.k);
     how.flag("transposeA", attrs.transposeA).flag("transposeB", attrs.transposeB);
+    how.flag("bias", site.inputs() == 3);
     return s;
 }
 
@@ -138,8 +139,9 @@ std::string joinedOperands(const NodeSite& site) {
     const char* index = site.node().elements() >= (int64_t{1} << 31) ? "hs::u64" : "hs::u32";
     return "struct " + site.name() + "_x : hs::nodes::MatmulOperands<" + site.howName() +
            "> {\n    char* arena;\n"
-           "    HS_D void put(Index batch, Index row, Index column, float sum) const {\n"
-           "        using namespace hs;\n        const " +
+           "    HS_D void put(Index batch, Index row, Index column, float product) const {\n"
+           "        using namespace hs;\n"
+           "        const float sum = withBias(product, column);\n        const " +
            index + " i = (static_cast<" + index + ">(batch) * m + row) * n + column;\n" +
            writeElementOfProduct(site.site(), "sum") + "    }\n};\n";
 }
@@ -151,10 +153,11 @@ std::string operandsOf(const NodeSite& site) {
                std::move(pointers) + ", " + site.output() + "};\n";
     };
     const std::string a = site.input(0), b = site.input(1), none = "nullptr";
-    if (isProductLoop(site.graph(), site.kernel()))
-        return site.name() + "_x x{{" + a + ", " + b + ", " + none + "}, arena};\n";
     const Op op = site.node().op;
-    if (op == Op::Matmul) return with("MatmulOperands", a + ", " + b);
+    const std::string bias = site.inputs() == 3 ? site.input(2) : none;
+    if (isProductLoop(site.graph(), site.kernel()))
+        return site.name() + "_x x{{" + a + ", " + b + ", " + bias + ", " + none + "}, arena};\n";
+    if (op == Op::Matmul) return with("MatmulOperands", a + ", " + b + ", " + bias);
     if (op == Op::Conv2d) return with("ConvForward", a + ", " + b + ", " + none);
     if (op == Op::Conv2dInputGrad) return with("ConvInputGrad", none + ", " + b + ", " + a);
     return with("ConvWeightGrad", a + ", " + none + ", " + b);

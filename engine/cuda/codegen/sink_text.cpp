@@ -155,6 +155,21 @@ std::string valuesText(ElementText& element, const Program& program, const Chain
            element.body() + terms + "    }\n";
 }
 
+/// Returns kBias and readBias(): the bias of a product at a column and at its right neighbour.
+std::string biasText(const Program& program, const ChainShape& shape) {
+    const NodeId product = shape.product;
+    if (product == kNoNode || program.graph[product].in.size() < 3)
+        return "    static constexpr bool kBias = false;\n";
+    const NodeId bias = program.graph[product].in[2];
+    return "    static constexpr bool kBias = true;\n"
+           "    static HS_D void readBias(const char* arena, int column, float (&bias)[2]) {\n"
+           "        HS_UNROLL\n        for (int i = 0; i < 2; ++i)\n"
+           "            if (column + i < kColumns) bias[i] = load(" +
+           pointerText(storageType(program.graph[bias].dtype),
+                       program.memory.offset[static_cast<size_t>(bias)]) +
+           " + column + i);\n    }\n";
+}
+
 std::string putText(const Program& program, const ChainShape& shape) {
     const auto pointer = [&](NodeId id) {
         return pointerText(storageType(program.graph[id].dtype),
@@ -167,7 +182,11 @@ std::string putText(const Program& program, const ChainShape& shape) {
     if (shape.storesProduct) text += storeText(program, shape.product, shape.columns);
     text += "    }\n    static HS_D void putDot(char* arena, i64 row, float x) {\n"
             "        static_cast<void>(arena), static_cast<void>(row), static_cast<void>(x);\n";
-    if (shape.dot != kNoNode) text += "        store(" + pointer(shape.dot) + " + row, x);\n";
+    if (shape.dot != kNoNode) {
+        const Node& dot = program.graph[shape.dot];
+        const std::string bias = dot.in.size() < 3 ? "" : " + load(" + pointer(dot.in[2]) + ")";
+        text += "        store(" + pointer(shape.dot) + " + row, x" + bias + ");\n";
+    }
     return text + "    }\n";
 }
 
@@ -184,8 +203,9 @@ std::string sinkText(const std::string& name, const Program& program, const Kern
            constant("kStats", static_cast<int64_t>(shape.stats.size())) +
            constant("kDots", shape.dot == kNoNode ? 0 : 1) +
            "    static constexpr bool kStoresProduct = " +
-           (shape.storesProduct ? "true" : "false") + ";\n" + element.members() + values +
-           putText(program, shape) + FinishText(program, kernel, shape).text() + "};\n";
+           (shape.storesProduct ? "true" : "false") + ";\n" + biasText(program, shape) +
+           element.members() + values + putText(program, shape) +
+           FinishText(program, kernel, shape).text() + "};\n";
 }
 
 } // namespace halfscope::cuda

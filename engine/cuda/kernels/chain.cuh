@@ -15,6 +15,7 @@ namespace hs {
 /// has both kinds of work. With kReversed it runs from the last row to the first: a chain that
 /// starts where the one before it ended finds those rows in the second-level cache. With
 /// kWarpgroups all threads compute while their products are multiplied.
+/// A bias is added to the sums of the product before they are rounded.
 /// More of C: Out (a sink, see Panel), kM, kN, kK, kParts (blocks that share the rows), kResident.
 template <class C>
 struct RowProduct {
@@ -154,29 +155,35 @@ private:
             const int row = row0 + half * (C::kTileM / 2);
             typename Sink::First first;
             sink.fetchFirst(arena, row, column0, first);
-            if (warp / kHalfWarps == half) stage(staged, warp % kHalfWarps, sums);
+            if (warp / kHalfWarps == half) stage(arena, column0, staged, warp % kHalfWarps, sums);
             __syncthreads();
             sink.template add<true>(arena, row, column0, staged, first);
             __syncthreads();
         }
     }
-    static HS_D void stage(char* staged, int warp, float (&sums)[T::kTilesM][T::kTilesN][4]) {
+    static HS_D void stage(const char* arena, int column0, char* staged, int warp,
+                           float (&sums)[T::kTilesM][T::kTilesN][4]) {
         const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
         Stored* to = reinterpret_cast<Stored*>(staged) +
                      warp * (C::kWarpgroups ? T::kWarpRows * Sink::kStagedRow : T::kWarpColumns);
+        if (!C::kWarpgroups) column0 += warp * T::kWarpColumns;
         HS_UNROLL
-        for (int i = 0; i < T::kTilesM; ++i)
+        for (int j = 0; j < T::kTilesN; ++j) {
+            const int right = T::Multiply::columnOf(2 * j, t);
+            [[maybe_unused]] float bias[2] = {};
+            if constexpr (C::Out::kBias) C::Out::readBias(arena, column0 + right, bias);
             HS_UNROLL
-        for (int j = 0; j < T::kTilesN; ++j)
-            for (int half = 0; half < 2; ++half) {
-                Pack<Stored, 2> pair;
-                pair.set(0, sums[i][j][2 * half]);
-                pair.set(1, sums[i][j][2 * half + 1]);
-                pair.store(to + T::Multiply::rowOf(2 * i + half, g) * Sink::kStagedRow +
-                           T::Multiply::columnOf(2 * j, t));
-                if (!C::kLean && !C::kWarpgroups)
-                    sums[i][j][2 * half] = sums[i][j][2 * half + 1] = 0;
-            }
+            for (int i = 0; i < T::kTilesM; ++i)
+                for (int half = 0; half < 2; ++half) {
+                    float* const sum = &sums[i][j][2 * half];
+                    if constexpr (C::Out::kBias) sum[0] += bias[0], sum[1] += bias[1];
+                    Pack<Stored, 2> pair;
+                    pair.set(0, sum[0]);
+                    pair.set(1, sum[1]);
+                    pair.store(to + T::Multiply::rowOf(2 * i + half, g) * Sink::kStagedRow + right);
+                    if (!C::kLean && !C::kWarpgroups) sum[0] = sum[1] = 0;
+                }
+        }
     }
     /// For kLean: comes before the first products of a tile, whose instructions then take zeros for
     /// the sums.

@@ -29,7 +29,8 @@ HS_D auto operandOf(const T* at) {
 }
 
 /// op(a) (batch, m, k) times op(b) (batch, k, n). Sizes: In, Out, Acc, Index (int when every place
-/// fits, because divisions by 64 bits are slow), transposeA, transposeB, tf32, batch, m, n, k.
+/// fits, because divisions by 64 bits are slow), transposeA, transposeB, tf32, bias (whether there
+/// is one), batch, m, n, k.
 template <class S>
 struct MatmulOperands {
     using In = typename S::In;
@@ -37,7 +38,7 @@ struct MatmulOperands {
     using Index = typename S::Index;
     static constexpr Index m = S::m, n = S::n, k = S::k;
     static constexpr bool aAlongK = !S::transposeA, bAlongK = S::transposeB;
-    const typename S::In *left, *right;
+    const typename S::In *left, *right, *more;
     typename S::Out* out;
 
     HS_D Acc a(Index batch, Index row, Index at) const {
@@ -48,8 +49,13 @@ struct MatmulOperands {
         return operandOf<S::tf32>(right + batch * k * n +
                                   (S::transposeB ? column * k + at : at * n + column));
     }
-    HS_D void put(Index batch, Index row, Index column, Acc value) const {
-        store(out + (batch * m + row) * n + column, value);
+    HS_D Acc withBias(Acc sum, Index column) const {
+        static_cast<void>(column);
+        if constexpr (S::bias) sum += load(more + column);
+        return sum;
+    }
+    HS_D void put(Index batch, Index row, Index column, Acc sum) const {
+        store(out + (batch * m + row) * n + column, withBias(sum, column));
     }
 };
 

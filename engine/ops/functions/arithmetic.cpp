@@ -68,6 +68,7 @@ NodeId powScalar(Builder& b, NodeId x, double exponent) {
     if (exponent == 0.5) return b.unary(Op::Sqrt, x);
     if (exponent == -0.5) return b.unary(Op::Rsqrt, x);
     if (exponent == -1) return b.unary(Op::Reciprocal, x);
+    // the exponent in x's dtype (PowKernel.cu: exp_scalar.to<scalar_t>)
     return b.emit(Op::Pow, {x, b.constantLike(exponent, x)});
 }
 

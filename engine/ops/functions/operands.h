@@ -59,6 +59,7 @@ public:
     NodeId x() const { return m_x; }
     NodeId weight() const { return m_weight; }
     NodeId bias() const { return m_bias; }
+    bool roundsToFp8() const { return m_fp8.has_value(); }
     /// Returns the product y of the two, before the bias is added, with the rounding of its
     /// gradient.
     NodeId product(Builder&, NodeId y) const;
@@ -81,8 +82,8 @@ struct Centred {
 };
 Centred centredOver(Builder&, NodeId x, const Shape& axes);
 
-/// Adds a bias (extent of the axis) to y along `axis`, in y's dtype: this rounds once more, as an
-/// unfused bias does. kNoNode adds nothing.
+/// Adds a bias (extent of the axis) to y along `axis`, in y's dtype: this rounds once more, as
+/// cuDNN's convolutions do. kNoNode adds nothing.
 NodeId withBias(Builder&, NodeId y, NodeId bias, int axis);
 
 /// Returns the square root for deviations and distances, which as in PyTorch have no gradient at 0,

@@ -18,22 +18,24 @@ using namespace detail;
 namespace {
 
 /// Multiplies a (.., m, k) by a matrix (k, n): the leading axes become rows of one product.
-NodeId foldedMatmul(Builder& b, NodeId a, NodeId matrix, MatmulAttrs how) {
+NodeId foldedMatmul(Builder& b, NodeId a, NodeId matrix, MatmulAttrs how, NodeId bias = kNoNode) {
     Shape shape = b.shapeOf(a);
     require(!shape.empty(), "a product of matrices with a scalar operand");
     const int64_t inner = shape.back();
     int64_t rows = 1;
     for (int i = 0; i + 1 < shape.rank(); ++i)
         rows *= shape[i];
-    const NodeId y = b.matmul(b.reshape(a, Shape{rows, inner}), matrix, how);
+    const NodeId y = b.matmul(b.reshape(a, Shape{rows, inner}), matrix, how, bias);
     shape[shape.rank() - 1] = b.shapeOf(y)[1];
     return b.reshape(y, shape);
 }
 
-/// Multiplies the rows of a layer's input by its weight (outputs, inputs).
-NodeId rowProduct(Builder& b, const LayerOperands& in) {
+/// Multiplies the rows of a layer's input by its weight (outputs, inputs); kNoNode adds no bias.
+NodeId rowProduct(Builder& b, const LayerOperands& in, NodeId bias = kNoNode) {
     const DType type = promoted(b[in.x()].type(), b[in.weight()].type());
-    return foldedMatmul(b, b.cast(in.x(), type), b.cast(in.weight(), type), {false, true});
+    if (bias != kNoNode) bias = b.cast(bias, type);
+    return foldedMatmul(b, b.cast(in.x(), type), b.cast(in.weight(), type), {.transposeB = true},
+                        bias);
 }
 
 /// Expands the batch axes of x (all but the last two) to `batch`.
@@ -64,38 +66,20 @@ NodeId product(Builder& b, std::string_view name, NodeId a, NodeId c, int rankA,
     return matmul(b, in[0], in[1]);
 }
 
-/// x + a c, or x plus the sum of the products over their first axis. The product is rounded to the
-/// operands' storage first, as with an unfused bias.
-enum class Batch : uint8_t { Keep, Sum };
-NodeId addedProduct(Builder& b, std::string_view name, NodeId x, NodeId a, NodeId c, Batch batch) {
-    const auto in = castInputs(b, name, std::array{x, a, c});
-    requireOneDType(b, name, std::array{in[1], in[2]});
-    const AutocastScope off(b, nullptr);
-    NodeId y = matmul(b, in[1], in[2]);
-    if (batch == Batch::Sum) y = sum(b, y, {0});
-    return add(b, in[0], y);
-}
-
-} // namespace
-
-NodeId matmul(Builder& b, NodeId x, NodeId y) {
-    const auto in = castInputs(b, "matmul", std::array{x, y});
-    const AutocastScope off(b, nullptr);
-    const DType type = promoted(b[in[0]].type(), b[in[1]].type());
-    x = b.cast(in[0], type);
-    y = b.cast(in[1], type);
+/// Multiplies operands of one dtype as torch.matmul does.
+NodeId rankedProduct(Builder& b, NodeId x, NodeId y, MatmulAttrs how) {
     const bool vectorX = b.shapeOf(x).rank() == 1, vectorY = b.shapeOf(y).rank() == 1;
     require(!b.shapeOf(x).empty() && !b.shapeOf(y).empty(), "matmul: a scalar operand");
     if (vectorX) x = b.reshape(x, Shape{1, b.shapeOf(x)[0]});
     if (vectorY) y = b.reshape(y, Shape{b.shapeOf(y)[0], 1});
     NodeId out = kNoNode;
     if (b.shapeOf(y).rank() == 2) {
-        out = foldedMatmul(b, x, y, {});
+        out = foldedMatmul(b, x, y, how);
     } else {
         const auto batch = broadcastShape(batchOf(b.shapeOf(x)), batchOf(b.shapeOf(y)));
         require(batch.has_value(), "matmul: batch axes of " + b.shapeOf(x).text() + " and " +
                                        b.shapeOf(y).text() + " do not broadcast");
-        out = b.matmul(withBatch(b, x, *batch), withBatch(b, y, *batch));
+        out = b.matmul(withBatch(b, x, *batch), withBatch(b, y, *batch), how);
     }
     if (!vectorX && !vectorY) return out;
     const Shape full = b.shapeOf(out);
@@ -105,9 +89,36 @@ NodeId matmul(Builder& b, NodeId x, NodeId y) {
     return b.reshape(out, shape);
 }
 
-NodeId linear(Builder& b, NodeId x, NodeId weight, NodeId bias) {
+/// Returns x + a c, rounded once, to the wider of their dtypes.
+NodeId addedOnce(Builder& b, std::string_view name, NodeId x, NodeId a, NodeId c) {
+    const NodeId sums = rankedProduct(b, a, c, {.wide = true});
+    const std::string outer = b.setRule(std::string(name) + ": rounds its result once");
+    const DType type = promoted(b[x].type(), {b.shapeOf(sums), b.dtypeOf(a)});
+    const NodeId y = b.cast(add(b, b.cast(x, b.dtypeOf(sums)), sums), type);
+    b.setRule(outer);
+    return y;
+}
+
+NodeId addedProduct(Builder& b, std::string_view name, NodeId x, NodeId a, NodeId c) {
+    const auto in = castInputs(b, name, std::array{x, a, c});
+    requireOneDType(b, name, std::array{in[1], in[2]});
+    const AutocastScope off(b, nullptr);
+    return addedOnce(b, name, in[0], in[1], in[2]);
+}
+
+} // namespace
+
+NodeId matmul(Builder& b, NodeId x, NodeId y) {
+    const auto in = castInputs(b, "matmul", std::array{x, y});
+    const AutocastScope off(b, nullptr);
+    const DType type = promoted(b[in[0]].type(), b[in[1]].type());
+    return rankedProduct(b, b.cast(in[0], type), b.cast(in[1], type), {});
+}
+
+NodeId linear(Builder& b, NodeId x, NodeId weight, NodeId bias, BiasRounding rounding) {
     const LayerOperands in(b, "linear", x, weight, bias);
     const AutocastScope off(b, nullptr);
+    if (!in.roundsToFp8() && rounding == BiasRounding::Once) return rowProduct(b, in, in.bias());
     const NodeId y = in.product(b, rowProduct(b, in));
     return withBias(b, y, in.bias(), b.shapeOf(y).rank() - 1);
 }
@@ -117,17 +128,27 @@ NodeId bmm(Builder& b, NodeId a, NodeId c) { return product(b, "bmm", a, c, 3, 3
 NodeId mv(Builder& b, NodeId matrix, NodeId x) { return product(b, "mv", matrix, x, 2, 1); }
 NodeId dot(Builder& b, NodeId a, NodeId c) { return product(b, "dot", a, c, 1, 1); }
 
-NodeId addmm(Builder& b, NodeId x, NodeId a, NodeId c) {
-    return addedProduct(b, "addmm", x, a, c, Batch::Keep);
-}
-NodeId addmv(Builder& b, NodeId x, NodeId a, NodeId c) {
-    return addedProduct(b, "addmv", x, a, c, Batch::Keep);
-}
-NodeId addbmm(Builder& b, NodeId x, NodeId a, NodeId c) {
-    return addedProduct(b, "addbmm", x, a, c, Batch::Sum);
-}
+NodeId addmm(Builder& b, NodeId x, NodeId a, NodeId c) { return addedProduct(b, "addmm", x, a, c); }
+NodeId addmv(Builder& b, NodeId x, NodeId a, NodeId c) { return addedProduct(b, "addmv", x, a, c); }
 NodeId baddbmm(Builder& b, NodeId x, NodeId a, NodeId c) {
-    return addedProduct(b, "baddbmm", x, a, c, Batch::Keep);
+    return addedProduct(b, "baddbmm", x, a, c);
+}
+
+NodeId addbmm(Builder& b, NodeId x, NodeId a, NodeId c) {
+    constexpr std::string_view kName = "addbmm";
+    requireRank(b, kName, a, 3);
+    requireRank(b, kName, c, 3);
+    const auto in = castInputs(b, kName, std::array{x, a, c});
+    requireOneDType(b, kName, std::array{in[1], in[2]});
+    const AutocastScope off(b, nullptr);
+    const auto matrix = [&](NodeId all, int64_t t) {
+        const Shape& shape = b.shapeOf(all);
+        return b.reshape(b.slice(all, 0, t, t + 1), Shape{shape[1], shape[2]});
+    };
+    NodeId y = in[0];
+    for (int64_t t = 0; t < b.shapeOf(in[1])[0]; ++t)
+        y = addedOnce(b, kName, y, matrix(in[1], t), matrix(in[2], t));
+    return y;
 }
 
 NodeId chainMatmul(Builder& b, std::span<const NodeId> given) {
@@ -433,7 +454,7 @@ NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId va
     Shape axes = allAxes(rank);
     std::swap(axes[rank - 1], axes[rank - 2]);
     const double root = std::sqrt(static_cast<double>(b.shapeOf(in[1]).back()));
-    const NodeId scores = matmul(b, in[0], b.transpose(in[1], axes));
+    const NodeId scores = rankedProduct(b, in[0], b.transpose(in[1], axes), {.wide = true});
     b.setRule(std::string(kName) + ": softmax in float32");
     NodeId wide = b.scale(widened(b, scores), 1 / root);
     if (mask == AttentionMask::Causal) wide = causallyMasked(b, wide);

@@ -11,18 +11,25 @@ namespace halfscope::fn {
 
 /// torch.matmul for ranks 1 to kMaxRank, with broadcast batch axes.
 NodeId matmul(Builder&, NodeId a, NodeId b);
-/// x (.., in) times weight (out, in) transposed, plus bias (out) or kNoNode.
-NodeId linear(Builder&, NodeId x, NodeId weight, NodeId bias);
+/// When a linear layer rounds: once, after the bias, or before it, too, as PyTorch does where the
+/// input is not contiguous (Linear.cpp).
+enum class BiasRounding : uint8_t { Once, Twice };
+/// x (.., in) times weight (out, in) transposed, plus bias (out) or kNoNode. Under a policy with
+/// FP8 it always rounds before the bias, too.
+NodeId linear(Builder&, NodeId x, NodeId weight, NodeId bias,
+              BiasRounding rounding = BiasRounding::Once);
 
 // Inputs of mm, bmm, mv, dot and the like must have one dtype, unless autocast makes it so.
-NodeId mm(Builder&, NodeId a, NodeId c);                ///< (m, k) (k, n)
-NodeId bmm(Builder&, NodeId a, NodeId c);               ///< (t, m, k) (t, k, n)
-NodeId mv(Builder&, NodeId matrix, NodeId x);           ///< (m, k) (k)
-NodeId dot(Builder&, NodeId a, NodeId c);               ///< (k) (k)
+NodeId mm(Builder&, NodeId a, NodeId c);      ///< (m, k) (k, n)
+NodeId bmm(Builder&, NodeId a, NodeId c);     ///< (t, m, k) (t, k, n)
+NodeId mv(Builder&, NodeId matrix, NodeId x); ///< (m, k) (k)
+NodeId dot(Builder&, NodeId a, NodeId c);     ///< (k) (k)
+// The next four round x and the product together, once.
 NodeId addmm(Builder&, NodeId x, NodeId a, NodeId c);   ///< x + a c
 NodeId addmv(Builder&, NodeId x, NodeId a, NodeId c);   ///< x + a c, x and c vectors
-NodeId addbmm(Builder&, NodeId x, NodeId a, NodeId c);  ///< x + the sum of a[t] c[t]
 NodeId baddbmm(Builder&, NodeId x, NodeId a, NodeId c); ///< x[t] + a[t] c[t]
+/// x + the sum of a[t] c[t], which rounds after each of them.
+NodeId addbmm(Builder&, NodeId x, NodeId a, NodeId c);
 NodeId chainMatmul(Builder&, std::span<const NodeId> in);
 /// Sums over the last `axes` axes of a and the first of c.
 NodeId tensordot(Builder&, NodeId a, NodeId c, int axes);

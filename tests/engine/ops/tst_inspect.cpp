@@ -144,7 +144,7 @@ void TestInspect::text() {
     const NodeId total = b.sum(y, {0, 1});
     const PhaseScope backward(b, Phase::Backward);
     b.setForwardCause(y);
-    const NodeId scaled = b.scale(total, 0.1);
+    const NodeId scaled = b.scale(total, roundTo(DType::F16, 0.1));
     b.matmul(y, y, {.transposeB = true});
     graph.setNext(w, b.reshape(b.cast(scaled, DType::F32), {}));
     graph.addOutput("loss", total);

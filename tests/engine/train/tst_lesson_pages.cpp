@@ -221,13 +221,13 @@ void TestLessonPages::eightBits() {
     QVERIFY(zerosIn(lesson.experiment.gradientRanges()[kFirstLayer]) < 0.005);
     for (const int lane : {kFp8, kFirstLayer}) {
         const double off = medianError(lesson, lane);
-        QVERIFY2(std::abs(off - 0.6) < 0.1, qPrintable(QString::number(off)));
+        QVERIFY2(std::abs(off - 0.55) < 0.1, qPrintable(QString::number(off)));
         QVERIFY(largestError(lesson, lane) > 1);
     }
     Lesson halves("fp8", [](RunConfig& config) { config.lanes = parseLanes("amp-bf16,amp-fp16"); });
     halves.train(300);
     const double bf16 = medianError(halves, 0), fp16 = medianError(halves, 1);
-    QVERIFY2(std::abs(bf16 - 0.08) < 0.02, qPrintable(QString::number(bf16)));
+    QVERIFY2(std::abs(bf16 - 0.06) < 0.015, qPrintable(QString::number(bf16)));
     QVERIFY2(std::abs(fp16 - 0.02) < 0.01, qPrintable(QString::number(fp16)));
     // without a scale for each tensor, and with a loss scale instead
     const auto trained = [](const std::function<void(LaneConfig&)>& set, int64_t until) {

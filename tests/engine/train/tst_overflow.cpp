@@ -247,10 +247,10 @@ private slots:
         }
     }
 
-    /// Scores beyond float16 are found where they arise, before the mask; a nan behind the mask
-    /// counts.
-    void maskedScoresCanOverflow() {
-        for (const float weight : {2000.0f, NAN}) {
+    /// Projections beyond float16 are found where they arise, before the mask; a nan behind the
+    /// mask counts.
+    void projectionsOfAttentionCanOverflow() {
+        for (const float weight : {60000.0f, NAN}) {
             RunConfig config = laneConfig(Precision::AmpFp16);
             config.model.layers = "nn.Sequential(nn.Unflatten(1, (5, 2)), "
                                   "CausalTransformerEncoderLayer(2, 1, 4, 0., batch_first=True), "

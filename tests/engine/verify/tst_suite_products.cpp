@@ -193,7 +193,7 @@ class TestSuiteProducts : public QObject {
 private slots:
     void bound();
     void roundsOnceToStorage();
-    void biasIsAddedToStoredProduct();
+    void biasIsAddedBeforeRounding();
     void limitsOfNumbers();
     void everyWholeElement();
     void namesItsCases();
@@ -229,9 +229,9 @@ void TestSuiteProducts::roundsOnceToStorage() {
     QVERIFY(!above.judged(1).passed() && above.judged(1 + 0x1p-10).passed());
 }
 
-void TestSuiteProducts::biasIsAddedToStoredProduct() {
+void TestSuiteProducts::biasIsAddedBeforeRounding() {
     const OneElement c{{2048, 0.75}, {1, 1}, DType::F16, MathMode::F32, {-2048}};
-    QVERIFY(c.judged(0).passed() && !c.judged(0.75).passed());
+    QVERIFY(c.judged(0.75).passed() && !c.judged(0).passed() && !c.judged(1).passed());
 }
 
 void TestSuiteProducts::limitsOfNumbers() {
