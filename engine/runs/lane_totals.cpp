@@ -48,17 +48,24 @@ void LaneTotals::addUnderflow(const Event& event) {
 
 void LaneTotals::addScale(const StepRow& row) {
     if (m_zeros.empty()) return; // the first spell is new anyway
-    if (m_last.has(kGrew | kBackedOff) && m_scaleStep != m_last.step)
-        m_unsettled.push_back({m_last.step, row.scale()}); // the event is still to come
-    else
+    if (!m_last.has(kGrew | kBackedOff) || m_scaleStep == m_last.step) {
         m_looksAnew = m_looksAnew || row.scale() != scaleAfter();
+        return;
+    }
+    if (m_settled == std::ssize(m_unsettled)) {
+        m_unsettled.clear();
+        m_settled = 0;
+    }
+    m_unsettled.push_back({m_last.step, row.scale()}); // the event is still to come
 }
 
 void LaneTotals::settleScale(const Event& event) {
-    const auto found = std::ranges::lower_bound(m_unsettled, event.step, {}, &LeftScale::step);
+    const auto found =
+        std::lower_bound(m_unsettled.begin() + m_settled, m_unsettled.end(), event.step,
+                         [](const LeftScale& scale, int64_t step) { return scale.step < step; });
     if (found == m_unsettled.end() || found->step != event.step) return;
     const bool isSet = found->next != event.scaleAfter;
-    m_unsettled.erase(found);
+    m_settled = found + 1 - m_unsettled.begin();
     if (!isSet) return;
     const auto part = std::ranges::upper_bound(m_zeros, event.step, {}, &ZeroSpell::first);
     (part == m_zeros.end() ? m_looksAnew : part->isNew) = true;
@@ -72,7 +79,8 @@ void LaneTotals::addNorm(const StepRow& row) {
     if (row.loss() == 0 || row.has(kUnclean)) return; // as gradientsVanished() has it
     const int64_t apart = kUnderflowsApart * m_skips.stepsPerUpdate();
     const bool isNew = m_zeros.empty() || m_looksAnew || row.step - m_zeros.back().last > apart;
-    const bool mayBeNew = !m_unsettled.empty() && m_unsettled.back().step >= m_zeros.back().last;
+    const bool mayBeNew =
+        m_settled < std::ssize(m_unsettled) && m_unsettled.back().step >= m_zeros.back().last;
     if (isNew || mayBeNew) m_zeros.push_back({.isNew = isNew});
     m_looksAnew = false;
     m_zeros.back().add({.first = row.step, .last = row.step, .count = 1, .scale = row.scale()});

@@ -7,8 +7,8 @@
 #include "engine/runs/step_row.h"
 #include "engine/runs/validation.h"
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -123,8 +123,10 @@ private:
     bool m_isUnderflowOfData = false;
     int64_t m_updates = 0;
     std::vector<ZeroSpell> m_zeros;
-    /// Steps whose events are still to come. Where these follow all rows, each removes the first.
-    std::deque<LeftScale> m_unsettled;
+    /// Steps whose events may still be to come; those of the first m_settled have come. Not a
+    /// deque, which allocates when it is moved: a lane is added whole or not at all.
+    std::vector<LeftScale> m_unsettled;
+    std::ptrdiff_t m_settled = 0;
     bool m_looksAnew = false;          ///< the next zeros are another spell
     std::vector<int64_t> m_underflows; ///< steps of events, which may come before or after the rows
     int64_t m_scaleStep = 0;           ///< the last step after which the scale was another
