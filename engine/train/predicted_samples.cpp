@@ -61,19 +61,27 @@ std::string quoted(const std::string& text, char separator) {
     return field + '"';
 }
 
-/// Returns a field for each predicted sample: a number, or the class with the highest score.
+/// Returns a field, or what stands for one that is empty: spaces alone make none.
+std::string orNone(std::string field, const TableText& table) {
+    return field.empty() && table.separator == ' ' ? "NA" : field;
+}
+
+/// Returns the fields of each predicted sample: its number, or its class and how probable that is.
 std::vector<std::string> fieldsOf(const Predictions& all, const std::vector<std::string>* classes,
                                   const TableText& table) {
+    const auto number = [&table](std::string text) {
+        if (table.commas) std::replace(text.begin(), text.end(), '.', ',');
+        return text;
+    };
     std::vector<std::string> fields;
     if (classes) {
         for (const PredictedClass& each : predictedClasses(all, *classes))
-            fields.push_back(quoted(each.name, table.separator));
+            fields.push_back(orNone(quoted(each.name, table.separator), table) + table.separator +
+                             orNone(number(each.probability), table));
         return fields;
     }
-    for (size_t i = 0; i < all.values.size(); ++i) {
-        fields.push_back(predictedText(all, all.value(i)));
-        if (table.commas) std::replace(fields.back().begin(), fields.back().end(), '.', ',');
-    }
+    for (size_t i = 0; i < all.values.size(); ++i)
+        fields.push_back(number(predictedText(all, all.value(i))));
     return fields;
 }
 
@@ -85,16 +93,20 @@ std::string endFor(std::span<const LanePredictions> lanes, const LanePredictions
 std::string tableWith(TableText table, const std::string& name,
                       std::span<const LanePredictions> lanes,
                       const std::vector<std::string>* classes) {
-    const char* const none = table.separator == ' ' ? "NA" : ""; // spaces alone make no field
+    const std::string empty = orNone({}, table);
+    const std::string none = classes ? empty + table.separator + empty : empty;
     for (const LanePredictions& lane : lanes) {
-        if (table.header)
-            *table.header += table.separator + quoted(name + endFor(lanes, lane), table.separator);
+        const auto heading = [&](const char* what) {
+            return table.separator + quoted(name + what + endFor(lanes, lane), table.separator);
+        };
+        if (table.header) *table.header += heading("_predicted");
+        if (table.header && classes) *table.header += heading("_probability");
         const std::vector<std::string> fields = fieldsOf(lane.all, classes, table);
-        std::vector<std::string> behind(table.lines.size());
+        std::vector<std::string> behind(table.lines.size(), none);
         for (size_t i = 0; i < fields.size(); ++i)
             behind.at(static_cast<size_t>(lane.all.numbers[i])) = fields[i];
         for (size_t i = 0; i < behind.size(); ++i)
-            table.lines[i] += table.separator + (behind[i].empty() ? none : behind[i]);
+            table.lines[i] += table.separator + behind[i];
     }
     std::string text;
     if (table.header) text = *table.header + "\n";
@@ -345,7 +357,7 @@ std::string predictedTable(const TaskConfig& task, std::span<const LanePredictio
                            const std::vector<std::string>* classes) {
     if (predictsPictures(task.kind))
         return pictureTable(newPicturesAt(task.predictFile), lanes, *classes);
-    return tableWith(readTable(task), targetName(task) + "_predicted", lanes, classes);
+    return tableWith(readTable(task), targetName(task), lanes, classes);
 }
 
 std::string targetName(const TaskConfig& task) {

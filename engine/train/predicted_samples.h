@@ -89,7 +89,8 @@ struct PredictedSamples {
 };
 
 /// Returns the lines of the table `samples` as they stand there, with the lane's predictions behind
-/// them; a line that lacks a value has none, unless data.missing is mean. Of arrays,
+/// them, classes with their probabilities; a line that lacks a value has none, unless data.missing
+/// is mean. Of arrays,
 /// predictionsNpy(), (samples, outputs). Of pictures, a table in csv: name, class and its
 /// probability. `lane` may be kEveryLane where predictsTables(): the names of the columns then end
 /// with the lane's, if there are several. Pictures that cannot be decoded are named in the notes

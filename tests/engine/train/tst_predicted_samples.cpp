@@ -7,6 +7,7 @@
 #include "engine/train/checkpoint.h"
 #include "engine/train/lane_file.h"
 #include "tests/support/array_files.h"
+#include "tests/support/class_lines.h"
 #include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
 #include "tests/support/trained_experiment.h"
@@ -61,6 +62,9 @@ private:
         QStringList lines = QString::fromStdString(text).split('\n');
         return lines.takeLast().isEmpty() ? lines : QStringList();
     }
+    static QStringList classesOf(const std::string& text, QChar separator = u',') {
+        return classLinesOf(QString::fromStdString(text), 1, separator);
+    }
     QTemporaryDir m_folder;
 };
 
@@ -80,7 +84,7 @@ void TestPredictedSamples::wordsThatAreNoTruths() {
     const auto experiment = trained(write("truths.csv", text), 300);
     const std::string more = write("odd.csv", "dry,size\n1,5\nunknown,6\nTRUE,7\n0,8\n2,9\n");
     const PredictedSamples predicted = *predictedSamples(*experiment, 0, more);
-    QCOMPARE(linesOf(predicted.bytes).mid(1),
+    QCOMPARE(classesOf(predicted.bytes).mid(1),
              QStringList({"1,5,up", "unknown,6,", "TRUE,7,up", "0,8,down", "2,9,"}));
     std::string notes;
     for (const Message& note : predicted.notes)
@@ -102,14 +106,14 @@ void TestPredictedSamples::classesStandBehindTheLines() {
     const std::string more =
         write("more.csv", "id,colour,size\n\"a, b\",red,10\nc,blue,190\nd,red,\n\ne,green,15\n");
     const PredictedSamples gaps = *predictedSamples(*experiment, 0, more);
-    QCOMPARE(linesOf(gaps.bytes).mid(2),
+    QCOMPARE(classesOf(gaps.bytes).mid(2),
              QStringList({"c,blue,190,large", "d,red,,", "e,green,15,\"small, cheap\""}));
     QCOMPARE(gaps.notes.at(1).english(),
              more + ": 1 of 4 lines lacks a value and is not predicted.");
     const std::string whole =
         write("whole.csv", "id,colour,size\n\"a, b\",red,10\nc,blue,190\n\ne,green,15\n");
     for (const int lane : {0, 1})
-        QCOMPARE(linesOf(predictedSamples(*experiment, lane, whole)->bytes),
+        QCOMPARE(classesOf(predictedSamples(*experiment, lane, whole)->bytes),
                  QStringList({"id,colour,size,kind_predicted", "\"a, b\",red,10,\"small, cheap\"",
                               "c,blue,190,large", "e,green,15,\"small, cheap\""}));
     const PredictedSamples predicted = *predictedSamples(*experiment, 0, whole);
@@ -131,8 +135,8 @@ void TestPredictedSamples::linesOfSeparatorsStay() {
     for (const auto missing : {Missing::Refuse, Missing::Mean}) {
         const auto experiment = trained(path, 300, missing);
         const PredictedSamples predicted = *predictedSamples(*experiment, 0, more);
-        QCOMPARE(linesOf(predicted.bytes), QStringList({"id,size,kind_predicted", "a,10,small",
-                                                        ",,", "b,190,large", " , ,"}));
+        QCOMPARE(classesOf(predicted.bytes), QStringList({"id,size,kind_predicted", "a,10,small",
+                                                          ",,", "b,190,large", " , ,"}));
         QCOMPARE(predicted.notes.at(0).english(),
                  more + ": 2 of 4 lines lack a value and are not predicted.");
     }
@@ -142,7 +146,7 @@ void TestPredictedSamples::linesOfSeparatorsStay() {
     const auto texts = trained(write("moods.csv", text), 150);
     const std::string others =
         write("words.csv", "id,words\n1,what a good film\n,\n2,what a bad film\n");
-    QCOMPARE(linesOf(predictedSamples(*texts, 0, others)->bytes),
+    QCOMPARE(classesOf(predictedSamples(*texts, 0, others)->bytes),
              QStringList({"id,words,mood_predicted", "1,what a good film,up", ",,",
                           "2,what a bad film,down"}));
 }
@@ -155,7 +159,7 @@ void TestPredictedSamples::knownClassesAreScored() {
     const auto experiment = trained(write("codes.csv", text), 400);
     const std::string more = write("known.csv", "kind,size\n1,10\n2.0,190\n2,20\n3,180\n,30\n1,\n");
     const PredictedSamples predicted = *predictedSamples(*experiment, 0, more);
-    QCOMPARE(linesOf(predicted.bytes),
+    QCOMPARE(classesOf(predicted.bytes),
              QStringList({"kind,size,kind_predicted", "1,10,1", "2.0,190,2", "2,20,1", "3,180,2",
                           ",30,1", "1,,"}));
     // behind it stands which class is not known
@@ -281,12 +285,12 @@ void TestPredictedSamples::tablesWithoutNames() {
     const auto experiment = trained(write("unnamed.csv", text), 400);
     QVERIFY(!experiment->config().task.header);
     const std::string more = write("more.csv", "3.5\n190\n,\n");
-    QCOMPARE(linesOf(predictedSamples(*experiment, 0, more)->bytes),
+    QCOMPARE(classesOf(predictedSamples(*experiment, 0, more)->bytes),
              QStringList({"3.5,small", "190,large"}));
     std::replace(text.begin(), text.end(), ',', ' ');
     const auto spaced = trained(write("spaced.data", "size what\n" + text), 400);
     const std::string lines = write("lines.data", "size  id\n3.5   7\nNA 8\n190 9\n");
-    QCOMPARE(linesOf(predictedSamples(*spaced, 0, lines)->bytes),
+    QCOMPARE(classesOf(predictedSamples(*spaced, 0, lines)->bytes, u' '),
              QStringList({"size  id what_predicted", "3.5   7 small", "NA 8 NA", "190 9 large"}));
 }
 
@@ -349,7 +353,7 @@ void TestPredictedSamples::textsBecomeClasses() {
     QCOMPARE(experiment->config().task.kind, TaskKind::TextClasses);
     const std::string more = write("new.csv", "id,review\n1,Good work\n2,\n3,\"so bad, bad\"\n");
     const PredictedSamples predicted = *predictedSamples(*experiment, 1, more);
-    QCOMPARE(linesOf(predicted.bytes),
+    QCOMPARE(classesOf(predicted.bytes),
              QStringList({"id,review,mood_predicted", "1,Good work,\"up, up\"", "2,,",
                           "3,\"so bad, bad\",down"}));
     QCOMPARE(predicted.notes.size(), size_t{1});
@@ -437,7 +441,7 @@ void TestPredictedSamples::linesLeftOutHaveNone() {
         text += std::to_string(i) + (i < 50 ? ",small\n" : ",large\n");
     const auto experiment = trained(write("sizes.csv", text), 400, Missing::Drop);
     const std::string more = write("gaps.csv", "size\n3\nNA\n97\nNA\n5\n");
-    QCOMPARE(linesOf(predictedSamples(*experiment, 0, more)->bytes),
+    QCOMPARE(classesOf(predictedSamples(*experiment, 0, more)->bytes),
              QStringList({"size,kind_predicted", "3,small", "NA,", "97,large", "NA,", "5,small"}));
 }
 
