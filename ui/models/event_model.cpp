@@ -260,7 +260,7 @@ int EventModel::columnCount(const QModelIndex& parent) const {
 QString EventModel::whatText(const Event& event) {
     switch (event.kind) {
     case EventKind::Overflow:
-        return (isOfData(event.tensor) ? tr("Data not finite, %1") : tr("Overflow, %1"))
+        return (isOfData(event.tensor) ? tr("Bad data, %1") : tr("Overflow, %1"))
             .arg(changeText(event));
     case EventKind::Growth:
     case EventKind::Backoff: return sentence(changeText(event));

@@ -52,7 +52,7 @@ void TestEventWords::scalesThatCannotComeBack() {
     event.scaleBefore = event.scaleAfter = 8;
     QCOMPARE(EventModel::whatText(event), QStringLiteral("Overflow, scale stays"));
     event.tensor = "the input of sample 362"; // not the scale's fault
-    QCOMPARE(EventModel::whatText(event), QStringLiteral("Data not finite, scale stays"));
+    QCOMPARE(EventModel::whatText(event), QStringLiteral("Bad data, scale stays"));
 }
 
 /// The sentence of such an event has the reason; a loss scale has nothing to do with it.

@@ -315,7 +315,7 @@ void TestRunStatus::dataThatAreNotFinite() {
     fault.tensor = Message(kInputOf, int64_t{362}).english();
     skip(1, 41, {fault});
     model.refresh();
-    QCOMPARE(model.lane(1).lastBrief, QStringLiteral("Step 41: Data not finite, scale stays"));
+    QCOMPARE(model.lane(1).lastBrief, QStringLiteral("Step 41: Bad data, scale stays"));
     skip(42, 60, {{EventKind::Underflow, 56, 1, 2, 2, {}, {}}});
     const QString reason = QStringLiteral(
         "The data hold inf or nan: the input of sample 362 in step 41. Every step of B was "
