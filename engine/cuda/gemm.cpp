@@ -70,7 +70,7 @@ MatmulPlan::MatmulPlan(Device& device, const Program& program, NodeId id)
         m_device.check(blas.cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE,
                                                            &epilogue, sizeof epilogue),
                        m_what);
-        setBias(0); // there is one, wherever it will be
+        setBias(0); // for the heuristic: that there is one, and how its offset is aligned
     }
     m_a = attrs.transposeA ? layout(m_in, m, k, m * k) : layout(m_in, k, m, m * k);
     m_b = attrs.transposeB ? layout(m_in, k, n, k * n) : layout(m_in, n, k, k * n);
@@ -168,6 +168,7 @@ void MatmulPlan::tune(const FileCache& cache, CUdeviceptr arena, CUdeviceptr wor
                 (attrs.transposeB ? " tb" : "") + (m_bias ? " bias" : "");
     for (const size_t offset : m_offset)
         trial.key += " " + std::to_string(alignmentOf(offset));
+    if (m_bias) trial.key += " " + std::to_string(alignmentOf(*m_bias)); // the heuristic sees it
     trial.count = static_cast<int>(m_candidates.size());
     trial.run = [&](int candidate) {
         return call(m_candidates[static_cast<size_t>(candidate)].algo, arena, workspace,

@@ -199,8 +199,12 @@ NodeId Builder::withNumber(Op op, NodeId x, double number) {
     const DType type = dtypeOf(x);
     if (!isLow(type) || roundTo(type, number) == number)
         return emit(op, {x, constantLike(number, x)});
+    std::string outer = setRule("a number that " + std::string(nameOf(type)) +
+                                " does not hold: computes in float32");
     const NodeId wide = cast(x, DType::F32);
-    return cast(emit(op, {wide, constantLike(number, wide)}), type);
+    const NodeId y = cast(emit(op, {wide, constantLike(number, wide)}), type);
+    setRule(std::move(outer));
+    return y;
 }
 
 NodeId Builder::addUnique(Node node) {

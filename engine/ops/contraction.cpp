@@ -75,11 +75,12 @@ void refMatmul(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out
         const double* right = in[1].values.data() + t * k * n;
         for (int64_t i = 0; i < m; ++i) {
             for (int64_t j = 0; j < n; ++j) {
-                double sum = in.size() == 3 ? in[2].values[static_cast<size_t>(j)] : 0;
+                double sum = 0;
                 for (int64_t p = 0; p < k; ++p) {
                     sum += left[how.transposeA ? p * m + i : i * k + p] *
                            right[how.transposeB ? j * k + p : p * n + j];
                 }
+                if (in.size() == 3) sum += in[2].values[static_cast<size_t>(j)];
                 out.values[static_cast<size_t>((t * m + i) * n + j)] = sum;
             }
         }

@@ -47,7 +47,8 @@ constexpr OpFlags operator|(OpFlag a, OpFlag b) { return OpFlags(a) | OpFlags(b)
 
 /// The operands of a gradient rule. For ops without StoredGradient all of them are in F32 and the
 /// driver casts the results back to each input's dtype, so that a gradient is computed in f32 and
-/// rounded once, as in PyTorch's own gradient kernels.
+/// rounded once, as in PyTorch's own gradient kernels. Those of rsqrt, expm1, pow and atan2, which
+/// PyTorch composes, are rounded once, too: of them layers use pow alone.
 struct VjpArgs {
     Builder& b;
     NodeId y;                   ///< the op's own output

@@ -454,7 +454,8 @@ NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId va
     Shape axes = allAxes(rank);
     std::swap(axes[rank - 1], axes[rank - 2]);
     const double root = std::sqrt(static_cast<double>(b.shapeOf(in[1]).back()));
-    const NodeId scores = rankedProduct(b, in[0], b.transpose(in[1], axes), {.wide = true});
+    const NodeId scores =
+        rankedProduct(b, in[0], b.transpose(in[1], axes), {.wide = isLow(b.dtypeOf(in[0]))});
     b.setRule(std::string(kName) + ": softmax in float32");
     NodeId wide = b.scale(widened(b, scores), 1 / root);
     if (mask == AttentionMask::Causal) wide = causallyMasked(b, wide);
