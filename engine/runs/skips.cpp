@@ -59,7 +59,7 @@ constexpr Phrase kLostByData =
                      "type can fix that: correct such values, or leave the samples out.");
 constexpr Phrase kLostByEpsilon =
     phrase("Events", "%1's epsilon is zero in fp16, so an update divided by zero, and %2. Set "
-                     "Epsilon to 1e-4, or use AMP.");
+                     "Epsilon to 1e-4 and train from the start, or use AMP.");
 
 // An output beyond fp16 overflows again where the next layer takes it in fp16.
 constexpr Phrase kWiderLayers =

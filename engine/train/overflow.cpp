@@ -182,7 +182,7 @@ Message lostLossText(const StepRecord& record, const SkipReason& reason, const S
                 dataText(reason.culprit)};
     if (const auto optimizer = optimizerOfZeroEpsilon(tensor); !optimizer.empty())
         return {phrase("Events", "%1 %2's epsilon is zero in fp16, so it divides by zero. Set "
-                                 "Epsilon to 1e-4, or use AMP."),
+                                 "Epsilon to 1e-4 and train from the start, or use AMP."),
                 text, optimizer};
     if (before.tookOverflow)
         return {phrase("Events", "%1 Step %2 was taken although its gradients were not finite."),

@@ -18,6 +18,7 @@
 #include <QShortcut>
 #include <QSplitter>
 #include <QTextBrowser>
+#include <QTimer>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <QUrl>
@@ -119,7 +120,11 @@ void HelpDialog::buildSearch() {
     m_search->setPlaceholderText(tr("Search all pages (Ctrl+F)"));
     m_search->setAccessibleName(tr("Search all pages"));
     m_search->setClearButtonEnabled(true);
-    connect(m_search, &QLineEdit::textChanged, this, &HelpDialog::search);
+    m_soon = make<QTimer>(this); // a search takes longer than a key press
+    m_soon->setSingleShot(true);
+    m_soon->setInterval(200);
+    connect(m_soon, &QTimer::timeout, this, &HelpDialog::search);
+    connect(m_search, &QLineEdit::textChanged, m_soon, qOverload<>(&QTimer::start));
     connect(m_search, &QLineEdit::returnPressed, this, &HelpDialog::openFirstHit);
     auto* find = make<QShortcut>(QKeySequence(QKeySequence::Find), this);
     connect(find, &QShortcut::activated, this, [this] {
@@ -214,6 +219,7 @@ void HelpDialog::showContents() {
 }
 
 void HelpDialog::search() {
+    m_soon->stop();
     const QString words = m_search->text();
     if (words.trimmed().isEmpty()) {
         showContents();
@@ -247,6 +253,7 @@ void HelpDialog::openItem(QTreeWidgetItem* item) {
 }
 
 void HelpDialog::openFirstHit() {
+    if (m_soon->isActive()) search();
     if (m_hits.isEmpty()) return;
     m_list->setCurrentItem(m_list->topLevelItem(0)->child(0));
     m_list->setFocus();

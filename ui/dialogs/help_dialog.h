@@ -12,6 +12,7 @@ class QLabel;
 class QLineEdit;
 class QSplitter;
 class QTextBrowser;
+class QTimer;
 class QToolButton;
 class QTreeWidget;
 class QTreeWidgetItem;
@@ -71,6 +72,7 @@ private:
     std::unique_ptr<ManualDocument> m_document;              ///< the one that m_text shows
     QToolButton *m_goBack = nullptr, *m_goForward = nullptr; ///< children, as all below
     QLineEdit* m_search = nullptr;
+    QTimer* m_soon = nullptr;  ///< searches once typing pauses
     QLabel* m_found = nullptr; ///< how many places a search found, and whether with all words
     QTreeWidget* m_list = nullptr;
     QSplitter* m_halves = nullptr; ///< child; the list and the text

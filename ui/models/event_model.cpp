@@ -333,7 +333,7 @@ QString EventModel::whyText(const Event& event, const QString& reason) {
     switch (event.kind) {
     case EventKind::Overflow:
         if (isOfData(event.tensor)) return ofDataText();
-        if (byEpsilon) return tr("What to do: set Epsilon to 1e-4, or use AMP.");
+        if (byEpsilon) return tr("What to do: set Epsilon to 1e-4 and press Reset, or use AMP.");
         if (overflowedBeforeScaling(event))
             return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
                       "%1). The loss is scaled only after that, so no other loss scale would "

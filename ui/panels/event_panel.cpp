@@ -320,7 +320,7 @@ void EventPanel::showSentence() {
     if (m_model.rowCount() == 0) {
         lines << tr("Overflows, changes of the loss scale and your edits appear here.")
               << tr("New to loss scales? Help > First lesson.")
-              << tr("To see what another loss scale would do: Edit > Try another loss scale.");
+              << tr("To see what another loss scale does: Edit > Set the loss scale.");
     } else if (current.isValid()) {
         const Event& event = m_model.eventAt(current.row());
         lines << EventModel::sentenceOf(event)

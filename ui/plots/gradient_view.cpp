@@ -223,7 +223,7 @@ QString GradientView::about() const {
     parts << tr("Bars are gradients of layer outputs, lines are gradients of weights. View > "
                 "Gradients by layer shows those of each layer.");
     if (scaled > 0 || lanes == 0)
-        parts << tr("Edit > Try another loss scale shows what another scale would do.");
+        parts << tr("Edit > Set the loss scale shows what another scale would do.");
     return parts.join(u' ');
 }
 

@@ -202,7 +202,7 @@ void WindowMenus::fillEdit(QMenu& edit) {
     });
     edit.setToolTipsVisible(true);
     edit.addAction(tr("&Map of two settings…"), this, &WindowMenus::showMap);
-    fillScales(*edit.addMenu(tr("&Try another loss scale")));
+    fillScales(*edit.addMenu(tr("Se&t the loss scale")));
     QAction* back =
         edit.addAction(tr("R&estore the previous run"), this, [this] { m_shown.bringBack(); });
     back->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_R));

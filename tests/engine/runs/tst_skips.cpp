@@ -184,7 +184,7 @@ void TestSkips::nothingLearned_data() {
     QTest::newRow("an epsilon of zero")
         << History(1).clean(1).lostStep(1).tell("the zero epsilon of Adam").lostStep(1).tally()
         << "Adam's epsilon is zero in fp16, so an update divided by zero, and the loss is not "
-           "finite from step 2 on. Set Epsilon to 1e-4, or use AMP.";
+           "finite from step 2 on. Set Epsilon to 1e-4 and train from the start, or use AMP.";
     QTest::newRow("a step at a scale of 0")
         << History(0).clean(3).take().lostStep(1).tell("forward pass of layer 0").tally()
         << "the loss scale has fallen to 0, with which step 4 was taken, and the loss is not "

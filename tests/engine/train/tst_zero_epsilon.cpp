@@ -15,7 +15,7 @@ using namespace halfscope::test;
 namespace {
 
 constexpr const char* kReason = "'s epsilon is zero in fp16, so it divides by zero. Set Epsilon to "
-                                "1e-4, or use AMP.";
+                                "1e-4 and train from the start, or use AMP.";
 
 } // namespace
 

@@ -62,7 +62,7 @@ void TestEventWords::whyAnEpsilonOfZero() {
     QCOMPARE(EventModel::whyText(event), QString());
     event.kind = EventKind::Overflow;
     QCOMPARE(EventModel::whyText(event),
-             QStringLiteral("What to do: set Epsilon to 1e-4, or use AMP."));
+             QStringLiteral("What to do: set Epsilon to 1e-4 and press Reset, or use AMP."));
 }
 
 /// No step has changed the weights, so the learning rate cannot be the reason: neither the events

@@ -174,7 +174,7 @@ private slots:
                  qPrintable(view.toolTip()));
         info.config.lanes[0] = defaultLane(Precision::Bf16);
         QVERIFY2(tipOf().contains("No lane has a loss scale."), qPrintable(view.toolTip()));
-        QVERIFY(!view.toolTip().contains("Try another loss scale"));
+        QVERIFY(!view.toolTip().contains("Set the loss scale"));
     }
 
     void drawsEachBucketInItsPlace_data() {

@@ -211,7 +211,7 @@ void TestWindowLanes::scaleTriedFromTheMenu() {
     const auto entries = [&window] {
         QStringList texts;
         for (QMenu* menu : window.findChildren<QMenu*>()) {
-            if (menu->title() != QStringLiteral("&Try another loss scale")) continue;
+            if (menu->title() != QStringLiteral("Se&t the loss scale")) continue;
             emit menu->aboutToShow();
             for (QAction* action : menu->actions())
                 texts << action->text() + (action->isEnabled() ? u'+' : u'-');
