@@ -60,11 +60,16 @@ Preset bfloat16() {
 }
 
 Preset pureFp16() {
-    return preset("pure-fp16", kPrecisions, phrase("Presets", "Why mixed"),
-                  phrase("Presets",
-                         "Everything in fp16, next to AMP: without FP32 master weights and "
-                         "loss scaling, small updates vanish and Adam's epsilon becomes zero."),
-                  "fp32,amp-fp16,fp16");
+    Preset made =
+        preset("pure-fp16", kPrecisions, phrase("Presets", "Why mixed"),
+               phrase("Presets",
+                      "Everything in fp16, next to AMP: Adam's epsilon rounds to zero, and step 2 "
+                      "divides by it. With an epsilon of 1e-4 the lane learns, but many updates "
+                      "are too small for its weights, and Adam's squares round to zero, which "
+                      "makes others too large."),
+               "fp32,amp-fp16,fp16");
+    made.config.watchWeights = kOftenWatched;
+    return made;
 }
 
 /// At a tenth of the checkerboard's usual rate, most updates of Adam are less than half of the
