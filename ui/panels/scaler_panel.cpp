@@ -478,17 +478,17 @@ ScalerPanel::ScalerPanel(QWidget* parent) : QScrollArea(parent) {
 QSize ScalerPanel::sizeHint() const { return {280, widget() ? contentHeight() : 240}; }
 
 /// Asks each card itself: the layout around the cards learns only later that one has changed.
-int ScalerPanel::heightOf(size_t cards) const {
+int ScalerPanel::cardsHeight() const {
     const QMargins margins = widget()->layout()->contentsMargins();
     int height = margins.top() + margins.bottom();
-    for (size_t i = 0; i < std::min(cards, m_cards.size()); ++i)
-        height += m_cards[i]->layout()->totalSizeHint().height() + widget()->layout()->spacing();
+    for (const LaneCard* card : m_cards)
+        height += card->layout()->totalSizeHint().height() + widget()->layout()->spacing();
     return height;
 }
 
 void ScalerPanel::fitInto(int height) {
     if (!widget() || height <= 0) return;
-    if (!m_compact) m_fullHeight = heightOf(2);
+    if (!m_compact) m_fullHeight = cardsHeight();
     if (m_compact != (m_fullHeight > height)) setCompact(!m_compact);
     if (m_legend && !m_compact) m_legend->setHidden(m_fullHeight + legendHeight() > height);
 }
@@ -506,7 +506,7 @@ void ScalerPanel::setCompact(bool on) {
 
 int ScalerPanel::contentHeight() const {
     if (!widget()) return 0;
-    int height = heightOf(m_cards.size());
+    int height = cardsHeight();
     if (m_legend && !m_legend->isHidden()) height += legendHeight();
     return height;
 }
@@ -538,7 +538,7 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     }
     column->addStretch(1);
     setWidget(content); // deletes the cards of the earlier run
-    m_fullHeight = heightOf(2);
+    m_fullHeight = cardsHeight();
     if (m_compact) setCompact(true);
     QWidget* last = this; // new cards would otherwise come after the events
     for (QWidget* each : content->findChildren<QWidget*>()) {

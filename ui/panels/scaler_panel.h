@@ -109,9 +109,8 @@ public:
     void askForScale(int lane);
     /// Returns the height of all cards, in pixels.
     int contentHeight() const;
-    /// Makes the cards compact when the first two would not fit into this height in full: a lane
-    /// alone has nothing to be compared with. Leaves out the legend when there is no room for it
-    /// below them.
+    /// Makes the cards compact when they would not fit into this height in full. Leaves out the
+    /// legend when there is no room for it below them.
     void fitInto(int height);
     QSize sizeHint() const override;
 
@@ -125,13 +124,13 @@ signals:
 private:
     void askForScale(int lane, double scale);
 
-    int heightOf(size_t cards) const;
+    int cardsHeight() const;
     int legendHeight() const;
     void setCompact(bool);
 
     std::vector<LaneCard*> m_cards; ///< children of the content
     bool m_compact = false;
-    int m_fullHeight = 0;        ///< the height of two cards that are shown in full
+    int m_fullHeight = 0;        ///< the height of the cards when they are shown in full
     QWidget* m_legend = nullptr; ///< child of the content; null when no causes are known
 };
 

@@ -307,7 +307,7 @@ private slots:
         QVERIFY2(cards.texts().contains("0.01235"), qPrintable(cards.texts().join('|')));
     }
 
-    void compactWhereTwoDoNotFit() {
+    void compactWhereTheyDoNotFit() {
         Cards cards;
         cards.panel.fitInto(kRoomy);
         const int full = cards.panel.contentHeight();
@@ -329,6 +329,20 @@ private slots:
         QCOMPARE(cards.panel.contentHeight(), full);
         QVERIFY(cards.texts().contains(QStringLiteral("100 KiB")));
         QVERIFY(cards.texts().contains(QStringLiteral("0.25")));
+    }
+
+    /// The third card must not be cut off where two would have room in full.
+    void compactWhereTheThirdDoesNotFit() {
+        Cards cards;
+        cards.panel.fitInto(kRoomy);
+        const int two = cards.panel.contentHeight();
+        cards.run.start({"fp32", "amp-fp16", "amp-bf16"});
+        cards.panel.setLanes({{false, {}, {}}, {true, {}, {}}, {true, {}, {}}});
+        cards.panel.refresh(cards.run);
+        cards.panel.fitInto(two);
+        QVERIFY(cards.texts().contains(QStringLiteral("Skipped steps")));
+        QVERIFY2(cards.panel.contentHeight() < two,
+                 qPrintable(QString::number(cards.panel.contentHeight())));
     }
 
     /// It would be cut off, and the bar that scrolls to it would take width from the figures.
