@@ -164,6 +164,13 @@ int gravity(EventKind kind) {
     return 0;
 }
 
+/// Whether the event shows that an underflow is over: gradients overflow now, or another loss scale
+/// was set.
+bool endsUnderflow(const Event& event, const Event& underflow) {
+    return underflow.kind == EventKind::Underflow && event.lane == underflow.lane &&
+           (event.kind == EventKind::Overflow || setsScale(event));
+}
+
 } // namespace
 
 bool isEcho(const GrowingList<Event>::View& events, size_t i) {
@@ -192,6 +199,7 @@ bool EventModel::refresh() {
         const Event& event = events[m_taken];
         if (setsScale(event)) dropReplaced(event, rows);
         rows.push_back(static_cast<uint32_t>(m_taken));
+        if (m_gravest && endsUnderflow(event, *m_gravest)) m_gravest.reset();
         const int own = gravity(event.kind);
         if (own > 0 && own >= (m_gravest ? gravity(m_gravest->kind) : 0)) m_gravest = event;
     }

@@ -1,5 +1,7 @@
 // Sentences about lanes whose gradients rounded to zero, each of several lanes where they share it.
+#include "engine/settings/fields.h"
 #include "tests/support/shown_lanes.h"
+#include "ui/models/event_model.h"
 #include "ui/models/zero_gradient_words.h"
 
 #include <QTest>
@@ -31,6 +33,7 @@ private slots:
     void lanesShareASentence();
     void lanesShareAnUnderflow();
     void underflowNowAndThen();
+    void underflowIsOver();
 };
 
 /// Such a lane has no event, because some of its gradients are left.
@@ -152,6 +155,26 @@ void TestZeroGradients::underflowNowAndThen() {
                  " In 2 of 9 updates, first at step 4, all gradients of B rounded to zero: its "
                  "loss scale was too small.")),
              qPrintable(model.summary()));
+}
+
+/// After an overflow of the same lane, or another loss scale, its explanation would mislead.
+void TestZeroGradients::underflowIsOver() {
+    const RunConfig config = fourLanes();
+    const auto gravestWith = [&](int lane, EventKind kind, const char* tensor) {
+        const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+        RunBatch batch;
+        Event later{kind, 8, lane, 1, 1, {}, {}};
+        later.tensor = tensor;
+        batch.events = {{EventKind::Underflow, 4, 1, 1, 1, {}, {}}, later};
+        run->append(std::move(batch));
+        EventModel events;
+        events.setRun(run);
+        return events.gravest() ? events.gravest()->step : 0;
+    };
+    QCOMPARE(gravestWith(2, EventKind::Overflow, "gradient of 4.bias"), int64_t{4});
+    QCOMPARE(gravestWith(1, EventKind::Overflow, "gradient of 4.bias"), int64_t{8});
+    QCOMPARE(gravestWith(1, EventKind::Edit, "optimizer.lr"), int64_t{4});
+    QCOMPARE(gravestWith(1, EventKind::Edit, kLiveScale), int64_t{0});
 }
 
 } // namespace tst_zero_gradients
