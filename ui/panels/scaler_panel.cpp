@@ -143,7 +143,8 @@ void LaneCard::showZeros(const LaneStatus& status) {
                "this lane stores them. Some are zero in every precision, behind ReLU for example. "
                "What the lane has beyond a lane in FP32, in parentheses, was too small for its 16 "
                "bits, or for the 8 bits of FP8 (underflow), and is lost; a larger loss scale "
-               "preserves it.") +
+               "preserves it. Once the weights of the two have parted, their shares differ by a "
+               "few percent for other reasons, too.") +
                 QStringLiteral("\n\n") + when + u' ' +
                 tr("That takes about a hundredth of the time; on a GPU it happens while the "
                    "gradients are shown (G)."));

@@ -17,6 +17,7 @@
 #include "ui/panels/section.h"
 
 #include <QEvent>
+#include <QGridLayout>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -80,12 +81,27 @@ void SetupPanel::buildRestartNote() {
     m_restartText->setWordWrap(true);
     m_restartNow = make<QPushButton>(tr("Restart now"), m_restart);
     m_restartNow->setObjectName(QStringLiteral("restartNow"));
-    auto* row = make<QHBoxLayout>(m_restart);
-    row->setContentsMargins(8, 5, 8, 5);
-    row->addWidget(m_restartText, 1);
-    row->addWidget(m_restartNow);
+    m_forkNow = make<QPushButton>(m_restart);
+    m_forkNow->setObjectName(QStringLiteral("forkNow"));
+    auto* parents = make<QMenu>(m_forkNow);
+    connect(parents, &QMenu::aboutToShow, this,
+            [this, parents] { fillForks(*parents, newestLane()); });
+    m_forkNow->setMenu(parents);
+    auto* grid = make<QGridLayout>(m_restart);
+    grid->setContentsMargins(8, 5, 8, 5);
+    grid->setColumnStretch(0, 1);
+    grid->addWidget(m_restartText, 0, 0);
+    grid->addWidget(m_restartNow, 0, 1);
+    grid->addWidget(m_forkNow, 1, 0, 1, 2, Qt::AlignRight);
     connect(m_restartNow, &QPushButton::clicked, this, &SetupPanel::restartRequested);
     m_restart->hide();
+}
+
+int SetupPanel::newestLane() const {
+    int lane = static_cast<int>(m_model.config().lanes.size()) - 1;
+    while (lane >= 0 && !m_model.canFork(lane))
+        --lane;
+    return lane;
 }
 
 Section* SetupPanel::newSection(const QString& id, const QString& title, QWidget* content) {
@@ -138,16 +154,19 @@ void SetupPanel::addLaneGroups(QWidget* content) {
     }
 }
 
+QString SetupPanel::forkTip() {
+    return tr("This lane starts from the weights and the optimizer state that another lane has "
+              "now, and continues with its own settings. Its loss scale is the one that the other "
+              "lane has now; First scale matters only at a restart, or if the other lane has no "
+              "loss scale. Up to here, its curves are those of the other lane.");
+}
+
 QToolButton* SetupPanel::newForkButton(int lane, Section* section) {
     auto* fork = make<QToolButton>(section);
     fork->setObjectName(QStringLiteral("fork:%1").arg(lane));
     fork->setAccessibleName(tr("Continue from here as this lane"));
     fork->setText(fork->accessibleName() + QStringLiteral("\u2003")); // room for the menu's arrow
-    fork->setToolTip(tr(
-        "This lane starts from the weights and the optimizer state that another lane has now, and "
-        "continues with the settings below. Its loss scale is the one that the other lane has now; "
-        "First scale matters only at a restart, or if the other lane has no loss scale. Up to "
-        "here, its curves are those of the other lane."));
+    fork->setToolTip(forkTip());
     fork->setAccessibleDescription(fork->toolTip());
     fork->setPopupMode(QToolButton::InstantPopup);
     auto* menu = make<QMenu>(fork);
@@ -488,6 +507,10 @@ void SetupPanel::refreshNote() {
     m_restartNow->setToolTip(untrained ? tr("Shows the networks with these changes before training")
                                        : tr("Restarts the run with the changed settings"));
     m_restartNow->setVisible(wrong.isEmpty()); // otherwise nothing starts, or with another value
+    const int lane = newestLane();
+    m_forkNow->setText(tr("Continue from here as lane %1").arg(laneLetter(std::max(lane, 0))));
+    m_forkNow->setToolTip(forkTip());
+    m_forkNow->setVisible(lane >= 0 && !untrained && wrong.isEmpty());
     m_restart->show();
 }
 

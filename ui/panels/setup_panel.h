@@ -90,6 +90,9 @@ private:
     /// Returns the text of the menu's entry: which lane is continued, and the loss scale that the
     /// new one begins with.
     QString forkText(int lane, int parent, const QString& label) const;
+    static QString forkTip();
+    /// Returns the last lane that can continue from another one; -1 where there is none.
+    int newestLane() const;
     void orderTabs();
     void rebuildStrip();
     QStringList laneNames() const;
@@ -109,6 +112,7 @@ private:
     QFrame* m_restart = nullptr;         ///< child
     QLabel* m_restartText = nullptr;     ///< child of m_restart
     QPushButton* m_restartNow = nullptr; ///< child of m_restart
+    QPushButton* m_forkNow = nullptr;    ///< child of m_restart: lets newestLane() continue
     QScrollArea* m_scroll = nullptr;     ///< child
     QHBoxLayout* m_strip = nullptr;      ///< owned by this widget's layout
     std::vector<QToolButton*> m_jumps;   ///< children; for the run, then for each lane

@@ -14,6 +14,7 @@
 #include <QMenu>
 #include <QStatusBar>
 #include <QTest>
+#include <QPushButton>
 #include <QToolButton>
 #include <algorithm>
 
@@ -63,9 +64,16 @@ void forkInto(MainWindow& window) {
     QVERIFY(button);
     emit button->menu()->aboutToShow();
     QCOMPARE(button->menu()->actions().size(), qsizetype(2));
-    button->menu()->actions().at(1)->trigger();
+    // the note about changes offers the same
+    const auto* note = window.findChild<QPushButton*>(QStringLiteral("forkNow"));
+    QVERIFY(note && note->isVisibleTo(&window));
+    QCOMPARE(note->text(), QStringLiteral("Continue from here as lane C"));
+    emit note->menu()->aboutToShow();
+    QCOMPARE(note->menu()->actions().size(), qsizetype(2));
+    note->menu()->actions().at(1)->trigger();
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
     QCOMPARE(window.bannerText(), QString());
+    QVERIFY(!note->isVisibleTo(&window));
 }
 
 /// Forks, and trains to the end with another learning rate.
