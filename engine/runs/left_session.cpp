@@ -168,6 +168,7 @@ public:
         }
         addEvents();
         RunBatch last;
+        last.info = finishedInfo();
         last.savedGradients = gradients();
         last.pictures = pictures();
         last.checkpoint = checkpoint();
@@ -207,6 +208,8 @@ private:
             info.memory = std::move(on.memory);
             info.program = std::move(on.program);
             info.compiler = std::move(on.compiler);
+            // it says so of each run that was not over, which may go on here
+            if (on.outcome != RunOutcome::Interrupted) info.outcome = on.outcome;
         } catch (const InputError& error) {
             throw InputError(phrase("Files", "%1: the run “%2” is damaged: %3"), m_database.path(),
                              Message::data(m_name), error.message());
@@ -214,6 +217,16 @@ private:
         info.preset = row.text(0);
         info.restored = true;
         info.origin = m_origin;
+        return info;
+    }
+
+    /// Returns the run's info as of its end when all its steps are there, but the program ended
+    /// before it wrote that the run was over. How many steps epochs have, only the data tell.
+    std::optional<RunInfo> finishedInfo() const {
+        RunInfo info = m_run->info();
+        if (info.outcome || info.config.epochs > 0 || m_run->step() < info.config.steps)
+            return std::nullopt;
+        info.outcome = RunOutcome::Finished;
         return info;
     }
 

@@ -70,6 +70,7 @@ void RunStore::rename(RunId id, const std::string& name) {
     if (!found || found->name == name) return;
     giveName(found->name); // it may be the new one
     found->name = takeName(name);
+    found->named = true;
     ++m_changes;
 }
 

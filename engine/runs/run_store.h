@@ -25,7 +25,8 @@ class RunStore {
 public:
     struct Entry {
         RunId id = RunId::None;
-        std::string name; ///< no two entries have the same
+        std::string name;   ///< no two entries have the same
+        bool named = false; ///< by the user, see rename()
         bool visible = true;
         int color = 0; ///< an index: the smallest that no other entry had when this one was added
         std::shared_ptr<const Run> run;

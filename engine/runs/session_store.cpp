@@ -99,13 +99,18 @@ public:
     }
     void complete(const Run* run) {
         const std::lock_guard lock(m_mutex);
-        m_completed.push_back(run);
+        m_changed.emplace_back(run, std::nullopt);
+    }
+    void rename(const Run* run, const std::string& name) {
+        const std::lock_guard lock(m_mutex);
+        m_changed.emplace_back(run, name);
     }
     void forget(const Run* run) {
         const std::lock_guard lock(m_mutex);
         // A run that the thread has not taken yet is forgotten here. Its address must not stay in
         // m_going, because the next run may be allocated there, or this one may be watched again.
         const auto same = [run](const Watched& each) { return each.run.get() == run; };
+        std::erase_if(m_changed, [run](const auto& each) { return each.first == run; });
         if (std::erase_if(m_coming, same) == 0) m_going.push_back(run);
     }
     uint64_t ask() {
@@ -184,7 +189,9 @@ private:
     mutable std::mutex m_mutex; ///< guards what follows, down to the thread's own members
     std::condition_variable_any m_wake, m_flushed;
     std::vector<Watched> m_coming;
-    std::vector<const Run*> m_going, m_completed;
+    std::vector<const Run*> m_going;
+    /// Runs with their new names; without one, a run that is whole now.
+    std::vector<std::pair<const Run*, std::optional<std::string>>> m_changed;
     SavedSteps m_saved;               ///< see setSaved()
     uint64_t m_asked = 0, m_done = 0; ///< flushes
     uint64_t m_written = 0;           ///< the last flush that succeeded
@@ -252,12 +259,16 @@ void SessionStore::Writer::takeNews() {
         return std::find_if(m_runs.begin(), m_runs.end(),
                             [run](const Watched& each) { return each.run.get() == run; });
     };
-    for (const Run* run : m_completed)
+    for (const auto& [run, name] : m_changed)
         if (const auto found = find(run); found != m_runs.end()) {
-            found->whole = Whole::Yes;
+            if (name)
+                found->name = *name;
+            else
+                found->whole = Whole::Yes;
+            found->info.reset(); // it is written again
             found->version = ~uint64_t{0};
         }
-    m_completed.clear();
+    m_changed.clear();
     for (const Run* run : m_going) {
         const auto found = find(run);
         if (found == m_runs.end()) continue;
@@ -397,11 +408,14 @@ void SessionStore::Writer::writeInfo(Watched& watched, const RunSnapshot& now) {
     for (int lane = 0; lane < now.laneCount(); ++lane)
         totals.push_back(now.totals(lane));
     const std::vector<double> noTimes(totals.size());
-    m_database.prepare("UPDATE runs SET experiment = ?2, summary = ?3, steps = ?4 WHERE id = ?1")
+    m_database
+        .prepare("UPDATE runs SET name = ?5, experiment = ?2, summary = ?3, steps = ?4 "
+                 "WHERE id = ?1")
         .bind(1, watched.key)
         .bind(2, configText(now.info().recorded))
         .bind(3, summaryText(now.info(), now.lanes(), totals, noTimes))
         .bind(4, now.step())
+        .bind(5, watched.name)
         .run();
     watched.info = now.sharedInfo();
 }
@@ -569,6 +583,7 @@ void SessionStore::watch(std::shared_ptr<const Run> run, const std::string& name
     m_writer->watch(std::move(run), name, whole);
 }
 void SessionStore::complete(const Run* run) { m_writer->complete(run); }
+void SessionStore::rename(const Run* run, const std::string& name) { m_writer->rename(run, name); }
 void SessionStore::forget(const Run* run) { m_writer->forget(run); }
 bool SessionStore::flush(std::chrono::milliseconds patience) { return m_writer->flush(patience); }
 uint64_t SessionStore::askToWrite() { return m_writer->ask(); }

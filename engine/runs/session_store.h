@@ -43,6 +43,7 @@ public:
     /// being read from somewhere else, is nothing to be left behind before it is completed.
     void watch(std::shared_ptr<const Run>, const std::string& name, Whole = Whole::Yes);
     void complete(const Run*);
+    void rename(const Run*, const std::string& name);
     void forget(const Run*);
     /// Waits until everything that is there now is on disk and returns true, also when there is a
     /// problem() and it is not. Returns false when the thread that writes has computed next to

@@ -139,6 +139,7 @@ void TestCliRuns::exports() {
     for (const char* file :
          {"steps.csv", "events.csv", "timing.csv", "output_fp32.png", "experiment.json"})
         QVERIFY2(contentOf(path("exported/") + file) == contentOf(path("long/") + file), file);
+    QVERIFY(contentOf(path("exported/summary.json")).contains("\"outcome\": \"finished\""));
     const auto sorted = [](const QString& file) { // lane by lane, or in the order of counting
         QList<QByteArray> lines = contentOf(file).split('\n');
         std::sort(lines.begin(), lines.end());

@@ -290,7 +290,7 @@ void RunsPanel::connectTable() {
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &RunsPanel::showDetails);
     // once the rows are as high as their texts
-    connect(m_ordered, &QAbstractItemModel::dataChanged, this, &RunsPanel::scrollToShown,
+    connect(m_ordered, &QAbstractItemModel::dataChanged, this, &RunsPanel::followShown,
             Qt::QueuedConnection);
     // rows of other heights stand in other places
     connect(m_ordered, &QAbstractItemModel::layoutChanged, m_table,
@@ -366,12 +366,22 @@ QModelIndex RunsPanel::placeOfShown() const {
     return {};
 }
 
-/// Brings the run that is shown into sight when it is another one.
-void RunsPanel::scrollToShown() {
+/// Whether the user renames a run, or has gone with the keys to another one than this.
+bool RunsPanel::isAtAnother(RunId than) const {
+    const QWidget* keyboard = window()->focusWidget();
+    if (m_table->viewport()->isAncestorOf(keyboard)) return true; // the box for the name
+    return keyboard == m_table && chosen() != RunId::None && chosen() != than;
+}
+
+/// Chooses the run that is shown when it is another one, so that the details and the buttons are
+/// about it, and brings it into sight.
+void RunsPanel::followShown() {
     const QModelIndex place = placeOfShown();
     if (!place.isValid()) return;
-    const RunId shown = m_ordered->idAt(place.row());
-    if (shown != std::exchange(m_shown, shown)) m_table->scrollTo(place);
+    const RunId shown = m_ordered->idAt(place.row()), before = std::exchange(m_shown, shown);
+    if (shown == before) return;
+    if (!isAtAnother(before)) m_table->setCurrentIndex(place);
+    m_table->scrollTo(place);
 }
 
 /// Returns the height of the table with its first rows, but no more than `most` of the rows.
@@ -433,7 +443,10 @@ void RunsPanel::fitDetails() {
 void RunsPanel::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     const auto scroll = [this] {
-        if (const QModelIndex place = placeOfShown(); place.isValid()) m_table->scrollTo(place);
+        const QModelIndex place = placeOfShown();
+        if (!place.isValid()) return;
+        if (m_shown == RunId::None) m_shown = m_ordered->idAt(place.row());
+        m_table->scrollTo(place);
     };
     if (!event->spontaneous()) QMetaObject::invokeMethod(this, scroll, Qt::QueuedConnection);
 }

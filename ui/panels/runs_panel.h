@@ -57,7 +57,8 @@ private:
     QString explanation() const;
     void showDetails();
     QModelIndex placeOfShown() const;
-    void scrollToShown();
+    bool isAtAnother(RunId than) const;
+    void followShown();
     void fitDetails();
     int tableHeight(int count, int most) const;
     int leastTableHeight() const;
@@ -67,7 +68,7 @@ private:
 
     RunListModel& m_model;
     OrderedRuns* m_ordered = nullptr; ///< child: m_model as the table shows it
-    RunId m_shown = RunId::None;      ///< what was scrolled to
+    RunId m_shown = RunId::None;      ///< the one that is shown, as of followShown()
     QTableView* m_table = nullptr;    ///< child, as all below
     QHBoxLayout* m_headingRow = nullptr;
     OrderButton* m_order = nullptr;

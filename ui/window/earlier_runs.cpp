@@ -1,9 +1,11 @@
 // The runs that the window has but does not show: they are kept when another one replaces them,
 // come back from the list, and are drawn behind the one that is shown.
+#include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "engine/train/checkpoint.h"
 #include "ui/models/run_list_model.h"
 #include "ui/models/safe_text.h"
+#include "ui/models/translated.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/window/guarded.h"
 #include "ui/window/shown_run.h"
@@ -54,6 +56,22 @@ RunId ShownRun::adopt(const RunPtr& run, const QString& title, int64_t savedRows
     emit canBringBackChanged(true);
     emit stirred(); // a frame lists all that have come since the last one
     return m_before;
+}
+
+QString ShownRun::givenName() const {
+    const RunStore::Entry* entry = m_models.store.find(m_shown.id);
+    if (!entry) return {};
+    const QString name = safeText(entry->name);
+    if (entry->named) return name;
+    // a run of another session, or a later one of its experiment, may have been named there
+    const RunConfig& config = m_shown.run->info().recorded;
+    QStringList titles{safeText(config.title), safeText(titleOfData(config.task))};
+    for (const Preset& each : presets())
+        if (each.isCalled(config.title)) titles << translated(each.titleHere());
+    const bool plain = std::ranges::any_of(titles, [&name](const QString& title) {
+        return name == title || name.startsWith(title + QStringLiteral(" ("));
+    });
+    return plain || config.title.empty() ? QString() : name;
 }
 
 bool ShownRun::isRestored(const Run& run) const {

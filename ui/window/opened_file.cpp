@@ -237,12 +237,15 @@ OpenedFile readAny(const QString& path, const RunConfig& settings) {
     return readExperiment(path);
 }
 
-QString titleOf(const QString& path) {
+QString shortTitle(QString text) {
     constexpr qsizetype kLongest = 60; // at most 180 bytes of UTF-8: an experiment's title may have
                                        // 200
-    QString title = QFileInfo(path).completeBaseName();
-    title.removeIf([](QChar c) { return !c.isPrint() && !c.isSpace() && !c.isSurrogate(); });
-    title = title.simplified().left(kLongest);
+    text.removeIf([](QChar c) { return !c.isPrint() && !c.isSpace() && !c.isSurrogate(); });
+    return text.simplified().left(kLongest);
+}
+
+QString titleOf(const QString& path) {
+    const QString title = shortTitle(QFileInfo(path).completeBaseName());
     return title.isEmpty() ? QCoreApplication::translate("OpenedFile", "Picture") : title;
 }
 

@@ -56,7 +56,9 @@ OpenedFile readAny(const QString& path, const RunConfig& settings);
 /// Reads the saved runs in these folders. Throws InputError when one of them holds none.
 OpenedFile readSavedRuns(const QStringList& folders);
 
-/// Returns a short title on one line, whatever the file is called.
+/// Returns text as a title that an experiment may have: short, and on one line.
+QString shortTitle(QString text);
+/// Returns a short title, whatever the file is called.
 QString titleOf(const QString& path);
 /// Returns the title of an opened experiment. One that has the title of a preset may have other
 /// settings, and is told apart by the name of its file, or of the folder of its run.

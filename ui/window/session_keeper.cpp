@@ -209,22 +209,26 @@ bool SessionKeeper::takeStore() {
     return m_store != nullptr;
 }
 
-/// Watches the runs of the list that were trained here. Those from folders are on disk already.
+/// Watches the runs of the list that were trained here, under their names in the list. Those from
+/// folders are on disk already.
 void SessionKeeper::watchRuns() {
     if (m_models.store.changes() == m_changes) return;
     const uint64_t changes = m_models.store.changes();
-    std::map<const Run*, std::shared_ptr<const Run>> watched;
+    std::map<const Run*, Watched> watched;
     for (const RunStore::Entry& entry : m_models.store.entries()) {
         if (!entry.run->info().folder.empty() || !hasStore()) continue;
-        watched[entry.run.get()] = entry.run;
-        if (m_watched.count(entry.run.get()) == 0) {
+        watched[entry.run.get()] = {entry.run, entry.name};
+        const auto known = m_watched.find(entry.run.get());
+        if (known != m_watched.end() && known->second.name == entry.name) continue;
+        if (known == m_watched.end())
             m_store->watch(entry.run, entry.name);
-            m_store->askToWrite(); // at once: what is shown a second before a crash must be there
-        }
+        else
+            m_store->rename(entry.run.get(), entry.name);
+        m_store->askToWrite(); // at once: what is shown a second before a crash must be there
     }
     const auto before = std::exchange(m_watched, std::move(watched));
     tellSaved(); // first: a run that goes may have had the steps of one that stays
-    for (const auto& [run, holder] : before)
+    for (const auto& [run, each] : before)
         if (m_watched.count(run) == 0) m_store->forget(run);
     if (!m_making) m_changes = changes; // otherwise once the store is there
 }
@@ -240,8 +244,8 @@ void SessionKeeper::tellSaved() {
         unsaved.insert(run.get());
     }
     SessionStore::SavedSteps saved;
-    for (const auto& [run, holder] : m_watched)
-        if (unsaved.count(run) == 0) saved[holder] = holder->now().lastStep();
+    for (const auto& [run, each] : m_watched)
+        if (unsaved.count(run) == 0) saved[each.run] = each.run->now().lastStep();
     m_store->setSaved(std::move(saved));
 }
 
@@ -341,8 +345,8 @@ Message SessionKeeper::keepForNextTime() {
     m_search.reset();
     m_job.reset();
     // saved ones lie in their folders: offered, they would look like runs that nobody has saved
-    for (const auto& [run, holder] : m_watched)
-        if (std::find(unsaved.begin(), unsaved.end(), holder) == unsaved.end())
+    for (const auto& [run, each] : m_watched)
+        if (std::find(unsaved.begin(), unsaved.end(), each.run) == unsaved.end())
             m_store->forget(run);
     return {};
 }
@@ -473,7 +477,7 @@ void SessionKeeper::restoreNext() {
     connect(m_job.get(), &RestoreJob::read, this,
             [this](const RunPtr& run, const QString& name, bool watched) {
                 if (!m_job) return; // it was on its way when the window gave up restoring
-                if (watched) m_watched[run.get()] = run;
+                if (watched) m_watched[run.get()] = {run, name.toStdString()};
                 m_newest = m_shown.adopt(run, name);
                 if (m_shows == m_place++) m_back = m_newest;
                 ++m_restored;

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 class QWidget;
@@ -114,7 +115,11 @@ private:
     std::vector<std::unique_ptr<FileJob>> m_errands;
     int m_full = 0; ///< looks at which the store was full and there was nothing to merge
     Message m_told; ///< the problem that the banner told
-    std::map<const Run*, std::shared_ptr<const Run>> m_watched;
+    struct Watched {
+        std::shared_ptr<const Run> run;
+        std::string name; ///< as the store was told
+    };
+    std::map<const Run*, Watched> m_watched;
     uint64_t m_changes = ~uint64_t{0}; ///< the list's counter at the last look
     std::unique_ptr<FileJob> m_search; ///< looks for left sessions; null otherwise
     LeftSessions m_left;               ///< sessions that wait to be restored

@@ -109,7 +109,10 @@ public:
     const RunPtr& run() const { return m_shown.run; }
     /// The run whose rows, all of them, run() begins with; often null.
     std::shared_ptr<const Run> before() const { return m_shown.before.lock(); }
-    const QString& title() const { return m_shown.title; }   ///< of run()
+    const QString& title() const { return m_shown.title; } ///< of run()
+    /// Returns the name that the user has given run(); empty while it is called after its
+    /// experiment.
+    QString givenName() const;
     const QString& preset() const { return m_shown.preset; } ///< of run(); may be empty
     const QString& experiment() const { return m_title; }    ///< the title of the settings
     /// The run of the networks that were built last; null before the first.

@@ -68,7 +68,7 @@ QString proposedFolder(const ShownRun& shown) {
         const QString path = from.empty() ? QString() : wholePath(QString::fromStdString(from));
         if (!path.isEmpty()) return isPlaceForFolder(path) ? path : QFileInfo(path).fileName();
     }
-    return folderNameFor(shown.title());
+    return folderNameFor(shown.givenName().isEmpty() ? shown.title() : shown.givenName());
 }
 
 } // namespace
@@ -255,20 +255,23 @@ void WindowFiles::chooseFolder() {
     if (!path.isEmpty()) tryOpen(path);
 }
 
-/// Saves the run that is shown as it was trained, with its forks and live edits, unless the
-/// settings are others by now. Where nothing but its length was changed, leaves out values of
-/// settings that the window hides: its user did not mean them.
+/// Saves the run that is shown as it was trained, with its forks and live edits, and with the name
+/// that it was given as the title, unless the settings are others by now. Where nothing but its
+/// length was changed, leaves out values of settings that the window hides: its user did not mean
+/// them.
 void WindowFiles::saveExperiment(const QString& path) {
     const ConfigModel& settings = m_models.config;
     checkConfig(settings.config());
     const RunConfig recorded = m_shown.run() ? m_shown.run()->info().recorded : settings.config();
     const bool changed = RunWords::isChanged(recorded);
     // a continued run too: its learning rates are those of the first length
-    const bool whole = (changed || !recorded.edits.empty()) &&
-                       (settings.isStill(recorded) || settings.isStill(settingsAtEnd(recorded)));
+    const bool same = settings.isStill(recorded) || settings.isStill(settingsAtEnd(recorded));
+    const bool whole = (changed || !recorded.edits.empty()) && same;
     RunConfig saved = whole ? recorded : settings.config();
     if (!whole || !changed) saved = withoutIdle(saved);
     saved.pace = settings.config().pace; // the window's
+    if (const QString title = shortTitle(m_shown.givenName()); same && !title.isEmpty())
+        saved.title = title.toStdString();
     writeBytes({tr("Save experiment"), tr("Saving the experiment in %1…"), path},
                [text = configText(saved)] { return text; });
     emit used(path);
@@ -279,9 +282,10 @@ void WindowFiles::saveExperiment(const QString& path) {
 }
 
 void WindowFiles::chooseExperiment() {
-    const QString path =
-        chooseTarget(&m_window, tr("Save experiment"), QStringLiteral("experiment.json"),
-                     tr("Experiments (*.json)"));
+    const QString given = m_shown.givenName();
+    const QString name = given.isEmpty() ? QStringLiteral("experiment") : folderNameFor(given);
+    const QString path = chooseTarget(&m_window, tr("Save experiment"),
+                                      name + QStringLiteral(".json"), tr("Experiments (*.json)"));
     if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveExperiment(path); });
 }
 
@@ -392,6 +396,7 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     m_shown.markSaved(run, now);
     m_question.saved(files.id, run);
     emit used(folder);
+    m_savedStep = now.step();
     m_leftOut =
         translated(files.settingsError.empty() ? files.checkpointError : files.settingsError);
     return written;
@@ -409,8 +414,10 @@ bool WindowFiles::chooseResultsFolder() {
     guarded(*m_parts.banner, [&] {
         const auto files = saveResults(folder).size();
         saved = true;
-        emit told(tr("Saved %n files in %1", nullptr, static_cast<int>(files))
-                      .arg(safeText(folder.toStdString())));
+        emit told(
+            tr("Saved the run after step %1: %n files in %2", nullptr, static_cast<int>(files))
+                .arg(QLocale().toString(static_cast<qlonglong>(m_savedStep)),
+                     safeText(folder.toStdString())));
         m_parts.banner->dismiss();
         if (!m_leftOut.isEmpty()) m_parts.banner->showText(m_leftOut);
     });

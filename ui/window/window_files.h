@@ -138,6 +138,7 @@ private:
     QWidget& m_window;
     bool m_saves = false;
     ResultsQuestion m_question;
+    int64_t m_savedStep = 0; ///< the last one of which the last results have all rows
     QString m_leftOut; ///< why the last results lack experiment.json or the checkpoint; or empty
     std::unique_ptr<LiveBoard> m_board; ///< null when trainings are not written for TensorBoard
     QTimer m_boardTimer;

@@ -130,6 +130,7 @@ private slots:
     void linesAreDrawn();
     void littleRoom();
     void theChosenRunStays();
+    void theShownRunIsChosen();
 };
 
 void TestRunsPanel::listKeepsTheRules() {
@@ -549,6 +550,40 @@ void TestRunsPanel::theChosenRunStays() {
     QCOMPARE(panel.chosen(), chosen);
     QCOMPARE(table.currentIndex().row(), 11); // the same run, not the same place
     QCOMPARE(table.selectionModel()->selectedRows().size(), qsizetype(1));
+}
+
+/// When another run is shown, the details and the buttons are about it, unless the user is busy
+/// with one of the list.
+void TestRunsPanel::theShownRunIsChosen() {
+    RunStore store;
+    RunListModel model(store);
+    QWidget window;
+    QPushButton elsewhere(&window);
+    RunsPanel panel(model, &window);
+    panel.resize(280, 400);
+    window.show();
+    elsewhere.setFocus();
+    for (int i = 0; i < 3; ++i)
+        addSixtySteps(store, [](int) { return 1.0f; });
+    QTableView& table = *panel.table();
+    const auto chosenWhenShown = [&](size_t run) {
+        store.setCurrent(store.entries()[run].id);
+        model.refresh();
+        test::serveEvents(50); // ms, in which what is queued is done
+        return table.currentIndex().row();
+    };
+    QCOMPARE(chosenWhenShown(0), 0);
+    table.setCurrentIndex(table.model()->index(2, 0));
+    QCOMPARE(chosenWhenShown(1), 1);
+    QVERIFY(!panel.findChild<QPushButton*>(QStringLiteral("deleteRun"))->isEnabled());
+    table.setFocus();
+    QCOMPARE(chosenWhenShown(0), 0);
+    QTest::keyClick(&table, Qt::Key_End);
+    QCOMPARE(chosenWhenShown(1), 2);
+    table.setCurrentIndex(table.model()->index(1, 0));
+    QTest::keyClick(&table, Qt::Key_F2);
+    QCOMPARE(chosenWhenShown(0), 1);
+    QVERIFY(table.viewport()->isAncestorOf(window.focusWidget())); // the name is still edited
 }
 
 } // namespace tst_runs_panel

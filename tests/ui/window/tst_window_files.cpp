@@ -277,7 +277,7 @@ void TestWindowFiles::savesIntoANewFolder() {
     const auto files = QDir(path).entryList(QDir::Files).size();
     QVERIFY(files > 5);
     QCOMPARE(opened.window.statusBar()->currentMessage(),
-             QStringLiteral("Saved %1 files in %2").arg(files).arg(path));
+             QStringLiteral("Saved the run after step 0: %1 files in %2").arg(files).arg(path));
     QCOMPARE(opened.window.bannerText(), QString());
 }
 
