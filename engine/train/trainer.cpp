@@ -11,6 +11,7 @@
 #include "engine/train/evaluator.h"
 #include "engine/train/gradient_error.h"
 #include "engine/train/lane_step.h"
+#include "engine/train/lanes_fit.h"
 #include "engine/train/overflow.h"
 #include "engine/train/probe.h"
 #include "engine/train/repeated_update.h"
@@ -245,6 +246,7 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Batc
     const int64_t last = source.rows(source.stepsPerEpoch());
     if (last != source.rows()) impl.addSize(impl.anotherExecutor(), last, stop);
     impl.at = impl.sizes.front().get();
+    checkLanesFit(std::array{memory().bytes}, device()); // filling the memory takes long
     uploadWeights(impl.at->executor(), impl.at->graph(),
                   initialWeights(impl.at->graph(), config.seed, stop), stop);
     uploadSettings(impl.at->executor(), impl.at->graph(), config, impl.lane);
@@ -280,9 +282,8 @@ void Trainer::requestStop() {
 
 void Trainer::setWeights(const Weights& weights) {
     const LaneStep& at = *m_impl->at;
-    const auto& states = at.graph().states();
     for (const auto& given : weights)
-        if (std::ranges::none_of(states, [&](const StateInfo& state) {
+        if (std::ranges::none_of(at.graph().states(), [&](const StateInfo& state) {
                 return isWeight(state) && state.name == given.first;
             }))
             throw InputError(phrase("Training", "weights: the network has no %1"), given.first);
@@ -355,8 +356,7 @@ Weights Trainer::weights() {
 }
 
 std::optional<StepRecord> Trainer::step(int64_t step, std::vector<Event>& events) {
-    if (!begin(step)) return std::nullopt;
-    return end(events);
+    return begin(step) ? end(events) : std::nullopt;
 }
 
 bool Trainer::begin(int64_t step) {

@@ -533,6 +533,10 @@ private slots:
         QCOMPARE(thrownBy<EngineError>([&] { checkLanesFit(lanes, device); }),
                  std::string("cpu: 2 lanes need 3.5 GiB of memory together, Small has 3 GiB (use "
                              "fewer lanes, or a smaller picture, batch or width)"));
+        QCOMPARE(thrownBy<EngineError>(
+                     [&] { checkLanesFit(std::vector<size_t>{size_t{4} << 30}, device); }),
+                 std::string("cpu: a lane needs 4 GiB of memory, Small has 3 GiB (use a smaller "
+                             "picture, batch or width)"));
     }
 
     /// The network accepts the layers that the window offers.
