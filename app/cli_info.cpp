@@ -8,6 +8,7 @@
 #include "engine/devices/device_list.h"
 #include "engine/exec/variant_table.h"
 #include "engine/ops/inspect.h"
+#include "engine/runs/run_folder.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/function_types.h"
 #include "engine/step/pytorch_script.h"
@@ -155,7 +156,7 @@ void tellPyTorch(const ExperimentOptions& experiment) {
     const RunConfig config = experiment.config();
     for (const LaneConfig& lane : config.lanes) // it refuses names that no layer has
         if (!lane.layers.empty()) (void)buildStep(config, lane, makeTask(config)->shape());
-    print(pytorchScript(config));
+    print(pytorchScript(portableConfig(config))); // the program may be run from another folder
 }
 
 void tellRecorder() { print(kRecorderSource); }

@@ -162,6 +162,7 @@ std::string idleText(const RunConfig& config, const std::vector<std::string>& se
     std::string text;
     for (const std::string& key : keys)
         text += (text.empty() ? "Without effect beside the other settings: " : ", ") + key;
+    if (const Message why = withoutScaler(config, keys); !why.empty()) text += "\n" + why.english();
     return text.empty() ? text : text + "\n";
 }
 

@@ -15,6 +15,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
+#include "engine/data/known_facts.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/lane_ranking.h"
 #include "engine/runs/run_folder.h"
@@ -41,6 +42,18 @@ constexpr double kSlowStepSeconds = 0.05; // in slower steps, reading the pictur
 constexpr int64_t kBoardPictures = 20;    // about so many, for a run that TensorBoard shows
 constexpr int kFailedExit = 1;            // a file was not written
 
+/// Tells how many samples the user's own data have, and what they are like.
+std::string samplesText(const DataFacts& facts) {
+    const TensorSpec &x = facts.tensors[kX], &target = facts.tensors[kTarget];
+    std::string text = "Data: " + std::to_string(facts.train) +
+                       (facts.train == 1 ? " sample to train on" : " samples to train on");
+    if (facts.validation > 0) text += ", " + std::to_string(facts.validation) + " to validate on";
+    if (facts.test > 0) text += ", " + std::to_string(facts.test) + " for the test at the end";
+    text += ". Shape of an input: " + x.shape.text();
+    if (target.classes == 0) return text + ", of a target: " + target.shape.text() + "\n";
+    return text + "; " + std::to_string(target.classes) + " classes\n";
+}
+
 std::string startText(const Experiment& experiment) {
     const RunConfig& config = experiment.config();
     std::string text = config.title.empty() ? "Experiment" : config.title;
@@ -52,7 +65,9 @@ std::string startText(const Experiment& experiment) {
     if (experiment.step() > 0 && !experiment.finished())
         text += ", from step " + std::to_string(experiment.step() + 1);
     text += "\n";
-    for (const Message& note : factsOf(taskOf(config)).notes)
+    const DataFacts facts = factsOf(taskOf(config));
+    if (namesFiles(config.task)) text += samplesText(facts);
+    for (const Message& note : facts.notes)
         text += "Data: " + note.english() + "\n";
     if (!experiment.dataChange().empty())
         text += "Data: " + experiment.dataChange().english() + ".\n";

@@ -218,14 +218,13 @@ std::string mapTable(const SettingGrid& grid, const GridCells& cells, std::optio
 
 /// Returns the best cells as the table that ends a run with --sweep.
 std::string bestTable(const SettingGrid& grid, const GridCells& cells) {
-    const std::string lane = laneNames(grid.base()).front();
     std::vector<RankedLane> table;
     if (!bestCell(cells)) return {};
     for (const size_t cell : rankedCells(cells)) {
         const GridCell& each = *cells[cell];
         if (each.outcome != CellOutcome::Finished || table.size() == kRanked) break;
-        table.push_back({lane, cellText(grid, cell), each.score, each.lastLoss,
-                         each.scale ? scaleText(*each.scale) : "-"});
+        table.push_back({laneNames(grid.config(cell)).front(), cellText(grid, cell), each.score,
+                         each.lastLoss, each.scale ? scaleText(*each.scale) : "-"});
         table.back().zeros = each.zeroGradients;
         table.back().milliseconds = each.milliseconds;
     }
@@ -248,8 +247,8 @@ std::string reasonsText(const SettingGrid& grid, const GridCells& cells) {
 void report(const SettingGrid& grid, const GridCells& cells) {
     print(mapTable(grid, cells, bestCell(cells)));
     print(bestTable(grid, cells));
-    if (const Message doubt = zerosOfBest(grid, cells); !doubt.empty())
-        print(doubt.english() + ".\n");
+    for (const Message& doubt : {zerosOfBest(grid, cells), chanceOfBest(cells)})
+        if (!doubt.empty()) print(doubt.english() + ".\n");
     print(reasonsText(grid, cells));
 }
 

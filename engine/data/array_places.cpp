@@ -273,13 +273,17 @@ std::optional<TestPart> testPartOf(const TaskConfig& task) {
     return TestPart{namedInfo(x.path, xName), namedInfo(y.path, yName)};
 }
 
-std::optional<Array> predictedTargets(const TaskConfig& task) {
+std::optional<PredictedTargets> predictedTargets(const TaskConfig& task) {
     const ArrayPlace place{"", task.predictFile, "y"};
-    if (!holdsSeveral(place.path)) return std::nullopt;
+    const bool several = holdsSeveral(place.path);
+    const std::string file =
+        isArray(place.path) ? partnerOf(place.path, "xX", "yY") : std::string();
+    if (!several && file.empty()) return std::nullopt;
     try {
+        if (!several) return PredictedTargets{readNpy(file), file};
         const std::vector<std::string> all = arrayNames(place.path);
         if (all.size() == 1 || nameIn(all, place).empty()) return std::nullopt; // x alone
-        return readAt(place, infoAt(place));
+        return PredictedTargets{readAt(place, infoAt(place))};
     } catch (const InputError&) { // y may be anything, such as texts
         return std::nullopt;
     }

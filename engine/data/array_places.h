@@ -53,9 +53,15 @@ struct TestPart {
 /// when one of them is missing.
 std::optional<TestPart> testPartOf(const TaskConfig&);
 
+/// Targets of the samples to predict.
+struct PredictedTargets {
+    Array y;
+    std::string file{}; ///< empty: that of the inputs
+};
 /// Returns the array y (or Y, y_train, Y_train) beside the inputs of TaskConfig::predictFile, where
-/// that file can hold several arrays; nothing when it has none that can be read. Cancellable.
-std::optional<Array> predictedTargets(const TaskConfig&);
+/// that file can hold several arrays, or else the .npy file that opensArrays() takes for its
+/// targets; nothing when there is none that can be read. Cancellable.
+std::optional<PredictedTargets> predictedTargets(const TaskConfig&);
 
 /// Returns the names of the arrays in an .npz or .safetensors file, the first few if there are
 /// many, or "none". Throws InputError when it cannot be read.

@@ -61,6 +61,18 @@ void ClassCounts::add(std::span<const int32_t> labels, std::span<const int32_t> 
     m_samples += static_cast<int64_t>(labels.size());
 }
 
+std::optional<int64_t> ClassCounts::mostFrequent() const {
+    if (m_samples == 0 || m_rows != m_classes) return std::nullopt;
+    int64_t most = 0;
+    for (size_t row = 0; row < m_rows; ++row) {
+        int64_t all = 0;
+        for (size_t taken = 0; taken <= m_rows; ++taken)
+            all += count(row, taken);
+        most = std::max(most, all);
+    }
+    return most;
+}
+
 Picture classTable(const ClassCounts& counts) {
     const auto side = static_cast<int>(counts.rows());
     Picture picture{side, side, 1, {}};

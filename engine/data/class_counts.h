@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,9 @@ public:
     int64_t count(size_t row, size_t taken) const { return m_counts[row * (m_rows + 1) + taken]; }
     int64_t samples() const { return m_samples; }
     int64_t correct() const { return m_correct; }
+    /// Returns how many samples the most frequent class has; nothing without samples, and where
+    /// classes share rows.
+    std::optional<int64_t> mostFrequent() const;
 
 private:
     size_t m_classes = 0, m_each = 1, m_rows = 0; ///< m_each: how many classes share a row

@@ -405,6 +405,17 @@ CsvLayout layoutLike(const CsvLayout& like, CsvFile& file, const std::string& pa
 constexpr Phrase kUntrue = phrase("Data", "%1 is not allowed: true, false, yes, no, 1 or 0, as the "
                                           "training data have it there");
 
+constexpr Phrase kLineDropped =
+    phrase("Data", "%1 of %2 lines lacks a value and is left out. To keep such a line if it has a "
+                   "target, set data.missing to mean.");
+constexpr Phrase kLinesDropped =
+    phrase("Data", "%1 of %2 lines lack a value and are left out. To keep those that have a "
+                   "target, set data.missing to mean.");
+constexpr Phrase kLineWithoutTarget =
+    phrase("Data", "%1 of %2 lines lacks its target and is left out.");
+constexpr Phrase kLinesWithoutTarget =
+    phrase("Data", "%1 of %2 lines lack their target and are left out.");
+
 CsvTable readSamples(const TaskConfig& task) {
     CsvFile file = tableOf(task);
     CsvLayout layout = csvLayout(task, file);
@@ -419,6 +430,19 @@ CsvTable readSamples(const TaskConfig& task) {
 }
 
 } // namespace
+
+Message droppedNote(int64_t dropped, int64_t lines, Missing missing) {
+    const bool one = dropped == 1;
+    if (missing == Missing::Mean)
+        return {one ? kLineWithoutTarget : kLinesWithoutTarget, dropped, lines};
+    return {one ? kLineDropped : kLinesDropped, dropped, lines};
+}
+
+bool isDroppedNote(const Message& note) {
+    const Phrase form = note.format();
+    return form == kLineDropped || form == kLinesDropped || form == kLineWithoutTarget ||
+           form == kLinesWithoutTarget;
+}
 
 CsvTable readCsvTable(const TaskConfig& task) {
     if (task.path.empty())

@@ -5,12 +5,6 @@
 
 namespace halfscope {
 
-/// The sentences of a table's notes about lines without a value: %1 of them, of %2.
-inline constexpr Phrase kLineDropped =
-    phrase("Data", "%1 of %2 lines lacks a value and is left out.");
-inline constexpr Phrase kLinesDropped =
-    phrase("Data", "%1 of %2 lines lack a value and are left out.");
-
 struct CsvTable {
     CsvLayout layout;
     /// (samples, inputs); nan until a mean replaces it. In double, because float32 would round
@@ -34,6 +28,12 @@ struct CsvTable {
     Message firstUntrue; ///< likewise
     Message formatted;   ///< likewise the first number that is read as a word, see Formatted
 };
+
+/// Returns the note on the lines of a table that data.missing leaves out, so many of `lines`, and
+/// on the value of it that keeps more of them.
+Message droppedNote(int64_t dropped, int64_t lines, Missing);
+/// Whether a note is such a one.
+bool isDroppedNote(const Message&);
 
 /// Reads task.path. Cancellable. Throws InputError with the path and the line.
 CsvTable readCsvTable(const TaskConfig&);

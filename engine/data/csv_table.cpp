@@ -44,7 +44,7 @@ public:
         noteTarget();
         scaleTarget(task);
         noteEncoding(task);
-        noteDropped();
+        noteDropped(task);
         noteFilled();
         noteHeldBack(task);
         if (!task.predictFile.empty()) {
@@ -102,6 +102,9 @@ private:
                      ? phrase("Data", "%1: %2 of %3 lines lacks a value and is not predicted.")
                      : phrase("Data", "%1: %2 of %3 lines lack a value and are not predicted."),
                  pathText(task.predictFile), more.dropped, more.dropped + more.samples});
+        if (more.dropped > 0 && task.missing != Missing::Mean)
+            m_notes.push_back(phrase("Data", "A run with data.missing set to mean also predicts "
+                                             "lines that have some of the values."));
         judgeFrom(first);
     }
 
@@ -110,17 +113,17 @@ private:
         checkOwnFiles(task);
         if (validatesOwn(task)) {
             const int64_t samples =
-                append(task.validationPath, readCsvLike(task, task.validationPath, m_table));
+                append(task, task.validationPath, readCsvLike(task, task.validationPath, m_table));
             m_notes.push_back(
                 ownValidationNote(samples, Message::data(pathText(task.validationPath))));
         }
         noteSides(task);
         if (!testsOwn(task)) return;
-        m_tested = append(task.testPath, readCsvLike(task, task.testPath, m_table));
+        m_tested = append(task, task.testPath, readCsvLike(task, task.testPath, m_table));
         m_notes.push_back(ownTestNote(m_tested, Message::data(pathText(task.testPath))));
     }
     /// Returns how many samples there are in the table, which are judged.
-    int64_t append(const std::string& path, CsvTable more) {
+    int64_t append(const TaskConfig& task, const std::string& path, CsvTable more) {
         const auto first = static_cast<int32_t>(m_table.samples);
         m_table.samples += more.samples;
         checkSampleCount(pathText(path), m_table.samples);
@@ -135,10 +138,8 @@ private:
         noteFilledIn(path, more);
         if (more.dropped > 0)
             m_notes.push_back(
-                {more.dropped == 1
-                     ? phrase("Data", "%1: %2 of %3 lines lacks a value and is left out.")
-                     : phrase("Data", "%1: %2 of %3 lines lack a value and are left out."),
-                 pathText(path), more.dropped, more.dropped + more.samples});
+                within(pathText(path),
+                       droppedNote(more.dropped, more.dropped + more.samples, task.missing)));
         return more.samples;
     }
     void noteUnknown(const CsvTable& more) {
@@ -248,10 +249,10 @@ private:
         m_targets.resize(first + numbers.size());
         m_targetScale.standardise(numbers, std::span(m_targets).subspan(first));
     }
-    void noteDropped() {
+    void noteDropped(const TaskConfig& task) {
+        const int64_t lines = m_table.dropped + m_table.samples;
         if (m_table.dropped > 0)
-            m_notes.push_back({m_table.dropped == 1 ? kLineDropped : kLinesDropped, m_table.dropped,
-                               m_table.dropped + m_table.samples});
+            m_notes.push_back(droppedNote(m_table.dropped, lines, task.missing));
     }
     void noteHeldBack(const TaskConfig& task) {
         if (validatesOwn(task)) return;

@@ -1,6 +1,8 @@
 // Asks the table of settings.
 #include "engine/settings/idle_settings.h"
 
+#include "engine/settings/precision.h"
+
 #include <algorithm>
 
 namespace halfscope {
@@ -84,6 +86,33 @@ std::vector<std::string> idleBesideFile(const RunConfig& config,
     std::vector<std::string> keys = idleSettings(config, given);
     addOfFile(keys, config);
     return keys;
+}
+
+Message withoutScaler(const RunConfig& config, std::span<const std::string> keys) {
+    const std::string ofScaler = "scaler.";
+    std::vector<Message> names;
+    bool pureFp16 = false;
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane) {
+        const PrecisionPreset& preset = presetOf(config.lanes[lane].precision);
+        const std::string ofLane = "lanes." + std::to_string(lane) + "." + ofScaler;
+        const bool isIdle = std::ranges::any_of(keys, [&](const std::string& key) {
+            return key.starts_with(ofScaler) || key.starts_with(ofLane);
+        });
+        const Message name = Message::data(preset.name);
+        if (!isIdle || preset.mayScale || std::ranges::find(names, name) != names.end()) continue;
+        names.push_back(name);
+        pureFp16 = pureFp16 || preset.precision == Precision::Fp16;
+    }
+    if (names.empty()) return {};
+    const Message with = Message::data(nameOf(Precision::AmpFp16));
+    if (!pureFp16)
+        return {phrase("Settings", "Precisions without a loss scaler: %1. The precision %2 has "
+                                   "one."),
+                listed(names), with};
+    return {phrase("Settings", "Precisions without a loss scaler: %1. The precision %2 has one, "
+                               "and so has %3, which is float16 throughout; its scaler.mode is off "
+                               "at first."),
+            listed(names), with, nameOf(Precision::ApexO3)};
 }
 
 RunConfig withoutIdle(const RunConfig& config) {

@@ -20,6 +20,9 @@ std::vector<std::string> idleSettings(const RunConfig&, std::span<const Assignme
 std::vector<std::string> idleSettings(const RunConfig&);
 /// Returns those that were given beside a file, and then those of the file.
 std::vector<std::string> idleBesideFile(const RunConfig&, std::span<const Assignment> given);
+/// Returns a sentence that says why keys of these, such as "lanes.1.scaler.mode", have no effect:
+/// precisions have no loss scaler, and which ones have. Empty where that is not the reason.
+Message withoutScaler(const RunConfig&, std::span<const std::string> keys);
 /// Returns the settings with the usual values in place of those that have no effect.
 RunConfig withoutIdle(const RunConfig&);
 

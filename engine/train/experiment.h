@@ -78,6 +78,8 @@ public:
     bool validates() const { return m_lanes.front()->validates(); }
     /// True when they are judged on samples of their own at the end, too.
     bool tests() const;
+    /// Returns what a lane predicted in the last validation; that of the test does not count.
+    JudgedSamples judged(int lane) const { return m_judge.judged(static_cast<size_t>(lane)); }
     /// True when targets are classes; accuracies are measured then.
     bool hasClasses() const;
     /// Returns how many numbers a network computes for each sample, or for each of its positions.

@@ -23,6 +23,7 @@ namespace {
 /// Targets by the place of the sample.
 struct Targets {
     std::string name{};
+    std::string file{};               ///< see KnownTargets
     std::vector<std::string> texts{}; ///< of classes, or of numbers in a table; empty: not known
     bool commas = false;              ///< a number may have a decimal comma
     std::vector<double> numbers{};    ///< (samples, outputs); nan: not known
@@ -70,34 +71,36 @@ Targets foldersOf(const TaskConfig& task, const std::vector<std::string>& classe
 }
 
 /// Says why an array does not hold the targets of so many samples.
-Message unfit(const ArrayInfo& y, int64_t samples) {
+Message unfit(const ArrayInfo& y, const std::string& name, int64_t samples) {
     if (!y.shape.empty() && y.shape[0] != samples)
         return {
             phrase("Training",
                    "There are no scores: the length of %1 is %2, and that of the inputs is %3."),
-            y.name, y.shape[0], samples};
+            name, y.shape[0], samples};
     return {phrase("Training", "There are no scores: %1 has the shape %2, which does not fit the "
                                "predictions."),
-            y.name, y.shapeText()};
+            name, y.shapeText()};
 }
 
 /// Returns the array of targets, if it has one for each output, or one for each class; otherwise
 /// says why not.
 std::optional<Targets> arrayOf(const TaskConfig& task, const Predictions& all, bool classes,
                                Message& reason) {
-    const std::optional<Array> y = predictedTargets(task);
+    const std::optional<PredictedTargets> found = predictedTargets(task);
     const int64_t elements = all.samples * (classes ? 1 : all.outputs);
-    if (!y || all.positions > 0) return std::nullopt;
-    if (y->info.elements() != elements) {
-        reason = unfit(y->info, all.samples);
+    if (!found || all.positions > 0) return std::nullopt;
+    const Array& y = found->y;
+    if (y.info.elements() != elements) {
+        reason =
+            unfit(y.info, found->file.empty() ? y.info.name : pathText(found->file), all.samples);
         return std::nullopt;
     }
-    Targets targets{.name = y->info.name};
+    Targets targets{.name = found->file.empty() ? y.info.name : "y", .file = found->file};
     for (int64_t i = 0; i < elements; ++i)
         if (classes)
-            targets.texts.push_back(numberText(y->at(i)));
+            targets.texts.push_back(numberText(y.at(i)));
         else
-            targets.numbers.push_back(y->at(i));
+            targets.numbers.push_back(y.at(i));
     return targets;
 }
 
@@ -306,6 +309,7 @@ TargetScores knownTargets(const TaskConfig& task, std::span<const LanePrediction
                                       : columnOf(task, classes != nullptr);
     if (!targets) return scores;
     KnownTargets found{.name = targets->name,
+                       .file = targets->file,
                        .classes = classes != nullptr,
                        .logits = infoOf(task.loss.kind).ofShares};
     for (const LanePredictions& lane : lanes)
@@ -324,6 +328,8 @@ std::vector<Message> predictionNotes(std::span<const LanePredictions> lanes,
         if (auto note = notFiniteNote(lane)) notes.push_back(*std::move(note));
     if (!scores.reason.empty()) notes.push_back(scores.reason);
     if (!scores.known) return notes;
+    if (const std::string& file = scores.known->file; !file.empty())
+        notes.emplace_back(phrase("Training", "The targets are from %1."), pathText(file));
     for (size_t i = 0; i < lanes.size(); ++i)
         notes.push_back(scores.known->sentence(i, named == LaneNamed::Yes ? lanes[i].lane : ""));
     if (auto unknown = scores.known->unknownSentence()) notes.push_back(*std::move(unknown));

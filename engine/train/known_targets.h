@@ -14,6 +14,7 @@ namespace halfscope {
 /// How good the predictions are for the samples whose target is known and which could be read.
 struct KnownTargets {
     std::string name{};   ///< of the column or array; empty for pictures
+    std::string file{};   ///< that has the targets; empty: the one of the samples
     bool classes = false; ///< targets are classes
     int64_t samples = 0;  ///< as many
     int64_t values = 0;   ///< of all known samples and outputs; not counted of classes

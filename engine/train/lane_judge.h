@@ -39,6 +39,10 @@ public:
 
     /// The last step after which all lanes were validated; 0 when there was none.
     int64_t validated() const { return m_step; }
+    /// What a lane predicted in the last validation.
+    JudgedSamples judged(size_t lane) const {
+        return lane < m_judged.size() ? m_judged[lane] : JudgedSamples();
+    }
     /// The reasons why the last validation, and the test after it, left samples out.
     const std::vector<Message>& leftOut() const { return m_leftOut; }
     const std::vector<Message>& leftOutOfTest() const { return m_leftOutOfTest; }

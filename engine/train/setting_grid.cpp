@@ -155,6 +155,9 @@ std::optional<GridCell> trainCell(const RunConfig& config, const std::shared_ptr
     if (cell.outcome == CellOutcome::Stopped) cell.reason = experiment.stopReason();
     if (const int64_t waited = experiment.outOfPatience(); waited > 0)
         cell.reason = patienceWords(waited);
+    const ClassCounts counts = experiment.judged(0).counts;
+    if (const auto most = counts.mostFrequent(); most && cell.score.accuracy)
+        cell.classes = {counts.samples(), counts.correct(), *most};
     gradients.addTo(cell, experiment);
     return cell;
 }
@@ -326,6 +329,20 @@ Message zerosOfBest(const SettingGrid& grid, const GridCells& cells) {
     return {phrase("Training", "In the best cell, %1 % of the gradients are zero, in others as few "
                                "as %2 %: that it does best may be chance"),
             own, fewest};
+}
+
+Message chanceOfBest(const GridCells& cells) {
+    constexpr double kDeviations = 2; // of the number that guesses get right: more is rarely chance
+    const std::optional<size_t> best = bestCell(cells);
+    if (!best || !cells[*best]->classes) return {};
+    const JudgedClasses& own = *cells[*best]->classes;
+    const auto most = static_cast<double>(own.mostFrequent);
+    const double variance = most * (1 - most / static_cast<double>(own.all));
+    if (static_cast<double>(own.right) - most > kDeviations * std::sqrt(variance)) return {};
+    return {phrase("Training", "In the best cell, %1 of %2 predicted classes are right, and always "
+                               "naming the most frequent class gets %3 right: its accuracy may be "
+                               "chance"),
+            own.right, own.all, own.mostFrequent};
 }
 
 std::string cellText(const SettingGrid& grid, size_t cell) {

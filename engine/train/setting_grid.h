@@ -74,6 +74,12 @@ enum class CellOutcome : uint8_t {
     Failed,  ///< nothing but GridCell::reason is known then
 };
 
+/// The classes that a cell predicted in a validation.
+struct JudgedClasses {
+    int64_t all = 0, right = 0;
+    int64_t mostFrequent = 0; ///< as many are right where the most frequent one is always named
+};
+
 struct GridCell {
     /// Gradients are counted so often, the last time after the last step, so many steps apart. A
     /// count takes at least as long as a step, so shorter trainings have fewer: one for so many
@@ -89,9 +95,10 @@ struct GridCell {
     /// early, there are fewer counts, at least that after its last step. Nothing where they are
     /// never finite, not stored or not compared.
     std::optional<double> zeroGradients{}, gradientError{};
-    int64_t steps = 0;       ///< how many were trained
-    double milliseconds = 0; ///< median time of a step on its device
-    Message reason{};        ///< why it failed, stopped or ended early; else empty
+    std::optional<JudgedClasses> classes{}; ///< of the last validation; nothing without classes
+    int64_t steps = 0;                      ///< how many were trained
+    double milliseconds = 0;                ///< median time of a step on its device
+    Message reason{};                       ///< why it failed, stopped or ended early; else empty
 };
 
 /// Returns the name of an outcome in tables: "finished", "stopped", "failed".
@@ -126,6 +133,9 @@ Win winOf(const GridCells&);
 /// than in others, which sets a lower loss in doubt; else an empty one. Where a setting of the run
 /// varies, networks differ, and with them the gradients that are zero by right: it is empty, too.
 Message zerosOfBest(const SettingGrid&, const GridCells&);
+/// Returns a sentence without its full stop where the accuracy of the best cell is not clearly
+/// above that of always naming the most frequent class; else an empty one.
+Message chanceOfBest(const GridCells&);
 
 /// Returns "init_scale 2^10, growth_interval 20" for a cell.
 std::string cellText(const SettingGrid&, size_t cell);

@@ -31,6 +31,7 @@ private slots:
     void missingDevice();
     void vectorSets();
     void presetsOfScalers();
+    void pytorchRunsAnywhere();
     void recorder();
     void noQt();
     void asksBeforeItDownloads();
@@ -360,6 +361,16 @@ void TestCli::presetsOfScalers() {
     QVERIFY(scaler.rules.growthInterval != megatron.rules.growthInterval);
     applyScalerPreset(megatron, "megatron");
     QCOMPARE(scaler.rules.growthInterval, megatron.rules.growthInterval);
+}
+
+/// The program finds its weights from whichever folder it is run.
+void TestCli::pytorchRunsAnywhere() {
+    const QTemporaryDir folder;
+    const Outcome printed =
+        call({"pytorch", "--preset", "recipe-plain", "--weights", "w.safetensors"}, folder.path());
+    QVERIFY2(printed.code == 0, printed.error);
+    const QString path = QFileInfo(folder.path()).canonicalFilePath() + "/w.safetensors";
+    QVERIFY2(printed.out.contains(" else \"" + path.toUtf8() + "\"\n"), printed.out);
 }
 
 /// It is the file itself, to the last byte.

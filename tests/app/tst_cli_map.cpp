@@ -170,6 +170,9 @@ private slots:
         QVERIFY2(one.out.contains("\nfp32") && one.out.contains("> marks the "), one.out);
         QVERIFY2(one.out.contains("\n1  ") && one.out.contains("\n-  "), one.out);
         QCOMPARE(one.out.count("> "), qsizetype{2});
+        for (const char* line :
+             {"\n1  fp32 .* precision fp32\n", "\n-  amp-fp16 .* precision amp-fp16\n"})
+            QVERIFY2(QString::fromUtf8(one.out).contains(QRegularExpression(line)), one.out);
     }
 
     /// A training that has stopped may have a finite loss, but is not marked.

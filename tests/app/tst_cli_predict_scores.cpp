@@ -22,6 +22,8 @@ class TestCliPredictScores : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase();
+    void samplesAreTold();
+    void targetsBesideTheInputs();
     void targetsThatDoNotFit();
     void inputsThatAreNoNumbers();
     void noPredictionIsANumber();
@@ -50,6 +52,45 @@ void TestCliPredictScores::initTestCase() {
         call({"run", data, "--device", "cpu", "--steps", "5", "--lanes", "fp32,amp-fp16", "--set",
               "data.validation=0.25", "--out", path("out")});
     QVERIFY2(trained.code == 0, trained.error);
+    QVERIFY2(trained.error.contains("\nData: 12 samples to train on, 4 to validate on. Shape of an "
+                                    "input: [1], of a target: [1]\n"),
+             trained.error);
+}
+
+/// Of classes, their number is told, and of the program's own data nothing.
+void TestCliPredictScores::samplesAreTold() {
+    const QString table = path("kinds.csv");
+    std::string text = "a,b,kind\n";
+    for (int i = 0; i < 40; ++i)
+        text += std::to_string(i) + "," + std::to_string(i % 7) + (i % 2 ? ",cat\n" : ",dog\n");
+    writeBytes(table.toStdString(), text);
+    const QStringList brief{"--steps", "1", "--device", "cpu"};
+    const Outcome outcome = call(
+        QStringList{"run", table, "--set", "data.validation=0.25", "--set", "data.test_share=0.5"} +
+        brief);
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.error.contains("\nData: 30 samples to train on, 5 to validate on, 5 for the "
+                                    "test at the end. Shape of an input: [2]; 2 classes\n"),
+             outcome.error);
+    const Outcome own = call(QStringList{"run", "--preset", "moons"} + brief);
+    QVERIFY2(own.code == 0 && !own.error.contains("to train on"), own.error);
+}
+
+/// Arrays are opened as a pair of files, and so are those to predict.
+void TestCliPredictScores::targetsBesideTheInputs() {
+    const auto column = [&](const char* name, std::initializer_list<float> values) {
+        writeBytes(path(name).toStdString(),
+                   npy("<f4", "(" + std::to_string(values.size()) + ", 1)", bytesOfValues(values)));
+    };
+    column("x.npy", {0, 1, 2});
+    column("y.npy", {0, 2, 4});
+    const Outcome outcome = predict(path("x.npy"));
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.out.contains(" predicted\nThe targets are from " + path("y.npy").toUtf8() +
+                                  ".\nfp32: Mean absolute error over the samples whose y is known "
+                                  "(3): "),
+             outcome.out);
+    QVERIFY(QFile::exists(path("made/scores.json")));
 }
 
 void TestCliPredictScores::targetsThatDoNotFit() {

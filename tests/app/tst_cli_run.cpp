@@ -238,7 +238,9 @@ void TestCliRun::settingsWithoutEffect() {
         call(smallRun(out, {"--set", "data.gap=3", "--set", "lanes.0.scaler.init_scale=8", "--set",
                             "run.seed=3"}));
     QCOMPARE(given.code, 0);
-    QVERIFY2(given.error.contains(said + "data.gap, lanes.0.scaler.init_scale\n"), given.error);
+    QVERIFY2(given.error.contains(said + "data.gap, lanes.0.scaler.init_scale\nPrecisions without "
+                                         "a loss scaler: fp32. The precision amp-fp16 has one.\n"),
+             given.error);
     QVERIFY2(!call(smallRun(folder.filePath("p"), {})).error.contains(said), given.error);
     const Outcome read = call({"run", out, "--set", "data.gap=4", "--device", "cpu"});
     QCOMPARE(read.code, 0);

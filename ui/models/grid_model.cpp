@@ -232,8 +232,11 @@ QString GridModel::starReason() const {
 }
 
 QString GridModel::doubt() const {
-    const Message words = m_grid ? zerosOfBest(*m_grid, m_cells) : Message();
-    return words.empty() ? QString() : tr("%1.").arg(translated(words));
+    if (!m_grid) return {};
+    QStringList sentences;
+    for (const Message& words : {zerosOfBest(*m_grid, m_cells), chanceOfBest(m_cells)})
+        if (!words.empty()) sentences << tr("%1.").arg(translated(words));
+    return sentences.join(u' ');
 }
 
 QString GridModel::axes() const {

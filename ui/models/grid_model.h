@@ -57,7 +57,8 @@ public:
     QString starReason() const;
     /// Returns the measure that decided which cell is the best.
     Measure deciding() const;
-    /// Returns a sentence that sets the best cell in doubt, see zerosOfBest(); usually empty.
+    /// Returns sentences that set the best cell in doubt, see zerosOfBest() and chanceOfBest();
+    /// usually empty.
     QString doubt() const;
     /// Says which setting has the rows and which one the columns.
     QString axes() const;

@@ -232,7 +232,7 @@ QString RunWords::data(const RunConfig& config) {
                    : classes > 0 ? tr("There are %1 classes.").arg(number(classes))
                                  : QString();
     for (const Message& note : facts.notes) // what is not there is easily missed in the settings
-        if (const Phrase form = note.format(); form == kLineDropped || form == kLinesDropped)
+        if (isDroppedNote(note))
             what = what.isEmpty() ? translated(note) : tr("%1 %2").arg(what, translated(note));
     const QString samples =
         facts.test > 0

@@ -520,7 +520,9 @@ void TestCsvColumns::predictsAsItWasTrained() {
     QVERIFY(std::abs(x[2] - 5 / deviation) < 1e-6f);
     task.missing = Missing::Drop;
     QCOMPARE(inputsOf(task, Split::Validation).size(), size_t{2});
-    QVERIFY(notesOf(task).join(' ').contains("new.csv: 1 of 3 lines lacks a value"));
+    QVERIFY(notesOf(task).join(' ').contains("new.csv: 1 of 3 lines lacks a value and is not "
+                                             "predicted. A run with data.missing set to mean also "
+                                             "predicts lines that have some of the values."));
 }
 
 /// A word that the training data lack is none of their words; its sample is predicted all the same,

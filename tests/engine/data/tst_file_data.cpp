@@ -314,17 +314,19 @@ void TestFileData::missingValues_data() {
     QTest::addColumn<QString>("x"); // what remains of it
     QTest::addColumn<QString>("target");
     QTest::addColumn<QStringList>("notes");
-    const QString dropped = "%1 of 6 lines lack a value and are left out.";
+    const QString dropped = "4 of 6 lines lack a value and are left out. To keep those that have a "
+                            "target, set data.missing to mean.";
+    const QString withoutTarget = "2 of 6 lines lack their target and are left out.";
     const QString filled = "2 missing values are replaced by the mean of their column over the "
                            "training samples.";
     QTest::newRow("numbers, drop") << false << false << "1 2 5 6"
-                                   << "7 3" << QStringList{dropped.arg(4)};
+                                   << "7 3" << QStringList{dropped};
     QTest::newRow("numbers, mean") << false << true << "1 2 3 4 3 4 5 6"
-                                   << "7 8 1 3" << QStringList{dropped.arg(2), filled};
+                                   << "7 8 1 3" << QStringList{withoutTarget, filled};
     QTest::newRow("classes, drop") << true << false << "1 2 5 6"
-                                   << "1 0" << QStringList{dropped.arg(4)};
+                                   << "1 0" << QStringList{dropped};
     QTest::newRow("classes, mean") << true << true << "1 2 3 4 3 4 5 6"
-                                   << "2 3 0 1" << QStringList{dropped.arg(2), filled};
+                                   << "2 3 0 1" << QStringList{withoutTarget, filled};
 }
 
 /// A line without a target is left out whatever the setting says.

@@ -100,6 +100,8 @@ void TestGallery::counts() {
     QCOMPARE(counts.samples(), int64_t{5});
     QCOMPARE(counts.correct(), int64_t{3});
     QCOMPARE(counts.count(0, 2), int64_t{1});
+    QCOMPARE(counts.mostFrequent(), std::optional(int64_t{4})); // also one taken for no class
+    QVERIFY(!ClassCounts(2).mostFrequent());
     const Picture table = classTable(counts);
     QCOMPARE(table.values, (std::vector<float>{0.5f, 0.75f, 1, 0}));
     QCOMPARE(table.caption, std::string("3/5"));
@@ -118,6 +120,7 @@ void TestGallery::countsOfManyClasses() {
     const Picture table = classTable(counts);
     QCOMPARE(table.width, 1000);
     QCOMPARE(table.caption, std::string("2/4"));
+    QVERIFY(!counts.mostFrequent());
     QCOMPARE(ClassCounts(1001).rows(), size_t{501});
     QCOMPARE(ClassCounts(1000).rows(), size_t{1000});
 }

@@ -166,7 +166,8 @@ void TestOwnTables::missingValues() {
     QCOMPARE(inputsOf(*dropped, Split::Validation), (Floats{9}));
     QCOMPARE(dropped->number(Split::Validation, 0), int64_t{1});
     QVERIFY(isTold(*dropped, pathText(task.validationPath) +
-                                 ": 2 of 3 lines lack a value and are left out."));
+                                 ": 2 of 3 lines lack a value and are left out. To keep those that "
+                                 "have a target, set data.missing to mean."));
     task.missing = Missing::Mean; // of the samples to train on; a target is not made up
     const auto filled = makeDataset(task, 0);
     QCOMPARE(inputsOf(*filled, Split::Train), (Floats{1, 3}));
@@ -174,6 +175,8 @@ void TestOwnTables::missingValues() {
     QVERIFY(isTold(*filled, pathText(task.validationPath) +
                                 ": 1 missing values are replaced by the mean of their column over "
                                 "the training samples."));
+    QVERIFY(isTold(*filled, pathText(task.validationPath) +
+                                ": 1 of 3 lines lacks its target and is left out."));
     file("valid.csv", "a,y\n1,\n");
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
              task.validationPath +

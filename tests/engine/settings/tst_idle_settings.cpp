@@ -1,6 +1,8 @@
 // Settings that were given and do nothing.
 #include "engine/settings/idle_settings.h"
 
+#include "engine/settings/precision.h"
+
 #include <QTest>
 
 namespace tst_idle_settings {
@@ -45,6 +47,28 @@ private slots:
         const Keys unscaled{"lanes.1.precision=fp32", "lanes.0.scaler.init_scale=8",
                             "scaler.init_scale=4"};
         QCOMPARE(idleOf(unscaled), Keys{"scaler.init_scale"}); // in no lane
+    }
+
+    /// Why a scaler's settings have no effect, and which precision has one.
+    void precisionsWithoutAScaler() {
+        const auto told = [](const Keys& settings, const Keys& idle) {
+            return withoutScaler(with(defaultConfig(), settings), idle).english();
+        };
+        const Keys fp16{"lanes.1.precision=fp16"}; // beside fp32
+        QCOMPARE(told(fp16, {"lanes.1.scaler.mode", "lanes.1.scaler.init_scale"}),
+                 std::string("Precisions without a loss scaler: fp16. The precision amp-fp16 has "
+                             "one, and so has apex-o3, which is float16 throughout; its "
+                             "scaler.mode is off at first."));
+        QCOMPARE(told({}, {"lanes.0.scaler.mode"}),
+                 std::string("Precisions without a loss scaler: fp32. The precision amp-fp16 has "
+                             "one."));
+        QVERIFY(told(fp16, {"scaler.mode"})
+                    .starts_with("Precisions without a loss scaler: fp32, "
+                                 "fp16. "));
+        QCOMPARE(told(fp16, {"data.gap"}), std::string());
+        QCOMPARE(told({"scaler.mode=static"}, {"lanes.1.scaler.growth_interval"}), std::string());
+        const LaneConfig apex = with(defaultConfig(), {"lanes.1.precision=apex-o3"}).lanes[1];
+        QVERIFY(presetOf(apex.precision).mayScale && apex.scaler.rules.mode == ScalerMode::Off);
     }
 
     /// What was given and is in the file, too, is told once. A file has the width of its preset or

@@ -30,6 +30,7 @@ private slots:
     void untrainedNetworks();
     void untrainedNetworksThatWereSaved();
     void dataThatWereTrainedOn();
+    void targetsInAFileOfTheirOwn();
     void classesThatAreNotKnown();
     void theChosenLaneIsNamed();
     void samplesWithAnOutputThatIsNotFinite();
@@ -151,6 +152,29 @@ void TestNotesOnPredicted::dataThatWereTrainedOn() {
     QVERIFY2(
         ofPictures.starts_with(folder + " has the pictures that the network was trained on.\n"),
         ofPictures.c_str());
+}
+
+/// They are found as they are where arrays are opened, and a sentence names their file.
+void TestNotesOnPredicted::targetsInAFileOfTheirOwn() {
+    const auto column = [](int64_t count) {
+        return npyBytes(std::vector<int64_t>{count, 1},
+                        std::vector<float>(static_cast<size_t>(count), 0.5f));
+    };
+    const auto experiment =
+        trained(write("pair.npz", zipBytes({{"x.npy", column(40)}, {"y.npy", column(40)}})), 1);
+    const std::string x = write("X_new.npy", column(3));
+    QCOMPARE(notes(*experiment, 0, x), std::string());
+    const std::string y = write("y_new.npy", column(3));
+    const std::string told = notes(*experiment, 0, x);
+    QVERIFY2(told.starts_with("The targets are from " + y +
+                              ".\nfp32: Mean absolute error over the samples whose y is known "
+                              "(3): "),
+             told.c_str());
+    write("y_new.npy", column(4));
+    QCOMPARE(notes(*experiment, 0, x),
+             "There are no scores: the length of " + y + " is 4, and that of the inputs is 3.\n");
+    write("y_new.npy", "no array");
+    QCOMPARE(notes(*experiment, 0, x), std::string());
 }
 
 /// They count as wrong, which nobody would guess of a name that is spelt otherwise.

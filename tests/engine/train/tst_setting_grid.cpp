@@ -192,6 +192,28 @@ private slots:
         QVERIFY(zerosOfBest(rates, {cell(1, 0.6), cell(2, 0.1)}).empty());
     }
 
+    /// An accuracy that guesses reach, too, is no proof either: 30 of 120 with 4 equal classes, of
+    /// which two standard deviations are 9.5.
+    void anAccuracyThatMayBeChance() {
+        const auto cell = [](int64_t right, int64_t most) {
+            return GridCell{.score = {double(right) / 120, 1.0, 1, 0},
+                            .classes = JudgedClasses{120, right, most}};
+        };
+        const auto words = [&](const GridCells& cells) {
+            return QString::fromStdString(chanceOfBest(cells).english());
+        };
+        QCOMPARE(words({cell(30, 30), cell(34, 30)}),
+                 QStringLiteral("In the best cell, 34 of 120 predicted classes are right, and "
+                                "always naming the most frequent class gets 30 right: its accuracy "
+                                "may be chance"));
+        QVERIFY(!words({cell(39, 30)}).isEmpty());
+        QCOMPARE(words({cell(40, 30), cell(34, 30)}), QString());
+        QVERIFY(!words({cell(110, 108)}).isEmpty());                     // of rare classes
+        QVERIFY(!words({cell(120, 120)}).isEmpty());                     // all of one class
+        QCOMPARE(words({GridCell{.score = {{}, {}, 1, 0}}}), QString()); // of numbers
+        QCOMPARE(words({std::nullopt}), QString());
+    }
+
     /// A cell is a run of its own, so it may differ from the others in settings of the run, too.
     void learningRatesAndPrecisions() {
         const RunConfig config = skippingRegression();
@@ -251,6 +273,13 @@ private slots:
         QVERIFY(cells.at(0)->score.accuracy && cells[0]->score.validationLoss);
         QVERIFY(*cells[0]->score.accuracy > *cells.at(1)->score.accuracy);
         QCOMPARE(rankedCells(cells), (std::vector<size_t>{0, 1}));
+        for (const auto& cell : cells) {
+            QVERIFY(cell->classes && cell->classes->all > 0);
+            QCOMPARE(double(cell->classes->right) / double(cell->classes->all),
+                     *cell->score.accuracy);
+            QVERIFY(cell->classes->mostFrequent * 2 >= cell->classes->all); // of two classes
+            QVERIFY(cell->classes->mostFrequent < cell->classes->all);
+        }
     }
 
     /// A preset of the scaler sets the other settings, so it is set before them.

@@ -202,6 +202,13 @@ private slots:
                  QStringLiteral("In the best cell, 60 % of the gradients are zero, in "
                                 "others as few as 25 %: that it does best may be "
                                 "chance."));
+        many.score.accuracy = 0.25;
+        many.classes = JudgedClasses{8, 2, 3};
+        model.set(0, many);
+        QVERIFY2(model.doubt().endsWith(QStringLiteral(
+                     "be chance. In the best cell, 2 of 8 predicted classes are right, and always "
+                     "naming the most frequent class gets 3 right: its accuracy may be chance.")),
+                 qPrintable(model.doubt()));
     }
 };
 

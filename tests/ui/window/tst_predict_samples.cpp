@@ -301,7 +301,8 @@ void TestPredictSamples::aSavedRunHasItsWeights() {
              QByteArray("colour,size,kind_predicted\nred,3,small\n,4,\nblue,97,large\n"));
     QCOMPARE(window.bannerText().remove(u'\u200b'),
              "The predictions are in " + to + ". " + samples +
-                 ": 1 of 3 lines lacks a value and is not predicted.");
+                 ": 1 of 3 lines lacks a value and is not predicted. A run with \"Missing values\" "
+                 "set to mean also predicts lines that have some of the values.");
     QVERIFY(QFile::remove(weights));
     entries(window).last()->trigger(); // asks for no file
     QCOMPARE(window.bannerText().remove(u'\u200b'),

@@ -420,7 +420,8 @@ void TestWindowDrops::linesThatAreLeftOutAreTold() {
     QVERIFY(reaches(window, SessionState::Ready));
     const QString said = window.findChild<QLabel*>(QStringLiteral("headline"))->accessibleName();
     QVERIFY2(said.contains(QStringLiteral("as a number. 2 of 150 lines lack a value and are left "
-                                          "out. The networks train on ")),
+                                          "out. To keep those that have a target, set \"Missing "
+                                          "values\" to mean. The networks train on ")),
              qPrintable(said));
 }
 
