@@ -19,6 +19,8 @@ constexpr int kSettled = 20;
 /// A usual scaler skips one step per growth interval, which is long. One step in ten, after the
 /// start, is far more; fewer than kFew skips tell nothing about a share.
 constexpr int64_t kOften = 10, kFew = 4;
+/// From as many halvings at the start on, the first scale was far from what fits.
+constexpr int64_t kLongWay = 10;
 /// The halvings from 2^32, the largest initial scale of a known scaler, down to 1.
 constexpr int64_t kLongStart = 32;
 
@@ -157,6 +159,7 @@ void SkipTally::add(const StepRow& row) {
     m_fell = row.has(kBackedOff);
     // a fork with a larger scale looks for its place anew
     if (m_isFork && m_updates == 0 && row.scale() > m_scale) m_settled = false;
+    if (row.scale() != m_scale) m_skipsHere = 0;
     m_scale = row.scale();
     addLoss(row);
     if (row.step % m_stepsPerUpdate == 0) addUpdate(row);
@@ -172,7 +175,7 @@ void SkipTally::fork() {
     m_before = skipped();
     m_updatesBefore = updates();
     m_updates = m_start = m_trials = m_others = m_failedGrowths = 0;
-    m_lost = m_helpless = m_unanswered = 0;
+    m_lost = m_helpless = m_unanswered = m_startFalls = 0;
     m_belowOne = m_stopped = false;
     m_isFork = true;
     if (m_lossLostAt == 0) m_layer = m_data = m_zeroEpsilon = {}; // else they stay the reason
@@ -219,6 +222,8 @@ void SkipTally::addUpdate(const StepRow& row) {
     m_lost += m_losing && row.has(kSkipped);
     m_losing = false;
     addTrial(row);
+    m_skipsHere += row.has(kSkipped);
+    m_startFalls += !m_settled && row.has(kSkipped) && row.has(kBackedOff);
     if (row.has(kSkipped)) ++(!m_settled ? m_start : m_trial != Trial::None ? m_trials : m_others);
     if (!row.has(kSkipped)) learn(row.step);
     m_unanswered = row.has(kSkipped) && !row.has(kBackedOff) ? m_unanswered + 1 : 0;
@@ -377,6 +382,11 @@ Message SkipTally::badReason(bool dynamic, const LaneConfig* lane) const {
     return badCauses();
 }
 
+Message SkipTally::startAdvice() const {
+    if (m_startFalls < kLongWay) return {};
+    return phrase("Events", "A smaller first scale makes the start shorter.");
+}
+
 bool SkipTally::badReasonIsData() const {
     if (m_data.step == 0 || skipped() == 0 || isAllBefore()) return false;
     if (m_lossLostAt > 0) return !lostInLayer() && m_zeroEpsilon.step == 0;
@@ -403,8 +413,13 @@ Message SkipTally::sentence(bool dynamic, const LaneConfig* lane) const {
     if (isAllBefore()) return {phrase("Events", "%1, before step %2."), count, m_firstStep};
     if (const Message reason = badReason(dynamic, lane); !reason.empty())
         return {phrase("Events", "%1. That is not normal: %2"), count, reason};
+    const auto advised = [this](const Message& normal) {
+        const Message advice = startAdvice();
+        return advice.empty() ? normal : Message(phrase("Events", "%1 %2"), normal, advice);
+    };
     if (skipped() == updates())
-        return {phrase("Events", "%1. That is normal: the loss scale is coming down."), count};
+        return advised(
+            {phrase("Events", "%1. That is normal: the loss scale is coming down."), count});
     const int64_t all = skipped();
     std::vector<Message> causes;
     addCause(causes, m_before, all,
@@ -415,7 +430,7 @@ Message SkipTally::sentence(bool dynamic, const LaneConfig* lane) const {
     addCause(causes, m_trials, all,
              phrase("Events", "after a growth that tried too large a scale"));
     addCause(causes, m_others, all, phrase("Events", "after the gradients had become larger"));
-    return {phrase("Events", "%1. That is normal: %2."), count, listed(causes)};
+    return advised({phrase("Events", "%1. That is normal: %2."), count, listed(causes)});
 }
 
 } // namespace halfscope

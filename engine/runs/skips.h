@@ -67,6 +67,9 @@ public:
 
     /// `dynamic` tells whether the scale falls after an overflow (ScalerMode::Dynamic).
     SkipVerdict verdict(bool dynamic) const;
+    /// Returns what saves normal skips where the scale came down a long way at the start, a
+    /// sentence of its own; empty where it did not.
+    Message startAdvice() const;
     /// Returns why so many steps were skipped and what may help, "32 of them followed a growth
     /// ...", the end of the sentence; empty where the verdict is not TooMany. `lane` tells in which
     /// type a layer computes; null when its settings are not known.
@@ -117,8 +120,12 @@ private:
     bool rateMayHelp(int64_t failed) const { return m_learnedAt > 0 && m_learnedAt < failed; }
     /// Whether the last step used a scale that no rule changes any more.
     bool stuck() const;
-    /// Whether the scale does not fall although steps are skipped: it is static, or at its floor.
-    bool held(bool dynamic) const { return !dynamic || m_stopped || m_unanswered > kForgiven; }
+    /// Whether the scale does not fall although steps are skipped at it: it is static, or at its
+    /// floor. One that was made static later may have come down before.
+    bool held(bool dynamic) const {
+        const bool tooLarge = m_skipsHere > 0 && !m_fell;
+        return (!dynamic && tooLarge) || m_stopped || m_unanswered > kForgiven;
+    }
     /// How many skips no loss scale would have prevented.
     int64_t helpless() const { return m_lost > m_helpless ? m_lost : m_helpless; }
     /// Whether so many skips of one cause, after the start, are too many.
@@ -129,6 +136,8 @@ private:
     /// those before a fork.
     int64_t m_firstStep = 0, m_updatesBefore = 0, m_before = 0;
     int64_t m_steps = 0, m_updates = 0, m_start = 0, m_trials = 0, m_others = 0;
+    int64_t m_startFalls = 0;    ///< those of m_start after which the scale fell
+    int64_t m_skipsHere = 0;     ///< skips since the scale became what it is
     int64_t m_failedGrowths = 0; ///< how many growths m_trials followed
     int64_t m_lossLostAt = 0;    ///< the step since which the loss is not finite; 0 when it is
     int64_t m_lost = 0;          ///< skips with a loss that was not finite

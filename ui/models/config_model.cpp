@@ -170,15 +170,22 @@ bool ConfigModel::differsFromRunning(const Row& r) const {
 }
 
 /// Whether a row means nothing to the lane of the run, or to the run: the lane has no loss scaler,
-/// for example.
+/// for example, and none waits for it.
 bool ConfigModel::isIdleInRun(const Row& r) const {
     const std::optional<int> lane = runningLane(r);
-    return lane && r.field->applies && !r.field->applies(*m_running, *lane);
+    if (!lane || !r.field->applies) return false;
+    if (!m_holds) return !r.field->applies(*m_running, *lane);
+    RunConfig next = *m_running;
+    for (const Row& held : m_rows)
+        if (held.lane == r.lane && held.field->effect == FieldEffect::Live)
+            held.field->set(next, *lane, held.field->get(m_config, held.lane));
+    return !r.field->applies(next, *lane);
 }
 
 /// Sends a live field to the current run, if the field applies there and its value differs.
 void ConfigModel::sendLive(const Row& r) {
-    if (!m_running || r.field->effect != FieldEffect::Live || !differsFromRunning(r)) return;
+    if (!m_running || m_holds) return;
+    if (r.field->effect != FieldEffect::Live || !differsFromRunning(r)) return;
     // when epochs decide, the steps follow: they are no edit of their own
     if (r.field->key == kStepsKey && m_config.epochs != 0) return;
     const std::optional<int> lane = runningLane(r);
@@ -219,6 +226,26 @@ void ConfigModel::clearRunning() {
     announce();
 }
 
+void ConfigModel::hold(bool holds) {
+    if (std::exchange(m_holds, holds) == holds || holds) return;
+    for (const Row& r : m_rows)
+        sendLive(r);
+    announce();
+}
+
+bool ConfigModel::holdsLength() const {
+    if (!m_holds || !m_running) return false;
+    const int64_t epochs = m_config.epochs;
+    return epochs != m_running->epochs || (epochs == 0 && m_config.steps != m_running->steps);
+}
+
+bool ConfigModel::goesOn(int64_t trained, int64_t waited) const {
+    if (!m_holds || !m_running) return false;
+    const bool patient = waited == 0 || m_config.patience == 0 || m_config.patience > waited;
+    const bool early = waited > 0 && trained < stepsOf(*m_running);
+    return patient && (holdsLength() ? stepsOf(m_config) > trained : early);
+}
+
 void ConfigModel::setUntrained(bool untrained) {
     if (std::exchange(m_untrained, untrained) != untrained) announce();
 }
@@ -231,8 +258,9 @@ bool ConfigModel::isStill(const RunConfig& config) const {
 }
 
 int64_t ConfigModel::nextStop(int64_t trained, bool endedEarly) const {
-    const int64_t planned = m_running ? stepsOf(*m_running) : 0;
-    if (endedEarly && trained < planned) return planned;
+    const bool edited = holdsLength();
+    const int64_t planned = edited ? stepsOf(m_config) : m_running ? stepsOf(*m_running) : 0;
+    if ((edited || endedEarly) && trained < planned) return planned;
     return std::max(trained, planned) + std::max<int64_t>(1, stepsOf(m_preset));
 }
 

@@ -61,6 +61,12 @@ public:
     /// Sets what a run was built from. Live fields that were edited meanwhile are sent to it.
     void setRunning(const RunConfig&);
     void clearRunning();
+    /// Sets whether live edits wait here, because the run is at its end: they are its own only once
+    /// it trains with them. Afterwards those that still differ from its settings are sent to it.
+    void hold(bool);
+    /// Whether such an edit lets a run go on that has ended after `trained` steps, or, where
+    /// `waited` is not 0, after so many validations that were no better.
+    bool goesOn(int64_t trained, int64_t waited) const;
     /// Takes the recorded forks and edits of the run over into the edited settings, except where
     /// the user has edited them since. A forked lane that no edited lane stands for gets settings
     /// of its own.
@@ -83,9 +89,9 @@ public:
     void dataArrived() { announce(); }
     /// Whether the settings are still `config`; the pace, which no run knows of, may differ.
     bool isStill(const RunConfig&) const;
-    /// Returns where a finished run stops next when it continues after `trained` steps: as many
-    /// steps further as the experiment had when it was opened, or at its planned last step where
-    /// it ended before that.
+    /// Returns where a finished run stops next when it continues after `trained` steps: at its last
+    /// step where that was edited since, or where it ended before that; else as many steps further
+    /// as the experiment had when it was opened.
     int64_t nextStop(int64_t trained, bool endedEarly = false) const;
     /// What waits for the run to start again.
     enum class Waiting {
@@ -171,12 +177,15 @@ private:
     std::optional<int> runningLane(const Row&) const;
     bool differsFromRunning(const Row&) const;
     bool isIdleInRun(const Row&) const;
+    /// Whether a length that differs from the run's is held.
+    bool holdsLength() const;
     bool waitsForRestart(const Row&) const;
     void sendLive(const Row&);
 
     RunConfig m_config, m_preset;
     std::optional<RunConfig> m_running;
     bool m_untrained = false;
+    bool m_holds = false;
     LaneEdit m_laneEdit = LaneEdit::One;
     std::vector<int> m_runsAs;    ///< by lane: its number in the run, or kNotRunning
     std::optional<int> m_forking; ///< the lane that the next fork will be

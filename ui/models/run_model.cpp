@@ -486,8 +486,17 @@ QString RunModel::summaryIn(Words words) const {
                                     : tr("After step %1 the loss is: %2."))
             .arg(step, all);
     if (!skipped.isEmpty() || !normal) return text + skipped + lost;
-    return text + (skips == 1 ? tr(" This skip is normal.") : tr(" These skips are normal.")) +
-           lost;
+    return text + (skips == 1 ? tr(" This skip is normal.") : normalText(words)) + lost;
+}
+
+/// Says that the skips of all lanes are normal and, where there is room, what would save many of
+/// them, after a space.
+QString RunModel::normalText(Words words) const {
+    const QString text = tr(" These skips are normal.");
+    for (int i = 0; i < lanes() && words != Words::Few; ++i)
+        if (const Message advice = lane(i).skips.startAdvice(); !advice.empty())
+            return text + u' ' + translated(advice);
+    return text;
 }
 
 QString RunModel::summary() const { return summaryIn(Words::Reasons); }

@@ -176,6 +176,7 @@ private:
     QString skipText(Words) const;
     int worstLane() const;
     QString layerText(bool named) const;
+    QString normalText(Words) const;
     QString skipReason(bool named) const;
     struct Lane {
         LaneStatus status;

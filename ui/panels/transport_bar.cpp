@@ -298,7 +298,8 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
         entry->setEnabled(on);
     };
     enable(m_play, m_playEntry, !never);
-    enable(m_step, m_stepEntry, !never && !building && !running && state != SessionState::Finished);
+    const bool ended = state == SessionState::Finished && start != Start::Further;
+    enable(m_step, m_stepEntry, !never && !building && !running && !ended);
     enable(m_reset, m_resetEntry, !never && !building);
     applyColors();
 }

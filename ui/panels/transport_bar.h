@@ -33,8 +33,9 @@ public:
     /// What is known of a start with the present settings.
     enum class Start : uint8_t {
         Possible,
-        Failed, ///< it has failed, and may be tried again
-        Never,  ///< of a training that was recorded elsewhere
+        Further, ///< a run has ended, but the settings let it go on
+        Failed,  ///< it has failed, and may be tried again
+        Never,   ///< of a training that was recorded elsewhere
     };
     /// `playWaits` tells that a requested Play waits until the run is built.
     void setState(SessionState, bool playWaits = false, qint64 nextStop = 0,

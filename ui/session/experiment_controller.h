@@ -36,6 +36,13 @@ public:
     /// Whether the run is built and has not begun, so that a restart with other settings would lose
     /// nothing: neither steps nor forks and edits that it repeats.
     bool untrained() const;
+    /// Whether the run has trained its last step and no command takes it further, as far as is
+    /// known: it may also have been built from a checkpoint there.
+    bool isOver() const {
+        if (m_state == SessionState::Finished) return true;
+        const bool built = m_state == SessionState::Building || m_state == SessionState::Ready;
+        return built && m_info && m_info->ended && !m_whenBuilt;
+    }
     /// Whether a Play waits for the run to be built; a pause cancels it.
     bool playWaits() const { return m_state == SessionState::Building && willTrain(); }
     /// Whether a pause has stopped the run in the middle of a step: its lanes stand at different

@@ -164,6 +164,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         auto info = std::make_shared<SessionInfo>();
         info->run = m_number;
         if (from.state) info->goesOnAfter = from.state->step;
+        info->ended = from.state && m_run->step() > 0 && m_run->finished();
         info->begun = from.run;
         info->config = m_run->config();
         info->recorded = m_run->recorded();

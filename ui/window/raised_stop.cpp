@@ -25,7 +25,8 @@ void RaisedStop::raise(RunModels& models, const ExperimentController& controller
         m_steps = steps;
         set(models, "run.steps", steps);
     }
-    if (waited == 0) return;
+    const bool patient = now.patience == 0 || now.patience > waited; // it was edited since the end
+    if (waited == 0 || patient) return;
     if (!m_patienceBefore || now.patience != m_patience) m_patienceBefore = now.patience;
     m_patience = waited + *m_patienceBefore;
     set(models, "run.patience", m_patience);

@@ -44,6 +44,8 @@ ShownRun::~ShownRun() = default;
 
 void ShownRun::connectSession() {
     connect(&m_controller, &ExperimentController::built, this, &ShownRun::showBuilt);
+    connect(&m_controller, &ExperimentController::stateChanged, this,
+            [this] { m_models.config.hold(m_controller.isOver()); });
     connect(&m_controller, &ExperimentController::stateChanged, this, &ShownRun::showState);
     connect(&m_controller, &ExperimentController::refused, this, [this](const Message& reason) {
         const bool lost = m_controller.state() == SessionState::Building &&
@@ -80,8 +82,8 @@ void ShownRun::connectSession() {
         m_controller.setPace(config.pace);
         m_figures.changed(); // speeds are compared only where the pace lets them differ
         m_parts.banner->lookAgain();
-        if (isUnbuilt())
-            showState(); // the settings may have been corrected
+        if (isUnbuilt() || (m_controller.outcome() && m_models.config.running()))
+            showState(); // the settings may have been corrected, or let a finished run go on
         else if (m_controller.untrained() && !showsSaved())
             invite(); // a preset's words are only about its own settings
     });
@@ -186,7 +188,19 @@ void ShownRun::setPace(double stepsPerSecond) { set(kPaceKey, QString::number(st
 void ShownRun::play() {
     m_models.config.settle(); // before the number of steps is raised
     m_raisedStop.raise(m_models, m_controller, nextStop());
-    if (takeUpEdits()) m_controller.play();
+    if (!takeUpEdits()) return;
+    m_models.config.hold(false); // what was edited since its end is the run's now
+    m_controller.play();
+}
+
+void ShownRun::stepOnce() {
+    if (!takeUpEdits()) return;
+    if (goesOn()) m_models.config.hold(false);
+    m_controller.stepOnce();
+}
+
+bool ShownRun::goesOn() const {
+    return m_models.config.goesOn(trainedSteps(), m_controller.outOfPatience());
 }
 
 bool ShownRun::restart() {
@@ -253,6 +267,7 @@ void ShownRun::showBuilt() {
     const SessionInfo& info = *m_controller.info();
     m_current = runOf(info, m_preset.toStdString());
     m_feed.emplace(m_current);
+    m_models.config.hold(m_controller.isOver());
     m_goesOnFrom = std::exchange(m_tried, {}).before; // checkpoints are large
     if (!info.begun) m_goesOnFrom.reset();            // its checkpoint could not be read
     if (info.goesOnAfter) { // first its settings at the beginning, then as they are now

@@ -19,6 +19,7 @@
 #include <QElapsedTimer>
 #include <QObject>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -58,9 +59,7 @@ public:
     void pressSpace() {
         if (!m_recentEnd.isRecent()) playOrPause();
     }
-    void stepOnce() {
-        if (takeUpEdits()) m_controller.stepOnce();
-    }
+    void stepOnce();
     /// Whether the settings are of a training that may be possible here, unlike a recorded one.
     bool canStart() const { return start() != TransportBar::Start::Never; }
     /// Builds the networks of the settings again. Returns false where they cannot be used.
@@ -246,10 +245,12 @@ private:
     bool cannotStart() const {
         return isUnbuilt() && (!m_blamed || isRecorded() || m_models.config.isStill(*m_blamed));
     }
+    /// Whether an edit since the end of the run lets it train further.
+    bool goesOn() const;
     TransportBar::Start start() const {
         using Start = TransportBar::Start;
         if (isUnbuilt() && isRecorded()) return Start::Never;
-        return cannotStart() ? Start::Failed : Start::Possible;
+        return cannotStart() ? Start::Failed : goesOn() ? Start::Further : Start::Possible;
     }
     /// With the settings that failed, it is the same start once more: files may have been mended.
     bool tryAgain() {
@@ -277,11 +278,16 @@ private:
     void enlist();
     void showState();
     RunWords::State stateNow() const;
-    /// Returns the step to which Continue trains. The last rows may not have arrived yet, or there
-    /// are none: then the rows of a saved run are shown.
+    /// Returns how many steps the networks have trained. The last rows may not have arrived yet, or
+    /// there are none: then the rows of a saved run are shown.
+    int64_t trainedSteps() const {
+        const auto& built = m_controller.info();
+        const int64_t before = built ? built->goesOnAfter.value_or(0) : 0;
+        return std::max(before, m_current ? m_current->step() : int64_t{0});
+    }
+    /// Returns the step to which Continue trains.
     int64_t nextStop() const {
-        return m_models.config.nextStop(m_current ? m_current->step() : 0,
-                                        m_controller.outOfPatience() > 0);
+        return m_models.config.nextStop(trainedSteps(), m_controller.outOfPatience() > 0);
     }
     /// Stores the present settings and outcome of the run that is being trained.
     void updateCurrent();

@@ -43,6 +43,8 @@ private slots:
     void livePreset();
     void rulesOfAScalerThatIsToCome();
     void rulesOfAScalerThatIsOff();
+    void editsWaitAtTheEnd();
+    void lengthAtTheEnd();
     void lengthsInEpochs();
     void liveEditWhileBuilding();
     void liveEditsAfterALaneWent();
@@ -212,6 +214,68 @@ void TestConfigModel::rulesOfAScalerThatIsToCome() {
     model.setRunning(model.config()); // the restart takes both
     QCOMPARE(live.count(), 0);
     QVERIFY(!model.restartNeeded());
+}
+
+/// They reach the run once it goes on; what was undone until then does not.
+void TestConfigModel::editsWaitAtTheEnd() {
+    ConfigModel model;
+    model.setRunning(model.config());
+    const RunConfig before = *model.running();
+    QSignalSpy live(&model, &ConfigModel::liveEdited);
+    model.hold(true);
+    set(model, "scaler.growth_interval", 1, QStringLiteral("9"));
+    const ConfigModel::Edits nine = model.edits();
+    set(model, "optimizer.lr", -1, QStringLiteral("0.25"));
+    model.restore(nine);
+    set(model, "scaler.mode", 1, QStringLiteral("off"));
+    QCOMPARE(live.count(), 0);
+    QVERIFY(configText(*model.running()) == configText(before));
+    QVERIFY(!model.restartNeeded());
+    RunConfig longer = before; // a change of the run that it had made before
+    longer.patience = 7;
+    model.follow(longer);
+    QCOMPARE(model.config().patience, int64_t(7));
+    QCOMPARE(model.config().lanes[1].scaler.rules.growthInterval, int64_t(9));
+    model.hold(false);
+    QVERIFY(live.count() > 0);
+    QCOMPARE(model.running()->lanes[1].scaler.rules.mode, ScalerMode::Off);
+    QCOMPARE(model.running()->optimizer.lr, before.optimizer.lr);
+    // a rule of a scaler that waits waits with it, and not for a restart
+    model.hold(true);
+    set(model, "scaler.mode", 1, QStringLiteral("dynamic"));
+    set(model, "scaler.growth_interval", 1, QStringLiteral("50"));
+    QVERIFY(!model.restartNeeded());
+    model.hold(false);
+    QCOMPARE(model.running()->lanes[1].scaler.rules.growthInterval, int64_t(50));
+}
+
+/// A run goes on to the last step that was set since its end, if that is behind it.
+void TestConfigModel::lengthAtTheEnd() {
+    ConfigModel model;
+    RunConfig config = model.config();
+    config.steps = 30;
+    config.patience = 2;
+    model.load(config);
+    model.setRunning(model.config());
+    model.hold(true);
+    QVERIFY(!model.goesOn(30, 0));
+    QCOMPARE(model.nextStop(30), int64_t(60));
+    QVERIFY(!model.goesOn(29, 0)); // the last row has not arrived yet
+    QCOMPARE(model.nextStop(29), int64_t(60));
+    set(model, "run.steps", -1, QStringLiteral("45"));
+    QVERIFY(model.goesOn(30, 0));
+    QCOMPARE(model.nextStop(30), int64_t(45));
+    set(model, "run.steps", -1, QStringLiteral("20"));
+    QVERIFY(!model.goesOn(30, 0));
+    QCOMPARE(model.nextStop(30), int64_t(60));
+    // it has ended early
+    set(model, "run.steps", -1, QStringLiteral("30"));
+    QVERIFY(!model.goesOn(20, 2));
+    set(model, "run.patience", -1, QStringLiteral("3"));
+    QVERIFY(model.goesOn(20, 2));
+    QCOMPARE(model.nextStop(20, true), int64_t(30));
+    set(model, "run.steps", -1, QStringLiteral("10"));
+    QVERIFY(!model.goesOn(20, 2));
 }
 
 /// What is edited while a scaler is off reaches it once it is on.

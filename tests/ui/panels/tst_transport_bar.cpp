@@ -112,6 +112,8 @@ void TestTransportBar::menuDoesWhatTheButtonsDo() {
     QCOMPARE(entries(), QStringLiteral("Pause|Space, Step|. off, Reset|R") + pace);
     bar.setState(SessionState::Finished);
     QCOMPARE(entries(), QStringLiteral("Continue|Space, Step|. off, Reset|R") + pace);
+    bar.setState(SessionState::Finished, false, 9, TransportBar::Start::Further);
+    QCOMPARE(entries(), QStringLiteral("Continue|Space, Step|., Reset|R") + pace);
     bar.setState(SessionState::Ready, false, 0, TransportBar::Start::Never);
     QCOMPARE(entries(), QStringLiteral("Play|Space off, Step|. off, Reset|R off") + pace);
     bar.setState(SessionState::Ready);

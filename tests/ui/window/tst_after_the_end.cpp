@@ -1,11 +1,14 @@
 // What the end of a training leaves to the user: Space just after it does not go on by accident,
-// and a reset takes back what Continue added. Also the undoing of a loss scale that was set.
+// edits are of the next training, and a reset takes back what Continue added. Also the undoing of a
+// loss scale that was set.
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
 #include "tests/support/stuck_digits.h"
 #include "ui/window/headline.h"
 #include "ui/window/recent_end.h"
 #include "ui/window/run_words.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QLocale>
 #include <QPushButton>
@@ -13,6 +16,8 @@
 #include <QStatusBar>
 
 #include <memory>
+#include <set>
+#include <string>
 
 namespace tst_after_the_end {
 
@@ -22,6 +27,11 @@ namespace {
 
 int stopOf(MainWindow& window) {
     return window.findChild<QSpinBox*>(QStringLiteral("stopAt"))->value();
+}
+
+bool edit(MainWindow& window, const char* key, int lane, const char* text) {
+    ConfigModel& model = window.config();
+    return model.setData(model.index(model.rowOf(key, lane)), QString::fromLatin1(text));
 }
 
 /// Presses Space, on Play or where no control has the keyboard.
@@ -67,6 +77,11 @@ private slots:
     void resetTakesContinueBack();
     void resetKeepsALengthThatWasEdited();
     void resetBringsEpochsBack();
+    void editsAreOfTheNextTraining();
+    void continueTrainsWithEdits();
+    void stepTrainsWithEdits();
+    void editsOfAnEndThatWasOpened();
+    void patienceThatWasEdited();
     void continuedExperimentIsSaved();
     void saysWhatChangedInASavedExperiment();
     void continuesPastItsPatience();
@@ -135,6 +150,116 @@ void TestAfterTheEnd::resetBringsEpochsBack() {
     QVERIFY(reaches(window, SessionState::Ready));
     QCOMPARE(window.config().config().epochs, int64_t{5});
     QCOMPARE(stopOf(window), 20);
+}
+
+/// They are no part of the run that has ended: neither its events nor its settings nor its files
+/// have them. A reset begins with them.
+void TestAfterTheEnd::editsAreOfTheNextTraining() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 30));
+    const RunPtr run = window.shown().run();
+    QTRY_VERIFY(run->info().outcome == RunOutcome::Finished);
+    const auto stateOf = [&run] {
+        return configText(run->info().config) + configText(run->info().recorded) +
+               std::to_string(run->events().size());
+    };
+    const std::string before = stateOf();
+    QVERIFY(edit(window, "scaler.mode", 1, "static"));
+    QVERIFY(edit(window, "optimizer.lr", -1, "0.25"));
+    QVERIFY(edit(window, "scaler.init_scale", 1, "1024"));
+    window.setStopStep(40);
+    test::serveEvents(300); // some frames
+    QVERIFY(stateOf() == before);
+    QVERIFY(run->info().outcome == RunOutcome::Finished);
+    QCOMPARE(window.config().config().optimizer.lr, 0.25);
+    const QString saved = opened.folder.filePath(QStringLiteral("saved"));
+    window.saveResults(saved);
+    const std::string file = QDir(saved).filePath(QStringLiteral("experiment.json")).toStdString();
+    QVERIFY(readConfig(file).edits.empty());
+    QCOMPARE(readConfig(file).steps, int64_t{30});
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(trainsTo(window, 40));
+    QVERIFY(stateOf() == before);
+    const RunInfo& next = window.shown().run()->info();
+    QVERIFY(next.recorded.edits.empty());
+    QCOMPARE(next.recorded.optimizer.lr, 0.25);
+    QVERIFY(next.recorded.lanes[1].scaler.rules.mode == ScalerMode::Static);
+}
+
+/// Their step is the first one after the end. What was undone leaves no trace.
+void TestAfterTheEnd::continueTrainsWithEdits() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 30));
+    QVERIFY(edit(window, "optimizer.lr", -1, "0.25"));
+    QVERIFY(edit(window, "scaler.backoff_factor", 1, "0.25"));
+    actionFor(window, QKeySequence::Undo)->trigger();
+    window.setStopStep(20); // before its end: of the next training
+    QVERIFY(trainsTo(window, 60));
+    const RunPtr& run = window.shown().run();
+    std::set<std::string> edited;
+    for (const LiveEdit& each : run->info().recorded.edits) {
+        QCOMPARE(each.step, int64_t{31});
+        edited.insert(each.key);
+    }
+    QCOMPARE(edited, (std::set<std::string>{"optimizer.lr", "run.steps"}));
+    QCOMPARE(run->info().config.optimizer.lr, 0.25);
+    QCOMPARE(*run->now().column(0, metric::LearningRate).at(31), 0.25);
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(stopOf(window), 20);
+}
+
+void TestAfterTheEnd::stepTrainsWithEdits() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 30));
+    const auto* step = window.findChild<QPushButton*>(QStringLiteral("step"));
+    QVERIFY(edit(window, "optimizer.lr", -1, "0.25"));
+    QVERIFY(!step->isEnabled());
+    window.setStopStep(40);
+    QVERIFY(step->isEnabled());
+    window.setStopStep(30);
+    QVERIFY(!step->isEnabled());
+    window.setStopStep(40);
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{31}, kPatience);
+    QVERIFY(reaches(window, SessionState::Paused));
+    QCOMPARE(window.shown().run()->info().recorded.edits.size(), size_t{2});
+}
+
+/// A saved run that has ended goes on like one that was trained here.
+void TestAfterTheEnd::editsOfAnEndThatWasOpened() {
+    Opened opened(tinyConfig(30));
+    QVERIFY(trainsTo(opened.window, 30));
+    const QString saved = opened.folder.filePath(QStringLiteral("saved"));
+    opened.window.saveResults(saved);
+    Opened again(tinyConfig(7));
+    MainWindow& window = again.window;
+    window.openFile(saved);
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_VERIFY(window.showsSaved());
+    QVERIFY(edit(window, "optimizer.lr", -1, "0.25"));
+    test::serveEvents(300); // some frames
+    QVERIFY(window.shown().run()->info().recorded.edits.empty());
+    QVERIFY(window.config().running()->optimizer.lr != 0.25);
+    QVERIFY(trainsTo(window, 60));
+    const RunInfo& info = window.shown().run()->info();
+    QCOMPARE(info.recorded.edits.size(), size_t{2}); // and the length
+    QCOMPARE(info.config.optimizer.lr, 0.25);
+}
+
+/// Continue adds nothing to a patience that is long enough.
+void TestAfterTheEnd::patienceThatWasEdited() {
+    Opened opened(test::stuckDigits(100, 2));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 30)); // after the second validation that is no better than the first
+    QVERIFY(edit(window, "run.patience", -1, "3"));
+    QVERIFY(trainsTo(window, 40)); // one more
+    QCOMPARE(window.run().step(), int64_t{40});
+    QCOMPARE(window.config().config().patience, int64_t{3});
 }
 
 /// With the length that it had first, on which a schedule depends, but Continue is no live change.

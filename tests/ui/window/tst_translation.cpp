@@ -227,6 +227,7 @@ void TestTranslation::window() {
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
     window.config().setData(window.config().index(window.config().rowOf("run.steps")), "50");
+    window.stepOnce();
     QVERIFY(reaches(window, SessionState::Paused));
     QTRY_VERIFY(window.events().rowCount() > 3);
     window.config().setData(window.config().index(window.config().rowOf("model.width")), "0");

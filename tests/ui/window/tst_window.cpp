@@ -197,11 +197,11 @@ void TestWindow::epochsDecideWhenItEnds() {
     window.play(); // as many again
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(40), kPatience);
     QCOMPARE(stopAt->value(), 40);
+    QVERIFY(reaches(window, SessionState::Finished));
     stopAt->setFocus();
     stopAt->selectAll();
     QTest::keyClicks(stopAt, QStringLiteral("46"));
     QTest::keyClick(stopAt, Qt::Key_Return);
-    QVERIFY(reaches(window, SessionState::Paused));
     window.play();
     QTRY_COMPARE_WITH_TIMEOUT(epoch->text(), QStringLiteral("epoch 12 of 12, batch 2 of 4"),
                               kPatience);
