@@ -56,7 +56,9 @@ Judged judge(Experiment& experiment, int lane, const std::string& weights, Asked
     require(found.has_value(), "nobody asked the evaluation to stop");
     judged.validation = *found;
     judged.test = asked.test;
-    judged.counts = trainer.judged().counts;
+    const JudgedSamples samples = trainer.judged();
+    judged.counts = samples.counts;
+    judged.notFinite = samples.notFinite;
     judged.classes = experiment.view().classes;
     judged.data = experiment.dataPrint();
     judged.leftOut = trainer.skippedSamples();

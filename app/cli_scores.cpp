@@ -30,7 +30,8 @@ std::string beginningOf(std::string text, size_t characters) {
     return text;
 }
 
-/// Returns a table: rows are true classes, columns what the lane took them for.
+/// Returns a table: rows are true classes, columns what the lane took them for, the last one for
+/// none where all scores of a sample are nan.
 std::string confusionText(const Judged& judged) {
     constexpr size_t kWidest = 12, kLeast = 5; // characters of a name and of a column
     const ClassCounts& counts = judged.counts;
@@ -44,12 +45,18 @@ std::string confusionText(const Judged& judged) {
         "\n" + judged.lane + ", what each class was taken for:\n" + padded("true", width);
     for (const std::string& name : names)
         text += "  " + paddedLeft(name, kLeast);
+    bool hasNone = false;
+    for (size_t row = 0; row < counts.classes(); ++row)
+        hasNone = hasNone || counts.count(row, counts.rows()) > 0;
+    if (hasNone) text += "  " + paddedLeft("none", kLeast);
     for (size_t row = 0; row < counts.classes(); ++row) {
         text += "\n" + padded(names[row], width);
         for (size_t taken = 0; taken < counts.classes(); ++taken) {
             const size_t column = std::max(kLeast, charactersIn(names[taken]));
             text += "  " + paddedLeft(std::to_string(counts.count(row, taken)), column);
         }
+        if (hasNone)
+            text += "  " + paddedLeft(std::to_string(counts.count(row, counts.rows())), kLeast);
     }
     return text + "\n";
 }
@@ -90,6 +97,7 @@ std::string scoresJson(std::span<const Judged> lanes) {
         if (each.validation.accuracy) lane["accuracy"] = *each.validation.accuracy;
         if (each.validation.error) lane["mae"] = *each.validation.error;
         if (each.validation.perplexity) lane["perplexity"] = *each.validation.perplexity;
+        if (each.notFinite > 0) lane["not_finite"] = each.notFinite;
         if (hasClasses) lane["confusion"] = confusionJson(each.counts);
         list.push_back(std::move(lane));
     }
@@ -186,6 +194,9 @@ std::string scoresTable(std::span<const Judged> lanes) {
     if (classes && lanes.front().counts.classes() <= kMostPrinted)
         for (const Judged& each : lanes)
             text += confusionText(each);
+    for (const Judged& each : lanes)
+        if (const auto note = notFiniteNote(each.lane, each.notFinite, each.samples))
+            text += note->english() + "\n";
     return text;
 }
 

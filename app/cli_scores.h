@@ -24,6 +24,7 @@ struct Judged {
     std::vector<std::string> classes; ///< their names
     std::string data{};               ///< Experiment::dataPrint() of the training data as they are
     int64_t samples = 0;              ///< how many could be read
+    int64_t notFinite = 0;            ///< see JudgedSamples
     bool test = false;                ///< whether they are those of the test
     std::vector<Message> leftOut;     ///< why others could not be read
     Predictions predictions;          ///< empty when nobody asked for them
@@ -36,7 +37,7 @@ std::vector<std::string> scoreFileNames(std::span<const std::string> lanes);
 /// that no evaluation has written them.
 void checkScores(const std::string& folder);
 /// Returns a line for each lane and, when there are few classes, how often each class was taken for
-/// which.
+/// which. Then it says for how many samples a lane that has lost the loss predicts inf or nan.
 std::string scoresTable(std::span<const Judged>);
 /// Writes samples.csv and the predictions of each lane, for samples whose targets are not known: of
 /// tables and pictures, the table that the window writes, with columns for each lane. Where the

@@ -296,10 +296,9 @@ private:
     void noteInputs(const TaskConfig& task) {
         const Extremes inputs = extremesOf(m_x);
         noteNotFinite(inputs, "x");
-        if (task.standardiseX)
-            m_inputScale = scaleOf(m_x, m_tensors[kX].shape, m_splits.train);
-        else
-            noteTooLarge(inputs);
+        if (task.standardiseX) m_inputScale = scaleOf(m_x, m_tensors[kX].shape, m_splits.train);
+        if (auto note = beyondHalfNote("x", inputs.largest, task))
+            m_notes.push_back(*std::move(note));
         if (!task.standardiseX && !fitsFloat(m_x.info.type)) noteRounded();
         if (!task.standardiseX)
             if (auto note = bytesNote(m_x)) m_notes.push_back(*std::move(note));
@@ -467,16 +466,6 @@ private:
                                               "them, %4."),
                                unused->x.name, unused->y.name, unused->x.shape[0],
                                Message(kSetToTrue, "data.test")});
-    }
-    /// Notes inputs that fp16 does not hold.
-    void noteTooLarge(const Extremes& values) {
-        constexpr float kInfiniteInHalf = 65520; // and above: rounds to inf
-        if (values.largest >= kInfiniteInHalf)
-            m_notes.push_back(
-                {phrase("Data", "Values of x reach %1, and fp16 ends at 65,504: where "
-                                "a lane casts them to fp16, they become inf. With "
-                                "data.standardise_x set to true, they fit."),
-                 std::round(values.largest)});
     }
     /// Notes inputs of which float32 rounds too much away.
     void noteRounded() {

@@ -362,6 +362,20 @@ private:
                          pathText(task.path));
     }
 
+    /// Notes inputs that the types of lanes do not hold as they are.
+    void noteUnscaled(const Standardiser& scale, const TaskConfig& task) {
+        const std::vector<std::string> names = inputNames();
+        if (auto note = roundedInputsNote(scale, names, "data.standardise"))
+            m_notes.push_back(*std::move(note));
+        const auto largest =
+            std::ranges::max_element(m_table.x, {}, [](double x) { return std::abs(x); });
+        if (largest == m_table.x.end()) return;
+        const size_t column = static_cast<size_t>(largest - m_table.x.begin()) % m_inputs;
+        if (auto note = beyondHalfNote(quotedText(names[column]),
+                                       static_cast<float>(std::abs(*largest)), task))
+            m_notes.push_back(*std::move(note));
+    }
+
     /// Takes the inputs, standardised where the settings ask for it.
     void takeInputs(const TaskConfig& task) {
         Standardiser scale =
@@ -371,8 +385,8 @@ private:
                              });
         if (task.standardise)
             m_inputScale = std::move(scale);
-        else if (auto note = roundedInputsNote(scale, inputNames(), "data.standardise"))
-            m_notes.push_back(*std::move(note));
+        else
+            noteUnscaled(scale, task);
         m_x.resize(m_table.x.size());
         m_inputScale.standardise(m_table.x, m_x);
         m_table.x = std::vector<double>(); // gives its memory back

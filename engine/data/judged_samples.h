@@ -6,6 +6,7 @@
 #include "engine/io/picture.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -15,6 +16,7 @@ namespace halfscope {
 struct JudgedSamples {
     ClassCounts counts{};                        ///< Classes: of all samples
     std::vector<float> targets{}, predictions{}; ///< Scatter: of the first samples
+    int64_t notFinite = 0;                       ///< samples whose inf or nan has lost the loss
 
     static constexpr size_t kMostNumbers = 2000; ///< more dots would only cover each other
     /// Takes numbers in the units that the network learns.

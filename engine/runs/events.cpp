@@ -67,7 +67,7 @@ bool isToldBefore(const Event& a, const Event& b) {
 // By the words: a checkpoint and a file of events keep no more of a message.
 bool isBeforeScaling(std::string_view tensor) {
     return tensor == kLossTensor.text() || !layerOfForward(tensor).empty() || isOfData(tensor) ||
-           !optimizerOfZeroEpsilon(tensor).empty();
+           !settingOfLargeInput(tensor).empty() || !optimizerOfZeroEpsilon(tensor).empty();
 }
 
 bool overflowedBeforeScaling(const Event& event) { return isBeforeScaling(event.tensor); }
@@ -79,6 +79,10 @@ bool isOfData(std::string_view tensor) {
 Message dataMessage(std::string_view tensor) {
     const Phrase which = tensor.starts_with(beginOf(kInputOf)) ? kInputOf : kTargetOf;
     return {which, Message::number(tensor.substr(beginOf(which).size()))};
+}
+
+std::string_view settingOfLargeInput(std::string_view tensor) {
+    return argumentIn(tensor, kInputBeyondHalf);
 }
 
 std::string_view layerOfForward(std::string_view tensor) {

@@ -68,11 +68,13 @@ struct Event {
 };
 
 /// Event::tensor where a layer overflowed before the loss was scaled, where data hold inf or nan,
-/// and where an optimizer divided by an epsilon that is zero in the type of the weights.
+/// where the lane takes inputs in fp16 that are beyond its range, as they would not be with a
+/// setting, and where an optimizer divided by an epsilon that is zero in the type of the weights.
 inline constexpr Phrase kForwardPass = phrase("Events", "forward pass of %1");
 inline constexpr Phrase kLossTensor = phrase("Events", "the loss");
 inline constexpr Phrase kInputOf = phrase("Events", "the input of sample %1");
 inline constexpr Phrase kTargetOf = phrase("Events", "the target of sample %1");
+inline constexpr Phrase kInputBeyondHalf = phrase("Events", "the input in fp16 without %1");
 inline constexpr Phrase kZeroEpsilonOf = phrase("Events", "the zero epsilon of %1");
 /// The sentence about an overflow whose step was taken all the same: the step, why, and the scale.
 inline constexpr Phrase kTakenStep =
@@ -91,6 +93,9 @@ bool isOfData(std::string_view tensor);
 Message dataMessage(std::string_view tensor);
 /// Returns "Adam" for "the zero epsilon of Adam"; empty for other tensors.
 std::string_view optimizerOfZeroEpsilon(std::string_view tensor);
+/// Returns the setting with which an input would fit into fp16, "data.standardise_x"; empty for
+/// other tensors.
+std::string_view settingOfLargeInput(std::string_view tensor);
 /// Returns the layer whose forward pass a tensor is; empty for others.
 std::string_view layerOfForward(std::string_view tensor);
 /// Whether an event is an overflow that no loss scale would have prevented.

@@ -41,7 +41,7 @@ struct MagnitudeCounts {
 /// The gradients of one layer in a step of a lane, times its loss scale.
 struct LayerGradients {
     std::string layer;       ///< as events name it, "Linear 0"
-    DType type = DType::F32; ///< the narrowest that any of them is stored in
+    DType type = DType::F32; ///< the narrowest of them
     bool fp8 = false;        ///< those of outputs are rounded to E5M2, also where no device stores
                              ///< them
     MagnitudeCounts outputs; ///< as in GradientRange; empty where no product takes them, and where
@@ -65,9 +65,9 @@ struct LayerGradients {
 struct GradientRange {
     int64_t step = 0;        ///< the step whose gradients they are; 0 when there are none
     float scale = 1;         ///< the loss scale of that step
-    DType type = DType::F32; ///< the narrowest that any of them is stored in
+    DType type = DType::F32; ///< the narrowest of them
     MagnitudeCounts outputs; ///< of the layers' outputs, as the backward products take them
-    MagnitudeCounts weights; ///< of the weights and biases, as they are first stored
+    MagnitudeCounts weights; ///< of the weights and biases, as the step rounds them
     /// The same by layer, in the order of the forward pass; empty where that is not known. What
     /// belongs to no layer is left out.
     std::vector<LayerGradients> layers{};

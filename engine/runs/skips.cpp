@@ -1,6 +1,7 @@
 // The counts of skipped steps, the limits of what is normal, and the sentences.
 #include "engine/runs/skips.h"
 
+#include "engine/data/input_scale.h"
 #include "engine/runs/tensor_words.h"
 #include "engine/scaler/grad_scaler.h"
 #include "engine/settings/layers.h"
@@ -56,6 +57,8 @@ constexpr Phrase kLostByDivision =
 constexpr Phrase kLostInLayer =
     phrase("Events", "the forward pass of %1 reached inf or nan in step %2, before any other, and "
                      "%3. No loss scale can fix that. %4");
+constexpr Phrase kLostByInput =
+    phrase("Events", "%1 (first in step %2), and %3. No loss scale can fix that. %4");
 constexpr Phrase kLostByData =
     phrase("Events", "%1 (step %2) holds inf or nan, and %3. No loss scale, learning rate or wider "
                      "type can fix that: correct such values, or leave the samples out.");
@@ -188,6 +191,8 @@ void SkipTally::add(const Event& event) {
     }
     const std::string_view layer = layerOfForward(event.tensor);
     if (!layer.empty() && m_layer.step == 0) m_layer = {event.step, std::string(layer)};
+    if (!settingOfLargeInput(event.tensor).empty() && m_layer.step == 0)
+        m_layer = {event.step, event.tensor};
     if (isOfData(event.tensor) && m_data.step == 0) {
         m_data = {event.step, event.tensor};
         m_dataScale = event.scaleBefore;
@@ -303,6 +308,9 @@ Message SkipTally::layerAdvice(const LaneConfig* lane) const {
 
 Message SkipTally::lossText(const LaneConfig* lane) const {
     const Message since = sinceText();
+    const std::string_view setting = settingOfLargeInput(m_layer.what);
+    if (lostInLayer() && !setting.empty())
+        return {kLostByInput, kInputDoesNotFit, m_layer.step, since, fittingAdvice(setting)};
     if (lostInLayer())
         return {kLostInLayer, layerInWords(m_layer.what), m_layer.step, since, layerAdvice(lane)};
     if (m_zeroEpsilon.step > 0) return {kLostByEpsilon, m_zeroEpsilon.what, since};
@@ -317,6 +325,9 @@ Message SkipTally::lossText(const LaneConfig* lane) const {
 
 /// Returns why no loss scale would have helped.
 Message SkipTally::helplessText(const LaneConfig* lane) const {
+    if (const std::string_view setting = settingOfLargeInput(m_layer.what); !setting.empty())
+        return {phrase("Events", "%1 (first in step %2). %3"), kInputDoesNotFit, m_layer.step,
+                fittingAdvice(setting)};
     if (m_layer.step > 0)
         return {phrase("Events",
                        "the forward pass of %1 reached inf or nan in step %2, before any other. "
@@ -393,10 +404,17 @@ bool SkipTally::badReasonIsData() const {
     return helpless() > 0 && m_layer.step == 0;
 }
 
+bool SkipTally::isForwardToBlame() const {
+    if (m_layer.step == 0 || (skipped() > 0 && isAllBefore())) return false;
+    return m_lossLostAt > 0 ? lostInLayer() : helpless() > 0;
+}
+
 Message SkipTally::badLayer() const {
-    if (m_layer.step == 0 || (skipped() > 0 && isAllBefore())) return {};
-    const bool told = m_lossLostAt > 0 ? lostInLayer() : helpless() > 0;
-    return told ? layerInWords(m_layer.what) : Message();
+    return isForwardToBlame() && !badReasonIsInput() ? layerInWords(m_layer.what) : Message();
+}
+
+bool SkipTally::badReasonIsInput() const {
+    return isForwardToBlame() && !settingOfLargeInput(m_layer.what).empty();
 }
 
 int64_t SkipTally::losingStep(const LaneConfig* lane) const {

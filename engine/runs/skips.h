@@ -79,6 +79,8 @@ public:
     /// Returns the layer whose forward pass is the reason why steps were skipped or the loss is
     /// lost; empty where it is another one.
     Message badLayer() const;
+    /// Whether the input is the reason instead, because it does not fit into fp16.
+    bool badReasonIsInput() const;
     /// Returns the step that was taken although its gradients were not finite, and lost the loss;
     /// 0 when the loss is finite or something else has lost it. Never one of a lane that does not
     /// scale its loss. `lane`: see badReason().
@@ -101,8 +103,9 @@ private:
     int64_t updates() const { return m_updatesBefore + m_updates; }
     void addLoss(const StepRow&);
     Message countText() const;
-    /// Whether a layer's forward pass lost the loss, if anything did.
+    /// Whether a layer's forward pass, or its input, lost the loss, if anything did.
     bool lostInLayer() const;
+    bool isForwardToBlame() const;
     /// Whether a scaler let a step pass that lost the loss.
     bool lostByStep(const LaneConfig*) const;
     Message sinceText() const;
@@ -156,7 +159,9 @@ private:
         int64_t step = 0; ///< 0: none
         std::string what{};
     };
-    Place m_layer;              ///< whose forward pass was the first that was not finite
+    /// Whose forward pass was the first that was not finite; the input, as Event::tensor names it,
+    /// where that did not fit.
+    Place m_layer;
     Place m_data;               ///< the first input or target that was not
     Place m_zeroEpsilon;        ///< the optimizer that divided by its epsilon, which was zero
     int64_t m_unanswered = 0;   ///< skips in a row after which the scale did not change

@@ -49,6 +49,15 @@ double meanError(std::span<const float> predictions, std::span<const float> targ
     return sum / static_cast<double>(targets.size());
 }
 
+int64_t rowsNotFinite(std::span<const float> prediction, int64_t rows) {
+    const size_t each = prediction.size() / static_cast<size_t>(rows);
+    int64_t count = 0;
+    for (size_t row = 0; row < static_cast<size_t>(rows); ++row)
+        count += !std::ranges::all_of(prediction.subspan(row * each, each),
+                                      [](float x) { return std::isfinite(x); });
+    return count;
+}
+
 } // namespace
 
 Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const Dataset& data,
@@ -214,12 +223,14 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* pred
     m_read += size.rows;
     const bool classes = batch.tensors[kTarget].dtype == DType::I32;
     const Standardiser& scale = m_data.targetScale();
-    if (!classes && !predictions && !scale.active() && !m_scatters) return true;
+    const bool isLost = !std::isfinite(loss);
+    if (!classes && !predictions && !scale.active() && !m_scatters && !isLost) return true;
     std::vector<float> prediction =
         downloadFloats(*size.executor, graph, graph.output("prediction"));
     if (classes)
         m_running.counts.add(batch.labels(kTarget),
                              highestClasses(prediction, m_running.counts.classes()));
+    if (isLost) m_running.notFinite += rowsNotFinite(prediction, size.rows);
     std::vector<float> targets = targetsOf(batch);
     if (m_scatters) m_running.addNumbers(targets, prediction);
     if (scale.active())

@@ -1,6 +1,7 @@
 // Finds the gradients in the graph of a step and runs the step to count them.
 #include "engine/train/gradient_range.h"
 
+#include "engine/core/typed_bytes.h"
 #include "engine/ops/op_info.h"
 #include "engine/step/parameter_layers.h"
 #include "engine/train/lane_state.h"
@@ -18,6 +19,10 @@ bool onlyMoves(Op op) { return op == Op::Reshape || op == Op::Transpose; }
 /// Whether a node adds a batch's gradient to those of earlier batches, which a state has.
 bool accumulates(const Graph& graph, const Node& node) {
     return node.op == Op::Add && graph[node.in[0]].op == Op::State;
+}
+
+void takeNarrower(DType& type, DType other) {
+    if (bytesOf(other) < bytesOf(type)) type = other;
 }
 
 NodeId moved(const Graph& graph, NodeId id) {
@@ -56,9 +61,10 @@ GradientSampler::GradientSampler(const Graph& graph)
                 const size_t end = cause.label.size() - kGradientLabel.size();
                 const auto layer = m_layerOf.find(cause.label.substr(0, end));
                 m_parameters.push_back(
-                    layerNamed(layer == m_layerOf.end() ? std::string() : layer->second));
+                    {layerNamed(layer == m_layerOf.end() ? std::string() : layer->second)});
             }
-            markWeights(graph, in, known->second);
+            takeNarrower(m_parameters[static_cast<size_t>(known->second)].type,
+                         markWeights(graph, in, known->second));
         }
     }
 }
@@ -73,18 +79,19 @@ int GradientSampler::layerNamed(const std::string& label) const {
 }
 
 /// Goes from a parameter's gradient, as the check gets it, back to the operation that makes it,
-/// that of the present batch where batches are added up. The first stored value on the way is the
-/// gradient in its own dtype.
-void GradientSampler::markWeights(const Graph& graph, NodeId at, int parameter) {
+/// that of the present batch where batches are added up. The first stored value on the way is
+/// counted. Returns the dtype of the batch's gradient, to which a cast after that value may round
+/// it: a 16-bit norm layer adds up its gradients in float32.
+DType GradientSampler::markWeights(const Graph& graph, NodeId at, int parameter) {
+    DType type = graph[at].dtype;
     for (;;) {
         m_roles[static_cast<size_t>(at)].parameter = parameter;
         const Node& node = graph[at];
-        if (accumulates(graph, node))
-            at = node.in[1];
-        else if (node.op == Op::Cast || onlyMoves(node.op))
-            at = node.in[0];
-        else
-            return;
+        const bool sums = accumulates(graph, node);
+        if (!sums && node.op != Op::Cast && !onlyMoves(node.op)) return type;
+        at = node.in[sums ? 1 : 0];
+        if (sums) type = graph[at].dtype;
+        takeNarrower(type, graph[at].dtype);
     }
 }
 
@@ -93,24 +100,26 @@ bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRan
     range = {};
     std::vector<LayerGradients> layers = m_layers;
     std::vector<bool> counted(m_parameters.size());
-    const auto narrow = [](DType& type, DType other) {
-        if (bytesOf(other) < bytesOf(type)) type = other;
-    };
     const auto count = [&](NodeId id, std::span<const std::byte> bytes) {
-        const auto at = static_cast<size_t>(id);
         const DType type = graph[id].dtype;
-        if (at >= m_roles.size() || !isFloat(type)) return;
-        const Role& role = m_roles[at];
-        const auto add = [&](int layer, MagnitudeCounts LayerGradients::*counts) {
-            LayerGradients& own = layers[static_cast<size_t>(layer)];
-            (own.*counts).add(type, bytes);
-            narrow(own.type, type);
+        if (static_cast<size_t>(id) >= m_roles.size() || !isFloat(type)) return;
+        const Role& role = m_roles[static_cast<size_t>(id)];
+        const auto add = [&](int layer, MagnitudeCounts LayerGradients::*counts, DType own,
+                             std::span<const std::byte> values) {
+            LayerGradients& gradients = layers[static_cast<size_t>(layer)];
+            (gradients.*counts).add(own, values);
+            takeNarrower(gradients.type, own);
         };
-        if (role.outputsOf >= 0) add(role.outputsOf, &LayerGradients::outputs);
-        const auto parameter = static_cast<size_t>(role.parameter);
-        if (role.parameter < 0 || counted[parameter]) return;
-        counted[parameter] = true;
-        add(m_parameters[parameter], &LayerGradients::weights);
+        if (role.outputsOf >= 0) add(role.outputsOf, &LayerGradients::outputs, type, bytes);
+        const auto at = static_cast<size_t>(role.parameter);
+        if (role.parameter < 0 || counted[at]) return;
+        counted[at] = true;
+        const auto& [layer, own] = m_parameters[at];
+        if (bytesOf(type) > bytesOf(own))
+            add(layer, &LayerGradients::weights, own,
+                storedAs(own, {type, graph[id].shape, {bytes.begin(), bytes.end()}}));
+        else
+            add(layer, &LayerGradients::weights, type, bytes);
     };
     RunResult result{};
     try {
@@ -123,7 +132,7 @@ bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRan
     for (const LayerGradients& layer : layers) {
         range.outputs.add(layer.outputs);
         range.weights.add(layer.weights);
-        narrow(range.type, layer.type);
+        takeNarrower(range.type, layer.type);
     }
     std::erase_if(layers, [](const LayerGradients& layer) {
         return layer.layer.empty() || layer.total() == 0;

@@ -29,13 +29,17 @@ private:
         int outputsOf = -1; ///< the layer at whose outputs these gradients are
         int parameter = -1; ///< the parameter whose gradient it is
     };
+    struct Parameter {
+        int layer = 0;
+        DType type = DType::F32; ///< of its gradient
+    };
     int layerNamed(const std::string& label) const;
-    void markWeights(const Graph&, NodeId at, int parameter);
+    DType markWeights(const Graph&, NodeId at, int parameter);
     std::map<std::string, std::string> m_layerOf; ///< by parameter
     std::vector<LayerGradients> m_layers; ///< without counts; the last one has no name and stands
                                           ///< for none
     std::vector<Role> m_roles;            ///< by node
-    std::vector<int> m_parameters;        ///< the layer of each
+    std::vector<Parameter> m_parameters;
 };
 
 } // namespace halfscope

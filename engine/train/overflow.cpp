@@ -2,6 +2,7 @@
 #include "engine/train/overflow.h"
 
 #include "engine/core/text.h"
+#include "engine/data/input_scale.h"
 #include "engine/runs/tensor_words.h"
 #include "engine/scaler/grad_scaler.h"
 #include "engine/step/parameter_layers.h"
@@ -65,6 +66,21 @@ std::optional<DataFault> faultIn(const TypedBytes& values) {
 
 bool onlyCarries(Op op) { return op == Op::Cast || op == Op::Reshape || op == Op::Transpose; }
 
+/// Whether the network is given x in fp16, or casts it before it computes anything.
+bool takesInputInHalf(const Graph& graph) {
+    std::vector<bool> isInput(static_cast<size_t>(graph.size()), false);
+    for (const InputInfo& input : graph.inputs())
+        if (input.name == "x" && isFloat(graph[input.node].dtype)) // indices are not cast
+            isInput[static_cast<size_t>(input.node)] = true;
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const Node& node = graph[id];
+        if (onlyCarries(node.op) && isInput[static_cast<size_t>(node.in[0])])
+            isInput[static_cast<size_t>(id)] = true;
+        if (isInput[static_cast<size_t>(id)] && node.dtype == DType::F16) return true;
+    }
+    return false;
+}
+
 /// Returns, by node, whether a mask's -inf stands in its values: in a constant, in what a select
 /// takes of it, and in what the softmax makes of that, up to its exponential, which is 0 there.
 std::vector<bool> maskedNodes(const Graph& graph) {
@@ -103,6 +119,12 @@ Message helpText(float scale, const SkipReason& reason) {
     if (std::isinf(1 / scale) && !isBeforeScaling(reason.culprit.tensor.english()))
         return phrase("Events", "In float32, 1 divided by this scale is inf, so that gradients "
                                 "become inf or nan when they are unscaled: use a larger scale.");
+    const std::string tensor = reason.culprit.tensor.english();
+    if (const std::string_view setting = settingOfLargeInput(tensor); !setting.empty()) {
+        const Message advice = fittingAdvice(setting);
+        if (fitting.known != FittingScale::Known::None) return advice; // the step was taken
+        return {phrase("Events", "%1 %2"), advice, kNoScaleHelps};
+    }
     switch (fitting.known) {
     case FittingScale::Known::Nothing: break;
     case FittingScale::Known::Largest:
@@ -158,6 +180,7 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
     if (record.flags & kSteppedOnOverflow) // the weights do not tell which of the two it was
         why = {phrase("Events", "%1 was not finite at loss scale %2"), tensor, scale};
     if (isOfData(culprit.tensor.english())) why = dataText(culprit);
+    if (!settingOfLargeInput(culprit.tensor.english()).empty()) why = kInputDoesNotFit;
     if (const auto optimizer = optimizerOfZeroEpsilon(culprit.tensor.english()); !optimizer.empty())
         why = {phrase("Events", "%1's epsilon is zero in fp16, so it divides by zero"), optimizer};
     if (culprit.tensor.empty())
@@ -180,6 +203,9 @@ Message lostLossText(const StepRecord& record, const SkipReason& reason, const S
     if (isOfData(tensor))
         return {phrase("Events", "%1 The reason is in the data: %2."), text,
                 dataText(reason.culprit)};
+    if (const auto setting = settingOfLargeInput(tensor); !setting.empty())
+        return {phrase("Events", "%1 The reason is in the data: %2. %3"), text, kInputDoesNotFit,
+                fittingAdvice(setting)};
     if (const auto optimizer = optimizerOfZeroEpsilon(tensor); !optimizer.empty())
         return {phrase("Events", "%1 %2's epsilon is zero in fp16, so it divides by zero. Set "
                                  "Epsilon to 1e-4 and train from the start, or use AMP."),
@@ -197,7 +223,8 @@ Message lostLossText(const StepRecord& record, const SkipReason& reason, const S
 
 } // namespace
 
-OverflowFinder::OverflowFinder(const Graph& graph) : m_masked(maskedNodes(graph)) {
+OverflowFinder::OverflowFinder(const Graph& graph)
+    : m_takesInputInHalf(takesInputInHalf(graph)), m_masked(maskedNodes(graph)) {
     const std::map<std::string, std::string> layers = layersOfParameters(graph);
     for (NodeId id = 0; id < graph.size(); ++id) {
         const Node& check = graph[id];
@@ -308,6 +335,18 @@ Culprit OverflowFinder::inWeights(Executor& executor, const Graph& graph) const 
         executor.download(weights, bytes);
         const NonFinite found = scan(graph[weights].dtype, bytes, NegativeInf::Overflow);
         if (found.inf || found.nan) return {nameOfNode(graph, made), found.inf};
+    }
+    return {};
+}
+
+Culprit OverflowFinder::inInput(const BatchSource& source, int64_t first, int64_t last,
+                                const TaskConfig& task) const {
+    const std::string_view setting = inputScaleSetting(task);
+    if (!m_takesInputInHalf || setting.empty()) return {};
+    for (int64_t step = first; step <= last; ++step) {
+        const std::shared_ptr<const Batch> batch = source.load(step);
+        if (std::ranges::any_of(batch->floats(kX), isBeyondHalf))
+            return {{kInputBeyondHalf, setting}, true};
     }
     return {};
 }

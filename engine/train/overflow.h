@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/data/batch.h"
+#include "engine/data/task_spec.h"
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
 #include "engine/scaler/grad_scaler.h"
@@ -48,6 +49,11 @@ public:
     /// because their optimizer sat the step out.
     Culprit inWeights(Executor&, const Graph&) const;
 
+    /// Names the input where the step takes it in fp16, a batch of these steps has values that are
+    /// inf there, and a setting of the task would help; else returns an unknown culprit.
+    Culprit inInput(const BatchSource&, int64_t firstStep, int64_t lastStep,
+                    const TaskConfig&) const;
+
 private:
     /// What a value tells that is not finite.
     enum class Tells : uint8_t { Nothing, Culprit, Unknown };
@@ -55,6 +61,7 @@ private:
     Message nameOfNode(const Graph&, NodeId) const;
 
     std::vector<std::pair<NodeId, std::string>> m_checks; ///< of gradients, with their parameters
+    bool m_takesInputInHalf;    ///< whether the input, as it is, is stored in fp16
     std::vector<bool> m_masked; ///< by node: true when it holds a mask's -inf
     std::map<NodeId, Message>
         m_gradients; ///< nodes that are a parameter's gradient, with its name and layer

@@ -385,9 +385,13 @@ std::optional<Message> notFiniteNote(const LanePredictions& lane) {
         ++read;
         odd += !isFinitelyPredicted(all, sample);
     }
+    return notFiniteNote(lane.lane, odd, read);
+}
+
+std::optional<Message> notFiniteNote(const std::string& lane, int64_t odd, int64_t samples) {
     if (odd == 0) return std::nullopt;
-    return Message(phrase("Training", "%1: inf or nan is predicted for %2 of %3 samples."),
-                   lane.lane, odd, read);
+    return Message(phrase("Training", "%1: inf or nan is predicted for %2 of %3 samples."), lane,
+                   odd, samples);
 }
 
 std::vector<Message> notesOnPredicted(const TaskConfig& task) {

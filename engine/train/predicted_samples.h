@@ -69,6 +69,8 @@ bool isFinitelyPredicted(const Predictions&, size_t sample);
 /// Returns a sentence on the samples for which the lane computes inf or nan; nothing where there
 /// are none.
 std::optional<Message> notFiniteNote(const LanePredictions&);
+/// Returns that sentence about `odd` of so many samples.
+std::optional<Message> notFiniteNote(const std::string& lane, int64_t odd, int64_t samples);
 /// Returns the table of what lanes predict for the samples in task.predictFile, which are lines of
 /// a table or pictures: see predictedSamples(). The names of the columns end with the lane's where
 /// there are several. `classes` are the names of the classes; null where targets are numbers.

@@ -165,9 +165,8 @@ struct Trainer::Impl {
         };
     }
 
-    /// Returns the scales at which the update would have been taken. They are unknown when only one
-    /// of two optimizers skipped it, because the other one's weights have changed. Returns nothing
-    /// when it was stopped midway.
+    /// Returns the scales at which the update would have been taken; unknown where one of two
+    /// optimizers has changed its weights. Returns nothing when it was stopped midway.
     std::optional<FittingScale> fittingScaleOf(const StepRecord& record) {
         if ((record.flags & kLossNotFinite) || isBeforeScaling(culprit.tensor.english()))
             return FittingScale{FittingScale::Known::None, 0};
@@ -189,9 +188,10 @@ struct Trainer::Impl {
         // clipping spreads nan over all gradients, or takes inf from some of them
         const bool inWeights = steppedOnOverflow(record) && config.gradients.clip == ClipKind::None;
         if (!skipped && !inWeights && (!lost || stays)) return true;
-        const int64_t batches = config.gradients.accumulate;
-        if (lost || batches > 1)
-            culprit = culpritIn(source, (lastStep - 1) / batches * batches + 1, lastStep);
+        const int64_t first = lastStep - (lastStep - 1) % config.gradients.accumulate;
+        if (lost || first < lastStep) culprit = culpritIn(source, first, lastStep);
+        if (culprit.tensor.empty())
+            culprit = at->finder().inInput(source, first, lastStep, config.task);
         if (lost && culprit.tensor.empty() && !zeroEpsilon.empty())
             culprit.tensor = {kZeroEpsilonOf, zeroEpsilon};
         if (inWeights && culprit.tensor.empty())

@@ -27,6 +27,7 @@ private slots:
     void targetsThatDoNotFit();
     void inputsThatAreNoNumbers();
     void noPredictionIsANumber();
+    void judgesPredictionsThatAreNoNumbers();
 
 private:
     QString path(const char* name) const { return m_folder.filePath(name); }
@@ -137,6 +138,34 @@ void TestCliPredictScores::noPredictionIsANumber() {
                                   "sample whose y is known.\n"),
              outcome.out);
     QVERIFY2(!outcome.out.contains("not known"), outcome.out);
+}
+
+/// The samples of a run are judged in the same words. Those without a class are counted in a column
+/// of their own.
+void TestCliPredictScores::judgesPredictionsThatAreNoNumbers() {
+    writeBytes(path("k.npy").toStdString(),
+               npy("<i8", "(4,)", bytesOfValues<int64_t>({0, 1, 0, 1})));
+    writeBytes(path("n.npy").toStdString(),
+               npy("<f4", "(4, 1)", bytesOfValues<float>({1, 2, 3, std::nanf("")})));
+    const auto trained = [this](const QStringList& settings) {
+        const Outcome run =
+            call(QStringList{"run", path("n.npy"), "--device", "cpu", "--steps", "1", "--lanes",
+                             "fp32", "--set", "data.validation=0.5", "--set", "data.held_back=last",
+                             "--set", "data.shuffle=false", "--out", path("judged")} +
+                 settings);
+        return run.code == 0 ? call({"evaluate", path("judged"), "--out", path("scored")}) : run;
+    };
+    const Outcome classes =
+        trained({"--set", "data.y=" + path("k.npy"), "--set", "task.loss=cross-entropy"});
+    QVERIFY2(classes.code == 0, classes.error);
+    QVERIFY2(classes.out.contains("\nfp32: inf or nan is predicted for 1 of 2 samples.\n"),
+             classes.out);
+    QVERIFY2(classes.out.contains("      0      1   none\n"), classes.out);
+    const QString scores = contentOf(path("scored/scores.json"));
+    QVERIFY2(scores.contains("\"not_finite\": 1"), qPrintable(scores));
+    const Outcome numbers = trained({"--set", "data.y=" + path("n.npy")});
+    QVERIFY2(numbers.out.contains("\nfp32: inf or nan is predicted for 1 of 2 samples.\n"),
+             numbers.out + numbers.error);
 }
 
 } // namespace tst_cli_predict_scores

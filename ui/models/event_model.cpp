@@ -1,6 +1,7 @@
 // Rows run from the latest step to the first; storage runs the other way, so appending is cheap.
 #include "ui/models/event_model.h"
 
+#include "engine/data/target_scale.h"
 #include "engine/runs/edit_words.h"
 #include "engine/train/overflow.h"
 #include "ui/models/run_facts.h"
@@ -46,6 +47,15 @@ QString ofDataText() {
 }
 
 QString largestHalf() { return QLocale().toString(qlonglong{65504}); }
+
+QString ofLargeInputText(const Event& event) {
+    const Message remedy(kSetToTrue, settingOfLargeInput(event.tensor));
+    return EventModel::tr("Why: this lane takes the input in fp16, where values beyond %1 become "
+                          "inf. The loss is scaled only after that, so no loss scale would have "
+                          "helped.")
+               .arg(largestHalf()) +
+           u'\n' + EventModel::tr("What to do: %1.").arg(translated(remedy));
+}
 
 /// Says what to do about an overflow; `reason` tells why its lane has too many.
 QString adviceText(const Event& event, const QString& reason) {
@@ -338,9 +348,11 @@ QString EventModel::skipReason(const Event& event) const {
 
 QString EventModel::whyText(const Event& event, const QString& reason) {
     const bool byEpsilon = !optimizerOfZeroEpsilon(event.tensor).empty();
+    const bool isLarge = !settingOfLargeInput(event.tensor).empty();
     switch (event.kind) {
     case EventKind::Overflow:
         if (isOfData(event.tensor)) return ofDataText();
+        if (isLarge) return ofLargeInputText(event);
         if (byEpsilon) return tr("What to do: set Epsilon to 1e-4 and press Reset, or use AMP.");
         if (overflowedBeforeScaling(event))
             return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
@@ -364,6 +376,7 @@ QString EventModel::whyText(const Event& event, const QString& reason) {
                   "run is saved.");
     case EventKind::LossNotFinite:
         if (isOfData(event.tensor)) return ofDataText();
+        if (isLarge) return ofLargeInputText(event);
         if (byEpsilon) return {}; // its sentence says why
         return ofLossText(event, reason);
     case EventKind::Damaged:

@@ -431,10 +431,13 @@ int RunModel::worstLane() const {
     return worst;
 }
 
-/// Names the layer that is the reason for such skips, after a space, where the whole reason has no
-/// room; `named` as below.
+/// Names the layer or the input that is the reason for such skips, after a space, where the whole
+/// reason has no room; `named` as below.
 QString RunModel::layerText(bool named) const {
     const int worst = worstLane();
+    if (worst >= 0 && lane(worst).skips.badReasonIsInput())
+        return named ? tr(" %1: values of the input do not fit into fp16.").arg(laneTag(worst))
+                     : tr(" Values of the input do not fit into fp16.");
     const Message layer = worst < 0 ? Message() : lane(worst).skips.badLayer();
     if (layer.empty()) return {};
     return named ? tr(" %1: the forward pass of %2 was not finite.")

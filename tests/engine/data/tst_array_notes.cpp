@@ -155,8 +155,8 @@ void TestArrayNotes::notesLargeValues() {
     for (const float largest : {70000.0f, -70000.0f})
         QCOMPARE(notesOf(largest),
                  QStringList("Values of x reach 70000, and fp16 ends at 65,504: where a lane casts "
-                             "them to fp16, they become inf. With data.standardise_x set to "
-                             "true, they fit."));
+                             "them to fp16, they become inf. To make the values fit, set "
+                             "data.standardise_x to true."));
     const auto whole = npy("<i4", "(3, 1)", bytesOfValues<int32_t>({1, -70000, 2}));
     const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, 2}));
     QVERIFY(makeDataset(arrays(whole, y), 0)

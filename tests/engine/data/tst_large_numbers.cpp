@@ -1,5 +1,6 @@
 // Times in seconds, days and long ids, whose differences float32 rounds away: tables and arrays of
-// float64 are standardised before they are rounded, and users are told where they are not.
+// float64 are standardised before they are rounded, and users are told where they are not. Inputs
+// of tables that fp16 cannot hold.
 #include "engine/data/csv_columns.h"
 #include "engine/data/dataset.h"
 #include "tests/support/all_samples.h"
@@ -56,11 +57,11 @@ bool agree(const Floats& found, const Floats& values, double bound) {
     });
 }
 
-QStringList notesOf(const Dataset& data) {
+QStringList notesOf(const Dataset& data, const char* with = "float32 rounds much") {
     QStringList notes;
     for (const Message& note : data.notes())
         notes << QString::fromStdString(note.english());
-    return notes.filter("float32 rounds much");
+    return notes.filter(with);
 }
 
 std::string text(double number) { return QByteArray::number(number, 'f', 12).toStdString(); }
@@ -87,6 +88,7 @@ private slots:
     void meansOfGaps();
     void notesOfTables();
     void notesOfArrays();
+    void inputsBeyondHalf();
 
 private:
     static void numbers();
@@ -244,6 +246,24 @@ void TestLargeNumbers::notesOfArrays() {
     // of float32 nothing more can be known
     const std::string floats = bytesOfValues<float>({1e8f, 1e8f + 8, 1e8f, 1e8f + 8});
     QCOMPARE(of("<f4", floats, "(4,)"), QStringList());
+}
+
+/// The column with the largest value is named, and the setting that a table has.
+void TestLargeNumbers::inputsBeyondHalf() {
+    const auto told = [this](const char* largest, bool standardise) {
+        TaskConfig task;
+        task.kind = TaskKind::Csv;
+        task.path = file("t.csv", std::string("a,b,y\n1,2,3\n4,") + largest + ",6\n7,8.5,9\n");
+        task.validation = 0;
+        task.standardise = standardise;
+        return notesOf(*makeDataset(task, 0), "fp16");
+    };
+    QCOMPARE(told("-70000", false),
+             QStringList("Values of \"b\" reach 70000, and fp16 ends at 65,504: where a lane casts "
+                         "them to fp16, they become inf. To make the values fit, set "
+                         "data.standardise to true."));
+    QCOMPARE(told("65504", false), QStringList());
+    QCOMPARE(told("70000", true), QStringList());
 }
 
 } // namespace tst_large_numbers

@@ -225,7 +225,7 @@ void TestStandardiser::arrays() {
     QCOMPARE(floatsOf(*before, Split::Train, kX), (Floats{1900, 1e6f, 2000, 3e6f}));
     QCOMPARE(floatsOf(*before, Split::Train, kTarget), (Floats{100, -5, 300, -7}));
     QVERIFY(notesOf(*before).join(' ').contains("set data.standardise_target to true"));
-    QVERIFY(notesOf(*before).join(' ').contains("With data.standardise_x set to true, they fit."));
+    QVERIFY(notesOf(*before).join(' ').contains("set data.standardise_x to true"));
     task.standardiseX = task.standardiseTarget = true;
     const auto data = makeDataset(task, 0);
     QCOMPARE(floatsOf(*data, Split::Train, kX), (Floats{-1, -1, 1, 1}));

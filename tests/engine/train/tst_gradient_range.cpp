@@ -104,7 +104,8 @@ private slots:
         QTest::addColumn<DType>("norm");
         QTest::newRow("fp32") << Precision::Fp32 << DType::F32 << DType::F32;
         QTest::newRow("amp-fp16") << Precision::AmpFp16 << DType::F16 << DType::F32;
-        QTest::newRow("bf16") << Precision::Bf16 << DType::BF16 << DType::F32; // sums in float32
+        // whose sums are float32, but rounded to its type afterwards
+        QTest::newRow("bf16") << Precision::Bf16 << DType::BF16 << DType::BF16;
         QTest::newRow("fp8") << Precision::Fp8 << DType::BF16 << DType::F32;
     }
     void everyLayerIsCounted() {
@@ -228,6 +229,27 @@ private slots:
         QCOMPARE(kept.outputs.zeros, zeros);
         QVERIFY(lost.outputs.zeros > zeros + zeros / 10);
         QVERIFY(lost.subnormals() > 0);
+    }
+
+    /// The gradient of a norm layer in fp16 is added up in float32, where a sum that fp16 cannot
+    /// hold is still finite. Batches are added up in fp16.
+    void normsInHalfOverflow_data() {
+        QTest::addColumn<int>("batches");
+        QTest::newRow("one batch") << 1;
+        QTest::newRow("accumulated") << 3;
+    }
+    void normsInHalfOverflow() {
+        QFETCH(const int, batches);
+        RunConfig config = scaled(Precision::ApexO3, 0x1p16);
+        config.model.layers = "nn.Sequential(nn.Linear(10, 4), nn.BatchNorm1d(4))";
+        config.gradients.accumulate = batches;
+        Lane lane(config, {kBatch, kInputs, 4}, batches);
+        const GradientRange range = rangeOf(lane);
+        const LayerGradients& norm = range.layers.at(1);
+        QCOMPARE(norm.layer, std::string("BatchNorm1d 1"));
+        QCOMPARE(norm.type, DType::F16);
+        QCOMPARE(norm.weights.total(), int64_t{8});
+        QVERIFY(norm.weights.notFinite >= 4); // each bias has a sum of about 327000
     }
 
     /// The counts shown before a step explain whether that step is skipped.

@@ -1,4 +1,5 @@
 // What the list of events says about single events.
+#include "engine/data/target_scale.h"
 #include "engine/settings/fields.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/fed_run.h"
@@ -36,6 +37,7 @@ private slots:
     void scalesThatCannotComeBack();
     void whyAnEpsilonOfZero();
     void allSayTheSameOfALayer();
+    void allSayTheSameOfALargeInput();
     void anEarlierLossHasNoLaterReason();
     void aLostClassIsNoSample();
     void briefSentencesHaveOneForm();
@@ -97,6 +99,40 @@ void TestEventWords::allSayTheSameOfALayer() {
     }
     QVERIFY2(lanes.summaries().at(1).endsWith(
                  QLatin1String(" The forward pass of Linear 2 was not finite.")),
+             qPrintable(lanes.summaries().at(1)));
+}
+
+/// All name the setting with which the input fits, and none blames a layer.
+void TestEventWords::allSayTheSameOfALargeInput() {
+    const auto run = std::make_shared<Run>(cpuRunInfo(defaultConfig()), lanesOf(defaultConfig()));
+    RunBatch batch;
+    for (int64_t step = 1; step <= 3; ++step) {
+        batch.rows.push_back(StepRow(step, 1)
+                                 .set(metric::Loss, NAN)
+                                 .set(metric::SkippedSoFar, step)
+                                 .setFlags(kSkipped | kBackedOff | kLossNotFinite));
+        batch.events.push_back(
+            eventOf(EventKind::Overflow, step, "Skipped. No loss scale would have helped."));
+        batch.events.back().tensor = "the input in fp16 without data.standardise_x";
+    }
+    batch.events.push_back(eventOf(EventKind::LossNotFinite, 1, "Step 1: the loss is nan."));
+    batch.events.back().tensor = batch.events.front().tensor;
+    run->append(batch);
+    EventModel events;
+    events.setRun(run);
+    RunModel lanes;
+    lanes.setRun(run);
+    QStringList texts{lanes.summary(), translated(lanes.lane(1).skipSentence())};
+    for (const Event& event : batch.events)
+        texts << EventModel::whyText(event, events.skipReason(event));
+    const QString remedy = translated(Message(kSetToTrue, "data.standardise_x"));
+    for (QString& text : texts) {
+        text.replace(QChar::Nbsp, u' ');
+        QVERIFY2(text.contains(remedy) && text.contains(QLatin1String("fp16")), qPrintable(text));
+        QVERIFY2(!text.contains(QLatin1String("layer")), qPrintable(text));
+    }
+    QVERIFY2(lanes.summaries().at(1).endsWith(
+                 QLatin1String(" Values of the input do not fit into fp16.")),
              qPrintable(lanes.summaries().at(1)));
 }
 
