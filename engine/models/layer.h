@@ -82,6 +82,7 @@ struct LayerSpec {
     std::string written;        ///< as the user wrote it: "Linear(400, 10)"
     lang::Place place;
     std::vector<LayerSpec> children;
+    bool cut = false; ///< only some of its layers were read, see readModel()
 
     const ArgValue& value(std::string_view arg) const;
     int64_t whole(std::string_view arg) const;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 namespace halfscope {
 
@@ -64,6 +65,8 @@ std::vector<Argument> entriesOf(const Value& dict) {
 
 /// Words beyond it are cut before they are compared with layers.
 constexpr size_t kLongestTypo = 100;
+/// Characters of a layer with its arguments: enough for each layer that PyTorch prints.
+constexpr size_t kLongestLayer = 200;
 
 class Reader {
 public:
@@ -80,7 +83,7 @@ public:
         if (layer.info->holds == Holds::Nothing) {
             Value shown = value;
             shown.text = layer.info->name;
-            layer.written = lang::textOf(shown, 60);
+            layer.written = lang::textOf(shown, kLongestLayer);
             std::vector<const Argument*> given;
             for (const Argument& argument : value.arguments)
                 given.push_back(&argument);
@@ -92,6 +95,10 @@ public:
         if (layer.info->complete) layer.info->complete(layer);
         return layer;
     }
+
+    /// Returns the outermost layer up to the one that was refused; without a row where that is the
+    /// first one.
+    LayerSpec takeBefore() { return std::move(m_before); }
 
 private:
     static const LayerInfo* rowOf(const Value& value) {
@@ -162,6 +169,18 @@ private:
     }
 
     void readChildren(LayerSpec& layer, const Value& value) {
+        try {
+            readAll(layer, value);
+        } catch (const InputError&) {
+            if (m_before.info) layer.children.push_back(std::move(m_before));
+            m_before = {};
+            layer.cut = true;
+            if (!layer.children.empty()) m_before = std::move(layer);
+            throw;
+        }
+    }
+
+    void readAll(LayerSpec& layer, const Value& value) {
         size_t position = 0;
         for (const Argument& argument : value.arguments) {
             if (argument.name.empty() && isOrderedDict(argument.value)) {
@@ -190,6 +209,7 @@ private:
     }
 
     size_t m_layers = 0;
+    LayerSpec m_before; ///< what was read of a layer when one of its layers was refused
 };
 
 std::string textOf(const LayerSpec& layer, const std::string& indent) {
@@ -247,7 +267,7 @@ public:
         case Holds::Residual: out = residual(layer, in); break;
         }
         --m_depth;
-        if (m_seen) note(layer, out);
+        if (m_seen && !layer.cut) note(layer, out);
         return out;
     }
 
@@ -347,8 +367,16 @@ Wants wantedBy(const LayerSpec& layer) {
 
 } // namespace
 
-ModelSpec readModel(std::string_view text) {
-    ModelSpec model{Reader().read(lang::parse(text), {}, {})};
+ModelSpec readModel(std::string_view text, ModelSpec* before) {
+    const Value value = lang::parse(text);
+    Reader reader;
+    ModelSpec model;
+    try {
+        model.root = reader.read(value, {}, {});
+    } catch (const InputError&) {
+        if (before) before->root = reader.takeBefore();
+        throw;
+    }
     checkPadding(model.root, Padding::Ignores);
     double total = 0;
     checkSize(model.root, total);

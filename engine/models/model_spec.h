@@ -20,8 +20,9 @@ struct ModelSpec {
 
 /// Reads a layer of the table, usually "nn.Sequential(...)", as programmers write it (with the
 /// prefix torch.nn., nn. or none; layers by position, by keyword, or in an OrderedDict) or as
-/// PyTorch prints it. Throws InputError, a sentence that begins with "line 2, column 5: ".
-ModelSpec readModel(std::string_view text);
+/// PyTorch prints it. Throws InputError, a sentence that begins with "line 2, column 5: "; where a
+/// layer is refused, `before` then has the layers before it, if there are any.
+ModelSpec readModel(std::string_view text, ModelSpec* before = nullptr);
 
 /// Returns the model as print() shows it in PyTorch, without a line end at the end. readModel()
 /// gives the same model back; arguments that PyTorch does not print (count_include_pad) can only
@@ -45,7 +46,8 @@ struct LayerShape {
 };
 
 /// Returns the type of the result for an input of any rank; axis 0 counts samples. Throws the
-/// InputError of the first layer that refuses; `seen` then has the layers before it.
+/// InputError of the first layer that refuses; `seen` then has the layers before it. It never has
+/// those of which only a part was read.
 NodeType outputOf(const ModelSpec&, const NodeType& in, std::vector<LayerShape>* seen = nullptr,
                   ModelMode = ModelMode::Train);
 

@@ -145,6 +145,29 @@ Walk walk(const ModelSpec& model, const Shape& input, const BatchShape& batch) {
     }
 }
 
+/// Returns the layers before the one that the text cannot be read for; nothing where that is the
+/// first one, or where the text has other faults.
+std::optional<ModelSpec> readableStart(const std::string& text) {
+    ModelSpec before;
+    try {
+        readModel(text, &before);
+    } catch (const InputError&) {
+        if (before.root.info) return before;
+    }
+    return std::nullopt;
+}
+
+/// Returns the shapes after the layers up to the first one that refuses what it is given.
+std::vector<LayerShape> shapesUpToRefusal(const ModelSpec& model, const NodeType& in) {
+    std::vector<LayerShape> seen;
+    try {
+        outputOf(model, in, &seen);
+    } catch (const InputError&) {
+        return seen;
+    }
+    return seen;
+}
+
 bool isBetter(const Walk& a, const Walk& b) { return a.fits || (!b.fits && a.layers > b.layers); }
 
 } // namespace
@@ -252,6 +275,10 @@ ModelShapes modelShapes(const RunConfig& config) {
         shapes.error = error.message();
         if (!shapes.error.english().starts_with(kModelKey))
             shapes.error = {phrase("Model", "model.layers, %1"), error.message()};
+        if (const auto start = readableStart(config.model.layers)) {
+            shapes.input = seenInput(config, *start, batch).shape;
+            shapes.layers = shapesUpToRefusal(*start, {shapes.input, batch.xDType()});
+        }
         return shapes;
     }
     try {
@@ -271,13 +298,11 @@ ModelShapes criticShapes(const RunConfig& config) {
         const int64_t batches = config.model.adversary == Adversary::WganGp ? 3 : 2;
         if (shapes.text.empty()) shapes.text = criticTemplateText(config.model, batch.outputs);
         shapes.input = Shape{batches * batch.rows, batch.outputs};
-        const ModelSpec critic = criticOf(config.model, batch.outputs);
         const NodeType in{shapes.input, DType::F32};
-        try {
-            outputOf(critic, in, &shapes.layers);
-        } catch (const InputError&) {
-            // checkScores() names the setting, too
-        }
+        if (const auto start = readableStart(config.model.critic))
+            shapes.layers = shapesUpToRefusal(*start, in);
+        const ModelSpec critic = criticOf(config.model, batch.outputs);
+        shapes.layers = shapesUpToRefusal(critic, in); // checkScores() names the setting, too
         checkScores(critic, in);
     } catch (const InputError& error) {
         shapes.error = error.message();

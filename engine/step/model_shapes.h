@@ -36,9 +36,10 @@ ModelSpec fittingModel(const RunConfig&, const BatchShape&, DType, ModelMode = M
 struct ModelShapes {
     std::string text; ///< of the setting, or of the template
     Shape input;
-    std::vector<LayerShape> layers; ///< up to the first one that refuses what it is given
-    Message error;                  ///< why the network cannot be trained so; empty where it can
-    Message warning;                ///< see modelWarning()
+    /// Up to the first one that cannot be read or refuses what it is given.
+    std::vector<LayerShape> layers;
+    Message error;   ///< why the network cannot be trained so; empty where it can
+    Message warning; ///< see modelWarning()
 };
 /// Tells what is wrong with a network that can be trained all the same: one that sees the
 /// characters of a text that it is to predict, one whose last layer limits the scores of classes,

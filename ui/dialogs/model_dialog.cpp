@@ -19,6 +19,8 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QScreen>
+#include <QShortcut>
 #include <QSplitter>
 #include <QTextBlock>
 #include <QTextCursor>
@@ -33,6 +35,8 @@ namespace halfscope {
 namespace {
 
 constexpr int kPauseMs = 150; // the pause between two letters of a fast typist
+/// Shows a convolution as PyTorch prints it beside its shape.
+constexpr QSize kRoomForLayers(1100, 560);
 
 /// Returns the text of a network in the settings.
 std::string& textIn(ModelConfig& model, ModelDialog::Network network) {
@@ -46,7 +50,7 @@ ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* pare
     const bool critic = network == Network::Critic;
     const bool slopes = critic && config.model.adversary == Adversary::WganGp;
     setWindowTitle(critic ? tr("Layers of the critic") : tr("Layers of the network"));
-    resize(900, 520);
+    resize(kRoomForLayers.boundedTo(9 * screen()->availableSize() / 10));
     auto* about = make<QLabel>(
         critic ? tr("Write the critic as in PyTorch, or paste what print(model) shows. It gives a "
                     "score to each target and each prediction, which it sees as one batch. The "
@@ -114,6 +118,7 @@ void ModelDialog::buildRow() {
     for (const int narrow : {1, 2})
         m_layers->header()->setSectionResizeMode(narrow, QHeaderView::ResizeToContents);
     row->setChildrenCollapsible(false);
+    row->setSizes({2000, 3000}); // the ratio counts: rows are longer than the lines of a text
     layout()->addWidget(row);
     static_cast<QVBoxLayout*>(layout())->setStretchFactor(row, 1);
 }
@@ -122,6 +127,10 @@ void ModelDialog::buildButtons() {
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     m_use = buttons->button(QDialogButtonBox::Ok);
     m_use->setText(tr("&Use this network"));
+    m_use->setToolTip(tr("Ctrl+Enter does the same."));
+    for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Enter}) // Enter alone begins a new line
+        connect(make<QShortcut>(QKeySequence(Qt::CTRL | key), this), &QShortcut::activated, this,
+                &ModelDialog::useText);
     const bool critic = m_network == Network::Critic;
     auto* reset = buttons->addButton(critic ? tr("&From width") : tr("&From width and depth"),
                                      QDialogButtonBox::ResetRole);
@@ -133,6 +142,12 @@ void ModelDialog::buildButtons() {
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     layout()->addWidget(buttons);
+}
+
+/// Reads the text first: it may have been typed a moment ago.
+void ModelDialog::useText() {
+    refresh();
+    if (m_use->isEnabled()) accept();
 }
 
 /// Replaces the text by an edit, so that Ctrl+Z brings it back.
@@ -193,6 +208,8 @@ void ModelDialog::showLayers() {
             layer.parameters > 0 ? locale.toString(static_cast<qlonglong>(layer.parameters))
                                  : QString());
     }
+    // the outermost layer, which comes last, is only there where all are
+    m_sum->setVisible(!shapes.layers.empty() && shapes.layers.back().depth == 0);
     QString about = tr("%1 parameters").arg(locale.toString(static_cast<qlonglong>(sum)));
     if (!shapes.warning.empty())
         about = tr("%1. Warning: %2").arg(about, translated(shapes.warning));

@@ -41,6 +41,7 @@ private:
     void buildRow();
     void buildButtons();
     void writeTemplate();
+    void useText();
     /// Reads the text again.
     void refresh();
     void showLayers();

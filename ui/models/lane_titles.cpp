@@ -2,6 +2,7 @@
 #include "ui/models/lane_titles.h"
 
 #include "engine/settings/lane_titles.h"
+#include "engine/settings/precision.h"
 #include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -10,6 +11,7 @@
 #include <QLocale>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace halfscope {
@@ -116,15 +118,14 @@ bool precisionsDiffer(const QStringList& labels) {
     });
 }
 
-/// Returns "fp16" for "amp-fp16", unless another lane's precision ends likewise.
-QString shortPrecision(const QStringList& labels, int lane) {
-    const QString own = precisionOf(labels.value(lane)), shortly = own.section(kInName, 1);
-    if (!own.startsWith(QLatin1String("amp-"))) return own;
-    const bool shared = std::any_of(labels.begin(), labels.end(), [&](const QString& label) {
-        const QString other = precisionOf(label);
-        return other != own && (other == shortly || other.endsWith(kInName + shortly));
+/// Whether a part of a lane's name is the name of another precision, with or without a number:
+/// "fp16-2" of "amp-fp16-2" would be read as a second lane that computes all in fp16.
+bool namesAPrecision(const QString& part) {
+    const std::span<const PrecisionPreset> all = precisionPresets();
+    return std::any_of(all.begin(), all.end(), [&](const PrecisionPreset& preset) {
+        const QString name = QString::fromLatin1(preset.name);
+        return part == name || part.startsWith(name + kInName);
     });
-    return shared ? own : shortly;
 }
 
 /// The parts of a label, briefly.
@@ -240,7 +241,7 @@ std::vector<QStringList> formsTogether(const QStringList& labels) {
         const QString& label = labels[lane];
         const BriefParts parts = briefParts(label);
         const QString letter = letterOf(label), lead = letter + u' ';
-        const QString precision = (lead + shortPrecision(labels, lane)).trimmed();
+        const QString precision = (lead + precisionOf(label)).trimmed();
         const auto with = [&](const QString& words) {
             return words.isEmpty() ? precision : precision + kBetweenParts + words;
         };
@@ -277,7 +278,8 @@ QString distinctLabel(const QStringList& labels, int lane) {
             const QString said = name.section(kInName, end ? -count : 0, end ? -1 : count - 1);
             bool number = false;
             said.toInt(&number); // a number from laneNames() tells nothing
-            if (!shared && !number) return label.section(u' ', 0, 0) + u' ' + said;
+            if (!shared && !number && !namesAPrecision(said))
+                return label.section(u' ', 0, 0) + u' ' + said;
         }
     }
     return label;

@@ -32,14 +32,15 @@ QStringList labelForms(const QString& label);
 /// The last of the forms that formsTogether() returns which still names what sets lanes apart.
 inline constexpr size_t kBriefestNames = 3;
 /// Returns the labels of lanes side by side, all in the same form, each form briefer than the one
-/// before or as brief: the full label, the precision in brief with all values ("B fp16, first scale
+/// before or as brief: the full label, the precision with all values ("B amp-fp16, first scale
 /// 2^24, interval 20"), with the first one, the precision alone, distinctLabel(), and the letters
 /// alone. Where all lanes have the same precision, the values stay without it instead.
 std::vector<QStringList> formsTogether(const QStringList& labels);
 
 /// Returns the letter and the end or beginning of the lane's name that no other lane shares, for
-/// the narrowest places: "D torch" of "D torch-cpu-fp16" beside "C amp-fp16". Returns the label
-/// when no such part is shorter, and when lanes of one precision are told apart by their settings.
+/// the narrowest places: "D torch" of "D torch-cpu-fp16" beside "C amp-fp16". Never the name of
+/// another precision, such as "fp16". Returns the label when no such part is shorter, and when
+/// lanes of one precision are told apart by their settings.
 QString distinctLabel(const QStringList& labels, int lane);
 
 } // namespace halfscope

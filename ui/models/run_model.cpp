@@ -6,6 +6,7 @@
 #include "engine/runs/run_score.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/precision.h"
+#include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "ui/models/event_model.h"
 #include "ui/models/lane_titles.h"
@@ -132,6 +133,11 @@ QString scaleText(double scale) {
     if (!(scale >= 1.0 && scale <= 16777216.0) || scale != std::floor(scale)) return asPower;
     const QString whole = QLocale().toString(scale, 'f', 0);
     return power ? QStringLiteral("%1 = %2").arg(whole, asPower) : whole;
+}
+
+QString samplesText(int64_t samples) {
+    if (samples == 1) return RunModel::tr("1 sample");
+    return RunModel::tr("%1 samples").arg(QLocale().toString(static_cast<qlonglong>(samples)));
 }
 
 bool LaneStatus::outputIsNan() const {
@@ -275,6 +281,13 @@ int64_t RunModel::step() const {
 
 QString RunModel::epochText() const {
     return m_run ? halfscope::epochText(m_run->now()) : QString();
+}
+
+int64_t RunModel::smallBatch() const {
+    if (!m_run || step() == 0) return 0;
+    const EpochPlan plan = epochPlanOf(m_run->info().config);
+    const int64_t samples = plan.hasBatches() ? plan.rowsOf(step()) : plan.batch;
+    return samples < plan.batch ? samples : 0;
 }
 
 QString RunModel::longestEpochText() const {
@@ -457,6 +470,26 @@ QString RunModel::skipReason(bool named) const {
     return u' ' + reason;
 }
 
+/// Returns the sentence with the figures of all lanes.
+QString RunModel::figureText(Words words, Figure figure, const QString& all) const {
+    const bool brief = words == Words::Fewest;
+    const QString step = QLocale().toString(static_cast<qlonglong>(RunModel::step()));
+    if (figure == Figure::Accuracy)
+        return (brief ? tr("Validation accuracy after step %1: %2.")
+                      : tr("After step %1 the validation accuracy is: %2."))
+            .arg(step, all);
+    if (figure == Figure::Median)
+        return (brief ? tr("Median loss after step %1: %2.")
+                      : tr("After step %1 the median loss is: %2."))
+            .arg(step, all);
+    if (const int64_t few = smallBatch(); few > 0)
+        return (brief ? tr("Loss of %1 after step %2: %3.")
+                      : tr("The loss of the last batch (%1) after step %2 is: %3."))
+            .arg(samplesText(few), step, all);
+    return (brief ? tr("Loss after step %1: %2.") : tr("After step %1 the loss is: %2."))
+        .arg(step, all);
+}
+
 QString RunModel::summaryIn(Words words) const {
     QStringList losses;
     const bool brief = words == Words::Few || words == Words::Fewest;
@@ -471,23 +504,15 @@ QString RunModel::summaryIn(Words words) const {
         if (!lane(i).skips.areOfParent()) skips += lane(i).last.skippedSoFar();
         normal = normal || lane(i).skipVerdict() == SkipVerdict::Normal;
     }
-    const QString step = QLocale().toString(static_cast<qlonglong>(RunModel::step()));
     const QString all = losses.join(QStringLiteral(", "));
     const QString taken = words == Words::Fewest ? QString() : takenText();
     const QString skipped = dataText() + taken + heldFaultText() + skipText(words),
                   lost = zeroGradientsText(*this,
                                            words == Words::Fewest ? Detail::Brief : Detail::Full);
     if (words == Words::Fewest)
-        return !skipped.isEmpty() || !lost.isEmpty() ? (skipped + lost).mid(1)
-               : figure == Figure::Accuracy
-                   ? tr("Validation accuracy after step %1: %2.").arg(step, all)
-               : figure == Figure::Median ? tr("Median loss after step %1: %2.").arg(step, all)
-                                          : tr("Loss after step %1: %2.").arg(step, all);
-    const QString text =
-        (figure == Figure::Accuracy ? tr("After step %1 the validation accuracy is: %2.")
-         : figure == Figure::Median ? tr("After step %1 the median loss is: %2.")
-                                    : tr("After step %1 the loss is: %2."))
-            .arg(step, all);
+        return skipped.isEmpty() && lost.isEmpty() ? figureText(words, figure, all)
+                                                   : (skipped + lost).mid(1);
+    const QString text = figureText(words, figure, all);
     if (!skipped.isEmpty() || !normal) return text + skipped + lost;
     return text + (skips == 1 ? tr(" This skip is normal.") : normalText(words)) + lost;
 }

@@ -37,6 +37,8 @@ QString percentText(double share);
 /// Returns a share that is compared with others, such as an accuracy, with two decimals: "97.30 %".
 /// Almost nothing is "<0.01 %", almost all ">99.99 %".
 QString finePercentText(double share);
+/// Returns "3 samples".
+QString samplesText(int64_t samples);
 
 struct LaneStatus {
     QString name;               ///< "amp-fp16-2", in files
@@ -129,6 +131,9 @@ public:
     const LaneStatus& lane(int i) const { return m_lanes[static_cast<size_t>(i)].status; }
     /// Returns the step that every lane has finished.
     int64_t step() const;
+    /// Returns the samples in the batch of step() where it had fewer than the others, as the last
+    /// one of an epoch may have: their loss says little. Else 0.
+    int64_t smallBatch() const;
     /// Whether a lane has skipped a step so far.
     bool skips() const;
     /// Says how the lanes stand, in sentences: last losses, skipped steps, whether the skips are
@@ -168,6 +173,7 @@ private:
     QString summaryIn(Words) const;
     enum class Figure { Loss, Median, Accuracy }; ///< that a summary compares the lanes by
     QString lossText(int lane, Words, Figure) const;
+    QString figureText(Words, Figure, const QString& all) const;
     bool hasMedians() const;
     bool hasAccuracies() const;
     QString dataText() const;

@@ -289,7 +289,7 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
 
 bool LaneCard::takesScale() const { return m_setScale && m_setScale->isEnabled(); }
 
-void LaneCard::show(const LaneStatus& status) {
+void LaneCard::show(const LaneStatus& status, int64_t smallBatch) {
     m_label = laneLabel(m_lane, status.title);
     m_news = status.lastBrief;
     setAccessibleName(m_label);
@@ -308,6 +308,7 @@ void LaneCard::show(const LaneStatus& status) {
     if (status.last.step == 0) return;
     const QLocale locale;
     m_lossText = shownNumber(static_cast<double>(status.last.loss()));
+    if (smallBatch > 0) m_lossText = tr("%1 (%2)").arg(m_lossText, samplesText(smallBatch));
     showLoss();
     showJudged(status);
     m_event->setVisible(!m_compact && (m_scales || !m_news.isEmpty()));
@@ -570,8 +571,11 @@ void ScalerPanel::askForScale(int lane, double scale) {
 }
 
 void ScalerPanel::refresh(const RunModel& run) {
-    for (size_t i = 0; i < m_cards.size() && static_cast<int>(i) < run.lanes(); ++i)
-        m_cards[i]->show(run.lane(static_cast<int>(i)));
+    const int64_t few = run.smallBatch();
+    for (size_t i = 0; i < m_cards.size() && static_cast<int>(i) < run.lanes(); ++i) {
+        const LaneStatus& status = run.lane(static_cast<int>(i));
+        m_cards[i]->show(status, status.last.step == run.step() ? few : 0);
+    }
 }
 
 } // namespace halfscope

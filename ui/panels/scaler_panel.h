@@ -9,6 +9,7 @@
 
 #include <QFrame>
 #include <QScrollArea>
+#include <cstdint>
 #include <vector>
 
 class QGridLayout;
@@ -22,7 +23,8 @@ class LaneCard : public QFrame {
     Q_OBJECT
 public:
     LaneCard(int lane, const LaneFacts&, QWidget* parent = nullptr);
-    void show(const LaneStatus&);
+    /// `smallBatch`: see RunModel; it is told beside the loss.
+    void show(const LaneStatus&, int64_t smallBatch = 0);
     /// Whether another loss scale can be set now.
     bool takesScale() const;
     /// The present loss scale; 0 before the first step.

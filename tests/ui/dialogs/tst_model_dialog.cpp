@@ -3,6 +3,7 @@
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/served_events.h"
+#include "tests/support/shown_window.h"
 #include "ui/dialogs/model_dialog.h"
 #include "ui/models/translated.h"
 #include "ui/panels/field_editor.h"
@@ -72,6 +73,10 @@ private slots:
     void shapesFollowTheText();
     void errorsNameTheirLine_data();
     void errorsNameTheirLine();
+    void showsLayersBeforeAnError_data();
+    void showsLayersBeforeAnError();
+    void namesLayersInFull();
+    void usesTheTextByKey();
     void wrapsALongLine();
     void asksBeforeItLosesText();
     void keepsTheTextFromTheTemplate();
@@ -135,6 +140,69 @@ void TestModelDialog::errorsNameTheirLine() {
     QVERIFY(!useOf(dialog)->isEnabled());
     const auto marks = dialog.editor()->extraSelections();
     QCOMPARE(marks.isEmpty() ? -1 : marks.front().cursor.blockNumber(), line);
+}
+
+void TestModelDialog::showsLayersBeforeAnError_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("rows");
+    const QString first = QStringLiteral("input|(256, 2)|, 0  Linear(2, 8)|(256, 8)|24");
+    QTest::newRow("unknown") << "Sequential(Linear(2, 8), ReLU(), LSTM(8, 8), Linear(8, 1))"
+                             << first + QStringLiteral(", 1  ReLU()|(256, 8)|");
+    QTest::newRow("an argument") << "Sequential(Linear(2, 8), Linear(8, out=1))" << first;
+    QTest::newRow("within others")
+        << "Sequential(Linear(2, 8), Sequential(Tanh(), Rellu()), Tanh())"
+        << first + QStringLiteral(",   1.0  Tanh()|(256, 8)|");
+    QTest::newRow("does not fit") << "Sequential(Linear(2, 8), Linear(9, 1), Rellu())" << first;
+    QTest::newRow("the first") << "Sequential(Rellu(), Linear(2, 8))"
+                               << "input|(256, 2)|";
+}
+
+/// What can be read is shown, without a sum of what cannot.
+void TestModelDialog::showsLayersBeforeAnError() {
+    QFETCH(const QString, text);
+    QFETCH(const QString, rows);
+    ModelDialog dialog(checkerboard());
+    dialog.show();
+    const auto sums = [&dialog] {
+        const auto labels = dialog.findChildren<QLabel*>();
+        return std::count_if(labels.begin(), labels.end(), [](const QLabel* label) {
+            return label->isVisible() && label->text().endsWith(QStringLiteral(" parameters"));
+        });
+    };
+    QCOMPARE(sums(), 1);
+    dialog.editor()->setPlainText(text);
+    QTRY_VERIFY(!dialog.errorText().isEmpty());
+    QCOMPARE(rowsOf(dialog).join(QStringLiteral(", ")), rows);
+    QCOMPARE(sums(), 0);
+}
+
+/// The tool tip has what the column has no room for, and the engine does not cut it either.
+void TestModelDialog::namesLayersInFull() {
+    ModelDialog dialog(checkerboard());
+    dialog.show();
+    const QString layer = QStringLiteral(
+        "Conv2d(2, 1, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1), bias=True)");
+    dialog.editor()->setPlainText(layer);
+    QTRY_VERIFY(useOf(dialog)->isEnabled());
+    QCOMPARE(dialog.layers()->topLevelItem(1)->text(0), layer);
+    QVERIFY(dialog.layers()->width() > dialog.editor()->width());
+}
+
+/// Text that was typed a moment ago counts, too; a network that does not fit is not used.
+void TestModelDialog::usesTheTextByKey() {
+    ModelDialog dialog(checkerboard());
+    dialog.show();
+    QVERIFY(test::isActive(&dialog));
+    dialog.editor()->setFocus();
+    dialog.editor()->setPlainText(QStringLiteral("nn.Linear(2, 5)"));
+    QTest::keyClick(dialog.editor(), Qt::Key_Return, Qt::ControlModifier);
+    QVERIFY(dialog.isVisible());
+    QVERIFY(!dialog.errorText().isEmpty());
+    dialog.editor()->setPlainText(QStringLiteral("nn.Linear(2, 1)"));
+    QTest::keyClick(dialog.editor(), Qt::Key_Return, Qt::ControlModifier);
+    QVERIFY(!dialog.isVisible());
+    QCOMPARE(dialog.result(), int(QDialog::Accepted));
+    QCOMPARE(dialog.text(), QStringLiteral("nn.Linear(2, 1)"));
 }
 
 /// The part that is wrong is marked, and all of the line can be seen.

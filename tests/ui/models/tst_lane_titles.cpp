@@ -1,6 +1,7 @@
 // What lanes are called on screen: by what sets lanes of one precision apart, as briefly as the
 // room requires; and the speed that plot and figures share.
 #include "engine/settings/fields.h"
+#include "engine/settings/precision.h"
 #include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
@@ -298,11 +299,11 @@ void TestLaneTitles::formsTogetherAreAlike() {
         said << form.join(u'|');
     QCOMPARE(said.size(), 7);
     QCOMPARE(said[0], labels.join(u'|'));
-    QCOMPARE(said[1], QStringLiteral("A fp32|B fp16, first scale 2^24|C fp16, interval 20, first "
-                                     "scale 2^16"));
+    QCOMPARE(said[1], QStringLiteral("A fp32|B amp-fp16, first scale 2^24|C amp-fp16, interval "
+                                     "20, first scale 2^16"));
     QCOMPARE(said[kBriefestNames],
-             QStringLiteral("A fp32|B fp16, first scale 2^24|C fp16, interval 20"));
-    QCOMPARE(said[4], QStringLiteral("A fp32|B fp16|C fp16"));
+             QStringLiteral("A fp32|B amp-fp16, first scale 2^24|C amp-fp16, interval 20"));
+    QCOMPARE(said[4], QStringLiteral("A fp32|B amp-fp16|C amp-fp16"));
     QCOMPARE(said[6], QStringLiteral("A|B|C"));
 }
 
@@ -314,21 +315,27 @@ void TestLaneTitles::samePrecisionGoesFirst() {
     QStringList said;
     for (const QStringList& form : formsTogether(labels))
         said << form.join(u'|');
-    QCOMPARE(said[1], QStringLiteral("A fp16, scale 2^0|B fp16, interval 20, first scale 2^16"));
+    QCOMPARE(said[1],
+             QStringLiteral("A amp-fp16, scale 2^0|B amp-fp16, interval 20, first scale 2^16"));
     QCOMPARE(said[2], QStringLiteral("A scale 2^0|B interval 20, first scale 2^16"));
     QCOMPARE(said[kBriefestNames], QStringLiteral("A scale 2^0|B interval 20"));
     QCOMPARE(said[6], QStringLiteral("A|B"));
 }
 
-/// A short name stands for one precision only.
+/// No form of a lane's name is the name of another precision, whichever lanes stand beside it.
 void TestLaneTitles::shortNamesAreClear() {
-    const auto said = [](const char* labels) {
-        return formsTogether(QString::fromLatin1(labels).split(u'|'))[1].join(u'|');
+    const auto names = [](const QString& said, const PrecisionPreset& preset) {
+        const QString name = QString::fromLatin1(preset.name);
+        return said == name || said.startsWith(name + u'-');
     };
-    QCOMPARE(said("A fp32|B amp-fp16|C amp-bf16|D fp8"),
-             QStringLiteral("A fp32|B fp16|C bf16|D fp8"));
-    QCOMPARE(said("A amp-fp16|B fp16|C amp-bf16"), QStringLiteral("A amp-fp16|B fp16|C bf16"));
-    QCOMPARE(said("A amp-fp16|B torch-cpu-fp16"), QStringLiteral("A amp-fp16|B torch-cpu-fp16"));
+    for (const PrecisionPreset& own : precisionPresets())
+        for (const char* lanes : {"A %1", "A fp32|B %1", "A amp-bf16|B %1", "A %1|B %1-2"}) {
+            const QString labels = QString::fromLatin1(lanes).arg(QLatin1String(own.name));
+            for (const QStringList& form : formsTogether(labels.split(u'|')))
+                for (const PrecisionPreset& other : precisionPresets())
+                    QVERIFY2(&other == &own || !names(form.back().mid(2), other),
+                             qPrintable(form.join(u'|')));
+        }
 }
 
 void TestLaneTitles::barestForms_data() {
@@ -339,11 +346,12 @@ void TestLaneTitles::barestForms_data() {
     };
     row("A fp32|B tf32|C amp-fp16|D torch-cpu-fp16|E keras-mixed-float16",
         "A fp32|B tf32|C amp|D torch|E keras");
-    row("A fp32|B amp-fp16|C amp-bf16", "A fp32|B fp16|C bf16");
+    row("A fp32|B amp-fp16", "A fp32|B amp");
+    row("A fp32|B amp-fp16|C amp-bf16", "A fp32|B amp-fp16|C amp-bf16");
     row("A fp32|B amp-fp16|C fp16", "A fp32|B amp|C fp16");
     row("A apex-o0|B apex-o1", "A o0|B o1");
-    row("A torch-cpu-fp16|B torch-cpu-bf16|C torch-xpu-fp16", "A cpu-fp16|B bf16|C torch-xpu");
-    row("A amp-fp16|B amp-fp16-2", "A fp16|B fp16-2");
+    row("A torch-cpu-fp16|B torch-cpu-bf16|C torch-xpu-fp16", "A cpu-fp16|B cpu-bf16|C torch-xpu");
+    row("A amp-fp16|B amp-fp16-2", "A amp-fp16|B amp-fp16-2");
     row("A amp-fp16, mode off|B amp-fp16, mode dynamic",
         "A amp-fp16, mode off|B amp-fp16, mode dynamic");
 }
@@ -378,8 +386,8 @@ void TestLaneTitles::captionsAreAlike() {
         const std::vector<QStringList> forms = formsTogether(labels);
         QVERIFY2(std::find(forms.begin(), forms.end(), said) != forms.end(),
                  qPrintable(said.join(u'|')));
-        brief = brief || said[2] == QStringLiteral("C fp16, first scale 2^24, interval 200");
-        precise = precise || said[2] == QStringLiteral("C fp16");
+        brief = brief || said[2] == QStringLiteral("C amp-fp16, first scale 2^24, interval 200");
+        precise = precise || said[2] == QStringLiteral("C amp-fp16");
     }
     QVERIFY(brief);
     QVERIFY(precise); // where the values do not fit, the precisions do
@@ -398,12 +406,12 @@ void TestLaneTitles::namesGoBeforeNotes() {
                            });
         return made.titles[1] + u'|' + made.notes.value(1);
     };
-    const QString named = QStringLiteral("B fp16, first scale 2^24");
+    const QString named = QStringLiteral("B amp-fp16, first scale 2^24");
     QCOMPARE(chosen(named.size() + 4), named + QStringLiteral("|2 dB"));
     QCOMPARE(chosen(named.size()), named + u'|');
-    QCOMPARE(chosen(named.size() - 1), QStringLiteral("B fp16|2 dB"));
-    QCOMPARE(chosen(6), QStringLiteral("B fp16|"));
-    QCOMPARE(chosen(5), QStringLiteral("B|"));
+    QCOMPARE(chosen(named.size() - 1), QStringLiteral("B amp-fp16|2 dB"));
+    QCOMPARE(chosen(10), QStringLiteral("B amp-fp16|"));
+    QCOMPARE(chosen(9), QStringLiteral("B|"));
 }
 
 /// Above six narrow pictures, no name is cut.

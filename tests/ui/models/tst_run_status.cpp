@@ -2,6 +2,7 @@
 // zero gradients are compared with its own.
 #include "engine/data/held_fault.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "tests/support/shown_lanes.h"
 #include "ui/models/run_facts.h"
@@ -46,6 +47,7 @@ private slots:
     void shortWordsHaveTheMedian();
     void shortWordsHaveTheAccuracy();
     void shortWordsAreOfTheirStep();
+    void aSmallLastBatchIsTold();
     void dataThatAreNotFinite();
     void validationDataThatAreNotFinite();
     void underflowBesideDataFaults();
@@ -187,6 +189,34 @@ void TestRunStatus::shortWordsHaveTheMedian() {
     QVERIFY2(texts[0].contains(QStringLiteral("\u00a08 (median")), qPrintable(texts[0]));
     QCOMPARE(texts[1], QStringLiteral("After step 30 the median loss is: A\u00a01, B\u00a02."));
     QCOMPARE(texts[2], QStringLiteral("Median loss after step 30: A\u00a01, B\u00a02."));
+}
+
+/// The loss of the few samples that an epoch leaves over says little.
+void TestRunStatus::aSmallLastBatchIsTold() {
+    RunConfig config = defaultConfig();
+    config.task = presetNamed("regression").config.task;
+    QCOMPARE(epochPlanOf(config).lastRows(), int64_t{16}); // the others have 64
+    RunModel model;
+    const auto run = shownIn(model, config);
+    const auto take = [&](int64_t step) {
+        RunBatch steps;
+        for (const int lane : {0, 1})
+            steps.rows.push_back(rowAt(step, lane, 1));
+        run->append(std::move(steps));
+        model.refresh();
+    };
+    take(156);
+    QCOMPARE(model.smallBatch(), int64_t{0});
+    QVERIFY2(!model.summary().contains(QStringLiteral("samples")), qPrintable(model.summary()));
+    take(157);
+    QCOMPARE(model.smallBatch(), int64_t{16});
+    const QStringList texts = model.summaries();
+    const QString full = QStringLiteral("The loss of the last batch (16 samples) after step 157 ");
+    QVERIFY2(texts.first().startsWith(full), qPrintable(texts.first()));
+    QCOMPARE(texts.last(),
+             QStringLiteral("Loss of 16 samples after step 157: A\u00a00.25, B\u00a00.25."));
+    take(158);
+    QCOMPARE(model.smallBatch(), int64_t{0});
 }
 
 /// A median of losses that are not finite tells nothing; the step since when they are does.

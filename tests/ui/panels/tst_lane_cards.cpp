@@ -143,6 +143,31 @@ private slots:
                  QStringLiteral("25.00 %")); // of some samples
     }
 
+    /// The loss of a few samples is not taken for that of a whole batch.
+    void tellsASmallBatch() {
+        for (const int64_t step : {156, 157}) { // 157 is the last step of an epoch
+            FedModel run;
+            run.start({"fp32"});
+            run.edit(
+                [](RunConfig& config) { config.task = presetNamed("regression").config.task; });
+            StepRecord row;
+            row.step = step;
+            row.loss = 0.25F;
+            run.append(std::vector{row}, {});
+            LaneFacts facts;
+            facts.scales = false;
+            ScalerPanel panel;
+            panel.setLanes({facts});
+            panel.refresh(run);
+            QStringList texts;
+            for (const QLabel* label : panel.findChildren<QLabel*>())
+                texts << label->text();
+            QVERIFY2(texts.contains(step == 157 ? QStringLiteral("0.25 (16 samples)")
+                                                : QStringLiteral("0.25")),
+                     qPrintable(texts.join(u'|')));
+        }
+    }
+
     /// The test stands behind the validation, and goes when the run goes on.
     void tellsTheTest() {
         LaneFacts facts;

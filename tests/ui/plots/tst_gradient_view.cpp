@@ -312,20 +312,20 @@ private slots:
             return kBeside + QFontMetrics(QWidget().font()).horizontalAdvance(label + figures);
         };
         // the lane's name goes before the second of its figures
-        QString said = QStringLiteral("fp16, first scale 2^24");
+        QString said = QStringLiteral("amp-fp16, first scale 2^24");
         width = widthFor(QStringLiteral("B ") + said, QStringLiteral("0 % zero"));
         QVERIFY(drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24")) == drawn(whole(said)));
         QVERIFY(drawn(QString()) != drawn(whole(said))); // more than the letter
-        said = QStringLiteral("fp16, first scale 2^24, interval 2000");
+        said = QStringLiteral("amp-fp16, first scale 2^24, interval 2000");
         width = widthFor(QStringLiteral("B ") + said,
                          QStringLiteral("0 % zero, 0 % subnormal in fp16"));
         QVERIFY(
             drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24, Growth\u00a0interval 2000")) ==
             drawn(whole(said)));
         // its precision alone before none of it
-        width = widthFor(QStringLiteral("B fp16"), QStringLiteral("0 % zero"));
+        width = widthFor(QStringLiteral("B amp-fp16"), QStringLiteral("0 % zero"));
         QVERIFY(drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24")) ==
-                drawn(QStringLiteral("fp16")));
+                drawn(QStringLiteral("amp-fp16")));
         // when there is no room for that either, the letter stands alone
         width = 300;
         QVERIFY(drawn(QString(60, QChar(u'm'))) == drawn(QString()));
