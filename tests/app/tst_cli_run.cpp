@@ -130,9 +130,8 @@ void TestCliRun::coefficientsInWords() {
 void TestCliRun::runTwiceSameBytes_data() {
     QTest::addColumn<QString>("preset");
     for (const char* preset : {"checkerboard", "checkerboard-bf16", "pure-fp16", "overflow",
-                               "regression", "picture", "static-scales", "fp8"}) {
+                               "regression", "picture", "static-scales", "fp8"})
         QTest::newRow(preset) << QString(preset);
-    }
 }
 
 void TestCliRun::runTwiceSameBytes() {

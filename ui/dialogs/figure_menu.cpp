@@ -34,26 +34,13 @@ namespace {
 constexpr int kAround = 8; // pixels around each part
 constexpr int kFrame = 1;  // pixels that are left out at the edges, where the focus is shown
 
-const QPalette& paperPalette() {
-    static const QPalette palette = [] {
-        const Colors colors = paperColors();
-        QPalette paper(colors.button, colors.background);
-        for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
-            paper.setColor(role, colors.text);
-        paper.setColor(QPalette::Base, colors.background);
-        paper.setColor(QPalette::Mid, colors.grid);
-        return paper;
-    }();
-    return palette;
-}
-
 /// Gives a widget the colours of paper as long as it lives.
 class OnPaper {
 public:
     explicit OnPaper(QWidget& widget)
         : m_widget(widget), m_own(widget.testAttribute(Qt::WA_SetPalette)),
           m_before(widget.palette()) {
-        m_widget.setPalette(paperPalette());
+        m_widget.setPalette(figurePalette(paperColors()));
     }
     ~OnPaper() { m_widget.setPalette(m_own ? m_before : QPalette()); }
     OnPaper(const OnPaper&) = delete;
@@ -144,6 +131,12 @@ std::vector<QWidget*> partsOf(QWidget& owner, const std::vector<QWidget*>& below
     return parts;
 }
 
+/// Returns what a cell has without marks, which would make text of a number.
+QString textWithoutMarks(const QModelIndex& cell) {
+    const QVariant bare = cell.data(Qt::EditRole);
+    return (bare.isValid() ? bare : cell.data()).toString();
+}
+
 } // namespace
 
 FigureMenu::FigureMenu(QWidget& owner, Figure figure)
@@ -201,7 +194,7 @@ QString FigureMenu::table(bool csv) const {
     for (int row = 0; row < model.rowCount(); ++row) {
         cells = named ? QStringList(model.headerData(row, Qt::Vertical).toString()) : QStringList();
         for (int column = 0; column < model.columnCount(); ++column)
-            cells << model.index(row, column).data().toString();
+            cells << textWithoutMarks(model.index(row, column));
         add(cells);
     }
     return lines.join(u'\n') + u'\n';

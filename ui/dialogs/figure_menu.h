@@ -36,7 +36,7 @@ public:
     /// RunError for another ending; the lower edge of the main window tells later that the file
     /// is saved, or a message box why it could not be written.
     void save(const QString& path);
-    /// Returns the cells as they are shown, with their headings.
+    /// Returns the cells as they are shown, or what they have for editing, with their headings.
     QString table(bool csv) const;
 
 private:

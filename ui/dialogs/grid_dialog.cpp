@@ -63,7 +63,7 @@ void choose(QComboBox& box, const QVariant& data) {
 } // namespace
 
 GridDialog::GridDialog(ConfigModel& config, QWidget* parent, PresentScale scaleOf)
-    : QDialog(parent), m_config(config), m_scaleOf(std::move(scaleOf)) {
+    : FigureDialog(parent), m_config(config), m_scaleOf(std::move(scaleOf)) {
     setWindowTitle(tr("Map of two settings"));
     auto* content = make<QWidget>();
     auto* column = make<QVBoxLayout>(content);
@@ -106,6 +106,8 @@ GridDialog::GridDialog(ConfigModel& config, QWidget* parent, PresentScale scaleO
 }
 
 GridDialog::~GridDialog() = default;
+
+QList<QWidget*> GridDialog::figure() const { return {m_axes, m_view, m_legend}; }
 
 QWidget* GridDialog::makeChoices() {
     auto* box = make<QWidget>(this);
@@ -205,9 +207,10 @@ void GridDialog::addMap(QVBoxLayout& column) {
     column.addWidget(m_legend);
     make<FigureMenu>(*m_view, FigureMenu::Figure{QStringLiteral("map"),
                                                  [this] {
-                                                     return tr("%1 · %2").arg(
-                                                         GridModel::nameOf(m_model.shown()),
-                                                         m_model.axes());
+                                                     return m_trained + u'\n' +
+                                                            tr("%1 · %2").arg(
+                                                                GridModel::nameOf(m_model.shown()),
+                                                                m_model.axes());
                                                  },
                                                  {m_legend}});
     m_cell = make<QLabel>(this);
@@ -215,7 +218,7 @@ void GridDialog::addMap(QVBoxLayout& column) {
     m_cell->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_cell->setObjectName(QStringLiteral("gridCell"));
     // room from the start: the buttons must not move under the pointer
-    constexpr int kLines = 4;
+    constexpr int kLines = 3;
     m_cell->setMinimumHeight(kLines * fontMetrics().lineSpacing());
     column.addWidget(m_cell);
 }
@@ -311,6 +314,17 @@ QString GridDialog::laneOf(const SettingGrid& grid) const {
     return laneLabel(lane(), laneTitleWithout(m_config.config(), lane(), varied));
 }
 
+/// Names the experiment, the lane and the steps of each training.
+QString GridDialog::trainingOf(const SettingGrid& grid) const {
+    const int64_t steps = stepsOf(grid.base());
+    QStringList words{QString::fromStdString(grid.base().title), laneOf(grid),
+                      steps == 1
+                          ? tr("1 step")
+                          : tr("%1 steps").arg(QLocale().toString(static_cast<qlonglong>(steps)))};
+    words.removeAll(QString());
+    return words.join(QStringLiteral(" · "));
+}
+
 /// Tells what Start would train, or why it cannot.
 void GridDialog::check() {
     if (running() || !m_start) return;
@@ -393,6 +407,7 @@ void GridDialog::start() {
     m_otherExperiment = false;
     tell(m_checked, false); // the note about the map before is of no use now
     m_model.begin(*grid);
+    m_trained = trainingOf(*grid); // another lane may be chosen later
     decideMeasure();
     m_axes->setText(m_lane->count() > 1 ? tr("%1. %2").arg(laneOf(*grid), m_model.axes())
                                         : m_model.axes()); // another lane may be chosen later
@@ -496,9 +511,7 @@ void GridDialog::showCell() {
     QString text = tr("Point at a cell, or move to it with the arrow keys, to read all of its "
                       "figures. Ctrl and Shift select several.");
     if (current.isValid() && m_model.grid()) text = m_model.about(m_model.cellAt(current));
-    text.replace(u'\n', QStringLiteral(" · "));
-    if (const QString doubt = m_model.doubt(); !doubt.isEmpty()) text += u'\n' + doubt;
-    m_cell->setText(text);
+    m_cell->setText(text.replace(u'\n', QStringLiteral(" · ")));
     updateButtons();
 }
 

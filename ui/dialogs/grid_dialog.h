@@ -2,13 +2,13 @@
 // window's training, and shows it. Cells of the map can become lanes of the window.
 #pragma once
 
+#include "ui/dialogs/figure_dialog.h"
 #include "ui/dialogs/grid_view.h"
 #include "ui/models/config_model.h"
 #include "ui/models/grid_model.h"
 #include "ui/models/suggested_values.h"
 #include "ui/session/grid_job.h"
 
-#include <QDialog>
 #include <QElapsedTimer>
 #include <memory>
 #include <optional>
@@ -25,7 +25,7 @@ class QVBoxLayout;
 
 namespace halfscope {
 
-class GridDialog : public QDialog {
+class GridDialog : public FigureDialog {
     Q_OBJECT
 public:
     /// Follows the edits of the model's lanes; at least one setting can be swept now.
@@ -35,6 +35,7 @@ public:
 
     const GridModel& model() const { return m_model; }
     bool running() const { return m_job != nullptr; }
+    QList<QWidget*> figure() const override;
     /// Stops the training; the map stays, and is there when the dialog is shown again.
     void done(int result) override;
     /// The sentence about the settings that are chosen, or about what was done last.
@@ -78,6 +79,7 @@ private:
     /// Throws InputError where no map can be trained.
     SettingGrid chosenGrid() const;
     QString laneOf(const SettingGrid&) const;
+    QString trainingOf(const SettingGrid&) const;
     void check();
     void startOrStop();
     void start();
@@ -104,6 +106,7 @@ private:
     std::optional<GridModel::Measure> m_chosen; ///< by the user; also for the maps that follow
     bool m_undecided = false;                   ///< decideMeasure() waits
     QLabel* m_axes = nullptr;
+    QString m_trained; ///< says what the map was trained on, for its pictures
     GridView* m_view = nullptr;
     GridLegend* m_legend = nullptr;
     QLabel* m_cell = nullptr; ///< tells the current cell

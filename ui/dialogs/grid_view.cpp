@@ -6,6 +6,7 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 
+#include <QEvent>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -76,11 +77,7 @@ public:
 /// The colours from the worst at the left to the best at the right.
 class ColorBar : public QWidget {
 public:
-    explicit ColorBar(QWidget* parent) : QWidget(parent) {
-        constexpr int kWidth = 12; // characters
-        setMinimumWidth(kWidth * fontMetrics().averageCharWidth());
-        setFixedHeight(fontMetrics().height());
-    }
+    using QWidget::QWidget;
 
 protected:
     void paintEvent(QPaintEvent*) override {
@@ -97,18 +94,26 @@ GridView::GridView(GridModel& model, QWidget* parent) : QTableView(parent), m_mo
     setItemDelegate(make<CellPainter>(this));
     setSelectionMode(QAbstractItemView::ExtendedSelection);
     setTabKeyNavigation(false);
-    const int line = fontMetrics().lineSpacing();
+    // the cells fill the view; they can be scrolled where they would be too small to be read
+    for (QHeaderView* each : {horizontalHeader(), verticalHeader()}) {
+        each->setSectionResizeMode(QHeaderView::Stretch);
+        each->setHighlightSections(false);
+    }
+    fitLetters();
+}
+
+void GridView::fitLetters() {
     constexpr int kNumber = 13; // characters: a number, the star and a mark
     constexpr int kLeastRows = 3;
-    QHeaderView& across = *horizontalHeader();
-    across.setMinimumSectionSize(kNumber * fontMetrics().averageCharWidth());
-    across.setSectionResizeMode(QHeaderView::Stretch);
-    across.setHighlightSections(false);
-    QHeaderView& down = *verticalHeader();
-    down.setDefaultSectionSize(line * 7 / 4);
-    down.setSectionResizeMode(QHeaderView::Fixed);
-    down.setHighlightSections(false);
-    setMinimumHeight(across.sizeHint().height() + kLeastRows * down.defaultSectionSize());
+    const int row = fontMetrics().lineSpacing() * 7 / 4;
+    horizontalHeader()->setMinimumSectionSize(kNumber * fontMetrics().averageCharWidth());
+    verticalHeader()->setMinimumSectionSize(row);
+    setMinimumHeight(horizontalHeader()->sizeHint().height() + kLeastRows * row);
+}
+
+void GridView::changeEvent(QEvent* event) {
+    QTableView::changeEvent(event);
+    if (event->type() == QEvent::FontChange) fitLetters();
 }
 
 QSize GridView::sizeHint() const { return {QTableView::sizeHint().width(), minimumHeight()}; }
@@ -151,7 +156,23 @@ GridLegend::GridLegend(const GridModel& model, QWidget* parent) : QWidget(parent
     row->addWidget(m_bar, 1);
     row->addWidget(m_high);
     column->addWidget(m_marks);
+    m_doubt = make<QLabel>(this);
+    m_doubt->setObjectName(QStringLiteral("gridDoubt"));
+    m_doubt->setWordWrap(true);
+    column->addWidget(m_doubt);
+    fitLetters();
     refresh();
+}
+
+void GridLegend::fitLetters() {
+    constexpr int kWidth = 12; // characters
+    m_bar->setMinimumWidth(kWidth * fontMetrics().averageCharWidth());
+    m_bar->setFixedHeight(fontMetrics().height());
+}
+
+void GridLegend::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange && m_bar) fitLetters();
 }
 
 void GridLegend::refresh() {
@@ -176,6 +197,8 @@ void GridLegend::refresh() {
     m_marks->setVisible(!marks.isEmpty());
     m_marks->setToolTip(marks.isEmpty() ? QString() : m_model.starRule());
     m_marks->setAccessibleDescription(m_marks->toolTip());
+    m_doubt->setText(m_model.doubt());
+    m_doubt->setVisible(!m_doubt->text().isEmpty());
     m_bar->setAccessibleName(tr("Colours"));
     m_bar->setAccessibleDescription(
         any ? tr("Dark: %1. Bright: %2").arg(m_low->text(), m_high->text()) : QString());

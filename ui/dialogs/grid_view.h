@@ -1,4 +1,5 @@
-// A map of settings as a table of coloured numbers, and the bar that explains the colours.
+// A map of settings as a table of coloured numbers, and below it the bar that explains the colours,
+// with what there is to know of the best cell.
 #pragma once
 
 #include "ui/models/grid_model.h"
@@ -27,11 +28,14 @@ signals:
     void copyAsked();
 
 protected:
+    void changeEvent(QEvent*) override;
     void keyPressEvent(QKeyEvent*) override;
     void selectionChanged(const QItemSelection&, const QItemSelection&) override;
     void currentChanged(const QModelIndex&, const QModelIndex&) override;
 
 private:
+    void fitLetters();
+
     GridModel& m_model;
 };
 
@@ -43,12 +47,18 @@ public:
     /// Takes over what the model shows now.
     void refresh();
 
+protected:
+    void changeEvent(QEvent*) override;
+
 private:
+    void fitLetters();
+
     const GridModel& m_model;
     QLabel* m_low = nullptr; ///< children
     QWidget* m_bar = nullptr;
     QLabel* m_high = nullptr;
     QLabel* m_marks = nullptr;
+    QLabel* m_doubt = nullptr; ///< shown when there is one
 };
 
 } // namespace halfscope

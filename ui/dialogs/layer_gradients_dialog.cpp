@@ -28,7 +28,7 @@ constexpr int kPeriodMs = 100;
 } // namespace
 
 LayerGradientsDialog::LayerGradientsDialog(Source source, QWidget* parent)
-    : QDialog(parent), m_source(std::move(source)) {
+    : FigureDialog(parent), m_source(std::move(source)) {
     setWindowTitle(tr("Gradients by layer"));
     auto* column = make<QVBoxLayout>(this);
     m_heading = make<QLabel>(this);
@@ -36,21 +36,21 @@ LayerGradientsDialog::LayerGradientsDialog(Source source, QWidget* parent)
     column->addWidget(m_heading);
     m_table = make<LayerGradientsView>(m_model, this);
     column->addWidget(m_table, 1);
-    auto* legend = make<QLabel>(
+    m_legend = make<QLabel>(
         tr("The stronger the colour, the larger the share. Upper half: gradients of the layer's "
            "outputs; lower half: of its weights. Dotted: below 2^-25 fp16 has zero, below 2^-14 "
            "fewer digits, from 2^16 on inf; filled where a lane stores fp16. Hatched: not stored "
            "by the device, so not counted."),
         this);
-    legend->setWordWrap(true);
-    column->addWidget(legend);
+    m_legend->setWordWrap(true);
+    column->addWidget(m_legend);
     m_summary = make<QLabel>(this);
     m_summary->setWordWrap(true);
     m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(m_summary);
     make<FigureMenu>(*m_table, FigureMenu::Figure{QStringLiteral("gradients-by-layer"),
                                                   [this] { return heading(); },
-                                                  {legend, m_summary}});
+                                                  {m_legend, m_summary}});
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
     QPushButton* types =
         buttons->addButton(tr("&Number types by layer"), QDialogButtonBox::ActionRole);
@@ -96,6 +96,10 @@ void LayerGradientsDialog::fit() {
 
 QString LayerGradientsDialog::heading() const { return m_heading->text(); }
 QString LayerGradientsDialog::summary() const { return m_summary->text(); }
+
+QList<QWidget*> LayerGradientsDialog::figure() const {
+    return {m_heading, m_table, m_legend, m_summary};
+}
 
 void LayerGradientsDialog::refresh() {
     const std::shared_ptr<const Run> run = m_source.run();

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "engine/runs/run.h"
+#include "ui/dialogs/figure_dialog.h"
 #include "ui/models/layer_gradients_model.h"
 
-#include <QDialog>
 #include <QTimer>
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace halfscope {
 
 class LayerGradientsView;
 
-class LayerGradientsDialog : public QDialog {
+class LayerGradientsDialog : public FigureDialog {
     Q_OBJECT
 public:
     /// Where it looks for what it shows.
@@ -33,6 +33,7 @@ public:
     const LayerGradientsModel& model() const { return m_model; }
     QString heading() const;
     QString summary() const;
+    QList<QWidget*> figure() const override;
     /// Takes what was counted since the last call.
     void refresh();
 
@@ -54,8 +55,9 @@ private:
 
     const Source m_source;
     LayerGradientsModel m_model;
-    QLabel* m_heading = nullptr; ///< child, as are the next two
+    QLabel* m_heading = nullptr; ///< child, as are the next three
     LayerGradientsView* m_table = nullptr;
+    QLabel* m_legend = nullptr;
     QLabel* m_summary = nullptr;
     QTimer m_clock;
     std::shared_ptr<const Run> m_run;

@@ -6,6 +6,7 @@
 #include "ui/models/layer_gradients_model.h"
 #include "ui/plots/gradient_map_item.h"
 
+#include <QEvent>
 #include <QPainter>
 #include <QScrollBar>
 
@@ -176,9 +177,20 @@ LayerGradientsView::LayerGradientsView(LayerGradientsModel& model, QWidget* pare
     setWordWrap(false);
     setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     verticalHeader()->hide();
-    verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() * 3 / 2);
+    fitRows();
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setSectionsClickable(false);
+}
+
+void LayerGradientsView::fitRows() {
+    verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() * 3 / 2);
+}
+
+void LayerGradientsView::changeEvent(QEvent* event) {
+    QTableView::changeEvent(event);
+    if (event->type() != QEvent::FontChange) return;
+    fitRows();
+    arrange();
 }
 
 void LayerGradientsView::arrange() {

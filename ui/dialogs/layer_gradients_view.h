@@ -22,9 +22,11 @@ public:
     int wantedWidth() const;
 
 protected:
+    void changeEvent(QEvent*) override;
     void resizeEvent(QResizeEvent*) override;
 
 private:
+    void fitRows();
     void fitStrip();
 
     LayerGradientsModel& m_model;

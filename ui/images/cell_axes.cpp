@@ -11,6 +11,7 @@
 #include <QSet>
 
 #include <algorithm>
+#include <cmath>
 
 namespace halfscope {
 namespace {
@@ -68,6 +69,15 @@ QMarginsF CellAxes::room(const QSizeF& pane, const QFont& widgetFont) const {
     const double bottom = name <= cell(line) ? line : turned;
     if (cell(bottom) < 0.9 * line) return {};
     return {beside(bottom), 0, 0, bottom};
+}
+
+QSizeF CellAxes::paneFor(const QSizeF& table, const QFont& widgetFont) const {
+    if (m_names.isEmpty()) return table;
+    const QFont font = smaller(widgetFont);
+    const double name = std::min(widest(font), table.width()); // longer ones are cut
+    const bool level = name * static_cast<double>(m_names.size()) <= table.width();
+    return {table.width() + name + kAxisGap,
+            table.height() + (level ? QFontMetricsF(font).height() : name + kAxisGap)};
 }
 
 void CellAxes::paint(QPainter& painter, const QRectF& view, const QRectF& table,
@@ -137,6 +147,13 @@ void paintShares(QPainter& painter, const Picture& picture, const QImage& cells,
             painter.drawText(room, Qt::AlignCenter,
                              whole ? shareText(share) : bareShareText(share));
         }
+}
+
+double sideForShares(const Picture& picture, const QFont& widgetFont) {
+    constexpr double kAround = 2; // pixels
+    const QFontMetricsF metrics(smaller(widgetFont));
+    const double cell = std::max(metrics.horizontalAdvance(shareText(1)), metrics.height());
+    return std::max(picture.width, picture.height) * (std::ceil(cell) + kAround);
 }
 
 } // namespace halfscope

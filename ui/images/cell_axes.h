@@ -23,6 +23,8 @@ public:
     /// Returns the room that the names take of a pane of this size in a widget's font: at the left
     /// and at the bottom. None where a row is too low for its name.
     QMarginsF room(const QSizeF& pane, const QFont&) const;
+    /// Returns the size of a pane that has room for a table of this size and for the names.
+    QSizeF paneFor(const QSizeF& table, const QFont&) const;
     /// Draws the names of the rows and columns of `table` that lie in `view`, into the room()
     /// `around` it.
     void paint(QPainter&, const QRectF& view, const QRectF& table, const QMarginsF& around,
@@ -40,5 +42,7 @@ private:
 /// room for that; nothing into those of 0 %. `cells` has their colours.
 void paintShares(QPainter&, const Picture& shares, const QImage& cells, const QRectF& view,
                  const QRectF& table, const QFont&);
+/// Returns the longer side of a table with that room.
+double sideForShares(const Picture&, const QFont&);
 
 } // namespace halfscope

@@ -129,7 +129,7 @@ ImageView* CompareView::newView() {
     return view;
 }
 
-ImageView& CompareView::view(int pane) {
+ImageView& CompareView::view(int pane) const {
     return pane < static_cast<int>(m_views.size()) ? *m_views[static_cast<size_t>(pane)] : *m_last;
 }
 
@@ -353,8 +353,7 @@ void CompareView::updateTitles() {
     for (const ErrorText form : {ErrorText::Full, ErrorText::Short, ErrorText::Shortest}) {
         QStringList each;
         for (int i = 0; i <= lanes; ++i)
-            each << (m_kind == ViewKind::Painted ? errorText(errors[static_cast<size_t>(i)], form)
-                                                 : noteOf(i, form));
+            each << noteOf(i, errors[static_cast<size_t>(i)], form);
         notes.push_back(each);
     }
     const PaneTitles shown = titlesTogether(
@@ -366,8 +365,9 @@ void CompareView::updateTitles() {
         view(i).setTitle(titles[i], shown.notes.value(i), shown.titles[i]);
     updateToolTips(errors);
     m_last->setTitleColor(palette().color(QPalette::WindowText));
-    m_stepLabel->setText(m_step < 0 ? tr("No pictures yet")
-                                    : tr("After step %1").arg(QLocale().toString(shownStep())));
+    m_stepLabel->setText(m_step < 0 ? tr("No pictures yet") : stepWords(shownStep(), madeByStep()));
+    m_stepLabel->setToolTip(m_step < 0 ? QString() : stepExplained(shownStep(), madeByStep()));
+    m_stepLabel->setAccessibleDescription(m_stepLabel->toolTip());
 }
 
 QString CompareView::captionOf(int pane) const {
@@ -394,6 +394,7 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
         QStringList lines{view(i).title()};
         if (const QString about = m_about.value(i); i < lanes && !about.isEmpty()) lines << about;
         lines << captionWords(m_kind, captionOf(i));
+        if (i < lanes && m_step >= 0) lines << stepExplained(shownStep(), madeByStep());
         lines << explanation(WordsFor::MuchRoom);
         if (isSaved() && (i < lanes || mode().shows != Shows::Target))
             lines << savedWords(WordsFor::MuchRoom);
@@ -471,16 +472,14 @@ void CompareView::hover(QPoint pixel) {
     updateReadout();
 }
 
-QImage CompareView::picture() {
-    const QPoint read = m_pixel.value_or(QPoint(-1, -1));
-    hover({-1, -1}); // its mark is no part of the pictures
-    std::vector<ImageView*> shown;
+QImage CompareView::picture(const Colors& colors) const {
+    std::vector<SheetPane> shown;
     for (int pane = panes() - shownPanes(); pane < panes(); ++pane)
-        shown.push_back(&view(pane));
-    const QImage image = paneSheet(*m_canvas, shown);
-    updateTitles(); // as the room here allows
-    hover(read);
-    return image;
+        shown.push_back({&view(pane), &view(pane) == m_last ? colors.text : colors.laneText(pane),
+                         noteOf(pane, errorOf(pane), ErrorText::Full)});
+    QStringList caption = wordsBelow(explanation(WordsFor::MuchRoom), {});
+    caption.prepend(m_stepLabel->text());
+    return paneSheet(shown, caption.join(QStringLiteral("   ")), colors);
 }
 
 QString CompareView::readout() const { return m_readout; }
@@ -489,44 +488,36 @@ QString CompareView::readout() const { return m_readout; }
 /// of classes and formulas tell more than how to read them.
 QString CompareView::explanation(WordsFor room) const {
     if (m_kind != ViewKind::Classes) return pictureWords(m_kind, m_validated, room);
-    if (showsSamples()) return namesBehind(samplesWords(m_samples, room));
-    return tableWords(m_validated, room);
+    if (!showsSamples()) return tableWords(m_validated, room);
+    const QString names = QString::fromStdString(shownTarget().caption);
+    return (samplesWords(m_samples, room) + u' ' + names).trimmed();
 }
 
-/// Appends the names of the classes, if they have names.
-QString CompareView::namesBehind(const QString& sentence) const {
-    const std::string& names = shownTarget().caption;
-    return names.empty() ? sentence : sentence + u' ' + QString::fromStdString(names);
+/// Returns what is told of the pictures as they are, and of a cell of tables.
+QStringList CompareView::wordsBelow(const QString& about, std::optional<QPoint> cell) const {
+    QStringList words;
+    for (int i = 0; i < m_pictures.size() && m_kind == ViewKind::Curve; ++i)
+        if (const QString formula = captionOf(i); !formula.isEmpty())
+            words << laneLetter(i) + QStringLiteral(": ") + formula;
+    const bool tells = cell && m_kind == ViewKind::Classes && !showsSamples();
+    words << (tells ? cellWords(m_pictures, *cell, m_classes) : about);
+    if (m_notFinite && m_kind != ViewKind::Classes) // tables have no such colour
+        words << tr("Magenta: not finite.");
+    words.removeAll(QString());
+    return words;
 }
 
 QString CompareView::readoutText(const QString& about) const {
-    const bool magenta = m_notFinite && m_kind != ViewKind::Classes; // tables have no such colour
-    const QString damage = magenta ? tr("Magenta: not finite.") : QString();
-    const bool bare = m_bar->isHidden(); // and with it the step that the pictures are of
-    if (m_kind != ViewKind::Painted) {
-        QStringList parts;
-        if (bare) parts << m_stepLabel->text();
-        for (int i = 0; i < m_pictures.size() && m_kind == ViewKind::Curve; ++i)
-            if (const QString caption = captionOf(i); !caption.isEmpty())
-                parts << laneLetter(i) + QStringLiteral(": ") + caption;
-        if (m_pixel && m_kind == ViewKind::Classes && !showsSamples())
-            parts << cellWords(m_pictures, *m_pixel, m_classes);
-        else if (!about.isEmpty())
-            parts << about;
-        if (magenta) parts << damage;
-        return parts.join(QStringLiteral("   "));
-    }
-    if (bare) return (m_stepLabel->text() + u' ' + damage).trimmed();
-    if (!m_pixel) return (tr("Point at a picture to read its values.") + u' ' + damage).trimmed();
-    QString text = tr("x %1, y %2:").arg(m_pixel->x()).arg(m_pixel->y());
-    for (int i = 0; i < m_pictures.size(); ++i)
-        text += QStringLiteral("  %1 %2").arg(laneLetter(i),
-                                              pixelText(m_pictures[i], m_pixel->x(), m_pixel->y()));
-    if (m_target.width > 0)
-        text += QStringLiteral("  ") +
-                tr("target %1").arg(pixelText(m_target, m_pixel->x(), m_pixel->y()));
-    if (isSaved()) text += QStringLiteral("  ") + savedWords(WordsFor::LittleRoom);
-    return text;
+    QStringList words = wordsBelow(about, m_pixel);
+    const bool painted = m_kind == ViewKind::Painted;
+    if (m_bar->isHidden()) // and with it the step that the pictures are of
+        words.prepend(m_stepLabel->text());
+    else if (painted && !m_pixel)
+        words.prepend(tr("Point at a picture to read its values."));
+    else if (painted)
+        words = {pixelWords(m_pictures, m_target, *m_pixel),
+                 isSaved() ? savedWords(WordsFor::LittleRoom) : QString()};
+    return words.join(painted ? QStringLiteral(" ") : QStringLiteral("   ")).trimmed();
 }
 
 void CompareView::updateReadout() {

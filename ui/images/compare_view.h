@@ -1,4 +1,4 @@
-// The pictures of all lanes after the same step, side by side, and beside them the target or the
+// The pictures of all lanes at the same step, side by side, and beside them the target or the
 // amplified difference of two lanes, with one read-out of the pixel under the pointer or the keys.
 #pragma once
 
@@ -24,6 +24,7 @@ class QLabel;
 namespace halfscope {
 
 class ImageView;
+struct Colors;
 
 class CompareView : public QWidget {
     Q_OBJECT
@@ -42,7 +43,7 @@ public:
                   ViewKind kind = ViewKind::Painted);
     /// Changes the names of the same lanes; the pictures stay.
     void renameLanes(const QStringList& names);
-    /// Sets one picture per lane, all after `step`. Lanes beyond the names get a letter only.
+    /// Sets one picture per lane, all of `step`. Lanes beyond the names get a letter only.
     void setPictures(qint64 step, const QVector<Picture>&);
     /// Sets the pictures of samples that can replace tables of classes: by lane, and the target
     /// last; empty: there are none.
@@ -73,10 +74,11 @@ public:
     ViewTransform& transform() { return m_transform; }
     int panes() const { return static_cast<int>(m_views.size()) + 1; }
     /// Returns a lane's view; for index panes() - 1 the last pane.
-    ImageView& view(int pane);
+    ImageView& view(int pane) const;
     QString readout() const;
-    /// Returns a picture of the panes as shown, with their titles, at twice the size on screen.
-    QImage picture();
+    /// Returns a picture of the panes as shown, with their titles and what explains them, for a
+    /// file or the clipboard.
+    QImage picture(const Colors&) const;
     /// Returns the height, at most `most`, beyond which the pictures would not grow at this width.
     int usefulHeight(int width, int most) const;
     /// Returns the width, at most `most`, beyond which the pictures would hardly grow at this
@@ -120,13 +122,21 @@ private:
         const bool validation = judged && !showsSamples() && m_validated.value_or(0) > 0;
         return validation ? *m_validated : m_step;
     }
+    /// Whether what is shown was made by the step itself, see stepWords().
+    bool madeByStep() const {
+        return m_kind == ViewKind::Painted ||
+               (m_validated == 0 && !showsSamples() &&
+                (m_kind == ViewKind::Scatter || m_kind == ViewKind::Classes));
+    }
     void updateLast();
     void updateTitles();
     void updateToolTips(const std::vector<PictureError>&);
     /// Returns what a pane shows, as a caption; empty when its pixels are the values.
     QString captionOf(int pane) const;
-    QString noteOf(int pane, ErrorText form) const {
-        return captionNote(m_kind, captionOf(pane), showsSamples(), form);
+    QString noteOf(int pane, const PictureError& error, ErrorText form) const {
+        return m_kind == ViewKind::Painted
+                   ? errorText(error, form)
+                   : captionNote(m_kind, captionOf(pane), showsSamples(), form);
     }
     /// Whether the pictures are painted ones that come from files, see LanePictures::fromFiles.
     bool isSaved() const {
@@ -138,9 +148,9 @@ private:
     void updateReadout();
     /// Returns the number of visible panes.
     int shownPanes() const { return m_alone ? 1 : panes(); }
+    QStringList wordsBelow(const QString& about, std::optional<QPoint> cell) const;
     QString readoutText(const QString& about) const;
     QString explanation(WordsFor) const;
-    QString namesBehind(const QString& sentence) const;
     int headerHeight() const;
     /// Returns the room that is not the panes'.
     QSize around() const;

@@ -28,6 +28,16 @@ ImageView::ImageView(ViewTransform& transform, QWidget* parent)
     connect(&transform, &ViewTransform::changed, this, qOverload<>(&QWidget::update));
 }
 
+ImageView::ImageView(const ImageView& shown, QWidget& paper)
+    : QWidget(&paper), m_transform(shown.m_transform), m_style(shown.m_style), m_axes(shown.m_axes),
+      m_picture(shown.m_picture), m_image(shown.m_image), m_rightPicture(shown.m_rightPicture),
+      m_right(shown.m_right), m_mapped(shown.m_mapped), m_nan(shown.m_nan), m_title(shown.m_title),
+      m_titleColor(shown.m_titleColor), m_legend(shown.m_legend) {
+    setFont(shown.font());
+    setPalette(paper.palette());
+    drawAgain();
+}
+
 void ImageView::takePicture(const Picture& picture, QImage image) {
     m_picture = picture;
     m_image = std::move(image);
@@ -40,7 +50,9 @@ void ImageView::takePicture(const Picture& picture, QImage image) {
 
 QImage ImageView::imageOf(const Picture& picture) const {
     if (m_style == Style::Pixels) return pictureImage(picture);
-    const auto image = m_style == Style::Text ? markedImage : inkImage;
+    const auto image = m_style == Style::Text    ? markedImage
+                       : m_style == Style::Cells ? cellImage
+                                                 : inkImage;
     return image(picture, palette().color(QPalette::Text), palette().color(QPalette::Base));
 }
 
@@ -60,7 +72,11 @@ void ImageView::setSwipe(const Picture& left, const Picture& right) {
 /// Draws a drawing again, because it has the colours of the theme.
 void ImageView::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() != QEvent::PaletteChange || m_mapped) return;
+    if (event->type() == QEvent::PaletteChange) drawAgain();
+}
+
+void ImageView::drawAgain() {
+    if (m_mapped) return;
     m_image = imageOf(m_picture);
     if (!m_rightPicture.values.empty()) m_right = imageOf(m_rightPicture);
 }
@@ -129,18 +145,35 @@ void ImageView::setAxes(const QStringList& names) {
 
 /// Returns the room that the names of rows and columns take of pane().
 QMarginsF ImageView::axesRoom() const {
-    const bool named = m_style == Style::Cells && m_picture.width == m_axes.names().size();
-    return named ? m_axes.room(pane().size(), font()) : QMarginsF();
+    return hasAxes() ? m_axes.room(pane().size(), font()) : QMarginsF();
 }
 
 QRectF ImageView::viewport() const { return pane().marginsRemoved(axesRoom()); }
 
 /// Returns what lies between the title and the legend.
 QRectF ImageView::pane() const {
-    const double foot = m_legend > 0 ? legendHeight() : kPictureMargin;
     return {double(kPictureMargin), double(titleHeight()),
             std::max(0.0, width() - 2.0 * kPictureMargin),
-            std::max(0.0, height() - titleHeight() - foot)};
+            std::max(0.0, double(height() - titleHeight() - footHeight()))};
+}
+
+int ImageView::footHeight() const { return m_legend > 0 ? legendHeight() : kPictureMargin; }
+
+double ImageView::side() const {
+    const QSizeF picture = pictureRect().size() / m_transform.zoom();
+    return std::max(picture.width(), picture.height());
+}
+
+double ImageView::sideForShares() const {
+    return hasShares() ? halfscope::sideForShares(m_picture, font()) : 0;
+}
+
+QSize ImageView::sizeFor(double side) const {
+    QSizeF picture(std::max(1, m_picture.width), std::max(1, m_picture.height));
+    picture.scale(side, side, Qt::KeepAspectRatio);
+    const QSizeF inner = hasAxes() ? m_axes.paneFor(picture, font()) : picture;
+    return {static_cast<int>(std::ceil(inner.width())) + 2 * kPictureMargin,
+            static_cast<int>(std::ceil(inner.height())) + titleHeight() + footHeight()};
 }
 
 QRectF ImageView::pictureRect() const {
@@ -202,19 +235,22 @@ void ImageView::paintEvent(QPaintEvent*) {
     if (m_legend > 0) paintLegend(painter);
 }
 
+QRect ImageView::titleLine() const {
+    const QRect line(kPictureMargin, 0, width() - 2 * kPictureMargin, titleHeight());
+    // over the picture, and beyond its sides as far as the words need
+    const QRect above = pictureRect().toAlignedRect() & line.adjusted(0, 0, 0, height());
+    const int wanted = std::max(above.width(), titleWidth(m_shown, m_note));
+    const int spare = line.width() - wanted;
+    if (spare <= 0 || above.isEmpty()) return line;
+    const int left = std::clamp(above.center().x() - wanted / 2, line.left(), line.left() + spare);
+    return {left, 0, wanted, titleHeight()};
+}
+
 void ImageView::paintTitle(QPainter& painter) const {
     QFont bold = font();
     bold.setBold(true);
     painter.setFont(bold);
-    // over the picture, and beyond its sides as far as the words need
-    QRect line(kPictureMargin, 0, width() - 2 * kPictureMargin, titleHeight());
-    const QRect above = pictureRect().toAlignedRect() & line.adjusted(0, 0, 0, height());
-    const int wanted = std::max(above.width(), titleWidth(m_shown, m_note));
-    if (const int spare = line.width() - wanted; spare > 0 && !above.isEmpty()) {
-        const int left =
-            std::clamp(above.center().x() - wanted / 2, line.left(), line.left() + spare);
-        line = QRect(left, 0, wanted, titleHeight());
-    }
+    const QRect line = titleLine();
     painter.setPen(m_titleColor.isValid() ? m_titleColor : palette().color(QPalette::WindowText));
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, shownTitle());
     painter.setFont(font());
@@ -236,8 +272,7 @@ void ImageView::paintPicture(QPainter& painter) const {
     painter.drawImage(target, m_image);
     if (!m_nan.isNull()) paintNan(painter, target);
     if (!m_right.isNull()) paintSwipe(painter, target);
-    if (m_style == Style::Cells && !m_mapped && m_right.isNull())
-        paintShares(painter, m_picture, m_image, view, target, font());
+    if (hasShares()) paintShares(painter, m_picture, m_image, view, target, font());
     if (m_marked && m_marked->x() < m_picture.width && m_marked->y() < m_picture.height) {
         const double w = target.width() / m_picture.width, h = target.height() / m_picture.height;
         const QRectF cell(target.left() + m_marked->x() * w, target.top() + m_marked->y() * h, w,

@@ -22,6 +22,8 @@ class ImageView : public QWidget {
     Q_OBJECT
 public:
     explicit ImageView(ViewTransform&, QWidget* parent = nullptr);
+    /// Shows the same as another view, without its mark, in the colours of `paper`.
+    ImageView(const ImageView& shown, QWidget& paper);
 
     /// What the next pictures are: Pixels have colours of their own; Cells, Plot and Text are drawn
     /// in the theme's ink. A Plot, which may also be a coloured picture, and a Text, which is
@@ -54,8 +56,16 @@ public:
     void setMarked(std::optional<QPoint> pixel);
 
     const Picture& picture() const { return m_picture; }
+    /// Returns the longer side of the whole picture at zoom 1.
+    double side() const;
+    /// Returns the side at which the cells of a table have room for their shares; 0 without shares.
+    double sideForShares() const;
+    /// Returns the size of a view with a picture whose longer side is this long.
+    QSize sizeFor(double side) const;
     QString title() const { return m_title; }
     QString note() const { return m_note; }
+    /// Returns where the title and the note are written.
+    QRect titleLine() const;
     /// Returns the part of the widget that pictures may cover.
     QRectF viewport() const;
     /// Returns where the whole picture lies, in widget coordinates; it may reach beyond the
@@ -85,8 +95,13 @@ protected:
 private:
     QPointF fractionAt(const QPointF& position) const;
     QRectF pane() const;
+    bool hasAxes() const {
+        return m_style == Style::Cells && m_picture.width == m_axes.names().size();
+    }
+    bool hasShares() const { return m_style == Style::Cells && !m_mapped && m_right.isNull(); }
     QMarginsF axesRoom() const;
     void takePicture(const Picture&, QImage);
+    void drawAgain();
     QImage imageOf(const Picture&) const;
     void paintPicture(QPainter&) const;
     void paintSwipe(QPainter&, const QRectF& target) const;
@@ -95,6 +110,7 @@ private:
     void paintLegend(QPainter&) const;
     int titleHeight() const;
     int legendHeight() const;
+    int footHeight() const;
     int titleWidth(const QString& title, const QString& note) const;
 
     ViewTransform& m_transform;

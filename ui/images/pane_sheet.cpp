@@ -1,23 +1,28 @@
-// A pane writes the last line of its title itself, beside its note; the lines before are written
-// above it. All panes of a row have room for as many lines.
+// The panes are drawn by copies of the window's views, each as large as its picture needs. A copy
+// writes the last line of its title itself, beside its note; the lines before are written above it.
+// All panes of a row have room for as many lines.
 #include "ui/images/pane_sheet.h"
 
 #include "ui/images/image_view.h"
+#include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 
 #include <QFontMetrics>
 #include <QPainter>
 #include <QWidget>
 
 #include <algorithm>
-#include <map>
 
 namespace halfscope {
 namespace {
 
 constexpr int kFine = 2; // as in pictures of the plots
-constexpr int kMargin = 2;
 constexpr int kMostLines = 12;
+constexpr int kSheetEdge = 8, kPaneGap = 12;         // pixels at the edges and between panes
+constexpr double kLeastSide = 240, kUsualSide = 640; // pixels of a picture
+constexpr double kMostForShares = 1600;              // of a table
+constexpr int kSheetColumns = 4, kSheetWidth = 3000; // of the sheet
 
 QFont boldOf(const QWidget& widget) {
     QFont bold = widget.font();
@@ -51,9 +56,9 @@ std::vector<QStringList> titleLines(const std::vector<ImageView*>& panes) {
     for (const ImageView* pane : panes) {
         QString title = pane->title();
         title.replace(QChar(QChar::Nbsp), QChar(u' ')); // a setting's name may have two lines here
-        title = breakable(title, QFontMetrics(boldOf(*pane)), pane->width() - 2 * kMargin);
-        lines.push_back(
-            fittingLines(title, boldOf(*pane), pane->width() - 2 * kMargin, kMostLines));
+        const int room = static_cast<int>(pane->viewport().width()); // over the picture
+        title = breakable(title, QFontMetrics(boldOf(*pane)), room);
+        lines.push_back(fittingLines(title, boldOf(*pane), room, kMostLines));
     }
     bool noted = true;
     for (size_t i = 0; i < panes.size(); ++i)
@@ -64,51 +69,102 @@ std::vector<QStringList> titleLines(const std::vector<ImageView*>& panes) {
     return lines;
 }
 
-/// Returns how far the rows are moved down, by their tops on the canvas.
-std::map<int, int> shiftsOf(const std::vector<ImageView*>& panes,
-                            const std::vector<QStringList>& lines) {
-    std::map<int, int> shifts;
-    for (size_t i = 0; i < panes.size(); ++i) {
-        const int more = static_cast<int>(lines[i].size()) - 1;
-        int& shift = shifts[panes[i]->y()];
-        shift = std::max(shift, more * QFontMetrics(boldOf(*panes[i])).lineSpacing());
+/// Returns how long the longer side of each picture is.
+double sideOf(const std::vector<SheetPane>& panes) {
+    double side = kLeastSide, shares = 0;
+    for (const SheetPane& pane : panes) {
+        side = std::max(side, std::min(pane.view->side(), kUsualSide));
+        shares = std::max(shares, pane.view->sideForShares());
     }
-    int sum = 0;
-    for (auto& [top, shift] : shifts)
-        shift = sum += shift;
-    return shifts;
+    return shares > kMostForShares ? side : std::max(side, shares);
+}
+
+/// The copies, and where they are drawn.
+struct Sheet {
+    QWidget paper; ///< owns the panes; never shown
+    std::vector<ImageView*> panes;
+    std::vector<QStringList> lines; ///< of the titles
+    QSize cell;                     ///< of the largest pane with the lines above it
+    int above = 0;                  ///< how high these lines are
+    int columns = 1;
+
+    int line() const { return QFontMetrics(boldOf(*panes.front())).lineSpacing(); }
+    int rows() const { return (static_cast<int>(panes.size()) + columns - 1) / columns; }
+    int width() const { return columns * (cell.width() + kPaneGap) - kPaneGap; }
+    int height() const { return rows() * (cell.height() + kPaneGap) - kPaneGap; }
+    /// Returns the place of a pane; a last row with fewer panes is centred.
+    QPoint placeOf(size_t pane) const {
+        const int at = static_cast<int>(pane), row = at / columns;
+        const int lacks = std::max(0, (row + 1) * columns - static_cast<int>(panes.size()));
+        const int wide = cell.width() + kPaneGap;
+        return {kSheetEdge + at % columns * wide + lacks * wide / 2,
+                kSheetEdge + row * (cell.height() + kPaneGap) + above};
+    }
+};
+
+void fillSheet(Sheet& sheet, const std::vector<SheetPane>& panes, const Colors& colors) {
+    sheet.paper.setPalette(figurePalette(colors));
+    const double side = sideOf(panes);
+    for (const SheetPane& each : panes) {
+        auto* pane = make<ImageView>(*each.view, sheet.paper);
+        pane->setTitleColor(each.color);
+        pane->setTitle(each.view->title(), each.note);
+        pane->resize(pane->sizeFor(side));
+        sheet.cell = sheet.cell.expandedTo(pane->size());
+        sheet.panes.push_back(pane);
+    }
+    sheet.lines = titleLines(sheet.panes);
+    qsizetype most = 0;
+    for (const QStringList& each : sheet.lines)
+        most = std::max(most, each.size());
+    sheet.above = static_cast<int>(most - 1) * sheet.line();
+    sheet.cell.rheight() += sheet.above;
+    const int count = static_cast<int>(panes.size());
+    const int fitting = std::clamp(kSheetWidth / sheet.cell.width(), 1, kSheetColumns);
+    const int rows = (count + fitting - 1) / fitting;
+    sheet.columns = (count + rows - 1) / rows;
+}
+
+void paintPane(QPainter& painter, const Sheet& sheet, size_t at) {
+    ImageView& pane = *sheet.panes[at];
+    const QStringList& lines = sheet.lines[at];
+    const QPoint place = sheet.placeOf(at);
+    const QString last = lines.back().isEmpty() ? QString(QChar::Nbsp) : lines.back();
+    pane.setTitle(pane.title(), pane.note(), last);
+    pane.render(&painter, place);
+    painter.setPen(
+        QPen(pane.palette().color(QPalette::Mid), 0)); // a white picture would have no edge
+    painter.drawRect((pane.pictureRect() & pane.viewport()).translated(place));
+    painter.setFont(boldOf(pane));
+    painter.setPen(pane.titleColor());
+    QRect room = pane.titleLine().translated(place);
+    for (qsizetype above = lines.size() - 2; above >= 0; --above) {
+        room.translate(0, -sheet.line());
+        painter.drawText(room, Qt::AlignLeft, lines[above]);
+    }
 }
 
 } // namespace
 
-QImage paneSheet(const QWidget& canvas, const std::vector<ImageView*>& panes) {
-    const std::vector<QStringList> lines = titleLines(panes);
-    const std::map<int, int> shifts = shiftsOf(panes, lines);
-    const QSize size = canvas.size() + QSize(0, shifts.empty() ? 0 : shifts.rbegin()->second);
+QImage paneSheet(const std::vector<SheetPane>& panes, const QString& caption,
+                 const Colors& colors) {
+    Sheet sheet;
+    fillSheet(sheet, panes, colors);
+    const QFont font = sheet.panes.front()->font();
+    constexpr int kHow = Qt::AlignLeft | Qt::TextWordWrap;
+    QRect below(kSheetEdge, sheet.height() + 2 * kSheetEdge, sheet.width(), 0);
+    below.setHeight(QFontMetrics(font).boundingRect(below, kHow, caption).height());
+    const QSize size(sheet.width() + 2 * kSheetEdge, below.bottom() + 1 + kSheetEdge);
     QImage image(size * kFine, QImage::Format_RGB32);
+    if (image.isNull()) return image;
     image.setDevicePixelRatio(kFine);
-    image.fill(canvas.palette().color(QPalette::Window));
-    const auto placeOf = [&](const ImageView& pane) {
-        return pane.pos() + QPoint(0, shifts.at(pane.y()));
-    };
-    for (size_t i = 0; i < panes.size(); ++i) {
-        const QString last = lines[i].back().isEmpty() ? QString(QChar::Nbsp) : lines[i].back();
-        panes[i]->setTitle(panes[i]->title(), panes[i]->note(), last);
-        panes[i]->render(&image, placeOf(*panes[i]));
-    }
+    image.fill(colors.background);
     QPainter painter(&image);
-    for (size_t i = 0; i < panes.size(); ++i) {
-        const QFont bold = boldOf(*panes[i]);
-        const int line = QFontMetrics(bold).lineSpacing();
-        painter.setFont(bold);
-        painter.setPen(panes[i]->titleColor());
-        QRect room(placeOf(*panes[i]), QSize(panes[i]->width(), line));
-        room.adjust(kMargin, 0, -kMargin, 0);
-        for (qsizetype above = lines[i].size() - 2; above >= 0; --above) {
-            room.translate(0, -line);
-            painter.drawText(room, Qt::AlignLeft, lines[i][above]);
-        }
-    }
+    for (size_t i = 0; i < sheet.panes.size(); ++i)
+        paintPane(painter, sheet, i);
+    painter.setFont(font);
+    painter.setPen(colors.text);
+    painter.drawText(below, kHow, caption);
     return image;
 }
 

@@ -1,20 +1,27 @@
-// Pictures that stand side by side as one image for a file or the clipboard, where nobody can point
-// at a letter to read what it stands for: their whole titles are above them.
+// Pictures that stand side by side as one image for a file or the clipboard. It has a layout of its
+// own, whatever the window looks like: no gaps between the pictures, whole titles above them, since
+// nobody can point at a letter there, room for the shares in tables, and a caption below.
 #pragma once
 
+#include <QColor>
 #include <QImage>
+#include <QString>
 
 #include <vector>
-
-class QWidget;
 
 namespace halfscope {
 
 class ImageView;
+struct Colors;
 
-/// Draws panes in their places on a canvas, as finely as pictures of the plots. A title that is
-/// wider than its pane is continued on further lines, for which its row is moved down. Changes the
-/// words that the panes have for their titles.
-QImage paneSheet(const QWidget& canvas, const std::vector<ImageView*>& panes);
+struct SheetPane {
+    const ImageView* view = nullptr;
+    QColor color; ///< of the title
+    QString note; ///< to the right of it
+};
+
+/// Draws what the panes show, in these colours and as finely as pictures of the plots. A title that
+/// is wider than its picture is continued on further lines.
+QImage paneSheet(const std::vector<SheetPane>& panes, const QString& caption, const Colors&);
 
 } // namespace halfscope

@@ -82,6 +82,17 @@ QImage inkImage(const Picture& picture, const QColor& ink, const QColor& paper) 
     });
 }
 
+QImage cellImage(const Picture& picture, const QColor& ink, const QColor& paper) {
+    if (picture.channels >= 3 || paper.lightness() > ink.lightness())
+        return inkImage(picture, ink, paper);
+    constexpr float kLighter = 0.42f; // a power; 14 % stand out from the paper by 3:1
+    return painted(picture, [&](const float* v) {
+        const float share = std::pow(std::clamp(1 - v[0], 0.0f, 1.0f), kLighter);
+        return qRgb(mix(paper.red(), ink.red(), share), mix(paper.green(), ink.green(), share),
+                    mix(paper.blue(), ink.blue(), share));
+    });
+}
+
 QImage markedImage(const Picture& picture, const QColor& ink, const QColor& paper) {
     if (picture.channels < 3) return inkImage(picture, ink, paper);
     const bool dark = paper.lightness() < ink.lightness();

@@ -19,6 +19,9 @@ QImage pictureImage(const Picture&);
 /// Returns a grey drawing in two colours: black becomes ink, white becomes paper. Other pictures
 /// are as in pictureImage().
 QImage inkImage(const Picture&, const QColor& ink, const QColor& paper);
+/// Returns a table of shares likewise. Where the paper is dark, small shares are drawn lighter than
+/// in proportion: dark greys cannot be told from black, least of all on a wall.
+QImage cellImage(const Picture&, const QColor& ink, const QColor& paper);
 /// Returns a coloured drawing on white, such as a text with marks: white becomes paper and black
 /// ink; other colours keep their hue and are about as far from the paper as they were from white.
 QImage markedImage(const Picture&, const QColor& ink, const QColor& paper);

@@ -10,6 +10,25 @@
 
 namespace halfscope {
 
+QString stepWords(qint64 step, bool made) {
+    const QString number = QLocale().toString(step);
+    if (!made) return QCoreApplication::translate("CompareView", "After step %1").arg(number);
+    return step == 0 ? QCoreApplication::translate("CompareView", "Before step 1")
+                     : QCoreApplication::translate("CompareView", "In step %1").arg(number);
+}
+
+QString stepExplained(qint64 step, bool made) {
+    if (!made) return {};
+    return step == 0
+               ? QCoreApplication::translate(
+                     "CompareView",
+                     "As the networks are before the first step changes their weights.")
+               : QCoreApplication::translate(
+                     "CompareView", "As the networks were when they computed the loss of step "
+                                    "%1, before that step changed their weights.")
+                     .arg(QLocale().toString(step));
+}
+
 QString tableWords(std::optional<int64_t> validated, WordsFor room) {
     const QString reading =
         room == WordsFor::LittleRoom
@@ -161,6 +180,18 @@ QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList
         const float light = table.values[static_cast<size_t>(cell.y() * table.width + cell.x())];
         text += QStringLiteral("  %1 %2").arg(laneLetter(lane), shareText(1 - double{light}));
     }
+    return text;
+}
+
+QString pixelWords(const QVector<Picture>& pictures, const Picture& target, QPoint pixel) {
+    QString text =
+        QCoreApplication::translate("CompareView", "x %1, y %2:").arg(pixel.x()).arg(pixel.y());
+    for (int lane = 0; lane < pictures.size(); ++lane)
+        text += QStringLiteral("  %1 %2").arg(laneLetter(lane),
+                                              pixelText(pictures[lane], pixel.x(), pixel.y()));
+    if (target.width > 0)
+        text += QStringLiteral("  ") + QCoreApplication::translate("CompareView", "target %1")
+                                           .arg(pixelText(target, pixel.x(), pixel.y()));
     return text;
 }
 

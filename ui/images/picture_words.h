@@ -32,6 +32,13 @@ inline bool areTexts(SamplesShow show) { return show >= SamplesShow::Texts; }
 QString shareText(double share);
 QString bareShareText(double share);
 
+/// Says of which step pictures are. `made`: by the step itself, from the weights before it, rather
+/// than afterwards by a forward pass of their own: "In step 300", "Before step 1", "After step
+/// 300".
+QString stepWords(qint64 step, bool made);
+/// Explains them; empty for what needs no words.
+QString stepExplained(qint64 step, bool made);
+
 /// Tells how to read pictures whose pixels are no values and which are no tables of classes.
 /// `validated`: see LanePictures.
 QString pictureWords(ViewKind, std::optional<int64_t> validated, WordsFor);
@@ -44,6 +51,9 @@ QString captionNote(ViewKind, const QString& caption, bool samples, ErrorText fo
 QString captionWords(ViewKind, const QString& caption);
 /// Tells what a cell of the tables of classes means, and what share of its row each lane has there.
 QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes);
+
+/// Tells a pixel's values in the pictures of all lanes, and in the target if there is one.
+QString pixelWords(const QVector<Picture>&, const Picture& target, QPoint pixel);
 
 /// Tells what the values of painted pictures that come from files are.
 QString savedWords(WordsFor);

@@ -141,6 +141,15 @@ Colors colorsFor(const QPalette& from) {
 
 Colors paperColors() { return colorsFor(palette(false)); }
 
+QPalette figurePalette(const Colors& colors) {
+    QPalette figure(colors.button, colors.background);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        figure.setColor(role, colors.text);
+    figure.setColor(QPalette::Base, colors.background);
+    figure.setColor(QPalette::Mid, colors.grid);
+    return figure;
+}
+
 QColor Colors::asText(const QColor& color) const {
     // plots lie on the background, panels on the window
     return readable(readable(color, background, kTextContrast), window, kTextContrast);

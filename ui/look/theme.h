@@ -61,6 +61,8 @@ struct Colors {
 Colors colorsFor(const QPalette&);
 /// Returns the colours of the light theme, for what is printed, whatever theme the window has.
 Colors paperColors();
+/// Returns a palette with these colours for widgets that draw a figure, on the background of plots.
+QPalette figurePalette(const Colors&);
 
 /// Returns the dash pattern of a lane in pen widths; empty for a solid line. Colour is never the
 /// only sign.

@@ -324,6 +324,7 @@ QVariant GridModel::data(const QModelIndex& index, int role) const {
         if (m_cells[cell] && m_cells[cell]->outcome == CellOutcome::Stopped) text += u'*';
         return m_best == cell ? QString(QChar(kStar)) + u' ' + text : text;
     }
+    case Qt::EditRole: return textOf(cell, m_shown);
     case Qt::ToolTipRole:
     case Qt::AccessibleDescriptionRole: return about(cell);
     case Qt::AccessibleTextRole: {

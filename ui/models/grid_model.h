@@ -25,7 +25,7 @@ public:
     /// GoodnessRole: where a cell lies between the worst, 0, and the best, 1, of the measure that
     /// is shown, and for loss scales between the least and the largest; none for cells without a
     /// value. BestRole: whether it is the best of all cells, see rankedCells(). FailedRole: whether
-    /// its training failed.
+    /// its training failed. Qt::EditRole has a cell's text without star and asterisk.
     enum Role { GoodnessRole = Qt::UserRole + 1, BestRole, FailedRole };
 
     explicit GridModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}

@@ -61,6 +61,16 @@ void Banner::showNotice(const QString& text) {
     tell(text, false);
 }
 
+void Banner::holdNoticesBack(bool hold) {
+    m_holds = hold;
+    if (hold && !m_wrong && !isHidden()) {
+        m_held = true;
+        hide();
+    } else if (!hold && std::exchange(m_held, false)) {
+        show();
+    }
+}
+
 void Banner::showProblem(const QString& text, std::function<QString()> now) {
     m_problem = std::move(now);
     tell(text);
@@ -91,6 +101,7 @@ void Banner::dismiss() {
 }
 
 void Banner::leave() {
+    m_held = false;
     const QWidget* focus = window()->focusWidget();
     if (m_heir && focus && isAncestorOf(focus)) {
         const bool takes = m_heir->isEnabled() && m_heir->isVisible();
@@ -106,7 +117,9 @@ void Banner::tell(const QString& text, bool wrong) {
     m_text->setText(text);
     fitText();
     setAccessibleName(text);
-    show();
+    m_held = m_holds && !wrong;
+    setVisible(!m_held);
+    if (m_held) return emit heldBack(text);
     update(); // in its colour
     alertAbout(*this);
 }
@@ -132,6 +145,7 @@ void Banner::changeEvent(QEvent* event) {
     if ((event->type() == QEvent::PaletteChange ||
          event->type() == QEvent::ApplicationPaletteChange))
         applyColors();
+    if (event->type() == QEvent::FontChange) fitText();
     QFrame::changeEvent(event);
 }
 

@@ -21,6 +21,9 @@ public:
     void showText(const QString&);
     /// Does the same with a text about something that went well.
     void showNotice(const QString&);
+    /// Hides notices, of earlier and later calls, until it is told otherwise: an audience has no
+    /// use for them. What went wrong is shown all the same.
+    void holdNoticesBack(bool);
     /// Shows a problem as long as `now` confirms it: each lookAgain() calls `now`, which returns
     /// the present sentence, or an empty one once the cause is gone. When the cause comes back, so
     /// does the sentence, unless it was dismissed.
@@ -37,6 +40,10 @@ public:
     /// answers Space itself.
     void setHeir(QWidget& heir) { m_heir = &heir; }
 
+signals:
+    /// A notice has come that is held back.
+    void heldBack(const QString& text);
+
 protected:
     void changeEvent(QEvent*) override;
     void paintEvent(QPaintEvent*) override;
@@ -49,6 +56,8 @@ private:
     void fitText();
     std::function<QString()> m_problem; ///< null: the text stays
     bool m_wrong = true;                ///< the text is about something that went wrong
+    bool m_holds = false;               ///< notices are held back
+    bool m_held = false;                ///< the text is
     QLabel* m_text = nullptr;           ///< child
     std::function<void()> m_act;        ///< what is offered; null when nothing is
     QPushButton* m_offer = nullptr;     ///< child

@@ -1,9 +1,11 @@
 // Hides, enlarges and restores the parts.
 #include "ui/window/presentation.h"
 
+#include "ui/dialogs/figure_dialog.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
+#include "ui/panels/banner.h"
 #include "ui/panels/elided_label.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_strip.h"
@@ -13,6 +15,7 @@
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/window/headline.h"
 #include "ui/window/window_borders.h"
 
 #include <QAction>
@@ -36,7 +39,8 @@ namespace {
 constexpr double kLines = 27, kLetters = 110;
 constexpr double kStripFont = 1.3; // relative to the other letters
 constexpr double kGradients = 0.4; // of the width, beside pictures and plots
-constexpr int kMessageMargin = 4;  // pixels
+constexpr double kDialog = 0.9;    // of the window
+constexpr int kNoticeMs = 8000;    // enough to read it twice
 constexpr QMargins kAroundHeading(4, 4, 4, 0);
 
 } // namespace
@@ -51,17 +55,21 @@ Presentation::Presentation(const WindowParts& parts, const ViewActions& actions,
     connect(actions.gradients, &QAction::toggled, this, [this] {
         if (m_on) showParts();
     });
-    window.installEventFilter(this);
+    for (QWidget* each :
+         {static_cast<QWidget*>(&window), parts.heading, static_cast<QWidget*>(parts.headline)})
+        each->installEventFilter(this);
     m_message = make<ElidedLabel>(&window);
     m_message->setObjectName(QStringLiteral("presentationMessage"));
     m_message->setAttribute(Qt::WA_TransparentForMouseEvents);
     m_message->setFrameShape(QFrame::Box);
-    m_message->setMargin(kMessageMargin);
+    m_message->setAlignment(Qt::AlignCenter);
     m_message->setAutoFillBackground(true);
     m_message->setBackgroundRole(QPalette::ToolTipBase);
     m_message->setForegroundRole(QPalette::ToolTipText);
     m_message->hide();
     connect(window.statusBar(), &QStatusBar::messageChanged, this, &Presentation::showMessage);
+    connect(parts.banner, &Banner::heldBack, &window,
+            [&window](const QString& text) { window.statusBar()->showMessage(text, kNoticeMs); });
 }
 
 void Presentation::set(bool on) {
@@ -87,6 +95,7 @@ void Presentation::begin() {
         dock->hide();
     }
     m_parts.borders->present(true);
+    m_parts.banner->holdNoticesBack(true);
     placeHeading();
     showParts();
     enlarge(factorNow());
@@ -98,6 +107,7 @@ void Presentation::begin() {
 void Presentation::end() {
     m_window.setWindowState(m_states);
     m_parts.borders->present(false);
+    m_parts.banner->holdNoticesBack(false);
     for (const QPointer<QDockWidget>& dock : std::exchange(m_docks, {}))
         if (dock) dock->show();
     placeHeading();
@@ -152,13 +162,8 @@ void Presentation::showMessage() {
     if (m_message->isHidden()) return;
     m_message->setText(text);
     m_message->setFont(scaledFont(m_window.font(), m_factor));
-    const QFontMetrics metrics = m_message->fontMetrics();
-    const int around = 2 * (kMessageMargin + m_message->frameWidth()) + kMessageMargin;
-    const QSize size(
-        std::min(metrics.horizontalAdvance(text) + around, m_window.width() - 2 * kMessageMargin),
-        metrics.height() + around);
-    m_message->setGeometry(
-        {{kMessageMargin, m_window.height() - size.height() - kMessageMargin}, size});
+    const QWidget& place = *m_parts.headline;
+    m_message->setGeometry({place.mapTo(&m_window, QPoint()), place.size()});
     m_message->raise();
 }
 
@@ -176,19 +181,46 @@ void Presentation::enlarge(double factor) {
     const QFont font = large ? scaledFont(m_window.font(), factor) : QFont();
     m_parts.centre->parentWidget()->setFont(font);
     m_parts.heading->setFont(font);
+    m_parts.banner->setFont(font);
     m_parts.gradients->setFont(font);
     m_parts.strip->setFont(large ? scaledFont(font, kStripFont) : font);
     m_parts.plots->magnify(factor);
     m_parts.borders->divideCentre();
+    enlargeDialogs();
+}
+
+void Presentation::open(FigureDialog& dialog) {
+    const auto same = [&dialog](const Opened& each) { return each.dialog == &dialog; };
+    if (std::none_of(m_opened.begin(), m_opened.end(), same)) m_opened << Opened{&dialog, {}};
+    enlargeDialogs();
+    dialog.show();
+    dialog.raise();
+    dialog.activateWindow();
+}
+
+void Presentation::enlargeDialogs() {
+    const QFont font = m_on ? scaledFont(m_window.font(), m_factor) : QFont();
+    for (Opened& each : m_opened) {
+        if (!each.dialog || (!m_on && !each.before.isValid())) continue;
+        for (QWidget* part : each.dialog->figure())
+            part->setFont(font);
+        if (m_on && !each.before.isValid()) {
+            each.before = each.dialog->size();
+            each.dialog->resize(each.before.expandedTo(kDialog * m_window.size()));
+        } else if (!m_on) {
+            each.dialog->resize(std::exchange(each.before, QSize()));
+        }
+    }
 }
 
 bool Presentation::eventFilter(QObject* watched, QEvent* event) {
+    const bool resized = event->type() == QEvent::Resize;
     // the window manager makes the window fill the screen a moment later
-    if (m_on && event->type() == QEvent::Resize) {
+    if (m_on && resized && watched == &m_window) {
         enlarge(factorNow());
         showParts();
-        showMessage();
     }
+    if (m_on && (resized || event->type() == QEvent::Move)) showMessage();
     return QObject::eventFilter(watched, event);
 }
 

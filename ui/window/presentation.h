@@ -1,6 +1,6 @@
 // The window as an audience sees it: pictures, plots and the news, as large as there is room for,
-// and nothing that only the operator needs. It ends where it began: the parts go back to what the
-// entries of the View menu say.
+// and figures in dialogs, and nothing that only the operator needs. It ends where it began: the
+// parts go back to what the entries of the View menu say.
 #pragma once
 
 #include "ui/window/window_parts.h"
@@ -9,6 +9,7 @@
 #include <QList>
 #include <QObject>
 #include <QPointer>
+#include <QSize>
 #include <QWidget>
 
 class QAction;
@@ -19,6 +20,7 @@ class QShortcut;
 namespace halfscope {
 
 class ElidedLabel;
+class FigureDialog;
 
 /// The entries of the View menu that show and hide parts. Their state outlasts a presentation.
 struct ViewActions {
@@ -36,6 +38,8 @@ public:
 
     bool isOn() const { return m_on; }
     void set(bool on);
+    /// Shows a dialog in front. In a presentation, the audience can read its figure as well.
+    void open(FigureDialog&);
 
 signals:
     void changed(bool on);
@@ -50,7 +54,8 @@ private:
     /// Puts the heading above all columns, or back above the pictures.
     void placeHeading();
     void enlarge(double factor);
-    /// Shows what the status bar would, over the lower left corner.
+    void enlargeDialogs();
+    /// Shows what the status bar would, in place of the sentence above the pictures.
     void showMessage();
     double factorNow() const;
 
@@ -65,6 +70,12 @@ private:
     QByteArray m_columns, m_centre, m_right;
     QList<QPointer<QDockWidget>> m_docks; ///< which are hidden meanwhile
     QPointer<QWidget> m_focus;
+    /// A dialog that was opened, and its size before it was enlarged, if it is.
+    struct Opened {
+        QPointer<FigureDialog> dialog;
+        QSize before;
+    };
+    QList<Opened> m_opened;
 };
 
 } // namespace halfscope

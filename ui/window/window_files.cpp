@@ -13,6 +13,7 @@
 #include "engine/train/saved_run.h"
 #include "ui/dialogs/ask.h"
 #include "ui/images/compare_view.h"
+#include "ui/look/theme.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -430,7 +431,8 @@ void WindowFiles::copyPlots() {
 }
 
 void WindowFiles::copyPictures() {
-    QGuiApplication::clipboard()->setImage(m_parts.pictures->picture());
+    QGuiApplication::clipboard()->setImage(
+        m_parts.pictures->picture(colorsFor(m_parts.pictures->palette())));
     emit told(tr("The pictures were copied as one picture."));
 }
 
@@ -500,7 +502,7 @@ void WindowFiles::savePictures(const QString& path) {
                        pathText(path.toStdString()));
     QBuffer bytes;
     bytes.open(QIODevice::WriteOnly);
-    if (!m_parts.pictures->picture().save(&bytes, "PNG"))
+    if (!m_parts.pictures->picture(paperColors()).save(&bytes, "PNG"))
         throw RunError(phrase("Files", "%1: there is no memory for the pictures"),
                        pathText(path.toStdString()));
     writeBytes({tr("Save the pictures"), tr("Saving the pictures in %1…"), path},

@@ -556,9 +556,7 @@ void WindowMenus::showLayerGradients() {
         connect(dialog, &LayerGradientsDialog::playAsked, &m_shown, &ShownRun::pressSpace);
         connect(dialog, &LayerGradientsDialog::stepAsked, &m_shown, &ShownRun::stepOnce);
     }
-    dialog->show(); // training goes on
-    dialog->raise();
-    dialog->activateWindow();
+    m_presentation->open(*dialog); // training goes on
 }
 
 void WindowMenus::showMap() {
@@ -572,9 +570,7 @@ void WindowMenus::showMap() {
             if (!path.isEmpty()) m_map->tell(tr("Saved as %1").arg(safeText(path.toStdString())));
         });
     }
-    m_map->show(); // with the map that it had; training goes on
-    m_map->raise();
-    m_map->activateWindow();
+    m_presentation->open(*m_map); // with the map that it had; training goes on
 }
 
 void WindowMenus::showVerification() {

@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/figure_menu.h"
+#include "ui/dialogs/grid_dialog.h"
 #include "ui/dialogs/types_dialog.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
@@ -10,12 +11,15 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QContextMenuEvent>
 #include <QFile>
 #include <QHeaderView>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMessageBox>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QStandardItemModel>
 #include <QStatusBar>
@@ -109,6 +113,44 @@ private slots:
             QVERIFY(table.view->palette() == table.window.palette());
         }
         applyTheme(*qApp, Theme::Light);
+    }
+
+    /// A map has what a reader needs who has no window to ask, and its table has plain numbers.
+    void mapsExplainThemselves() {
+        RunConfig tiny = tinyConfig(1);
+        tiny.title = "Underflow";
+        ConfigModel config;
+        config.load(tiny);
+        GridDialog dialog(config);
+        dialog.show();
+        for (auto* box : dialog.findChildren<QComboBox*>()) {
+            if (box->accessibleName() == QLatin1String("First setting"))
+                box->setCurrentIndex(box->findData(QStringLiteral("scaler.init_scale")));
+            if (box->accessibleName() == QLatin1String("Second setting"))
+                box->setCurrentIndex(box->findData(QString()));
+        }
+        for (auto* edit : dialog.findChildren<QLineEdit*>())
+            if (edit->accessibleName().startsWith(QLatin1String("Values of the first")))
+                edit->setText(QStringLiteral("2^-20, 2^4"));
+        dialog.findChild<QPushButton*>(QStringLiteral("gridStart"))->click();
+        QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+        const auto* view = dialog.findChild<GridView*>();
+        const QAbstractItemModel& cells = *view->model();
+        const QChar star(0x2605);
+        QVERIFY(cells.index(0, 0).data().toString().contains(star) ||
+                cells.index(1, 0).data().toString().contains(star));
+        const auto* below = dialog.findChild<QLabel*>(QStringLiteral("gridDoubt"));
+        QTRY_VERIFY(below->isVisible() && below->width() > view->width() / 2);
+        auto* menu = view->findChild<FigureMenu*>();
+        QVERIFY2(!menu->table(true).contains(star), qPrintable(menu->table(true)));
+        const QTemporaryDir folder;
+        const QString path = folder.filePath(QStringLiteral("map.svg"));
+        menu->save(path);
+        QTRY_VERIFY_WITH_TIMEOUT(!read(path).isEmpty(), kPatience);
+        const QString svg = QString::fromUtf8(read(path)), doubt = dialog.model().doubt();
+        for (const char* words : {"Underflow", "amp-fp16", "1 step"})
+            QVERIFY2(svg.contains(QLatin1String(words)), words);
+        QVERIFY2(!doubt.isEmpty() && svg.contains(doubt.section(u' ', 0, 3)), qPrintable(doubt));
     }
 
     void keysOpenIt() {

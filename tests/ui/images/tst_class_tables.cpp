@@ -11,6 +11,7 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 
+#include <QScopeGuard>
 #include <QSet>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -30,6 +31,8 @@ private slots:
     void cellsShowTheirShare();
     void savedTablesTellTheSame();
     void scaleStandsBelowTheNames();
+    void filesHaveTheShares();
+    void mistakesAreSeenInTheDark();
 };
 
 /// Beside the rows and below the columns; a table of digits has the digits.
@@ -188,6 +191,47 @@ void TestClassTables::scaleStandsBelowTheNames() {
     const QFontMetrics metrics(scaledFont(view.font(), 0.85));
     QVERIFY2(first >= table.bottom() + metrics.height(),
              qPrintable(QStringLiteral("%1 of %2").arg(first).arg(table.bottom())));
+}
+
+/// Also those of a window whose cells have no room for them.
+void TestClassTables::filesHaveTheShares() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.resize(330, 150);
+    view.show();
+    QVERIFY(test::isActive(&view));
+    view.setTarget(constant(10, 1));
+    view.setPictures(1, {constant(10, 0.5f)});
+    const auto shares = [](const QImage& image) { // black, while other letters are dark grey
+        const int text = qGray(paperColors().text.rgb());
+        int pixels = 0;
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                pixels += qGray(image.pixel(x, y)) < text - 8;
+        return pixels;
+    };
+    const QRect table = view.view(0).pictureRect().toAlignedRect().adjusted(1, 1, -1, -1);
+    QCOMPARE(shares(view.view(0).grab(table).toImage()), 0);
+    const int inFile = shares(view.picture(paperColors()));
+    QVERIFY2(inFile > 500, qPrintable(QString::number(inFile)));
+}
+
+/// A cell of mistakes stands out from the ground, and its share can be read.
+void TestClassTables::mistakesAreSeenInTheDark() {
+    applyTheme(*qApp, Theme::Dark);
+    const auto light = qScopeGuard([] { applyTheme(*qApp, Theme::Light); });
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.resize(900, 300);
+    view.show();
+    QVERIFY(test::isActive(&view));
+    view.setTarget(constant(3, 1));
+    view.setPictures(1, {constant(3, 0.86f)});
+    const QImage image = view.view(0).grab().toImage();
+    const QPoint corner = view.view(0).pictureRect().topLeft().toPoint() + QPoint(2, 2);
+    const double seen = contrast(image.pixelColor(corner), colorsFor(view.palette()).background);
+    QVERIFY2(seen >= 3, qPrintable(QString::number(seen)));
+    QVERIFY(contrast(image.pixelColor(corner), colorsFor(view.palette()).window) >= 2.5);
 }
 
 } // namespace tst_class_tables

@@ -9,6 +9,7 @@
 #include "ui/images/image_view.h"
 #include "ui/images/pane_titles.h"
 #include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/translated.h"
 #include "ui/panels/scaler_panel.h"
@@ -431,8 +432,7 @@ void TestLaneTitles::captionsCutNoName() {
     QTRY_COMPARE(pictures.view(3).shownTitle(), QStringLiteral("D"));
 }
 
-/// Who opens a file of pictures cannot point at a letter: what is shortened in a narrow window is
-/// continued on the next line there.
+/// Nobody can point at a letter in a file: long titles go on there in further lines.
 void TestLaneTitles::savedPicturesHaveWholeTitles() {
     CompareView pictures;
     const auto shown = [&pictures](const QStringList& titles) {
@@ -442,21 +442,23 @@ void TestLaneTitles::savedPicturesHaveWholeTitles() {
         QCoreApplication::processEvents();
         return pictures.view(1).shownTitle();
     };
-    const QStringList titles = laneTitles(withLanes("fp32,amp-fp16,amp-fp16,amp-bf16,fp8,fp16",
-                                                    {"lanes.1.scaler.init_scale=16777216"}));
+    const QStringList titles = laneTitles(
+        withLanes("fp32,amp-fp16,amp-fp16,amp-bf16,fp8,fp16",
+                  {"lanes.1.scaler.init_scale=16777216", "lanes.1.scaler.growth_interval=777"}));
     const QString brief = shown(titles);
     QVERIFY2(!brief.contains(u'^'), qPrintable(brief));
-    const QImage image = pictures.picture();
+    const QImage image = pictures.picture(paperColors());
     QCOMPARE(pictures.view(1).shownTitle(), brief); // the window stays as it is
     QStringList others = titles;
     others[1].replace(QStringLiteral("2^24"), QStringLiteral("2^20"));
     QVERIFY(others != titles);
     QCOMPARE(shown(others), brief);
-    const QImage other = pictures.picture();
+    const QImage other = pictures.picture(paperColors());
     QCOMPARE(image.size(), other.size());
     QVERIFY(image != other); // the scale can be read
     shown(QStringList(6, QStringLiteral("a")));
-    QVERIFY(pictures.picture().height() < image.height()); // no line more than the titles need
+    QVERIFY(pictures.picture(paperColors()).height() <
+            image.height()); // no line more than the titles need
 }
 
 void TestLaneTitles::shownEverywhere() {

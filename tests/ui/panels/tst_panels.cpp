@@ -70,6 +70,7 @@ private slots:
     void copyingNothingIsNoFault();
     void largeStepsAreNotCutOff();
     void bannerComesAndGoes();
+    void bannerHoldsNoticesBack();
     void bannerOffersWhatToDo();
     void everyControlHasAName();
 };
@@ -317,6 +318,31 @@ void TestPanels::bannerComesAndGoes() {
     QCOMPARE(edge().rgb(), colors.accent.rgb());
     banner.showText(QStringLiteral("It did not."));
     QCOMPARE(edge().rgb(), colors.error.rgb());
+}
+
+/// An audience sees errors, but no notices; those are there afterwards.
+void TestPanels::bannerHoldsNoticesBack() {
+    Banner banner;
+    const QSignalSpy held(&banner, &Banner::heldBack);
+    banner.showNotice(QStringLiteral("Before"));
+    banner.holdNoticesBack(true);
+    QVERIFY(banner.isHidden());
+    banner.holdNoticesBack(false);
+    QVERIFY(banner.isVisible());
+    banner.dismiss();
+    banner.holdNoticesBack(true);
+    banner.showNotice(QStringLiteral("Meanwhile"));
+    QVERIFY(banner.isHidden());
+    QCOMPARE(held.size(), 1);
+    QCOMPARE(held[0][0].toString(), QStringLiteral("Meanwhile"));
+    banner.holdNoticesBack(false);
+    QVERIFY(banner.isVisible() && banner.text() == QStringLiteral("Meanwhile"));
+    banner.holdNoticesBack(true);
+    banner.showText(QStringLiteral("It did not."));
+    QVERIFY(banner.isVisible());
+    banner.dismiss();
+    banner.holdNoticesBack(false);
+    QVERIFY(banner.isHidden()); // nothing waits
 }
 
 void TestPanels::bannerOffersWhatToDo() {

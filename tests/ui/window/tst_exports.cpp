@@ -189,7 +189,9 @@ void TestExports::valuesOfAPlot() {
 }
 
 void TestExports::pictures() {
-    Opened opened(tinyConfig(5));
+    WindowOptions options;
+    options.theme = Theme::Dark;
+    Opened opened(tinyConfig(5), options);
     MainWindow& window = opened.window;
     QVERIFY(trainsTo(window, 5));
     const QString path = opened.folder.filePath(QStringLiteral("lanes.png"));
@@ -199,14 +201,15 @@ void TestExports::pictures() {
     save->trigger();
     QTRY_VERIFY(QFile::exists(path));
     auto* view = window.findChild<CompareView*>();
-    const QImage clean = view->picture();
+    const QImage clean = view->picture(paperColors());
     QImage saved = QImage(path).convertToFormat(clean.format());
     saved.setDevicePixelRatio(clean.devicePixelRatio()); // which no file has
     QCOMPARE(saved, clean);
+    QCOMPARE(saved.pixelColor(2, 2), QColor(Qt::white));
     // the mark of the pixel that is read is no part of them
     QTest::keyClick(view, Qt::Key_Right);
     QVERIFY2(view->readout().startsWith(QStringLiteral("x ")), qPrintable(view->readout()));
-    QCOMPARE(view->picture(), clean);
+    QCOMPARE(view->picture(paperColors()), clean);
     QVERIFY(view->readout().startsWith(QStringLiteral("x "))); // it stays in the window
     // beside the pictures, too
     QVERIFY(view->actions().contains(save));

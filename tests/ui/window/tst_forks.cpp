@@ -12,9 +12,9 @@
 #include <QDir>
 #include <QLocale>
 #include <QMenu>
+#include <QPushButton>
 #include <QStatusBar>
 #include <QTest>
-#include <QPushButton>
 #include <QToolButton>
 #include <algorithm>
 

@@ -1,16 +1,20 @@
 // What an audience reads beside the gradients, and the messages that it sees.
 #include "tests/support/fed_run.h"
 #include "tests/support/presented_window.h"
+#include "ui/dialogs/grid_dialog.h"
 #include "ui/images/compare_view.h"
+#include "ui/panels/banner.h"
 #include "ui/panels/figure_strip.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QComboBox>
 #include <QLabel>
 #include <QRegularExpression>
 #include <QSplitter>
 #include <QStandardPaths>
 #include <QStatusBar>
+#include <QToolButton>
 
 namespace tst_presented_figures {
 
@@ -29,6 +33,9 @@ private slots:
     void scalesAreWrittenAsInThePlots();
     void plotsBesideGradientsAreWide();
     void tellsWhatWasSaved();
+    void messagesCoverNoFigure();
+    void noticesWait();
+    void mapsAreRead();
 };
 
 void TestPresentedFigures::figuresHaveTheWholeWidth_data() {
@@ -165,6 +172,78 @@ void TestPresentedFigures::tellsWhatWasSaved() {
     QVERIFY(!state->isVisible()); // whose place the message has
     window.statusBar()->clearMessage();
     QVERIFY(state->isVisible());
+}
+
+/// A message stands in place of the sentence: axes and legends stay in sight.
+void TestPresentedFigures::messagesCoverNoFigure() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    present(window);
+    const auto* message = window.findChild<QLabel*>(QStringLiteral("presentationMessage"));
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    const auto placeOf = [&window](const QWidget& part) {
+        return QRect(part.mapTo(&window, QPoint()), part.size());
+    };
+    for (const QSize size : {QSize(1280, 720), QSize(1920, 1080)}) {
+        window.resize(size);
+        window.statusBar()->showMessage(QStringLiteral("Saved as plots.svg"));
+        QTRY_COMPARE(message->geometry(), placeOf(*headline));
+        QVERIFY(message->isVisible());
+        QVERIFY(message->height() >= message->fontMetrics().height() + 2 * message->frameWidth());
+        QVERIFY(!message->geometry().intersects(placeOf(window.plots())));
+        QVERIFY(!message->geometry().intersects(placeOf(*window.findChild<CompareView*>())));
+        QVERIFY(!message->geometry().intersects(placeOf(*window.findChild<FigureStrip*>())));
+    }
+}
+
+/// What the operator was told before takes no room from the figures.
+void TestPresentedFigures::noticesWait() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    auto* banner = window.findChild<Banner*>();
+    banner->showNotice(QStringLiteral("Saved runs opened: 4."));
+    present(window);
+    QVERIFY(!banner->isVisible());
+    banner->showNotice(QStringLiteral("Another one."));
+    QVERIFY(!banner->isVisible());
+    QCOMPARE(window.statusBar()->currentMessage(), QStringLiteral("Another one."));
+    banner->showText(QStringLiteral("It went wrong."));
+    QVERIFY(banner->isVisible());
+    QVERIFY(banner->fontMetrics().height() > window.fontMetrics().height());
+    banner->showNotice(QStringLiteral("Another one."));
+    QTest::keyClick(&window, Qt::Key_F5);
+    QTRY_VERIFY(banner->isVisible());
+    QCOMPARE(banner->text(), QStringLiteral("Another one."));
+}
+
+/// The letters and cells of figures in dialogs are as large as those of the plots.
+void TestPresentedFigures::mapsAreRead() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    present(window);
+    window.resize(1920, 1080);
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->text() == QString::fromUtf8("&Map of two settings…")) action->trigger();
+    auto* dialog = window.findChild<GridDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    const int line = window.fontMetrics().height();
+    const auto lettersOf = [dialog] {
+        QList<int> heights;
+        for (const QWidget* each : dialog->figure())
+            heights << each->fontMetrics().height();
+        return heights;
+    };
+    for (const int letters : lettersOf())
+        QVERIFY2(letters > 1.5 * line, qPrintable(QString::number(letters)));
+    QVERIFY(dialog->findChild<QComboBox*>()->fontMetrics().height() < 1.2 * line);
+    QVERIFY(dialog->height() > 0.8 * window.height());
+    window.findChild<QToolButton*>(QStringLiteral("leavePresentation"))->click();
+    for (const int letters : lettersOf())
+        QCOMPARE(letters, line);
+    QVERIFY(dialog->height() < 0.8 * 1080);
 }
 
 } // namespace tst_presented_figures
