@@ -88,11 +88,16 @@ void CommandFiles::checkFile(const std::string& option, const std::string& file)
     if (target.empty()) target = file;
     if (!isRunFile(target.filename().string())) return;
     const std::filesystem::path folder = wholePath(folderOf(target.string()));
+    const auto refuse = [&](const std::string& run) {
+        throw InputError(Message::data(option + ": " + quotedText(file) +
+                                       " is not allowed: the run in " + quotedText(run) +
+                                       " may have a file of that name; choose another one"));
+    };
     for (const std::string& run : m_runs)
-        if (folder == wholePath(run))
-            throw InputError(Message::data(option + ": " + quotedText(file) +
-                                           " is not allowed: the run in " + quotedText(run) +
-                                           " may have a file of that name; choose another one"));
+        if (folder == wholePath(run)) refuse(run);
+    bool held = false;
+    checkOption(option, [&] { held = holdsRun(folder.string()); });
+    if (held) refuse(folderOf(target.string()));
 }
 
 CommandFiles filesOfRun(const RunOptions& options, const RunConfig& config,

@@ -29,7 +29,7 @@ public:
     /// one that is read.
     void checkFolder(const std::string& out, std::span<const std::string> names) const;
     /// Does the same for a single file, which must not be called as a file of one of the runs
-    /// either, in its folder.
+    /// either, in its folder, nor as one of whatever run is there.
     void checkFile(const std::string& option, const std::string& file) const;
 
 private:

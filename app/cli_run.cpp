@@ -94,23 +94,37 @@ RunOutcome outcomeOf(const Experiment& experiment) {
     return experiment.stopReason().empty() ? RunOutcome::Interrupted : RunOutcome::Stopped;
 }
 
+/// What a run begins with.
+struct Start {
+    std::optional<RunConfig> config;      // of a new run
+    std::optional<ExperimentState> state; // of a run that continues
+    std::string checkpoint;               // its path
+    std::vector<Assignment> edits;        // given beside it
+    bool moved = false;                   // other places were, see isPlace()
+    std::string note;                     // a sentence about the given options
+    std::optional<RunPast> past;          // the rows that the run has so far
+};
+
 /// The steps of a run, with everything that follows them.
 class Loop {
 public:
     /// `events` came before the first step.
-    Loop(Experiment& experiment, const RunOptions& options, const RunPast* past,
+    Loop(Experiment& experiment, const RunOptions& options, const Start& start,
          std::vector<Event> events)
         : m_experiment(experiment), m_infos(lanesFrom(0)),
           m_lanes(noSums(experiment, m_infos.size())), m_sweeps(options.experiment.swept()),
           m_countEvery(options.countGradients), m_saveEvery(options.checkpointEvery),
           m_begin(experiment.step()), m_events(std::move(events)) {
         std::error_code ignored;
+        const RunPast* const past = start.past ? &*start.past : nullptr;
         m_goesOnHere = past && std::filesystem::equivalent(past->folder, options.out, ignored);
+        const bool kept = start.state && start.state->keepsBest;
+        m_isChanged = start.moved || !m_events.empty() || (options.keepBest && !kept);
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), m_infos,
                             experiment.target(), extraMetrics(experiment), past);
-        beginBest(options, past);
+        beginBest(options, past, kept);
         if (!options.tensorboard.empty()) {
             m_board.emplace(options.tensorboard, m_infos, experiment.step(), [this] {
                 if (m_progress) m_progress->endLine();
@@ -123,6 +137,7 @@ public:
     }
 
     void go(const SignalWatch& signals) {
+        if (m_goesOnHere && m_isChanged) saveChange();
         while (!m_experiment.finished() && m_experiment.stopReason().empty() &&
                !signals.interrupted()) {
             countGradients();
@@ -231,21 +246,32 @@ private:
         return true;
     }
 
+    /// Writes what the run was told beside its checkpoint into a new one: after a kill nobody would
+    /// tell it again.
+    void saveChange() {
+        RunBatch batch;
+        batch.events = std::exchange(m_events, {}); // a checkpoint's edits are told already
+        if (!batch.empty()) take(batch);
+        save();
+    }
+
     void save() {
         ExperimentState state = m_experiment.state();
         state.run = m_files->id();
+        state.keepsBest = m_best.has_value();
         const CheckpointText text(state, HALFSCOPE_VERSION);
         if (m_board) m_board->sync();
         m_files->place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
         m_saved = state.step;
     }
 
-    /// Begins to keep the best weights where that is asked for, or a run goes on that did.
-    void beginBest(const RunOptions& options, const RunPast* past) {
+    /// Begins to keep the best weights where that is asked for, or a run goes on that did: `kept`,
+    /// or by what its folder has.
+    void beginBest(const RunOptions& options, const RunPast* past, bool kept) {
         if (!m_files) return;
         const std::vector<LaneInfo> all = lanesOf(m_experiment.recorded()); // with forks to come
-        bool keeps = options.keepBest;
-        for (const LaneInfo& lane : all)
+        bool keeps = options.keepBest || kept;
+        for (const LaneInfo& lane : all) // checkpoints of earlier versions do not tell
             keeps = keeps || (past && BestFiles::has(options.out, lane.name));
         if (!keeps) return;
         m_best.emplace(*m_files, options.out);
@@ -412,6 +438,7 @@ private:
     bool m_hasRows = false; ///< in m_lanes
     const int m_countEvery, m_saveEvery;
     bool m_goesOnHere = false;           ///< in the folder of the checkpoint
+    bool m_isChanged = false;            ///< the checkpoint does not have what was given beside it
     const int64_t m_begin;               ///< the step before the first one
     std::vector<Event> m_events;         // since the last step
     int64_t m_saved = -1;                // the step of the last checkpoint; -1: none
@@ -431,16 +458,6 @@ private:
 
 namespace {
 
-/// What a run begins with.
-struct Start {
-    std::optional<RunConfig> config;      // of a new run
-    std::optional<ExperimentState> state; // of a run that continues
-    std::string checkpoint;               // its path
-    std::vector<Assignment> edits;        // given beside it
-    std::string note;                     // a sentence about the given options
-    std::optional<RunPast> past;          // the rows that the run has so far
-};
-
 /// Whether a setting only says where a machine has its devices and files: no number of a run
 /// depends on it.
 bool isPlace(const Field& field) {
@@ -454,10 +471,14 @@ Start resumedStart(const RunOptions& options) {
     start.checkpoint = checkpointAt(options.resume);
     start.state = readCheckpoint(start.checkpoint);
     for (Assignment& each : given) {
-        if (isPlace(*each.field))
-            setField(start.state->recorded, each.lane, each.field->key, each.value);
-        else
+        if (!isPlace(*each.field)) {
             start.edits.push_back(std::move(each));
+            continue;
+        }
+        RunConfig& recorded = start.state->recorded;
+        const FieldValue before = each.field->get(recorded, each.lane);
+        setField(recorded, each.lane, each.field->key, each.value);
+        start.moved = start.moved || each.field->get(recorded, each.lane) != before;
     }
     if (options.out.empty()) return start;
     std::string folder = std::filesystem::path(start.checkpoint).parent_path().string();
@@ -548,7 +569,7 @@ int run(const RunOptions& options) {
     if (start.past && !start.past->rows && !options.quiet)
         printNote("The rows up to step " + std::to_string(start.past->step) +
                   " are not beside the checkpoint: the tables begin with the next one.\n");
-    Loop loop(experiment, options, start.past ? &*start.past : nullptr, std::move(events));
+    Loop loop(experiment, options, start, std::move(events));
     loop.go(signals);
     loop.saveAtEnd(signals);
     loop.close(options);

@@ -13,6 +13,11 @@ JsonText& JsonText::operator[](std::string_view key) {
     return m_members.emplace_back(std::string(key), JsonText()).second;
 }
 
+void JsonText::add(std::string_view key, JsonText value) {
+    m_kind = Kind::Object;
+    m_members.emplace_back(std::string(key), std::move(value));
+}
+
 void JsonText::push_back(JsonText value) {
     m_members.emplace_back(std::string(), std::move(value));
 }

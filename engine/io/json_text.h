@@ -26,6 +26,8 @@ public:
     /// Returns the value of a key, which is null at first; keys stay in the order in which they
     /// came.
     JsonText& operator[](std::string_view key);
+    /// Adds a key that is not there yet, without looking for it among the others.
+    void add(std::string_view key, JsonText);
     void push_back(JsonText);
     /// Returns the text, indented by four spaces as in files, with a line end.
     std::string text() const;

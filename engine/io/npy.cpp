@@ -185,7 +185,9 @@ void parseHeader(std::string_view text, const std::string& path, Header& to) {
             to.info.shape = header.shape();
             shape = true;
         } else {
-            refuse(path, {phrase("Files", "its header has the key %1, once more than it may"),
+            const bool known = key == "descr" || key == "fortran_order" || key == "shape";
+            refuse(path, {known ? phrase("Files", "its header has the key %1 twice")
+                                : phrase("Files", "its header has the key %1, which is not known"),
                           quotedText(key)});
         }
         if (header.take(',')) continue;
@@ -211,7 +213,7 @@ Header headerOf(const NpySource& file) {
     readAll(file, magic);
     if (std::memcmp(magic.data(), "\x93NUMPY", 6) != 0)
         refuse(path, phrase("Files", "it does not begin as one"));
-    const int version = magic[6];
+    const int version = static_cast<unsigned char>(magic[6]);
     if (version < 1 || version > 3)
         refuse(path, {phrase("Files", "version %1 is not known: 1 to 3"), version});
     std::array<unsigned char, 4> length{};

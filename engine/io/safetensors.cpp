@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 namespace halfscope {
@@ -19,7 +20,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "files are read as they are");
 
-constexpr size_t kMostHeader = kMostJsonBytes;
+constexpr size_t kMostHeader = kJsonOfArrays.bytes;
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kMostAxes = 32;
 constexpr const char* kMetadataKey = "__metadata__";
@@ -146,15 +147,20 @@ struct Header {
 Header readHeader(InputFile& file, const std::string& path) {
     uint64_t length = 0;
     readAll(file, path, {reinterpret_cast<char*>(&length), sizeof length});
-    if (length > kMostHeader || static_cast<int64_t>(length) > file.size() - int64_t{kLengthBytes})
+    if (length > kMostHeader ||
+        static_cast<int64_t>(length) > file.size() - int64_t{kLengthBytes}) {
+        char first = ' ';
+        if (file.read({&first, 1}) == 0 || first != '{')
+            refuse(path, phrase("Files", "it does not begin as one"));
         refuse(path, {phrase("Files", "a header of %1 bytes does not fit: the file has %2, and at "
                                       "most %3 are read"),
                       length, file.size(), kMostHeader});
+    }
     std::string text(static_cast<size_t>(length), '\0');
     readAll(file, path, text);
     JsonTree tree = [&] {
         try {
-            return parseStrictJson(text, kMostHeader);
+            return parseStrictJson(text, kJsonOfArrays);
         } catch (const InputError& error) {
             refuse(path, error.message());
         }
@@ -166,9 +172,9 @@ Header readHeader(InputFile& file, const std::string& path) {
 } // namespace
 
 const ArrayInfo* SafetensorsInfo::find(std::string_view name) const {
-    const auto found = std::find_if(arrays.begin(), arrays.end(),
-                                    [name](const ArrayInfo& each) { return each.name == name; });
-    return found == arrays.end() ? nullptr : &*found;
+    const auto nameAt = [this](size_t i) -> std::string_view { return arrays[i].name; };
+    const auto found = std::ranges::lower_bound(byName, name, {}, nameAt);
+    return found == byName.end() || nameAt(*found) != name ? nullptr : &arrays[*found];
 }
 
 SafetensorsInfo safetensorsInfo(const std::string& path) {
@@ -187,6 +193,10 @@ SafetensorsInfo safetensorsInfo(const std::string& path) {
             return a.offset != b.offset ? a.offset < b.offset : bytes(a) < bytes(b);
         });
     checkPlaces(info.arrays, path, header.end, file.size());
+    info.byName.resize(info.arrays.size());
+    std::iota(info.byName.begin(), info.byName.end(), size_t{0});
+    std::ranges::sort(info.byName, {},
+                      [&info](size_t i) -> std::string_view { return info.arrays[i].name; });
     return info;
 }
 

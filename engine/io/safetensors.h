@@ -16,6 +16,7 @@ using SafetensorsMetadata = std::map<std::string, std::string>;
 
 struct SafetensorsInfo {
     std::vector<ArrayInfo> arrays; ///< in the order of their values
+    std::vector<size_t> byName;    ///< their indices in the order of their names
     SafetensorsMetadata metadata;
 
     /// Returns nullptr when there is no array of that name.

@@ -14,9 +14,7 @@ namespace halfscope {
 
 namespace {
 
-constexpr size_t kMaxDepth = 8;   // the formats need 4; more is a mistake or an attack
-constexpr size_t kMaxKeys = 1000; // in one object; the formats need 200, and each key is compared
-constexpr size_t kMaxValues = 1000000;  // in a file: far above 100,000 edits of five values
+constexpr size_t kMaxDepth = 8;         // the formats need 4; more is a mistake or an attack
 constexpr size_t kValuesBetween = 1024; // values read between two looks at whether to go on
 
 /// Returns "line 3, column 5" for a byte; both count from 1.
@@ -63,6 +61,7 @@ Message overflowReason(std::string_view message) {
 /// looks through all its values whenever an object ends, which takes minutes for a list of objects.
 class Builder final : public nlohmann::json_sax<Json> {
 public:
+    explicit Builder(const JsonLimits& most) : m_most(most) {}
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
     bool number_integer(number_integer_t value) override { return add(value); }
@@ -80,9 +79,9 @@ public:
         level.key = key;
         if (!level.keys.insert(key).second)
             throw InputError(placed(phrase("Files", "the key occurs twice in the same object")));
-        if (level.keys.size() > kMaxKeys)
+        if (level.keys.size() > m_most.keys)
             throw InputError(
-                placed({phrase("Files", "more than %1 keys in one object"), kMaxKeys}));
+                placed({phrase("Files", "more than %1 keys in one object"), m_most.keys}));
         // operator[] would look through all keys once more
         Json::object_t::Container& members = level.value->get_ref<Json::object_t&>();
         if (members.size() == members.capacity()) grow(members);
@@ -139,8 +138,8 @@ private:
     }
 
     Json* put(Json value) {
-        if (++m_values > kMaxValues)
-            throw InputError(placed({phrase("Files", "more than %1 values"), kMaxValues}));
+        if (++m_values > m_most.values)
+            throw InputError(placed({phrase("Files", "more than %1 values"), m_most.values}));
         if (m_values % kValuesBetween == 0) checkCancelled();
         if (m_open.empty()) return &(m_root.root() = std::move(value));
         const Level& level = m_open.back();
@@ -163,6 +162,7 @@ private:
         return true;
     }
 
+    const JsonLimits m_most;
     JsonTree m_root;
     std::vector<Level> m_open;
     size_t m_values = 0;
@@ -170,16 +170,16 @@ private:
 
 } // namespace
 
-JsonTree parseStrictJson(std::string_view text, size_t mostBytes) {
-    if (text.size() > mostBytes)
+JsonTree parseStrictJson(std::string_view text, const JsonLimits& most) {
+    if (text.size() > most.bytes)
         throw InputError(phrase("Files", "%1 bytes are not allowed: at most %2"), text.size(),
-                         mostBytes);
+                         most.bytes);
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         throw InputError(phrase("Files", "the file is empty"));
     const auto fail = [text](size_t byte, const Message& reason) {
         throw InputError(phrase("Files", "%1: not valid JSON: %2"), placeOf(text, byte), reason);
     };
-    Builder builder;
+    Builder builder(most);
     try {
         Json::sax_parse(text.begin(), text.end(), &builder);
     } catch (const Builder::NotJson& error) {

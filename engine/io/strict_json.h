@@ -1,6 +1,6 @@
 // JSON as the program's files need it: an error tells line and column, and duplicate keys, too deep
-// nesting and too many keys or values are refused. Time and memory grow in proportion to the length
-// of the text. The readers know what the keys mean.
+// nesting and too many keys or values are refused. Time and memory grow with the length of the text
+// and not with its square. The readers know what the keys mean.
 #pragma once
 
 #include "engine/core/message.h"
@@ -51,9 +51,19 @@ private:
 };
 using JsonTree = JsonTreeOf<Json>;
 
+/// The most that a text may have.
+struct JsonLimits {
+    size_t bytes = kMostJsonBytes;
+    size_t keys = 1000;      ///< in one object; settings need 200, and readers compare each key
+    size_t values = 1000000; ///< far above 100,000 edits of five values
+};
+/// For texts with an entry for each array of a network: only their length is limited. Whoever reads
+/// them must not look for one key after the other.
+inline constexpr JsonLimits kJsonOfArrays{.keys = kMostJsonBytes, .values = kMostJsonBytes};
+
 /// Parses a text. Throws InputError in one line: "line 3, column 5: not valid JSON: ...". Can be
 /// cancelled, see core/cancel.h.
-JsonTree parseStrictJson(std::string_view text, size_t mostBytes = kMostJsonBytes);
+JsonTree parseStrictJson(std::string_view text, const JsonLimits& most = {});
 
 /// Whether a value is this text. The library's == would first make a value of the text, and must
 /// not throw.

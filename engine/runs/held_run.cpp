@@ -24,7 +24,7 @@ std::string pathIn(const std::string& folder, const char* name) {
 /// Returns the id in the manifest, or an empty text.
 std::string idIn(const std::string& folder) {
     try {
-        return manifestOf(readFile(pathIn(folder, run_file::kManifest), kMostManifestBytes)).run;
+        return readManifest(pathIn(folder, run_file::kManifest)).run;
     } catch (const InputError&) {
         return {};
     }

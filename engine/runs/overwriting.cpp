@@ -92,9 +92,9 @@ bool hasEarlierRun(const fs::path& folder) {
 }
 
 /// Whether a run was killed in the folder before all its files had their names.
-bool hasRemains(const std::string& folder, std::span<const std::string> names) {
-    const std::vector<std::string> all = namesIn(folder, Entries::Files);
-    return std::ranges::any_of(all, [names](const std::string& each) {
+bool hasRemains(const std::string& folder) {
+    const std::vector<std::string> all = namesIn(folder, Entries::Files), names = runFileNames();
+    return std::ranges::any_of(all, [&names](const std::string& each) {
         return isTemporaryName(each) && std::ranges::any_of(names, [&each](const auto& name) {
                    return each.starts_with("." + name + ".");
                });
@@ -137,6 +137,10 @@ void keepRead(std::span<const ReadPath> all, const std::string& file) {
                              pathText(file), each.name);
 }
 
+bool holdsRun(const std::string& folder) {
+    return hasManifest(folder) || hasEarlierRun(folder) || hasRemains(folder);
+}
+
 bool isRecorded(const std::string& folder) {
     const std::string settings = (fs::path(folder) / run_file::kExperiment).string();
     try {
@@ -161,9 +165,7 @@ void keepForeign(const std::string& folder, std::span<const std::string> but) {
                fs::symlink_status(fs::path(folder) / name, ignored).type() ==
                    fs::file_type::regular;
     });
-    if (found == names.end() || hasManifest(folder) || hasEarlierRun(folder) ||
-        hasRemains(folder, names))
-        return;
+    if (found == names.end() || holdsRun(folder)) return;
     throw InputError(phrase("Files", "%1 is not the file of a run, and a run would replace or "
                                      "remove it; move it away, or choose another folder"),
                      pathText((fs::path(folder) / *found).string()));

@@ -30,6 +30,9 @@ void keepRead(std::span<const ReadPath>, const std::string& folder,
 /// .csv, as data in folders do not.
 void keepRead(std::span<const ReadPath>, const std::string& file);
 
+/// Whether a run has written into a folder, be it one of an earlier version, or one that trains
+/// there now or was killed.
+bool holdsRun(const std::string& folder);
 /// Whether a folder has a training that was recorded in PyTorch, see TaskKind::Recorded.
 bool isRecorded(const std::string& folder);
 /// Throws InputError where it has.

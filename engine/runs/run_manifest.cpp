@@ -2,6 +2,8 @@
 #include "engine/runs/run_manifest.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/input_file.h"
 #include "engine/io/json_text.h"
 
 #include <algorithm>
@@ -70,7 +72,7 @@ std::string manifestText(const RunManifest& manifest) {
 }
 
 RunManifest manifestOf(std::string_view text) {
-    const JsonTree tree = parseStrictJson(text, kMostManifestBytes);
+    const JsonTree tree = parseStrictJson(text, {.bytes = kMostManifestBytes});
     const Json& root = tree.root();
     if (!root.is_object())
         throw InputError(phrase("Files", "%1 is not a manifest: it must be an object"),
@@ -106,6 +108,15 @@ RunManifest manifestOf(std::string_view text) {
         manifest.files[name] = bytes.get<int64_t>();
     }
     return manifest;
+}
+
+RunManifest readManifest(const std::string& path) {
+    const std::string text = readFile(path, kMostManifestBytes);
+    try {
+        return manifestOf(text);
+    } catch (const InputError& error) {
+        throw InputError(within(pathText(path), error.message()));
+    }
 }
 
 } // namespace halfscope

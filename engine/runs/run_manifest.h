@@ -26,5 +26,8 @@ std::string manifestText(const RunManifest&);
 /// Reads a manifest. Throws InputError "KEY: VALUE is not allowed: ..." for whatever manifestText()
 /// does not write.
 RunManifest manifestOf(std::string_view text);
+/// Reads the manifest in a file. Throws InputError "PATH: ...", also for a file that cannot be
+/// read.
+RunManifest readManifest(const std::string& path);
 
 } // namespace halfscope

@@ -95,7 +95,7 @@ RunPast readPast(const std::string& folder, const std::string& run, int64_t step
                                          "tells whose they are; the checkpoint's run can go on in "
                                          "another folder, without them"),
                          pathText(folder));
-    if (manifestOf(readFile(manifest, kMostManifestBytes)).run != run)
+    if (readManifest(manifest).run != run)
         throw InputError(phrase("Files", "%1: another run has begun in this folder since the "
                                          "checkpoint was written"),
                          pathText(folder));
@@ -116,8 +116,7 @@ bool holdsPast(const std::string& folder, const std::string& run, int64_t step) 
     const bool rows = isThere(place / run_file::kSteps);
     if (!isThere(place / run_file::kManifest)) return rows;
     try {
-        const std::string path = (place / run_file::kManifest).string();
-        const RunManifest manifest = manifestOf(readFile(path, kMostManifestBytes));
+        const RunManifest manifest = readManifest((place / run_file::kManifest).string());
         return manifest.run != run || (rows && manifest.after < step);
     } catch (const InputError&) {
         return true;

@@ -128,7 +128,7 @@ public:
                                     m_planned.begin() +
                                         static_cast<std::ptrdiff_t>(config.lanes.size()));
         m_ends.resize(lanes.size());
-        readManifest(info);
+        takeManifest(info);
         Picture target;
         if (exists(run_file::kTarget)) target = pictureOf(run_file::kTarget);
         m_run = std::make_shared<Run>(std::move(info), std::move(lanes), std::move(target));
@@ -204,11 +204,11 @@ private:
     }
 
     /// Reads what the run said of itself when it wrote its last file.
-    void readManifest(RunInfo& info) {
+    void takeManifest(RunInfo& info) {
         if (!exists(run_file::kManifest)) return; // written by an earlier version
         RunManifest manifest;
         try {
-            manifest = manifestOf(readFile(pathTo(run_file::kManifest), kMostManifestBytes));
+            manifest = readManifest(pathTo(run_file::kManifest));
         } catch (const InputError&) {
             lacks(run_file::kManifest);
             return;

@@ -280,7 +280,8 @@ std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
 TrainedOn trainedOnOf(std::string_view text, const std::string& path,
                       std::span<const std::string> lanes, int64_t steps, Phrase counted) {
     try {
-        return readRoot(parseStrictJson(text, kMostSummaryBytes).root(), lanes, steps, counted);
+        return readRoot(parseStrictJson(text, {.bytes = kMostSummaryBytes}).root(), lanes, steps,
+                        counted);
     } catch (const InputError& error) {
         throw InputError(within(pathText(path), error.message()));
     }

@@ -3,7 +3,6 @@
 
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
-#include "engine/io/input_file.h"
 #include "engine/runs/gradient_file.h"
 #include "engine/runs/output_file.h"
 #include "engine/runs/run_manifest.h"
@@ -212,8 +211,7 @@ void RunWriter::cutAtCommonStep() noexcept {
 /// locks.
 void RunWriter::checkOwner() const {
     try {
-        const std::string path = m_folder.pathOf(run_file::kManifest);
-        if (manifestOf(readFile(path, kMostManifestBytes)).run == m_id) return;
+        if (readManifest(m_folder.pathOf(run_file::kManifest)).run == m_id) return;
     } catch (const InputError&) {
         return; // what spoilt the file was not a run
     }

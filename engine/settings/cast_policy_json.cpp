@@ -221,7 +221,7 @@ const std::vector<std::string>& policyOps() {
 
 CastPolicy parseCastPolicy(std::string_view json, const std::string& name) {
     try {
-        return policyFrom(parseStrictJson(json, kMostPolicyBytes).root());
+        return policyFrom(parseStrictJson(json, {.bytes = kMostPolicyBytes}).root());
     } catch (const InputError& error) {
         throw InputError(within(pathText(name), error.message()));
     }

@@ -531,13 +531,13 @@ void checkConfig(const RunConfig& start) {
         for (int lane = 0; lane < lanes; ++lane)
             checkValue(field, field.get(config, lane));
     }
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane) {
+        checkGuards(config.lanes[lane].scaler, lane); // no first scale fits guards that do not
+        checkPrecision(config.lanes[lane], lane);
+    }
     // a fork continues with its parent's scale, so only the first lanes are checked
     for (size_t lane = 0; lane < start.lanes.size(); ++lane)
         checkFirstScale(start.lanes[lane].scaler, lane);
-    for (size_t lane = 0; lane < config.lanes.size(); ++lane) {
-        checkGuards(config.lanes[lane].scaler, lane);
-        checkPrecision(config.lanes[lane], lane);
-    }
     checkTraining(config);
     checkBatches(config);
     checkAdversary(config);

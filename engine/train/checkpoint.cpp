@@ -22,6 +22,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <system_error>
 
 namespace halfscope {
@@ -29,6 +30,7 @@ namespace halfscope {
 namespace {
 
 constexpr const char* kVersion = "1";
+constexpr const char* kSums = "state.sha256";
 /// Takes the place of the header's checksum while that checksum is computed.
 const std::string kNoChecksum(64, '0');
 constexpr int64_t kMostSteps = 1000000000;
@@ -94,14 +96,15 @@ std::string stateText(const ExperimentState& state, std::span<const ArrayView> a
     json["run"] = state.run;
     if (!state.data.empty()) json["data"] = state.data;
     if (!state.damaged.empty()) json["damaged"] = damagedText(state.damaged);
+    if (state.keepsBest) json["keeps_best"] = true;
     JsonText lanes = JsonText::list();
     for (const LaneState& lane : state.lanes)
         lanes.push_back(laneText(lane));
     json["lanes"] = std::move(lanes);
     JsonText& sums = json["sha256"] = JsonText::object();
     for (const ArrayView& each : arrays)
-        sums[each.name] =
-            sha256({reinterpret_cast<const char*>(each.bytes.data()), each.bytes.size()});
+        sums.add(each.name,
+                 sha256({reinterpret_cast<const char*>(each.bytes.data()), each.bytes.size()}));
     return json.text();
 }
 
@@ -161,7 +164,7 @@ private:
 
 JsonTree stateTree(const std::string& text, const std::string& path) {
     try {
-        return parseStrictJson(text);
+        return parseStrictJson(text, kJsonOfArrays);
     } catch (const InputError& error) {
         refuse(path, {phrase("Files", "state, %1"), error.message()});
     }
@@ -252,6 +255,19 @@ std::pair<size_t, std::string> placeOf(const std::string& name, size_t lanes,
     return {lane, std::string(end + 1, last)};
 }
 
+/// Returns the checksums by the names of their arrays.
+std::map<std::string, std::string> sumsOf(const Json& json, const std::string& path) {
+    if (!json.is_object()) refuse(path, {phrase("Files", "%1 must be an object"), kSums});
+    std::map<std::string, std::string> sums;
+    for (const auto& [name, sum] : json.items()) {
+        if (!sum.is_string())
+            refuse(path, {phrase("Files", "%1.%2: %3 is not allowed: %4"), kSums, pathText(name),
+                          shown(sum), phrase("Files", "a text")});
+        sums[name] = sum.get_ref<const std::string&>();
+    }
+    return sums;
+}
+
 TypedBytes stateOf(const std::string& path, const ArrayInfo& info, const std::string& sum) {
     Array array = readSafetensor(path, info);
     if (sha256(textOf(array.bytes)) != sum)
@@ -286,16 +302,20 @@ ExperimentState readWhole(const std::string& path) {
         for (std::string_view keys = reader.text("damaged"); !keys.empty();
              keys.remove_prefix(std::min(keys.size(), kDamagedKey)))
             state.damaged.emplace(keys.substr(0, kDamagedKey));
+    state.keepsBest = reader.has("keeps_best") && reader.truth("keeps_best");
     const Json& lanes = reader.at("lanes");
     if (!lanes.is_array() || lanes.empty() || lanes.size() > kMaxLanes)
         refuse(path, {phrase("Files", "state.lanes must be a list of 1 to %1 lanes"), kMaxLanes});
     for (const Json& each : lanes)
         state.lanes.push_back(
             laneOf(each, path, "state.lanes." + std::to_string(state.lanes.size()), state.step));
-    const Reader sums(reader.at("sha256"), path, "state.sha256");
+    const std::map<std::string, std::string> sums = sumsOf(reader.at("sha256"), path);
     for (const ArrayInfo& info : file.arrays) {
         const auto [lane, name] = placeOf(info.name, state.lanes.size(), path);
-        state.lanes[lane].states[name] = stateOf(path, info, sums.text(info.name.c_str()));
+        const auto sum = sums.find(info.name);
+        if (sum == sums.end())
+            refuse(path, {phrase("Files", "%1.%2 is missing"), kSums, pathText(info.name)});
+        state.lanes[lane].states[name] = stateOf(path, info, sum->second);
     }
     return state;
 }

@@ -26,6 +26,9 @@ struct ExperimentState {
     std::string data{};           ///< see Experiment::dataPrint(); empty when it is not known
     /// The damaged samples that events have named, as damagedKey() of the reasons.
     std::set<std::string> damaged{};
+    /// Whether the run keeps the weights after its best validations. Its folder cannot tell before
+    /// the first of them.
+    bool keepsBest = false;
 };
 
 inline constexpr size_t kDamagedKey = 16; ///< hexadecimal digits

@@ -4,7 +4,6 @@
 #include "engine/core/error.h"
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
-#include "engine/io/input_file.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/settings/fields.h"
@@ -29,7 +28,7 @@ bool exists(const std::string& path) {
 /// Returns nothing where none can be read: then nothing says that a file is not the run's.
 std::optional<RunManifest> manifestAt(const std::string& path) {
     try {
-        return manifestOf(readFile(path, kMostManifestBytes));
+        return readManifest(path);
     } catch (const InputError&) {
         return std::nullopt;
     }

@@ -1,6 +1,7 @@
 // The best validation of a run from outside: what the closing line tells, and the weights that
 // --keep-best keeps.
 #include "engine/io/atomic_file.h"
+#include "engine/train/checkpoint.h"
 #include "tests/support/cli_folder.h"
 
 #include <QDir>
@@ -26,6 +27,7 @@ private slots:
     void isTold();
     void isKept();
     void goesOn();
+    void isNotForgotten();
     void nothingBetterComes();
     void othersAreNotTaken();
     void forksBeginWithIt();
@@ -125,6 +127,32 @@ void TestCliBest::goesOn() {
         {"run", m_table, "--device", "cpu", "--lanes", "fp32", "--steps", "2", "--out", folder});
     QVERIFY2(fresh.code == 0, fresh.error);
     QVERIFY(!QFileInfo::exists(bestOf(folder)));
+}
+
+/// A run that was killed before its first validation keeps them when it goes on.
+void TestCliBest::isNotForgotten() {
+    const QString folder = path("early"), checkpoint = folder + "/checkpoint.safetensors";
+    QStringList words = runInto(folder, {"--steps", "1000000"}); // validated at the end alone
+    words.replaceInStrings("validation.steps=2", "validation.steps=0");
+    QProcess process;
+    process.start(program(), words);
+    while (!QFileInfo::exists(checkpoint))
+        QVERIFY(!process.waitForFinished(1));
+    process.kill();
+    QVERIFY(process.waitForFinished(kPatience));
+    QVERIFY(!QFileInfo::exists(bestOf(folder)));
+    const int64_t step = readCheckpoint(checkpoint.toStdString()).step + 2;
+    const Outcome outcome =
+        call({"run", "--resume", folder, "--out", folder, "--steps", QString::number(step)});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY(QFileInfo::exists(bestOf(folder)));
+    // one that was not asked to does not begin with it
+    const QString plain = path("never");
+    words = runInto(plain, {"--steps", "2"});
+    words.removeAll("--keep-best");
+    QCOMPARE(call(words).code, 0);
+    QCOMPARE(call({"run", "--resume", plain, "--out", plain, "--steps", "4"}).code, 0);
+    QVERIFY(!QFileInfo::exists(bestOf(plain)));
 }
 
 /// They stay as they are, and go with the run into another folder.

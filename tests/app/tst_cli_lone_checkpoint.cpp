@@ -36,6 +36,7 @@ private slots:
     void goesOnBesideOthers();
     void goesOnFromNoRows();
     void rowsOfWhom();
+    void damagedManifest();
     void lostRows();
     void theOneBeforeIsReplaced();
 
@@ -125,6 +126,23 @@ void TestCliLoneCheckpoint::rowsOfWhom() {
     const Outcome rest = goOn(folder, other, {"--steps", "20", "--checkpoint-every", "20"});
     QVERIFY2(rest.code == 0, rest.error);
     checkRows(other, 13, 20);
+}
+
+/// The file is named, and nothing has changed.
+void TestCliLoneCheckpoint::damagedManifest() {
+    const QString folder = copied("damaged");
+    const QByteArray rows = contentOf(folder + "/steps.csv");
+    for (const auto& [content, words] :
+         {std::pair("", "the file is empty"),
+          std::pair("{\"version\": 2}",
+                    "version: 2 is not allowed: 1, the version that this program reads")}) {
+        file("damaged/manifest.json", content);
+        const Outcome outcome = goOn(folder, folder, {"--steps", "20"});
+        QCOMPARE(outcome.code, 2);
+        QCOMPARE(outcome.error,
+                 "halfscope-cli: " + folder.toUtf8() + "/manifest.json: " + words + "\n");
+        QCOMPARE(contentOf(folder + "/steps.csv"), rows);
+    }
 }
 
 void TestCliLoneCheckpoint::lostRows() {

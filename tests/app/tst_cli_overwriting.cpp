@@ -137,6 +137,11 @@ void TestCliOverwriting::refuses_data() {
             (QByteArray(command) + " recorded").constData(), recorded);
     row("a recorded training, sweep", "sweep recorded --sweep optimizer.lr=0.1,0.2", recorded);
     row("a model in the run", "run o --lanes fp32 --onnx o/timing.csv", own("o/timing.csv", "o"));
+    row("a model in another run", "run d.csv --lanes fp32 --onnx o/checkpoint.safetensors",
+        own("o/checkpoint.safetensors", "o"));
+    row("a map in another run",
+        "sweep d.csv --lanes fp32 --sweep optimizer.lr=0.1,0.01 --csv o/experiment.json",
+        own("o/experiment.json", "o").replace("--onnx", "--csv"));
 }
 
 /// One sentence names the option and the file, and nothing has changed.

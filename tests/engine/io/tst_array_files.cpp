@@ -228,6 +228,7 @@ void TestArrayFiles::refuses_data() {
     row("npy: empty", "a.npy", "", "cut off");
     row("npy: a text", "a.npy", "0.5 0.25 0.125\n", "it does not begin as one");
     row("npy: version", "a.npy", npyBytes(kF4, kSix, 4), "version 4 is not known: 1 to 3");
+    row("npy: large version", "a.npy", npyBytes(kF4, kSix, '\xb9'), "version 185 is not known");
     row("npy: cut", "a.npy", npy.substr(0, npy.size() - 1), "23 bytes of values are not the shape");
     row("npy: too much", "a.npy", npy + "x", "25 bytes of values are not the shape (2, 3)");
     row("npy: header cut", "a.npy", npy.substr(0, 40), "cut off");
@@ -247,7 +248,10 @@ void TestArrayFiles::refuses_data() {
          "is neither numbers nor bool; a.astype(numpy.float32) makes numbers of it where it can");
     dict("npy: no truth", "{'descr': '<f4', 'fortran_order': 0, 'shape': (6,)}",
          "fortran_order must be True or False");
-    dict("npy: twice", "{'descr': '<f4', 'descr': '<f4', 'shape': (6,)}", "the key \"descr\"");
+    dict("npy: twice", "{'descr': '<f4', 'descr': '<f4', 'shape': (6,)}",
+         "the key \"descr\" twice");
+    dict("npy: another key", "{'descr': '<f4', 'note': 1, 'fortran_order': False, 'shape': (6,)}",
+         "its header has the key \"note\", which is not known");
     dict("npy: no shape", "{'descr': '<f4', 'fortran_order': False}", "lacks descr");
     dict("npy: negative", "{'descr': '<f4', 'fortran_order': False, 'shape': (-6,)}",
          "not a list of whole numbers");
@@ -272,6 +276,8 @@ void TestArrayFiles::refuses_data() {
     row("safetensors: empty", "a.safetensors", "", "cut off");
     row("safetensors: length", "a.safetensors", "\xff\xff\xff\xff\xff\xff\xff\xff{}"s,
         "does not fit: the file has 10");
+    row("safetensors: a text", "a.safetensors", "root:x:0:0:root:/root:/bin/sh\n",
+        "it does not begin as one");
     row("safetensors: cut", "a.safetensors", safetensorsBytes("{" + a + "}", kSix.substr(1)),
         "bytes 0 to 24 are outside the 23 bytes");
     safe("safetensors: no JSON", "{a}", "line 1, column 2: not valid JSON");

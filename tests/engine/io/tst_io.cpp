@@ -514,6 +514,7 @@ void TestIo::jsonText() {
     text["inner"]["small"] = 1e-300;
     text["inner"]["whole"] = uint64_t{1} << 63;
     text["version"] = 2; // keeps its place
+    text.add("last", 3);
     Json json;
     json["version"] = 2;
     json["name"] = "\"quoted\"\n\xff";
@@ -522,6 +523,7 @@ void TestIo::jsonText() {
     json["empty"] = Json::object();
     json["list"] = {true, Json::array()};
     json["inner"] = {{"small", 1e-300}, {"whole", uint64_t{1} << 63}};
+    json["last"] = 3;
     QCOMPARE(text.text(), json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

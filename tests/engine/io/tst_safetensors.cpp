@@ -56,6 +56,7 @@ private slots:
     void valuesAreAligned();
     void theLibraryReadsIt();
     void nothingButNames();
+    void manyArrays();
     void replacesAndKeeps();
     void failsWhole();
 
@@ -137,6 +138,26 @@ void TestSafetensors::nothingButNames() {
     const ArrayView only{"only", ElementType::U8, {2}, two};
     writeSafetensors(path("only.safetensors"), std::span(&only, 1), {});
     QCOMPARE(safetensorsInfo(path("only.safetensors")).arrays.size(), size_t{1});
+}
+
+/// As many as a network may have: what is written is read again, and not by looking through all of
+/// them for each.
+void TestSafetensors::manyArrays() {
+    constexpr size_t kCount = 100'000;
+    const std::vector<std::byte> values(kCount);
+    std::vector<ArrayView> arrays;
+    for (size_t i = 0; i < kCount; ++i)
+        arrays.push_back(
+            {std::to_string(i), ElementType::U8, {1}, std::span(values).subspan(i, 1)});
+    writeSafetensors(path("many.safetensors"), arrays, {});
+    const SafetensorsInfo info = safetensorsInfo(path("many.safetensors"));
+    QCOMPARE(info.arrays.size(), kCount);
+    const auto start = info.arrays.front().offset;
+    for (size_t i = 0; i < kCount; ++i) {
+        const ArrayInfo* const found = info.find(arrays[i].name);
+        QVERIFY2(found && found->offset == start + static_cast<int64_t>(i), arrays[i].name.c_str());
+    }
+    QVERIFY(!info.find("") && !info.find("100000") && !info.find("x"));
 }
 
 /// The earlier file is kept whole under its other name, and no third one is left.

@@ -482,6 +482,13 @@ void TestFields::severalFields() {
     QCOMPARE(errorOf([&] { checkConfig(config); }),
              QByteArray("lanes.1.scaler.init_scale: 65536 is not allowed: at most scaler.ceiling, "
                         "1024"));
+    config.lanes[1].scaler.rules.floor = 2048; // whatever the first scale is
+    for (const double scale : {1.0, 65536.0}) {
+        config.lanes[1].scaler.initScale = scale;
+        QCOMPARE(errorOf([&] { checkConfig(config); }),
+                 QByteArray("lanes.1.scaler.floor: 2048 is not allowed: at most 1024, "
+                            "scaler.ceiling"));
+    }
     config.lanes[1].scaler.rules.mode = ScalerMode::Static; // it does not use guards
     checkConfig(config);
     config = defaultConfig();
