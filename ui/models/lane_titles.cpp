@@ -137,8 +137,14 @@ struct BriefParts {
 BriefParts briefParts(const QString& label) {
     const QString rest = label.section(kBetweenParts, 1);
     if (rest.isEmpty()) return {};
-    BriefParts parts{valueOf(rest.section(kBetweenParts, 0, 0)), valuesOf(briefLabel(label))};
-    if (parts.all.isEmpty())
+    QStringList values;
+    for (const QString& each : rest.split(kBetweenParts)) {
+        const auto spaces = each.count(u' ');
+        if (spaces > 1) break;                          // no setting with its value
+        values << (spaces == 1 ? valueOf(each) : each); // "from A" is one word
+    }
+    BriefParts parts{valueOf(rest.section(kBetweenParts, 0, 0)), values.join(kBetweenParts)};
+    if (values.size() <= rest.count(kBetweenParts))
         parts.all = rest.contains(kBetweenParts) ? parts.first + QChar(0x2026) : parts.first;
     return parts;
 }

@@ -265,6 +265,7 @@ bool RunListModel::setData(const QModelIndex& index, const QVariant& value, int 
     if (role != Qt::EditRole || name.isEmpty()) return false;
     m_store.rename(id, name.toStdString());
     refresh();
+    emit renamed();
     return true;
 }
 

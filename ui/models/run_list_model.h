@@ -52,6 +52,8 @@ public:
 signals:
     /// Emitted when the set of runs whose curves are drawn has changed.
     void visibilityChanged();
+    /// Emitted when the user has given a run another name.
+    void renamed();
 
 private:
     /// The store's entry as it was at the last look: rows change only in refresh().

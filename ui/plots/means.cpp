@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace halfscope {
 
@@ -95,6 +96,48 @@ void sampleMeans(const Column& column, double from, double to, int pixels,
         if (end < last && !means.empty()) put(static_cast<double>(end), means.back().value);
         begin = end + 1;
     }
+}
+
+void followWhereSmooth(const QVector<double>& curveXs, const QVector<double>& curveYs,
+                       QVector<double>& xs, QVector<double>& ys) {
+    constexpr qsizetype kBeside = 2; // stretches on each side: one of noise may rise by chance
+    const qsizetype count = xs.size(), points = curveXs.size();
+    // by point: how often the curve has turned before
+    std::vector<qsizetype> turns(static_cast<size_t>(points) + 1, 0);
+    double before = 0;
+    for (qsizetype i = 1; i < points; ++i) {
+        const double rise = curveYs[i] - curveYs[i - 1];
+        turns[static_cast<size_t>(i) + 1] = turns[static_cast<size_t>(i)] + (rise * before < 0);
+        if (rise != 0) before = rise;
+    }
+    // by mean: the first point of its stretch, which ends half-way to the next one
+    std::vector<qsizetype> firsts{0};
+    for (qsizetype i = 1; i < count; ++i) {
+        const double border = (xs[i - 1] + xs[i]) / 2;
+        const auto first = std::lower_bound(curveXs.begin(), curveXs.end(), border);
+        firsts.push_back(first - curveXs.begin());
+    }
+    firsts.push_back(points);
+    const auto firstOf = [&](qsizetype mean) {
+        return firsts[static_cast<size_t>(std::clamp<qsizetype>(mean, 0, count))];
+    };
+    QVector<double> lineXs, lineYs;
+    for (qsizetype i = 0; i < count; ++i) {
+        const qsizetype from = firstOf(i - kBeside), to = firstOf(i + kBeside + 1);
+        const bool smooth = to > from && firstOf(i + 1) > firstOf(i) &&
+                            turns[static_cast<size_t>(to)] == turns[static_cast<size_t>(from) + 1];
+        if (!smooth) {
+            lineXs.append(xs[i]);
+            lineYs.append(ys[i]);
+            continue;
+        }
+        for (qsizetype point = firstOf(i); point < firstOf(i + 1); ++point) {
+            lineXs.append(curveXs[point]);
+            lineYs.append(curveYs[point]);
+        }
+    }
+    xs = std::move(lineXs);
+    ys = std::move(lineYs);
 }
 
 } // namespace halfscope

@@ -25,5 +25,9 @@ std::vector<Mean> meansOf(const Column&, int64_t from, int64_t to, int pixels);
 /// before and after one, and the line is level up to it, so that it jumps where its cause is.
 void sampleMeans(const Column&, double from, double to, int pixels,
                  std::span<const int64_t> changes, QVector<double>& xs, QVector<double>& ys);
+/// Puts the curve's own points in the place of its means where it does not turn for a while: means
+/// of a fall would begin to fall before it does. All xs rise.
+void followWhereSmooth(const QVector<double>& curveXs, const QVector<double>& curveYs,
+                       QVector<double>& xs, QVector<double>& ys);
 
 } // namespace halfscope

@@ -126,7 +126,7 @@ void PlotPanel::setRun(const std::shared_ptr<const Run>& run, const QStringList&
                            .graph = newGraph(title() + u'/' + labels[i]),
                            .trendGraph = nullptr,
                            .points = {}});
-    if (m_id == metric::Loss || m_id == metric::GradientNorm) // last: they lie over all curves
+    if (hasMiddle()) // last: they lie over all curves
         for (Lane& lane : m_lanes)
             lane.trendGraph = newGraph(title() + u'/' + lane.label + QStringLiteral("/trend"));
     setSmoothing(m_smoothing);
@@ -165,6 +165,7 @@ void PlotPanel::setAbsent(int lane, bool absent) {
 void PlotPanel::removeOverlays() {
     for (const Behind& each : m_behind) {
         m_plot.removeGraph(each.graph);
+        if (each.middle) m_plot.removeGraph(each.middle);
         m_plot.removeItem(each.tag);
     }
     m_behind.clear();
@@ -178,6 +179,11 @@ void PlotPanel::setOverlays(const std::vector<Overlay>& overlays) {
         for (int lane = 0; lane < run.laneCount(); ++lane)
             addBehind(overlays[static_cast<size_t>(i)], i, lane);
     }
+    if (hasMiddle()) // last: they lie over the noise of all runs
+        for (Behind& behind : m_behind) {
+            behind.middle = newGraph(behind.graph->name() + QStringLiteral("/trend"));
+            behind.middle->setLayer(behind.graph->layer());
+        }
     showValues(std::nullopt);
 }
 
@@ -191,6 +197,7 @@ void PlotPanel::addBehind(const Overlay& overlay, int index, int lane) {
                   .lane = -1,
                   .label = label,
                   .graph = newGraph(title() + u'/' + label),
+                  .middle = nullptr,
                   .tag = make<QCPItemText>(&m_plot),
                   .points = {}};
     if (!m_lanes.empty()) behind.lane = laneLike(run, lane, m_lanes.front().curve.run().now());
@@ -213,7 +220,7 @@ bool PlotPanel::update(double from, double to, int pixels) {
         return complete;
     }
     // thick lines cost more by the point, and hide what is closer together than they are thick
-    if (m_magnified > 1) pixels = std::max(1, pixels / static_cast<int>(lanePen(0).widthF()));
+    pixels = std::max(1, pixels / thickness());
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
     const View whole{from, to, pixels};
     const auto fit = [&](const Points& points) {
@@ -241,7 +248,7 @@ bool PlotPanel::update(double from, double to, int pixels) {
     fitRange(lowest, highest);
     placeLabels();
     drawLanes(whole);
-    drawOverlays(pixels);
+    drawOverlays(whole);
     return complete;
 }
 
@@ -290,19 +297,19 @@ PlotPanel::View PlotPanel::viewOf(const Curve& curve, const View& whole) {
 void PlotPanel::drawLanes(const View& whole) {
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         Lane& lane = m_lanes[i];
-        const auto [from, to, pixels] = viewOf(lane.curve, whole);
+        const View own = viewOf(lane.curve, whole);
+        const auto [from, to, pixels] = own;
         const QPen pen = lanePen(i);
         const bool trend = lane.trend.weight() > 0;
         const Drawn drawn = drawnOf(lane.points, pixels);
         const bool pale = trend || (drawn.noise && lane.trendGraph) || holdsBack();
         fillGraph(*lane.graph, drawn, pale ? m_colors.faint(pen) : pen, pixels);
         if (!lane.trendGraph) continue;
-        if (!trend && pale)
-            sampleMeans(lane.curve.column(), from, to, pixels, lane.curve.changes(), lane.points.xs,
-                        lane.points.ys);
-        else
-            lane.trend.sample(lane.curve.column(), from, to, pixels, lane.points.xs,
-                              lane.points.ys);
+        if (!trend && pale) {
+            drawMiddle(*lane.trendGraph, lane.curve, lane.points, pen, own);
+            continue;
+        }
+        lane.trend.sample(lane.curve.column(), from, to, pixels, lane.points.xs, lane.points.ys);
         Drawn line = drawnOf(lane.points, pixels);
         if (line.noise) { // it would hide other lanes, too
             average(lane.points.xs);
@@ -313,17 +320,46 @@ void PlotPanel::drawLanes(const View& whole) {
     }
 }
 
-void PlotPanel::drawOverlays(int pixels) {
+/// Draws a line through the middle of the noise that `points` are, in which the pen's dashes can be
+/// seen. Where the curve is no noise, the line is the curve.
+void PlotPanel::drawMiddle(CurveGraph& graph, Curve& curve, const Points& points, const QPen& pen,
+                           const View& view) {
+    // as many means as the plot has room for: under thick lines, too, a fall begins at its step
+    const auto most = static_cast<int>(points.xs.size()) - 2; // without those beside the view
+    const int pixels = std::max(view.pixels, std::min(view.pixels * thickness(), most));
+    Points middle;
+    sampleMeans(curve.column(), view.from, view.to, pixels, curve.changes(), middle.xs, middle.ys);
+    followWhereSmooth(points.xs, points.ys, middle.xs, middle.ys);
+    Drawn line = drawnOf(middle, view.pixels);
+    line.noise = false;
+    fillGraph(graph, line, pen, view.pixels);
+}
+
+void PlotPanel::drawOverlays(const View& whole) {
+    constexpr int kVeil = 180; // alpha, of 255: a curve below a name is still seen
+    QColor ground = m_colors.background;
+    ground.setAlpha(kVeil);
     for (Behind& behind : m_behind) {
         const Overlay& overlay = m_overlays[static_cast<size_t>(behind.run)];
+        const View own = viewOf(behind.curve, whole);
         QPen pen = m_colors.runPen(overlay.color, behind.curve.lane());
         pen.setWidthF(m_magnified);
-        fillGraph(*behind.graph, drawnOf(behind.points, pixels), pen, pixels);
+        const Drawn drawn = drawnOf(behind.points, own.pixels);
+        const bool pale = drawn.noise && behind.middle;
+        fillGraph(*behind.graph, drawn, pale ? m_colors.faint(pen) : pen, own.pixels);
+        if (pale)
+            drawMiddle(*behind.middle, behind.curve, behind.points, pen, own);
+        else if (behind.middle)
+            behind.middle->data()->clear();
         behind.tag->setFont(m_plot.font());
         behind.tag->setColor(m_colors.asText(pen.color()));
-        behind.tag->setBrush(m_colors.background); // where no place is clear of curves
+        behind.tag->setBrush(ground); // where no place is clear of curves
     }
     placeTags();
+}
+
+int PlotPanel::thickness() const {
+    return m_magnified > 1 ? std::max(1, static_cast<int>(lanePen(0).widthF())) : 1;
 }
 
 QPen PlotPanel::lanePen(size_t lane) const {
@@ -418,6 +454,8 @@ void PlotPanel::fillGraph(CurveGraph& graph, const Drawn& drawn, QPen pen, int p
 /// Fits the y range; lowest > highest means that there is nothing to show.
 void PlotPanel::fitRange(double lowest, double highest) {
     m_rect.axis(QCPAxis::atLeft)->setRange(rangeOf(m_metric, lowest, highest));
+    if (m_metric.axis != PlotAxis::Log2) return;
+    if (const auto ticker = m_ticker.dynamicCast<PowerTicker>()) ticker->setEnds(lowest, highest);
 }
 
 void PlotPanel::setColors(const Colors& colors) {
@@ -441,8 +479,7 @@ QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
                  : QString();
 }
 
-QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
-    constexpr int kMost = 2; // in a header
+QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step, qsizetype most) const {
     if (holdsBack()) return {};
     const Lane& now = m_lanes[lane];
     const auto newest = now.curve.at(std::nullopt, m_resting);
@@ -451,11 +488,15 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
     const qint64 at = step ? *step : newest->step;
     QStringList parts;
     for (const Behind& behind : m_behind) {
-        if (behind.lane != static_cast<int>(lane) || parts.size() == kMost) continue;
+        if (behind.lane != static_cast<int>(lane)) continue;
         const auto value = behind.curve.at(at, true);
         if (!value || value->lost || at < behind.curve.begin() ||
             at > behind.curve.run().now().lastStep())
             continue;
+        if (parts.size() == most) {
+            parts << QString(QChar(0x2026));
+            break;
+        }
         parts << QCoreApplication::translate("PlotPanel", "%1: %2")
                      .arg(behind.label, valueText(m_metric, value->value));
     }
@@ -477,6 +518,7 @@ QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
 }
 
 void PlotPanel::showValues(std::optional<qint64> step) {
+    constexpr qsizetype kMost = 2; // other runs, where there is little room
     QVector<ReadoutEntry> entries;
     for (int i = 0; i < static_cast<int>(m_lanes.size()); ++i) {
         const Lane& lane = m_lanes[static_cast<size_t>(i)];
@@ -484,9 +526,10 @@ void PlotPanel::showValues(std::optional<qint64> step) {
         const QString brief = text == QCoreApplication::translate("PlotPanel", "not finite")
                                   ? QCoreApplication::translate("PlotPanel", "inf/nan")
                                   : shortValueText(m_metric, text);
-        entries.append({shownPen(static_cast<size_t>(i)), m_colors.laneText(i), lane.label,
-                        text + trendAt(lane, step) + othersAt(static_cast<size_t>(i), step),
-                        brief});
+        const auto at = static_cast<size_t>(i);
+        const QString own = text + trendAt(lane, step);
+        entries.append({shownPen(at), m_colors.laneText(i), lane.label,
+                        own + othersAt(at, step, kMost), brief, own + othersAt(at, step)});
     }
     m_readout->setEntries(std::move(entries));
 }

@@ -15,6 +15,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -52,7 +53,8 @@ public:
     void setAbsent(int lane, bool absent);
     /// Draws the trend of each curve over the curve itself, which is faint then; 0: no trend. Only
     /// the loss has a trend. Without one, dense noise of losses and gradient norms is faint, too,
-    /// with a line through its middle, because that of the last lane would hide all others. A trend
+    /// with a line through its middle, because that of the last lane would hide all others; where
+    /// the curve is smooth, that line is the curve. Other runs are drawn likewise. A trend
     /// that is dense noise itself is drawn by means of a few pixels.
     void setSmoothing(double weight);
     /// Sets the other runs whose curves are drawn behind.
@@ -102,11 +104,12 @@ private:
     };
     struct Behind {
         Curve curve;
-        int run = 0;                 ///< index of the overlay
-        int lane = -1;               ///< the shown run's lane that its values are compared with;
-                                     ///< -1: none
-        QString label;               ///< "2B"
-        CurveGraph* graph = nullptr; ///< owned by the plot, as is the next one
+        int run = 0;                  ///< index of the overlay
+        int lane = -1;                ///< the shown run's lane that its values are compared with;
+                                      ///< -1: none
+        QString label;                ///< "2B"
+        CurveGraph* graph = nullptr;  ///< owned by the plot, as are the next two
+        CurveGraph* middle = nullptr; ///< through noise; null for most metrics
         QCPItemText* tag = nullptr;
         Points points;
     };
@@ -115,8 +118,10 @@ private:
     QString textAt(const Lane&, std::optional<qint64> step) const;
     /// Returns " (trend 0.0123)", or nothing.
     QString trendAt(const Lane&, std::optional<qint64> step) const;
-    /// Returns " (2: 0.0123)", the values of other runs at the same step, or nothing.
-    QString othersAt(size_t lane, std::optional<qint64> step) const;
+    /// Returns " (2A: 0.0123)", the values of other runs at the same step, or nothing. "…" stands
+    /// for those beyond the first `most`.
+    QString othersAt(size_t lane, std::optional<qint64> step,
+                     qsizetype most = std::numeric_limits<qsizetype>::max()) const;
     struct View {
         double from, to; ///< steps
         int pixels;
@@ -138,9 +143,13 @@ private:
     void setUpAxis();
     void placeLabels();
     void drawLanes(const View&);
-    void drawOverlays(int pixels);
+    void drawMiddle(CurveGraph&, Curve&, const Points&, const QPen&, const View&);
+    void drawOverlays(const View&);
     void placeTags();
+    /// Whether noise has a line through its middle.
+    bool hasMiddle() const { return m_id == metric::Loss || m_id == metric::GradientNorm; }
     QPen lanePen(size_t lane) const;
+    int thickness() const; ///< of a lane's line, in whole pixels
     QPen shownPen(size_t lane) const;
     Drawn drawnOf(const Points&, int pixels) const;
     void fillGraph(CurveGraph&, const Drawn&, QPen, int pixels);

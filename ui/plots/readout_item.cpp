@@ -72,10 +72,11 @@ const QString& ReadoutItem::titleIn(Form form) const {
 }
 
 QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) const {
-    const QString label = form == Form::Full    ? entry.label
+    const QString label = form <= Form::Full    ? entry.label
                           : form == Form::Brief ? briefLabel(entry.label)
                                                 : entry.label.left(1);
-    const QString value = isShort(form) ? entry.shortValue : entry.value;
+    const bool whole = form == Form::Whole && !entry.wholeValue.isEmpty();
+    const QString value = whole ? entry.wholeValue : isShort(form) ? entry.shortValue : entry.value;
     QString gap(form >= Form::Tight ? 1 : 2, u' ');
     if (label.size() > 1) gap = QStringLiteral(": "); // names may end in a number, too
     return value.isEmpty() ? label : label + gap + value;
@@ -93,8 +94,8 @@ int ReadoutItem::titleWidth(Form form) const {
 }
 
 ReadoutItem::Form ReadoutItem::formFor(int width, Form richest) const {
-    for (const Form form :
-         {Form::Full, Form::Brief, Form::Letters, Form::ShortTitle, Form::Shortest, Form::Tight})
+    for (const Form form : {Form::Whole, Form::Full, Form::Brief, Form::Letters, Form::ShortTitle,
+                            Form::Shortest, Form::Tight})
         if (form >= richest && fitting(width, form) == m_entries.size()) return form;
     return Form::NoSamples;
 }
@@ -104,17 +105,17 @@ void ReadoutItem::nameLanesAlike(QCustomPlot& plot) {
     for (int i = 0; i < plot.itemCount(); ++i)
         if (auto* header = qobject_cast<ReadoutItem*>(plot.item(i)); header && header->isShown())
             headers.push_back(header);
-    Form richest = Form::Full;
+    Form richest = Form::Whole;
     for (const ReadoutItem* header : headers)
         if (!header->m_givesWay)
-            richest = std::max(richest, header->formFor(header->room(), Form::Full));
+            richest = std::max(richest, header->formFor(header->room(), Form::Whole));
     // from there on, forms name lanes alike, and differ in title and value
     richest = std::min(richest, Form::Letters);
     for (ReadoutItem* header : headers)
         header->m_richest = richest;
 }
 
-bool ReadoutItem::namesInFull() const { return m_givesWay || form() == Form::Full; }
+bool ReadoutItem::namesInFull() const { return m_givesWay || form() <= Form::Full; }
 
 bool ReadoutItem::isShown() const { return visible() && m_rect.margins().top() > 0; }
 

@@ -13,9 +13,10 @@ namespace halfscope {
 struct ReadoutEntry {
     QPen pen;
     QColor textColor;
-    QString label;      ///< "A fp32"; only its letter when space is short, see also briefLabel()
-    QString value;      ///< "65536 = 2^16"
-    QString shortValue; ///< "2^16", for when even letters leave too little space
+    QString label;        ///< "A fp32"; only its letter when space is short, see also briefLabel()
+    QString value;        ///< "65536 = 2^16"
+    QString shortValue;   ///< "2^16", for when even letters leave too little space
+    QString wholeValue{}; ///< with the values of all other runs; empty: the same as `value`
 };
 
 class ReadoutItem : public QCPAbstractItem {
@@ -32,7 +33,7 @@ public:
     void keepFree(int width) { m_covered = width; }
     /// Whether it had samples of lines if so many pixels were covered.
     bool hasSamples(int covered) const {
-        return formFor(m_rect.rect().width() - covered, Form::Full) != Form::NoSamples;
+        return formFor(m_rect.rect().width() - covered, Form::Whole) != Form::NoSamples;
     }
     /// Whether it left no lane out, in its barest form, if so many pixels were covered.
     bool holdsAll(int covered) const {
@@ -55,7 +56,7 @@ public:
     /// Returns what a header of `width` pixels says, whatever others have room for: the title, then
     /// a text for each lane. "…" at the end stands for lanes that are left out, because half a
     /// number would be another number.
-    QStringList textsIn(int width) const { return textsIn(width, formFor(width, Form::Full)); }
+    QStringList textsIn(int width) const { return textsIn(width, formFor(width, Form::Whole)); }
     /// Returns what the header says.
     QStringList texts() const { return textsIn(room(), form()); }
     /// Whether the header, at its present width, leaves no lane out.
@@ -67,9 +68,9 @@ protected:
     void draw(QCPPainter*) override;
 
 private:
-    /// The forms that the header can take, from the richest to the barest. Printed, ShortTitle has
-    /// the whole title and the short values.
-    enum class Form { Full, Brief, Letters, ShortTitle, Shortest, Tight, NoSamples };
+    /// The forms that the header can take, from the richest to the barest. Only Whole has the
+    /// values of all other runs. Printed, ShortTitle has the whole title and the short values.
+    enum class Form { Whole, Full, Brief, Letters, ShortTitle, Shortest, Tight, NoSamples };
     int sampleWidth(Form) const;
     int spacing(Form) const;
     QString labelled(const ReadoutEntry&, Form) const;
@@ -91,7 +92,7 @@ private:
     int m_covered = 0;
     bool m_printed = false;
     bool m_givesWay = false;
-    Form m_richest = Form::Full; ///< see nameLanesAlike()
+    Form m_richest = Form::Whole; ///< see nameLanesAlike()
     QVector<ReadoutEntry> m_entries;
 };
 

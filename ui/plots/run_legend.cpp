@@ -4,10 +4,22 @@
 #include <QCoreApplication>
 #include <QFontMetrics>
 
+#include <algorithm>
+
 namespace halfscope {
 
 namespace {
-constexpr int kBetween = 4; // spaces
+constexpr int kSpacesBetween = 4; // spaces
+
+/// Returns the run's text, at most so many pixels wide. Only its name is cut, in the middle: saved
+/// runs of one experiment often begin alike.
+QString cutText(Overlay run, const QFontMetrics& metrics, int width) {
+    const QString whole = legendTextOf(run);
+    const int name = metrics.horizontalAdvance(run.name);
+    const int room = width - (metrics.horizontalAdvance(whole) - name);
+    run.name = metrics.elidedText(run.name, Qt::ElideMiddle, std::max(0, room));
+    return legendTextOf(run);
+}
 } // namespace
 
 QString legendTextOf(const Overlay& run) {
@@ -23,7 +35,6 @@ QString legendTextOf(const Overlay& run) {
 
 RunLegend::RunLegend(QWidget* parent) : QLabel(parent) {
     setObjectName(QStringLiteral("runLegend"));
-    setTextFormat(Qt::RichText);
     setAlignment(Qt::AlignCenter);
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     hide();
@@ -36,13 +47,30 @@ void RunLegend::setColors(const Colors& colors) {
     write();
 }
 
+/// Returns how wide the text of a run may be so that those of all runs are no wider than a line.
+/// Short texts leave their room to long ones.
+int RunLegend::widthOfEach(int line) const {
+    const QFontMetrics metrics(font());
+    std::vector<int> widths;
+    for (const Overlay& run : m_runs)
+        widths.push_back(metrics.horizontalAdvance(legendTextOf(run)));
+    std::sort(widths.begin(), widths.end());
+    const auto count = static_cast<int>(widths.size());
+    int room = line - (count - 1) * metrics.horizontalAdvance(QString(kSpacesBetween, QChar::Nbsp));
+    for (int i = 0; i < count; ++i) {
+        const int share = room / (count - i);
+        if (widths[static_cast<size_t>(i)] > share) return share;
+        room -= widths[static_cast<size_t>(i)];
+    }
+    return line; // nothing is cut
+}
+
 int RunLegend::place(const QSize& plots, bool wanted) {
-    constexpr int kLeastLines = 18;   // of the plots, of which the legend takes one
+    constexpr int kLeastLines = 12;   // of the plots, of which the legend takes one
     constexpr int kLeastLetters = 12; // of each run, or its text would tell nothing
     const QFontMetrics metrics(font());
     const auto count = static_cast<int>(m_runs.size());
-    const int gap = metrics.horizontalAdvance(QString(kBetween, u' '));
-    m_each = count > 0 ? plots.width() / count - gap : 0;
+    m_each = widthOfEach(plots.width());
     const bool room = plots.height() >= kLeastLines * metrics.lineSpacing() &&
                       m_each >= kLeastLetters * metrics.averageCharWidth();
     setVisible(wanted && count > 0 && room);
@@ -57,9 +85,9 @@ void RunLegend::write() {
     for (const Overlay& run : m_runs)
         texts << QStringLiteral("<span style='color:%1'>%2</span>")
                      .arg(m_colors.asText(m_colors.run(run.color)).name(),
-                          metrics.elidedText(legendTextOf(run), Qt::ElideRight, m_each)
-                              .toHtmlEscaped());
-    setText(texts.join(QStringLiteral("&nbsp;").repeated(kBetween)));
+                          cutText(run, metrics, m_each).toHtmlEscaped());
+    setTextFormat(Qt::RichText); // safe: names are escaped; make() has set plain text
+    setText(texts.join(QStringLiteral("&nbsp;").repeated(kSpacesBetween)));
 }
 
 } // namespace halfscope

@@ -24,11 +24,12 @@ public:
     int place(const QSize& plots, bool wanted);
 
 private:
+    int widthOfEach(int line) const;
     void write();
 
     std::vector<Overlay> m_runs;
     Colors m_colors;
-    int m_each = 0; ///< pixels for a run's text
+    int m_each = 0; ///< pixels that a run's text may be wide
 };
 
 } // namespace halfscope

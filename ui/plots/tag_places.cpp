@@ -87,27 +87,54 @@ double TagPlaces::crowd(const QRectF& place) const {
     return all;
 }
 
+std::vector<double> TagPlaces::distances(size_t curve) const {
+    const Shape& own = m_curves[curve];
+    std::vector<double> all;
+    for (const Stretch& each : own) // 0 where it is not there itself
+        all.push_back(each.top > each.bottom ? 0 : std::numeric_limits<double>::infinity());
+    for (size_t other = 0; other < m_curves.size(); ++other) {
+        if (other == curve) continue;
+        for (size_t column = 0; column < own.size(); ++column) {
+            const Stretch &a = own[column], &b = m_curves[other][column];
+            if (a.top > a.bottom || b.top > b.bottom) continue;
+            const double between = std::max({0.0, b.top - a.bottom, a.top - b.bottom});
+            all[column] = std::min(all[column], between);
+        }
+    }
+    return all;
+}
+
 QRectF TagPlaces::placeBy(size_t curve, const QSizeF& name) {
+    constexpr int kFar = 2; // halves of a name's height: nobody takes one curve for the other
     const Shape& own = m_curves[curve];
     const auto seen = [](const Stretch& each) { return each.top <= each.bottom; };
     const auto last = std::find_if(own.rbegin(), own.rend(), seen);
     const double end = m_room.left() + static_cast<double>(own.rend() - last) * kColumn;
+    const std::vector<double> distance = distances(curve);
     QRectF best;
     double least = std::numeric_limits<double>::infinity();
-    QRectF place(QPointF(), name);
-    place.moveRight(std::min(end, m_room.right()));
-    if (place.left() < m_room.left()) place.moveLeft(m_room.left()); // of a short curve
-    for (bool more = true; more && least > 0; more = place.left() >= m_room.left()) {
+    int farthest = -1; // of the best place, as far as it counts
+    const double leftmost = m_room.left() + name.width();
+    // of a short curve, the name begins at the edge
+    const double rightmost = std::max(std::min(end, m_room.right()), leftmost);
+    for (double right = rightmost; right >= leftmost && (least > 0 || farthest < kFar);
+         right -= kColumn) {
+        QRectF place(QPointF(), name);
+        place.moveRight(right);
+        const double nearest = *std::min_element(distance.begin() + columnAt(place.left()),
+                                                 distance.begin() + columnAt(place.right()) + 1);
+        const int far = static_cast<int>(std::min<double>(kFar, 2 * nearest / name.height()));
+        if (least <= 0 && far <= farthest) continue;
         const Stretch line = within(own, place);
         for (const double top : {line.top - kApart - name.height(), line.bottom + kApart}) {
             const double low = std::max(m_room.top(), m_room.bottom() - name.height());
             place.moveTop(std::clamp(top, m_room.top(), low));
-            if (const double cost = crowd(place); cost < least) {
-                least = cost;
-                best = place;
-            }
+            const double cost = crowd(place);
+            if (cost > least || (cost == least && far <= farthest)) continue;
+            least = cost;
+            farthest = far;
+            best = place;
         }
-        place.moveRight(place.right() - kColumn);
     }
     m_taken.push_back(best);
     return best;

@@ -19,8 +19,9 @@ public:
 
     /// Adds a curve as it is drawn now; the first one has the number 0.
     void add(const QCPGraph&);
-    /// Returns the place of a curve's name, as far to the right as it is clear. Later names stay
-    /// clear of it, too. The curve must have a point in the room.
+    /// Returns the place of a curve's name, if possible a clear one where other curves are some way
+    /// off, as far to the right as there is one. Later names stay clear of it, too. The curve must
+    /// have a point in the room.
     QRectF placeBy(size_t curve, const QSizeF& name);
     /// Whether any of a curve can be seen.
     bool isSeen(size_t curve) const;
@@ -36,6 +37,8 @@ private:
     void coverLine(Shape&, QPointF from, QPointF to) const;
     /// Returns what a curve covers within the width of a rect.
     Stretch within(const Shape&, const QRectF&) const;
+    /// Returns how far off the nearest other curve is, by column, in pixels.
+    std::vector<double> distances(size_t curve) const;
     /// Returns how much lies in a place: columns of curves, and much for each name.
     double crowd(const QRectF& place) const;
 

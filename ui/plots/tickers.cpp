@@ -169,6 +169,14 @@ QString PrefixTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     return prefixed(std::abs(tick) < 1e-12 ? 0 : tick, tickNumber);
 }
 
+void PowerTicker::setEnds(double lowest, double highest) {
+    m_ends.clear();
+    for (const double end : {lowest, highest}) {
+        int exponent = 0;
+        if (std::frexp(end, &exponent) == 0.5 && !m_ends.contains(end)) m_ends.append(end);
+    }
+}
+
 QVector<double> PowerTicker::createTickVector(double, const QCPRange& range) {
     if (!(range.lower > 0) || !std::isfinite(range.upper)) return {};
     const auto place = [](double value) { return std::log(value); };
@@ -200,7 +208,31 @@ QVector<double> PowerTicker::createTickVector(double, const QCPRange& range) {
                 spaced(powers(stride, low, high), range, Keep::Lowest, place);
             ticks.size() > best.size())
             best = ticks;
-    return best;
+    if (m_ends.isEmpty()) return best;
+    const QVector<double> coarse = withEnds(best, range);
+    if (coarse.size() > 2) return coarse;
+    // the ends alone: half the stride may have a label between them
+    const QVector<double> fine =
+        withEnds(spaced(powers(std::max(1, stride), low, high), range, Keep::Lowest, place), range);
+    return fine.size() > coarse.size() ? fine : coarse;
+}
+
+/// Returns the ends, and those of the ticks whose labels touch none of theirs.
+QVector<double> PowerTicker::withEnds(const QVector<double>& ticks, const QCPRange& range) const {
+    QVector<double> kept;
+    for (const double end : m_ends)
+        if (range.contains(end)) kept.append(end);
+    const double needed = labelShare() * std::log(range.upper / range.lower);
+    const auto touches = [&](double tick) {
+        return std::any_of(kept.begin(), kept.end(), [&](double each) {
+            return std::abs(std::log(tick / each)) < std::max(needed, 1e-9);
+        });
+    };
+    if (kept.size() > 1 && std::log(kept[1] / kept[0]) < needed) return ticks;
+    for (const double tick : ticks)
+        if (!touches(tick)) kept.append(tick);
+    std::sort(kept.begin(), kept.end());
+    return kept.size() < 2 ? ticks : kept; // one label does not say how far apart values are
 }
 
 /// Returns multiples of the stride, so that ticks stay in place while the range moves.

@@ -39,6 +39,7 @@ public:
     void setLabelShare(double share) { m_labelShare = share; }
 
 protected:
+    double labelShare() const { return m_labelShare; }
     enum class Keep { Lowest, Highest }; ///< which tick stays when two labels touch
     /// Returns those of `ticks`, which rise, that stay. `place` tells where on the axis a tick
     /// lies, in any linear unit.
@@ -76,6 +77,9 @@ private:
 class PowerTicker : public SpacedTicker {
 public:
     explicit PowerTicker(int base) : m_base(base) {}
+    /// Gives the lowest and the highest value labels in any case, if they are powers of two: where
+    /// a loss scale begins and ends is what a reader looks for.
+    void setEnds(double lowest, double highest);
 
 protected:
     QVector<double> createTickVector(double, const QCPRange&) override;
@@ -85,8 +89,10 @@ protected:
 
 private:
     QVector<double> powers(int stride, double low, double high) const;
+    QVector<double> withEnds(const QVector<double>& ticks, const QCPRange&) const;
 
     int m_base;
+    QVector<double> m_ends; ///< powers of two
 };
 
 } // namespace halfscope

@@ -337,6 +337,11 @@ void TestLaneTitles::shortNamesAreClear() {
                     QVERIFY2(&other == &own || !names(form.back().mid(2), other),
                              qPrintable(form.join(u'|')));
         }
+    // of a fork, too, all parts are said
+    const QStringList forks{QStringLiteral("B amp-fp16, Scaler static"),
+                            QStringLiteral("C amp-fp16, Scaler pytorch, from\u00a0A")};
+    const QString last = formsTogether(forks)[kBriefestNames].last();
+    QVERIFY2(last.endsWith(QStringLiteral("pytorch, from\u00a0A")), qPrintable(last));
 }
 
 void TestLaneTitles::barestForms_data() {

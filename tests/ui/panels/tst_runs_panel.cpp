@@ -122,6 +122,7 @@ private slots:
     void bringsBackAndTakesTurns();
     void repeats();
     void renames();
+    void plotsTakeANewName();
     void deletesAfterAQuestion();
     void openedFoldersJoin();
     void severalRowsAreSeen();
@@ -334,6 +335,18 @@ void TestRunsPanel::renames() {
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
     QTRY_COMPARE(textAt(runs.window.runs(), 0, RunListModel::NameColumn), QStringLiteral("1  a b"));
     QVERIFY(!runs.window.controller().running()); // Space was typed
+}
+
+/// The legend of plots names a run as the list does.
+void TestRunsPanel::plotsTakeANewName() {
+    TwoRuns runs;
+    QVERIFY(runs.trained);
+    RunListModel& list = runs.window.runs();
+    const QModelIndex first = list.index(0, RunListModel::NameColumn);
+    QVERIFY(list.setData(first, Qt::Checked, Qt::CheckStateRole));
+    QVERIFY(runs.window.plots().svg().contains("run 1: First"));
+    QVERIFY(list.setData(first, QStringLiteral("Default scale"), Qt::EditRole));
+    QVERIFY(runs.window.plots().svg().contains("run 1: Default scale"));
 }
 
 void TestRunsPanel::deletesAfterAQuestion() {

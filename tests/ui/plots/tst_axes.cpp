@@ -32,6 +32,7 @@ private slots:
     void labelsInLittleRoom_data();
     void labelsInLittleRoom();
     void stepsInLittleRoom();
+    void endsOfScalesHaveLabels();
     void prefixes();
     void percentages();
     void scalesOfAnySize();
@@ -176,6 +177,26 @@ void TestAxes::labelsInLittleRoom() {
     QVector<QString> texts;
     made->generate(QCPRange(lower, upper), QLocale::c(), u'g', 6, ticks, nullptr, &texts);
     QCOMPARE(QStringList(texts.begin(), texts.end()), labels);
+}
+
+/// The lowest and the highest scale have labels, and the others those that touch none of theirs.
+void TestAxes::endsOfScalesHaveLabels() {
+    const auto labels = [](double lowest, double highest, double share) {
+        PowerTicker made(2);
+        made.setTickCount(2);
+        made.setLabelShare(share);
+        made.setEnds(std::exp2(lowest), std::exp2(highest));
+        QVector<double> ticks;
+        QVector<QString> texts;
+        made.generate(QCPRange(std::exp2(lowest - 1), std::exp2(highest + 1)), QLocale::c(), u'g',
+                      6, ticks, nullptr, &texts);
+        return QStringList(texts.begin(), texts.end()).join(u' ');
+    };
+    QCOMPARE(labels(-10, 16, 0.2), QStringLiteral("2^-10 2^0 2^16"));
+    QCOMPARE(labels(15, 40, 0.2), QStringLiteral("2^15 2^32 2^40"));
+    QCOMPARE(labels(15, 40, 0.4), QStringLiteral("2^15 2^40"));
+    QCOMPARE(labels(-14, 40, 0.26), QStringLiteral("2^-14 2^16 2^40")); // as 2^0 and 2^32 would not
+    QCOMPARE(labels(15.5, 39.5, 0.2), QStringLiteral("2^16 2^32"));     // no powers of two
 }
 
 /// Fewer steps have labels where the axis is short, and they stay round.

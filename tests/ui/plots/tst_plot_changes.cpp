@@ -33,6 +33,8 @@ class TestPlotChanges : public QObject, private ShownPlots {
 private slots:
     void init() { makeStack(); }
     void meansJumpAtTheFlag();
+    void smoothPartsAreDrawnExactly();
+    void scaleAxesNameTheirEnds();
     void aLaterEndIsNoJump();
     void forksBeginAtTheirFork();
     void forksOfAnUnscaledLaneHaveNoScaleYet();
@@ -75,6 +77,49 @@ void TestPlotChanges::meansJumpAtTheFlag() {
         }
         QCOMPARE(last, double(kChange - 1));
         QCOMPARE(next, double(kChange));
+    }
+}
+
+/// A mean of the first steps of a fall and of those before would begin to fall too early.
+void TestPlotChanges::smoothPartsAreDrawnExactly() {
+    constexpr int kLevel = 25, kNoise = 60;
+    const auto lossAt = [](int step) {
+        if (step <= kLevel) return 0.9f;
+        if (step <= kNoise) return 0.9f * std::exp(-0.05f * static_cast<float>(step - kLevel));
+        return (step % 2 == 0 ? 0.14f : 0.17f) + 1e-5f * static_cast<float>(step);
+    };
+    for (int step = 1; step <= 300; ++step)
+        m_stack->append(1, record(step, 1, lossAt(step)));
+    m_stack->magnify(2.2);
+    show();
+    const QCPGraph* line = graphNamed(*m_stack, QStringLiteral("Loss/B amp-fp16/trend"));
+    QVERIFY(line && !line->data()->isEmpty());
+    QCOMPARE(line->data()->constBegin()->key, 1.0);
+    int means = 0;
+    for (const QCPGraphData& point : *line->data()) {
+        const int step = static_cast<int>(point.key);
+        if (step < kNoise - 30) QCOMPARE(static_cast<float>(point.value), lossAt(step));
+        if (step <= kNoise + 30) continue;
+        QVERIFY(point.value > 0.145 && point.value < 0.165);
+        ++means;
+    }
+    QVERIFY(means > 1 && means < 100);
+}
+
+/// The first and the last loss scale are what a reader looks for.
+void TestPlotChanges::scaleAxesNameTheirEnds() {
+    for (int step = 1; step <= 300; ++step)
+        m_stack->append(1, record(step, 1, 0.1f, std::ldexp(1.0f, std::max(15, 41 - step))));
+    for (const int height : {320, 420, 700}) {
+        show(500, height);
+        const QCPAxis& axis =
+            *graphNamed(*m_stack, QStringLiteral("Loss scale/B amp-fp16"))->valueAxis();
+        QVector<double> ticks;
+        QVector<QString> labels;
+        axis.ticker()->generate(axis.range(), QLocale::c(), u'g', 6, ticks, nullptr, &labels);
+        QVERIFY2(labels.contains(QStringLiteral("2^40")) && labels.contains(QStringLiteral("2^15")),
+                 qPrintable(QStringList(labels.begin(), labels.end()).join(u' ')));
+        QVERIFY(std::is_sorted(ticks.begin(), ticks.end()));
     }
 }
 

@@ -51,6 +51,10 @@ private slots:
     void init() { makeStack(); }
     void comesBehindTheNewCurves();
     void audiencesReadItsName();
+    void namesKeepBothEnds();
+    void headingsHaveAllRunsOrSaySo();
+    void noiseHasADashedLine();
+    void tagsStandWhereCurvesDiffer();
     void valuesAreOfTheSameStep();
     void runsWithoutStepsChangeNothing();
     void lanesAreMatched();
@@ -110,14 +114,103 @@ void TestPreviousRun::audiencesReadItsName() {
     QVERIFY2(legend->text().contains(QStringLiteral("run 1: a &lt;b&gt;")),
              qPrintable(legend->text()));
     QTRY_VERIFY(plotOf(*m_stack).height() < alone); // it covers none of them
+    QCOMPARE(legend->textFormat(), Qt::RichText);   // an audience reads no markup
     QVERIFY(legend->geometry().top() > plotOf(*m_stack).geometry().bottom());
     QVERIFY(m_stack->svg().contains("run 1: a &lt;b&gt;"));
-    show(900, 220); // no room
+    show(900, 150); // no room
     QVERIFY(legend->isHidden());
     show(900, 700);
     QVERIFY(!legend->isHidden());
     m_stack->setOverlays({});
     QVERIFY(legend->isHidden());
+}
+
+/// Saved runs of one experiment differ at the ends of their names.
+void TestPreviousRun::namesKeepBothEnds() {
+    train(20, 0.5f);
+    show(500, 700);
+    m_stack->magnify(1.7);
+    const auto overlay = [this](const char* tag, const char* name) {
+        return Overlay{m_stack->run(), QLatin1String(tag), 0, QLatin1String(name)};
+    };
+    m_stack->setOverlays({overlay("1", "Checkerboard with eight squares a side (run1-default)"),
+                          overlay("2", "Checkerboard with eight squares a side (run2-2pow40)"),
+                          overlay("3", "C")});
+    const QString text = m_stack->findChild<QLabel*>(QStringLiteral("runLegend"))->text();
+    for (const char* part : {"run 1: C", "default)<", "run 2: C", "2pow40)<", "…", "run 3: C<"})
+        QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
+}
+
+/// Where there is room, the values of all runs; else "…" for those that are left out.
+void TestPreviousRun::headingsHaveAllRunsOrSaySo() {
+    train(20, 0.5f);
+    show();
+    std::vector<Overlay> runs;
+    for (const char* tag : {"1", "2", "3"})
+        runs.push_back({m_stack->run(), QLatin1String(tag), 0});
+    m_stack->setOverlays(runs);
+    draw();
+    const ReadoutItem* header = lossHeader(*m_stack);
+    const QString all = QStringLiteral("A fp32: 0.5 (1A: 0.5, 2A: 0.5, 3A: 0.5)");
+    QCOMPARE(header->textsIn(3000).value(1), all);
+    int width = 3000;
+    while (header->textsIn(width).value(1) == all)
+        --width;
+    QCOMPARE(header->textsIn(width).value(1), QStringLiteral("A fp32: 0.5 (1A: 0.5, 2A: 0.5, …)"));
+}
+
+/// Dashes would drown in noise: in print, they alone tell the lanes of a run apart.
+void TestPreviousRun::noiseHasADashedLine() {
+    const auto trainNoise = [this] {
+        for (int i = 1; i <= 4000; ++i)
+            for (int lane = 0; lane < 2; ++lane)
+                m_stack->append(lane, record(i, lane, i % 2 == 0 ? 0.1f : 0.2f));
+    };
+    m_stack->showPrevious(true);
+    trainNoise();
+    startAgain();
+    train(20, 0.25f);
+    for (const double size : {1.0, 1.7}) {
+        m_stack->magnify(size);
+        show();
+        const QCPGraph* noise = graphNamed(*m_stack, kBeforeB);
+        const QCPGraph* line = graphNamed(*m_stack, kBeforeB + QStringLiteral("/trend"));
+        QVERIFY(noise && line && line->dataCount() > 1);
+        QVERIFY(noise->pen().style() == Qt::SolidLine && line->pen().style() != Qt::SolidLine);
+        QVERIFY(noise->pen().color() != line->pen().color());
+        for (const QCPGraphData& each : *line->data())
+            QVERIFY(each.value > 0.12 && each.value < 0.18);
+        QVERIFY(line->layer()->index() <
+                graphNamed(*m_stack, QStringLiteral("Loss/B amp-fp16"))->layer()->index());
+    }
+}
+
+/// Where curves coincide, a name tells nothing.
+void TestPreviousRun::tagsStandWhereCurvesDiffer() {
+    constexpr int kApart = 100; // steps
+    m_stack->showPrevious(true);
+    const auto feed = [this](float first) {
+        for (int i = 1; i <= 200; ++i) {
+            m_stack->append(0, record(i, 0, i <= kApart ? first : 0.1f));
+            m_stack->append(1, record(i, 1, 0.01f));
+        }
+    };
+    feed(0.9f);
+    startAgain();
+    feed(0.1f);
+    show(700, 700);
+    const QCPAxisRect* rect = plotOf(*m_stack).axisRect(0);
+    int tags = 0;
+    for (int i = 0; i < plotOf(*m_stack).itemCount(); ++i) {
+        const auto* tag = qobject_cast<QCPItemText*>(plotOf(*m_stack).item(i));
+        if (!tag || !tag->visible() || tag->clipAxisRect() != rect) continue;
+        if (!tag->text().endsWith(u'A')) continue;
+        ++tags;
+        const double apart = rect->axis(QCPAxis::atBottom)->coordToPixel(kApart);
+        QVERIFY(tag->bottomRight->pixelPosition().x() < apart + 1);
+        QVERIFY(tag->bottomRight->pixelPosition().x() > apart - 20); // as far right as it may
+    }
+    QCOMPARE(tags, 1);
 }
 
 void TestPreviousRun::valuesAreOfTheSameStep() {

@@ -80,6 +80,7 @@ private slots:
     void trendsOfSparseColumns();
     void meansTakeEveryValue();
     void meansJumpWhereSettingsChange();
+    void meansGiveWayToSmoothCurves();
     void trendsAreThoseOfTheColumn();
     void trendsTakeNoLongerInALongRun();
 };
@@ -431,6 +432,38 @@ void TestSampling::trendsTakeNoLongerInALongRun() {
     QVERIFY2(store->reads <= 4, qPrintable(QString::number(store->reads)));
     const auto at = trend.upTo(writer.column(), kCount / 2);
     QVERIFY(at && store->reads <= 8);
+}
+
+/// A line of means is the curve itself where that does not turn, and only there.
+void TestSampling::meansGiveWayToSmoothCurves() {
+    constexpr int kCount = 100, kEach = 5;
+    QVector<double> curveXs, curveYs, xs, ys;
+    const auto fill = [&](int noiseFrom) {
+        for (QVector<double>* each : {&curveXs, &curveYs, &xs, &ys})
+            each->clear();
+        for (int step = 1; step <= kCount; ++step) {
+            curveXs << step;
+            curveYs << (step < noiseFrom ? std::min(10, step) : 10 + step % 2);
+            if (step % kEach != 0) continue;
+            xs << step - (kEach - 1) / 2.0;
+            ys << 7;
+        }
+        followWhereSmooth(curveXs, curveYs, xs, ys);
+    };
+    fill(kCount + 1);
+    QCOMPARE(xs, curveXs);
+    QCOMPARE(ys, curveYs);
+    fill(1);
+    QCOMPARE(xs.size(), kCount / kEach);
+    QCOMPARE(ys.count(7), kCount / kEach);
+    fill(51);
+    QVERIFY(std::is_sorted(xs.begin(), xs.end()));
+    QCOMPARE(xs.first(30), curveXs.first(30));
+    QCOMPARE(xs.last(10), QVector<double>({53, 58, 63, 68, 73, 78, 83, 88, 93, 98}));
+    xs.clear();
+    ys.clear();
+    followWhereSmooth(curveXs, curveYs, xs, ys);
+    QVERIFY(xs.isEmpty() && ys.isEmpty());
 }
 
 } // namespace tst_sampling
