@@ -151,15 +151,20 @@ inline Field oneOf(Field field, std::vector<std::string> choices) {
     return field;
 }
 
-/// Adds to the end of the help what each choice is: "mse: mean of squared errors; l1: ...". `rows`
-/// has one row per choice, with `name` and `about`.
+/// Tells what each choice is. `rows` has one row per choice, with `name` and `about`.
+template <class Rows>
+Field explaining(const Rows& rows, Field field) {
+    for (const auto& row : rows)
+        field.meanings.push_back({phrase("Settings", "%1: %2"), row.name, row.about});
+    return field;
+}
+
+/// Likewise, and adds it to the end of the help: "mse: mean of squared errors; l1: ...".
 template <class Rows>
 Field describing(const Rows& rows, Field field) {
-    std::vector<Message> choices;
-    for (const auto& row : rows)
-        choices.push_back({phrase("Settings", "%1: %2"), row.name, row.about});
+    field = explaining(rows, std::move(field));
     field.help = {phrase("Settings", "%1 %2."), field.help,
-                  listed(choices, phrase("Settings", "%1; %2"))};
+                  listed(field.meanings, phrase("Settings", "%1; %2"))};
     return field;
 }
 

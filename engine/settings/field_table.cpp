@@ -433,7 +433,8 @@ std::vector<Field> runFields() {
 }
 
 Field precisionField() {
-    Field field =
+    Field field = explaining(
+        precisionPresets(),
         oneOf(ofLane(
                   {"precision", phrase("Settings", "Precision"), kNoUnit,
                    phrase("Settings",
@@ -442,7 +443,7 @@ Field precisionField() {
                           "the precision also sets the loss scaling that is usual for it: off for "
                           "bf16, which has the range of float32.")},
                   [](auto& lane) -> auto& { return lane.precision; }),
-              namesUpTo(Precision::User));
+              namesUpTo(Precision::User)));
     field.set = [](RunConfig& config, int lane, const FieldValue& value) {
         LaneConfig& to = config.lanes.at(static_cast<size_t>(std::max(lane, 0)));
         const Precision before = to.precision;

@@ -44,6 +44,8 @@ struct Field {
     bool exclusiveMaximum = false;          ///< the maximum itself is not allowed
     bool logarithmic = false;               ///< a slider moves by powers of two (or of ten)
     std::vector<std::string> choices;       ///< for FieldKind::Choice
+    /// What each choice is, "mse: mean of squared errors"; empty where the help says so.
+    std::vector<Message> meanings{};
     std::string unoffered{}; ///< one more choice, which files may have but nobody can choose
     /// Checks a text of several lines that has rules of its own. Throws InputError, a whole
     /// sentence with the key.

@@ -130,14 +130,17 @@ std::vector<Field> secondOptimizerFields() {
         return twoNetworks(c) && c.schedule.kind != ScheduleKind::OneCycle;
     };
     return {
-        when(twoNetworks,
-             oneOf(
-                 ofRun(
-                     {"optimizer.second_kind", phrase("Settings", "Second optimizer"), kNoUnit,
-                      phrase("Settings", "The optimizer of the second network. It shares the other "
-                                         "settings of the first one, and skips steps on its own.")},
-                     [](auto& c) -> auto& { return c.second.kind; }),
-                 namesUpTo(kOptimizers.back().kind))),
+        when(
+            twoNetworks,
+            explaining(
+                kOptimizers,
+                oneOf(ofRun(
+                          {"optimizer.second_kind", phrase("Settings", "Second optimizer"), kNoUnit,
+                           phrase("Settings",
+                                  "The optimizer of the second network. It shares the other "
+                                  "settings of the first one, and skips steps on its own.")},
+                          [](auto& c) -> auto& { return c.second.kind; }),
+                      namesUpTo(kOptimizers.back().kind)))),
         live(
             FieldApply::Rates,
             when(secondRate,

@@ -42,6 +42,9 @@ Field presetField() {
     for (const ScalerPreset& preset : scalerPresets())
         field.choices.emplace_back(preset.name);
     field.choices.emplace_back(kCustomScaler);
+    field = explaining(scalerPresets(), std::move(field));
+    field.meanings.push_back({phrase("Settings", "%1: %2"), kCustomScaler,
+                              phrase("Settings", "Rules that no known scaler has together.")});
     field.get = [](const RunConfig& config, int lane) {
         const LaneConfig& of = config.lanes.at(static_cast<size_t>(std::max(lane, 0)));
         return FieldValue(std::string(presetOf(of.scaler)));

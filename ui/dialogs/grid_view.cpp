@@ -6,8 +6,9 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 
+#include <QApplication>
+#include <QCursor>
 #include <QEvent>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QHelpEvent>
@@ -100,6 +101,7 @@ GridView::GridView(GridModel& model, QWidget* parent) : QTableView(parent), m_mo
         each->setHighlightSections(false);
     }
     fitLetters();
+    connect(&model, &QAbstractItemModel::dataChanged, this, &GridView::renewTip);
 }
 
 void GridView::fitLetters() {
@@ -114,6 +116,15 @@ void GridView::fitLetters() {
 void GridView::changeEvent(QEvent* event) {
     QTableView::changeEvent(event);
     if (event->type() == QEvent::FontChange) fitLetters();
+}
+
+/// An open tip would go on to tell of a star that has moved since.
+void GridView::renewTip() {
+    const QPoint at = QCursor::pos();
+    if (!QToolTip::isVisible() || QApplication::widgetAt(at) != viewport()) return;
+    const QModelIndex told = indexAt(viewport()->mapFromGlobal(at));
+    if (told.isValid())
+        QToolTip::showText(at, wrappedTip(told.data(Qt::ToolTipRole).toString()), viewport());
 }
 
 QSize GridView::sizeHint() const { return {QTableView::sizeHint().width(), minimumHeight()}; }

@@ -35,6 +35,7 @@ protected:
 
 private:
     void fitLetters();
+    void renewTip();
 
     GridModel& m_model;
 };

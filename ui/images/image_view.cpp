@@ -61,6 +61,7 @@ void ImageView::setPicture(const Picture& picture) { takePicture(picture, imageO
 void ImageView::setMappedPicture(const Picture& picture, double gain) {
     takePicture(picture, mappedImage(picture, gain));
     m_mapped = true;
+    m_highest = highestMean(picture);
 }
 
 void ImageView::setSwipe(const Picture& left, const Picture& right) {
@@ -318,8 +319,13 @@ void ImageView::paintNan(QPainter& painter, const QRectF& target) const {
     painter.drawImage(seen.topLeft(), hatch);
 }
 
+QString ImageView::legendEnd() const {
+    const QString end = QLocale().toString(m_legend, 'g', 3);
+    return m_mapped && m_highest > m_legend ? tr("≥ %1").arg(end) : end;
+}
+
 void ImageView::paintLegend(QPainter& painter) const {
-    const QString high = QLocale().toString(m_legend, 'g', 3);
+    const QString high = legendEnd();
     const int text = fontMetrics().horizontalAdvance(high) + 6;
     const int zero = fontMetrics().horizontalAdvance(u'0') + 6;
     // right below the picture and the names of its columns

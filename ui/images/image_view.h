@@ -52,6 +52,9 @@ public:
     QColor titleColor() const { return m_titleColor; }
     /// Shows a colour strip from 0 to `highest` below the picture; none when `highest` is 0.
     void setLegend(double highest);
+    /// Returns the end of its scale, "≥ 0.125" where the mapped picture goes beyond it: what has
+    /// the last colour may be any larger value.
+    QString legendEnd() const;
     /// Marks one pixel of every linked view with a small cross.
     void setMarked(std::optional<QPoint> pixel);
 
@@ -121,6 +124,7 @@ private:
     Picture m_rightPicture; ///< the right one of a swipe; empty otherwise
     QImage m_right;         ///< the right one of a swipe; null otherwise
     bool m_mapped = false;  ///< drawn through the colour map
+    double m_highest = 0;   ///< the mapped picture's highest value
     QImage m_nan;           ///< opaque where the picture is nan; null when it has no nan
     QString m_title, m_note, m_shown;
     QColor m_titleColor;

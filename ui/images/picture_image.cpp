@@ -28,6 +28,13 @@ bool hasNan(const float* values, int channels) {
     return std::any_of(values, values + channels, [](float v) { return std::isnan(v); });
 }
 
+double meanOf(const float* values, int channels) {
+    double sum = 0;
+    for (int c = 0; c < channels; ++c)
+        sum += static_cast<double>(values[c]);
+    return sum / channels;
+}
+
 int byte(float value) {
     return static_cast<int>(std::lround(std::clamp(value, 0.0f, 1.0f) * 255.0f));
 }
@@ -110,12 +117,16 @@ QImage markedImage(const Picture& picture, const QColor& ink, const QColor& pape
 }
 
 QImage mappedImage(const Picture& picture, double gain) {
-    return painted(picture, [&](const float* v) {
-        double sum = 0;
-        for (int c = 0; c < picture.channels; ++c)
-            sum += static_cast<double>(v[c]);
-        return viridis(gain * sum / picture.channels);
-    });
+    return painted(picture,
+                   [&](const float* v) { return viridis(gain * meanOf(v, picture.channels)); });
+}
+
+double highestMean(const Picture& picture) {
+    double highest = 0;
+    for (int y = 0; y < picture.height; ++y)
+        for (int x = 0; x < picture.width; ++x) // a mean that is nan is not higher
+            highest = std::max(highest, meanOf(pixel(picture, x, y), picture.channels));
+    return highest;
 }
 
 QImage nanMask(const Picture& picture) {

@@ -27,6 +27,8 @@ QImage cellImage(const Picture&, const QColor& ink, const QColor& paper);
 QImage markedImage(const Picture&, const QColor& ink, const QColor& paper);
 /// Returns the mean of the channels times gain through viridis; nan becomes magenta.
 QImage mappedImage(const Picture&, double gain);
+/// Returns the highest mean of a pixel's channels; 0 when no pixel has one above 0.
+double highestMean(const Picture&);
 /// Returns an image that is opaque white where a channel is nan, else clear; null when there is no
 /// nan.
 QImage nanMask(const Picture&);

@@ -445,8 +445,9 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole: return translated(r.field->label);
     case Qt::EditRole: return text(index.row());
     case Qt::ToolTipRole:
+        if (!r.field->meanings.empty()) return translated(r.field->help); // the choices have theirs
         return tr("%1\nAllowed: %2")
-            .arg(translated(Message(r.field->help)), translated(allowedText(*r.field)));
+            .arg(translated(r.field->help), translated(allowedText(*r.field)));
     case KeyRole: return QString::fromStdString(r.field->key);
     case LaneRole: return r.lane;
     case GroupRole: return translated(r.field->group);

@@ -536,6 +536,16 @@ QStringList RunModel::summaries() const {
     return texts;
 }
 
+QString RunModel::medianNote() const {
+    for (int i = 0; i < lanes(); ++i)
+        if (m_run->column(i, metric::Loss).size() >= kTrailingSteps &&
+            std::isfinite(trailingLoss(m_run->now(), i)))
+            return tr("The median is that of the last losses of a lane, up to %1: one step that "
+                      "is unlike the others hardly changes it.")
+                .arg(kTrailingSteps);
+    return {};
+}
+
 double RunModel::secondsPerStep() const {
     double seconds = 0;
     for (int i = 0; i < lanes(); ++i)

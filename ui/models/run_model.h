@@ -142,6 +142,8 @@ public:
     /// Returns the summary in ever fewer words: in full; without the reason for skipped steps,
     /// where there is one; lanes by letter and no medians; the losses alone, or what went wrong.
     QStringList summaries() const;
+    /// Says what the medians in them are; empty where they have none.
+    QString medianNote() const;
     /// Returns the run's epoch and batch, see run_facts.h.
     QString epochText() const;
     QString longestEpochText() const;

@@ -29,8 +29,7 @@
 
 namespace halfscope {
 namespace {
-constexpr int kFewRows = 5;       // of the table; they come before the sentence, which scrolls
-constexpr int kFewestRows = 3;    // come before the second line of the sentence
+constexpr int kFewRows = 3;       // of the table; they come before the sentence, which scrolls
 constexpr int kSentenceLines = 4; // kept for the sentence when there is room
 
 /// Tells of rows that the arrow keys choose, too. At its top it shows the newest rows; once it was
@@ -224,8 +223,8 @@ void EventPanel::resizeEvent(QResizeEvent* event) {
     fitTable();
 }
 
-/// Shows as many whole rows as there is room for. The rest of the height is the sentence's, which
-/// scrolls when it is longer.
+/// Gives the sentence what it needs beside a few rows, and shows as many whole rows as there is
+/// room for then. A sentence that is longer yet scrolls.
 void EventPanel::fitTable() {
     const QMargins margins = layout()->contentsMargins();
     const int textWidth = width() - margins.left() - margins.right();
@@ -235,11 +234,7 @@ void EventPanel::fitTable() {
     const int row = m_table->verticalHeader()->defaultSectionSize();
     const int line = fontMetrics().lineSpacing();
     const int whole = heightOf(m_text, m_sentence->font(), textWidth);
-    const int two = std::clamp(room - header - kFewestRows * row, line, 2 * line);
-    // of an event that somebody has chosen, the sentence is what is read
-    const bool chosen = m_table->currentIndex().isValid();
-    const int few = m_model.rowCount() == 0 || chosen ? kFewestRows : kFewRows;
-    const int beside = std::max(two, room - header - few * row);
+    const int beside = std::max(line, room - header - kFewRows * row);
     const int sentence = std::clamp(whole, std::min(beside, kSentenceLines * line), beside);
     const int rows = std::max(1, (room - sentence - header) / row);
     m_table->setMinimumHeight(leastTableHeight());

@@ -111,6 +111,9 @@ void FieldEditor::buildControl(const Field& field) {
         m_control = m_combo = make<QComboBox>(this);
         for (const std::string& choice : field.choices)
             m_combo->addItem(QString::fromStdString(choice));
+        for (int i = 0; i < static_cast<int>(field.meanings.size()); ++i)
+            for (const int role : {Qt::ToolTipRole, Qt::AccessibleDescriptionRole})
+                m_combo->setItemData(i, translated(field.meanings[static_cast<size_t>(i)]), role);
         m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
         connect(m_combo, &QComboBox::currentTextChanged, this, &FieldEditor::commit);
     } else if (fitsSpin) {

@@ -11,6 +11,7 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 #include "ui/models/translated.h"
 #include "ui/panels/field_editor.h"
@@ -179,10 +180,14 @@ QToolButton* SetupPanel::newForkButton(int lane, Section* section) {
 void SetupPanel::fillForks(QMenu& menu, int lane) {
     menu.clear();
     if (!m_model.running()) return;
-    std::vector<int> parents;
-    for (int own = 0; own < static_cast<int>(m_model.running()->lanes.size()); ++own)
-        parents.push_back(m_parentOf ? m_parentOf(own) : -1);
-    const QStringList labels = laneLabels(laneTitles(*m_model.running(), parents));
+    RunConfig run = *m_model.running();
+    std::vector<int> parents(run.lanes.size(), -1);
+    if (const RunConfig* begun = recorded()) {
+        run.edits = begun->edits;
+        for (size_t own = 0; own < parents.size(); ++own)
+            parents[own] = parentOfLane(*begun, static_cast<int>(own));
+    }
+    const QStringList labels = laneLabels(laneTitles(run, parents));
     for (int parent = 0; parent < static_cast<int>(labels.size()); ++parent)
         menu.addAction(forkText(lane, parent, labels[parent]).replace('&', QLatin1String("&&")),
                        this, [this, lane, parent] { emit forkRequested(lane, parent); });
@@ -279,16 +284,29 @@ void SetupPanel::rebuildStrip() {
     m_strip->addStretch(1);
 }
 
-/// Returns the titles of the edited lanes, which may have other places than those of the run.
+const RunConfig* SetupPanel::recorded() const {
+    return m_model.running() && m_recorded ? m_recorded() : nullptr;
+}
+
+/// Returns the titles of the edited lanes, which may have other places than those of the run. A
+/// loss scale that was set by hand is no setting, but part of what the run calls its lanes.
 QStringList SetupPanel::laneNames() const {
+    RunConfig named = m_model.config();
+    const RunConfig* begun = recorded();
     std::vector<int> parents;
-    for (int lane = 0; lane < static_cast<int>(m_model.config().lanes.size()); ++lane) {
+    for (int lane = 0; lane < static_cast<int>(named.lanes.size()); ++lane) {
         const std::optional<int> runs = m_model.runsAs(lane);
-        const int parent = runs && m_parentOf ? m_parentOf(*runs) : -1;
+        const int parent = runs && begun ? parentOfLane(*begun, *runs) : -1;
         const int edited = parent < 0 ? -1 : m_model.editedLane(parent).value_or(-1);
         parents.push_back(m_model.canFork(lane) ? kNewLane : edited);
+        if (!runs || !begun) continue;
+        for (LiveEdit edit : begun->edits) {
+            if (edit.key != kLiveScale || (edit.lane >= 0 && edit.lane != *runs)) continue;
+            edit.lane = lane;
+            named.edits.push_back(std::move(edit));
+        }
     }
-    return laneTitles(m_model.config(), parents);
+    return laneTitles(named, parents);
 }
 
 void SetupPanel::refreshStrip() {

@@ -53,9 +53,10 @@ public:
     /// Returns the present loss scale of a lane of the settings that is one of the run's; nothing
     /// for others, and where there is none.
     std::optional<double> presentScale(int lane) const;
-    /// Returns the lane of the run that a lane of the run continues; -1 for none.
-    using ParentOfLane = std::function<int(int lane)>;
-    void setParentOfLane(ParentOfLane parentOf) { m_parentOf = std::move(parentOf); }
+    /// Returns the run's settings at its start, with its forks and edits so far; null while there
+    /// is no run. Its lanes have the names here that the run gives them.
+    using RecordedRun = std::function<const RunConfig*()>;
+    void setRecordedRun(RecordedRun recorded) { m_recorded = std::move(recorded); }
     QSize sizeHint() const override;
 
 signals:
@@ -95,6 +96,7 @@ private:
     int newestLane() const;
     void orderTabs();
     void rebuildStrip();
+    const RunConfig* recorded() const;
     QStringList laneNames() const;
     void refreshStrip();
     void keepWide();
@@ -106,7 +108,7 @@ private:
     ConfigModel& m_model;
     QPointer<ConfigModel> m_told; ///< the same while it lives: a window's goes before its panels
     ScaleOfLane m_scaleOf;
-    ParentOfLane m_parentOf;
+    RecordedRun m_recorded;
     std::vector<std::string> m_idleKeys;
     QLabel* m_idle = nullptr;            ///< child of the scroll area's content
     QFrame* m_restart = nullptr;         ///< child

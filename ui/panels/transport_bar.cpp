@@ -327,18 +327,20 @@ void TransportBar::setFigures(const RunModel& run) {
 void TransportBar::writeSpeeds(const RunModel& run) {
     const QLocale locale;
     const Colors colors = colorsFor(QGuiApplication::palette());
-    QStringList full, brief, widest;
+    SpeedTexts texts;
+    QStringList widest;
     const auto [base, other] = comparedIn(run.lanes());
-    for (const int i : {base, other}) {
-        if (i >= run.lanes()) break;
-        widest << laneLetter(i) + u' ' + tr("%1/s").arg(withPrefix(kLongSpeed));
+    for (int i = 0; i < run.lanes(); ++i) {
+        const bool compared = i == base || i == other;
+        if (compared) widest << laneLetter(i) + u' ' + tr("%1/s").arg(withPrefix(kLongSpeed));
         const double speed = run.lane(i).stepsPerSecond;
         if (speed <= 0) continue;
         const QString letter = QStringLiteral("<b style='color:%1'>%2</b> ")
                                    .arg(colors.laneText(i).name(), laneLetter(i));
         const QString figure = locale.toString(speed, 'f', speed < 10 ? 2 : 0);
-        full << letter + tr("%1 steps/s").arg(figure);
-        brief << letter + tr("%1/s").arg(withPrefix(speed));
+        texts.full << letter + tr("%1 steps/s").arg(figure);
+        texts.brief << letter + tr("%1/s").arg(withPrefix(speed));
+        if (compared) texts.pair << texts.brief.last();
     }
     const bool comparable = run.comparesSpeeds();
     const QString tip = speedsTip(run, comparable);
@@ -346,23 +348,38 @@ void TransportBar::writeSpeeds(const RunModel& run) {
     keepRoomForSpeeds(widest.join(kLineBreak));
     if (comparable) {
         const double times = run.speedRatio(other, base);
-        const QString ratio = times > 0 ? tr("%1/%2 ×%3")
-                                              .arg(laneLetter(other), laneLetter(base),
-                                                   locale.toString(times, 'f', 2))
-                                        : QString();
-        if (!ratio.isEmpty()) full << ratio;
-        const QString gap = QStringLiteral("&nbsp;&nbsp;");
-        const QString lines = brief.join(kLineBreak);
-        const QString named = ratio.isEmpty() ? QString() : tr("throughput %1").arg(ratio);
-        m_speedForms = {full.join(gap), brief.join(gap), lines + gap + ratio, lines, named};
-        keepRoomForSpeeds(lines);
+        if (times > 0)
+            texts.ratio =
+                tr("%1/%2 ×%3")
+                    .arg(laneLetter(other), laneLetter(base), locale.toString(times, 'f', 2));
+        // the plot's heading has another speed, that at the end
+        if (run.isOver() && !texts.pair.isEmpty()) texts.note = tr("median of the run");
+        writeForms(std::move(texts));
     } else {
         m_speedForms = {tr("Throughput: not comparable at this pace"),
                         tr("Throughput: not comparable"), QString()};
     }
-    const QString longest = plainText(m_speedForms.front());
+    const QString longest = plainText(m_speedForms.front()).replace(u'\n', u' ');
     m_speeds->setAccessibleName(comparable ? tr("Throughput: %1").arg(longest) : longest);
     showSpeeds();
+}
+
+/// Writes the speeds of all lanes and, where there is no room for them, those of the two that are
+/// compared.
+void TransportBar::writeForms(SpeedTexts texts) {
+    const QString gap = QStringLiteral("&nbsp;&nbsp;"), lines = texts.pair.join(kLineBreak);
+    const QString note = texts.note.isEmpty() ? QString() : kLineBreak + texts.note;
+    if (!texts.ratio.isEmpty()) texts.full << texts.ratio;
+    m_speedForms = {texts.full.join(gap) + note, texts.brief.join(gap) + note};
+    if (texts.brief.size() > texts.pair.size()) {
+        if (!note.isEmpty()) texts.brief << tr("(median)");
+        const qsizetype half = (texts.brief.size() + 1) / 2;
+        m_speedForms << texts.brief.first(half).join(gap) + kLineBreak +
+                            texts.brief.mid(half).join(gap);
+    }
+    const QString named = texts.ratio.isEmpty() ? QString() : tr("throughput %1").arg(texts.ratio);
+    m_speedForms << texts.pair.join(gap) << lines + gap + texts.ratio << lines << named;
+    keepRoomForSpeeds(lines);
 }
 
 /// Tells the speeds of all lanes, unless they would mislead.

@@ -97,7 +97,14 @@ private:
     void showSpeeds();
     void keepRoomForSpeeds(const QString& lines);
     int widthOfSpeeds(const QString& form) const;
+    /// The speeds by lane, in two lengths; briefly those of the compared lanes; how much faster the
+    /// second of them is, and what kind of speeds they are, if that must be said.
+    struct SpeedTexts {
+        QStringList full, brief, pair;
+        QString ratio, note;
+    };
     void writeSpeeds(const RunModel&);
+    void writeForms(SpeedTexts);
     QString speedsTip(const RunModel&, bool comparable) const;
     void fillSpeedMenu();
     struct Pair {

@@ -68,6 +68,14 @@ QString prefixed(double value, QString (*text)(double)) {
     return text(value) + QLatin1String(kPrefixes[prefix]);
 }
 
+/// Returns 1, 2, 5, 10, 20, 50 for the decades 1 and 10.
+QVector<double> withHalves(const QVector<double>& decades) {
+    QVector<double> ticks;
+    for (const double decade : decades)
+        ticks << decade << 2 * decade << 5 * decade;
+    return ticks;
+}
+
 QString stepLabel(double step) {
     // the plot's own locale omits thousands separators
     return QLocale().toString(static_cast<qint64>(std::llround(step)));
@@ -208,6 +216,12 @@ QVector<double> PowerTicker::createTickVector(double, const QCPRange& range) {
                 spaced(powers(stride, low, high), range, Keep::Lowest, place);
             ticks.size() > best.size())
             best = ticks;
+    // a plot too low for two decades may be high enough for 0.0005 and 0.02
+    if (m_base == 10 && best.size() < 2)
+        if (const QVector<double> ticks =
+                spaced(withHalves(powers(1, low, high)), range, Keep::Lowest, place);
+            ticks.size() > best.size())
+            best = ticks;
     if (m_ends.isEmpty()) return best;
     const QVector<double> coarse = withEnds(best, range);
     if (coarse.size() > 2) return coarse;
@@ -241,13 +255,7 @@ QVector<double> PowerTicker::powers(int stride, double low, double high) const {
     const int firstTick = static_cast<int>(std::floor(low / stride)) * stride;
     for (int exponent = firstTick; exponent <= high + stride; exponent += stride)
         ticks.append(std::pow(m_base, exponent));
-    if (m_base == 10 && high - low < 2) {
-        const auto decades = ticks;
-        for (const double decade : decades)
-            ticks << 2 * decade << 5 * decade;
-        std::sort(ticks.begin(), ticks.end());
-    }
-    return ticks;
+    return m_base == 10 && high - low < 2 ? withHalves(ticks) : ticks;
 }
 
 QString PowerTicker::getTickLabel(double tick, const QLocale&, QChar, int) {

@@ -140,6 +140,7 @@ void Figures::show(bool running, const QString& lead, const QString& warning) {
                    << tr("No step has been skipped so far.");
     }
     QStringList texts = m_news;
+    QString note;
     // no event tells of a lane that has few gradients left and learns next to nothing
     if (const QStringList lost = lostGradientsTexts(run);
         now - m_newsAt > kNewsMs && !lost.isEmpty())
@@ -150,10 +151,12 @@ void Figures::show(bool running, const QString& lead, const QString& warning) {
         for (const QString& text : texts.first(texts.size() - 1))
             led << tr("%1 %2").arg(lead, text);
         texts = led + texts.mid(1);
+        if (warning.isEmpty() && !m_told) note = run.medianNote();
     }
     if (!warning.isEmpty()) texts = QStringList{tr("%1 %2").arg(lead, warning), warning};
     if (m_told) texts = newsOf(run.run()->events()[*m_told], run);
-    if (!texts.isEmpty() && texts.first() != m_parts.headline->said()) m_parts.headline->say(texts);
+    if (!texts.isEmpty() && texts.first() != m_parts.headline->said())
+        m_parts.headline->say(texts, 1, note);
 }
 
 QStringList Figures::invitations(const QString& text, Press press, const QString& title) {

@@ -35,9 +35,10 @@ void Headline::fitHeight() {
     setFixedHeight(2 * metrics.lineSpacing() + 4);
 }
 
-void Headline::say(const QStringList& texts, double size) {
+void Headline::say(const QStringList& texts, double size, const QString& note) {
     m_texts = texts;
     m_size = size;
+    m_note = note;
     const QFont plain = parentWidget() ? parentWidget()->font() : font();
     const QSize room = contentsRect().size();
     QString shown = fitting(unbroken(texts.last()), plain, room);
@@ -55,8 +56,8 @@ void Headline::say(const QStringList& texts, double size) {
     }
     setFont(chosen);
     setText(shown);
-    setToolTip(texts.first());
-    setAccessibleName(texts.first());
+    setToolTip(note.isEmpty() ? texts.first() : texts.first() + u'\n' + note);
+    setAccessibleName(toolTip());
 }
 
 void Headline::resizeEvent(QResizeEvent* event) {
@@ -76,7 +77,7 @@ bool Headline::eventFilter(QObject* watched, QEvent* event) {
 void Headline::sayAgain() {
     if (!m_texts.isEmpty())
         QMetaObject::invokeMethod(
-            this, [this] { say(m_texts, m_size); }, Qt::QueuedConnection);
+            this, [this] { say(m_texts, m_size, m_note); }, Qt::QueuedConnection);
 }
 
 } // namespace halfscope

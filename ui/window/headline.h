@@ -15,10 +15,10 @@ public:
 
     /// Shows the first of the texts that fits. The texts say the same in ever fewer words; only the
     /// last one may be cut. `size` is relative to the window's font; a text that fits only at size
-    /// 1 is shown at that.
-    void say(const QStringList& texts, double size = 1);
+    /// 1 is shown at that. The tool tip adds the note, which explains words of the texts.
+    void say(const QStringList& texts, double size = 1, const QString& note = {});
     /// Returns the first text, whichever is shown.
-    QString said() const { return toolTip(); }
+    QString said() const { return m_texts.value(0); }
 
 protected:
     void resizeEvent(QResizeEvent*) override;
@@ -30,6 +30,7 @@ private:
 
     QStringList m_texts;
     double m_size = 1;
+    QString m_note;
 };
 
 } // namespace halfscope

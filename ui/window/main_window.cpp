@@ -10,7 +10,6 @@
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
-#include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/panels/banner.h"
@@ -243,9 +242,8 @@ void MainWindow::connectParts() {
         const bool trained = run.lane(lane).last.step > 0;
         return trained ? std::optional<double>(run.lane(lane).scale()) : std::nullopt;
     });
-    parts.setup->setParentOfLane([shown](int lane) {
-        return shown->run() ? parentOfLane(shown->run()->info().recorded, lane) : -1;
-    });
+    parts.setup->setRecordedRun(
+        [shown] { return shown->trained() ? &shown->trained()->info().recorded : nullptr; });
     connect(parts.setup, &SetupPanel::forkRequested, shown, &ShownRun::fork);
     connect(parts.scaler, &ScalerPanel::scaleChosen, shown, &ShownRun::setScale);
     connect(parts.scaler, &ScalerPanel::atLeastChosen, shown, &ShownRun::growAtLeast);

@@ -97,6 +97,10 @@ void TestFields::tableIsWhole() {
                  field.key.c_str());
         QVERIFY2(field.get && field.set && field.applies, field.key.c_str());
         QCOMPARE(field.kind == FieldKind::Choice, !field.choices.empty());
+        if (!field.meanings.empty()) QCOMPARE(field.meanings.size(), field.choices.size());
+        for (size_t i = 0; i < field.meanings.size(); ++i)
+            QVERIFY2(field.meanings[i].english().starts_with(field.choices[i] + ": "),
+                     field.key.c_str());
         if (field.kind == FieldKind::Integer || field.kind == FieldKind::Real) {
             QVERIFY2(field.minimum < field.maximum, field.key.c_str());
         }

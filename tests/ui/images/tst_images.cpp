@@ -307,6 +307,15 @@ void TestImages::differences() {
     QCOMPARE(mappedImage(d, 2).pixel(1, 1), kNanColor);
     QCOMPARE(mappedImage({1, 1, 3, {0.1f, 0.2f, 0.3f}}, 1).pixel(0, 0), viridis(0.2));
     QVERIFY(absoluteDifference(a, constant(5, 0)).values.empty());
+    // the scale says that a picture goes beyond its end
+    ViewTransform transform;
+    ImageView view(transform);
+    view.setMappedPicture(d, 4); // nan is no large value
+    view.setLegend(0.25);
+    QCOMPARE(view.legendEnd(), QStringLiteral("0.25"));
+    view.setMappedPicture(d, 8);
+    view.setLegend(0.125);
+    QCOMPARE(view.legendEnd(), QStringLiteral("≥ 0.125"));
 }
 
 void TestImages::errors_data() {

@@ -63,6 +63,7 @@ private slots:
     void setupRestartNote();
     void severalValuesBecomeLanes();
     void lanesThatBecomeOneAreTold();
+    void choicesSayWhatTheyAre();
     void suggestedValuesAreAllowed();
     void valuesAroundTheScaleThatWasFound();
     void noteOfNewLanes();
@@ -321,6 +322,27 @@ void TestSetupPanel::lanesThatBecomeOneAreTold() {
 }
 
 /// Each setting that can be swept is suggested values that can be taken.
+/// The names of tasks, optimizers and precisions need a word, at the entries themselves: the
+/// setting's own tip does not list the names once more.
+void TestSetupPanel::choicesSayWhatTheyAre() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    const auto* tasks = controlOf<QComboBox>(panel, "data.kind");
+    const QString digits =
+        tasks->itemData(tasks->findText(QStringLiteral("mnist")), Qt::ToolTipRole).toString();
+    QCOMPARE(digits,
+             QStringLiteral("mnist: pictures of ten classes, as in MNIST and Fashion-MNIST"));
+    QVERIFY2(!tasks->toolTip().contains(QStringLiteral("Allowed")), qPrintable(tasks->toolTip()));
+    for (const char* key : {"precision", "scaler.preset"}) {
+        const auto* box = controlOf<QComboBox>(panel, key, 1);
+        for (int i = 0; i < box->count(); ++i)
+            QVERIFY2(box->itemData(i, Qt::ToolTipRole).toString().startsWith(box->itemText(i)),
+                     qPrintable(box->itemText(i)));
+    }
+    const auto* norms = controlOf<QComboBox>(panel, "model.norm");
+    QVERIFY(norms->toolTip().contains(QStringLiteral("Allowed: one of"))); // nothing else has them
+}
+
 void TestSetupPanel::suggestedValuesAreAllowed() {
     const RunConfig config = ConfigModel().config();
     SweepDialog dialog(config);

@@ -34,6 +34,7 @@ private slots:
     void transportShowsForeignExperiments();
     void transportFigures();
     void comparesChosenSpeeds();
+    void speedsOfAllLanes();
     void transportTellsEpochs();
     void transportInANarrowWindow();
     void transportFiguresInLittleRoom();
@@ -225,11 +226,48 @@ void TestTransportBar::comparesChosenSpeeds() {
     pairs[2]->trigger();
     QCOMPARE(chosen.size(), 1);
     bar.setFigures(run);
-    QVERIFY2(shows("C/B ×1.50") && shows(">C</b> 300") && !shows(">A</b>"),
+    QVERIFY2(shows("C/B ×1.50") && shows(">C</b> 300") && shows(">A</b> 100"),
              qPrintable(speeds->text()));
     QVERIFY(speeds->toolTip().contains(QStringLiteral("lane C is than lane B")));
     start({"fp32", "amp-fp16"}); // a run without lane C
     QVERIFY2(shows("B/A ×2.00"), qPrintable(speeds->text()));
+}
+
+/// All lanes are shown, in two lines where one is too short, and once the run is over, which speeds
+/// they are: the plot's heading has others. With least room there are the two that are compared.
+void TestTransportBar::speedsOfAllLanes() {
+    TransportBar bar;
+    auto* speeds = bar.findChild<QLabel*>(QStringLiteral("speeds"));
+    FedModel run;
+    run.start({"fp32", "amp-fp16", "amp-bf16"});
+    std::vector<StepRecord> rows(3);
+    for (size_t i = 0; i < rows.size(); ++i) {
+        rows[i].lane = static_cast<int32_t>(i);
+        rows[i].step = 1;
+        rows[i].deviceSeconds = 0.01;
+    }
+    run.append(rows, {});
+    bar.setFigures(run);
+    QVERIFY(!speeds->text().contains(QStringLiteral("median")));
+    run.setOver(true);
+    bar.setFigures(run);
+    QVERIFY2(speeds->text().contains(QStringLiteral("median of the run")),
+             qPrintable(speeds->text()));
+    QVERIFY(speeds->accessibleName().endsWith(QStringLiteral(" median of the run")));
+    bar.resize(1280, 60);
+    bar.show();
+    bool divided = false, pair = false;
+    for (int width = 600; width > 20; --width) {
+        speeds->setFixedWidth(width);
+        QCoreApplication::processEvents();
+        const QString text = speeds->text();
+        const bool all = text.contains(QStringLiteral(">C</b>"));
+        divided = divided || (all && text.contains(QStringLiteral("<br><b")) &&
+                              text.endsWith(QStringLiteral("(median)")));
+        pair = pair || (!all && text.contains(QStringLiteral(">B</b>")));
+        QVERIFY2(!(pair && all), qPrintable(text)); // less room never shows more
+    }
+    QVERIFY(divided && pair);
 }
 
 void TestTransportBar::transportTellsEpochs() {

@@ -142,6 +142,8 @@ void TestAxes::labelsInLittleRoom_data() {
         << "ten" << 0.53 << 0.92 << 0.7 << QStringList{"0.6", "0.9"};
     QTest::newRow("most of a decade")
         << "ten" << 0.27 << 2.4 << 0.25 << QStringList{"0.5", "1", "2"};
+    QTest::newRow("two decades") // their labels would touch
+        << "ten" << 0.000275 << 0.052 << 0.6 << QStringList{"0.0005", "0.02"};
     QTest::newRow("two fit") << "ten" << 0.53 << 0.92 << 0.45 << QStringList{"0.6", "0.8"};
     QTest::newRow("a staircase") << "two" << std::exp2(10.5) << std::exp2(24.5) << 0.45
                                  << QStringList{"2^16", "2^24"};

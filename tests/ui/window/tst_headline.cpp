@@ -217,7 +217,8 @@ void TestHeadline::runsAreSummedUp() {
     const QLabel* headline = headlineOf(window);
     QTRY_VERIFY_WITH_TIMEOUT(headline->toolTip().startsWith(QStringLiteral("Finished. After step")),
                              kPatience);
-    QVERIFY2(headline->toolTip().contains(QStringLiteral("median")),
+    QVERIFY2(headline->toolTip().contains(QStringLiteral("(median")) &&
+                 headline->toolTip().contains(QStringLiteral("\nThe median is that of the last")),
              qPrintable(headline->toolTip()));
     const QString brief = headline->text();
     QVERIFY2(brief.startsWith(QStringLiteral("After step 60 the median loss is: A\u00a0")) ||

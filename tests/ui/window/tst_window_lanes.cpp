@@ -65,6 +65,7 @@ private slots:
     void restartRightAfterPlay();
     void stopStepAfterALaneWent();
     void scaleSetByHand();
+    void settingsNameLanesAsTheRunDoes();
     void scaleTriedFromTheMenu();
     void scalerSwitchedLive();
     void layersChosen();
@@ -201,6 +202,36 @@ void TestWindowLanes::scaleSetByHand() {
     QTRY_VERIFY(!window.findChild<ScaleDialog*>());
     window.stepOnce();
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).last.scale(), 8.0f, kPatience);
+}
+
+/// A fixed scale that was set by hand is not fixed any more, on the cards and in the settings
+/// alike.
+void TestWindowLanes::settingsNameLanesAsTheRunDoes() {
+    RunConfig config = tinyConfig(1000000);
+    config.lanes = parseLanes("amp-fp16,amp-fp16");
+    for (const int lane : {0, 1}) {
+        setField(config, lane, "scaler.mode", std::string("static"));
+        setField(config, lane, "scaler.init_scale", lane == 0 ? 1.0 : 4.0);
+    }
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto named = [&window](const QString& words) {
+        const QString title = window.run().lane(1).title;
+        const auto jumps = window.setup().findChildren<QToolButton*>();
+        return QString(title).replace(QChar(QChar::Nbsp), u' ').contains(words) &&
+               std::any_of(jumps.begin(), jumps.end(), [&](const QToolButton* jump) {
+                   return jump->toolTip().endsWith(laneLabel(1, title));
+               });
+    };
+    QTRY_VERIFY(named(QStringLiteral("Fixed scale")));
+    window.stepOnce();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
+    window.shown().setScale(1, QStringLiteral("2"));
+    window.stepOnce();
+    QTRY_VERIFY_WITH_TIMEOUT(named(QStringLiteral("First scale")), kPatience);
+    window.restart(); // which begins with the settings
+    QTRY_VERIFY_WITH_TIMEOUT(named(QStringLiteral("Fixed scale")), kPatience);
 }
 
 /// The menu offers another scale, together with the view that shows its effect.
