@@ -240,7 +240,7 @@ struct Commands {
                         "folder, which the window opens");
         get = app.add_subcommand("get",
                                  "Download a data set from its public mirrors: " + dataNames());
-        textOption(*get, "name", getOptions.name, "The data set", "NAME", dataNames()).required();
+        textOption(*get, "name", getOptions.name, "The data set", "NAME", dataNames());
         writesFolder(
             textOption(*get, "folder", getOptions.folder,
                        "Where its files go (default: halfscope/NAME in the user's data folder)",

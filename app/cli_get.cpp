@@ -36,6 +36,18 @@ void showProgress(int64_t have, int64_t all) {
     redrawNote(barText(share, 30) + " " + megabytes(have) + " of " + megabytes(all));
 }
 
+/// Refuses what is no address of a server: the attempt to connect would tell less.
+void checkServer(const std::string& address) {
+    const std::string low = lowerCase(address);
+    for (const std::string_view scheme : {"https://", "http://"})
+        if (low.starts_with(scheme) && low.size() > scheme.size() && low[scheme.size()] != '/')
+            return;
+    if (!address.empty())
+        throw InputError(Message::data("--from: " + quotedText(address) +
+                                       " is not allowed: an address such as "
+                                       "https://host/folder/"));
+}
+
 void endProgress() {
     if (noteIsTerminal()) clearNote();
 }
@@ -50,6 +62,9 @@ std::string dataNames() {
 }
 
 int get(const GetOptions& options) {
+    if (options.name.empty())
+        throw InputError(Message::data("get: a data set is missing: " + dataNames()));
+    checkServer(options.from);
     PublicData data = publicDataNamed(options.name);
     const std::string folder = options.folder.empty() ? usualFolder(data) : options.folder;
     if (folder.empty())

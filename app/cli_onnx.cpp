@@ -33,21 +33,21 @@ void checkOnnxTargets(const RunOptions& options, const Experiment& experiment,
     checkOnnx(experiment.config());
     for (const OnnxTarget& each : onnxTargets(options.onnx, experiment))
         files.checkFile("--onnx", each.file);
+    const auto refuse = [](const std::string& file, const std::string& reason) {
+        if (!reason.empty())
+            throw InputError(
+                Message::data("--onnx: " + quotedText(file) + " is not allowed: " + reason));
+    };
+    for (const OnnxTarget& each : onnxTargets(options.onnx, experiment))
+        refuse(each.file, fileObstacle(each.file));
     std::filesystem::path folder = std::filesystem::path(options.onnx).parent_path();
     if (folder.empty()) folder = ".";
     std::error_code ignored;
     const bool willBeMade = !options.out.empty() && wholePath(folder) == wholePath(options.out) &&
                             !std::filesystem::exists(folder, ignored);
     if (willBeMade) return;
-    const auto refuse = [](const std::string& file, const std::string& reason) {
-        if (!reason.empty())
-            throw InputError(
-                Message::data("--onnx: " + quotedText(file) + " is not allowed: " + reason));
-    };
     refuse(options.onnx, newFileObstacle(folder.string()));
     const OpenFolder there(folder.string());
-    for (const OnnxTarget& each : onnxTargets(options.onnx, experiment))
-        refuse(each.file, fileObstacle(each.file));
 }
 
 } // namespace halfscope::cli

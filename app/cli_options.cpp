@@ -190,7 +190,12 @@ RunConfig ExperimentOptions::config(std::string* note) const {
                                      : presetNamed(preset.empty() ? kFirstPreset : preset).config;
     const TaskKind titled = config.task.kind;
     if (!lanes.empty()) {
-        std::vector<LaneConfig> named = parseLanes(lanes, config.lanes);
+        std::vector<LaneConfig> named;
+        try {
+            named = parseLanes(lanes, config.lanes);
+        } catch (const InputError& error) {
+            throw InputError(within("--lanes", error.message()));
+        }
         const LostScaler lost = lostScaler(config.lanes, named);
         if (note && !lost.has.empty())
             *note = "Lane " + lost.has +

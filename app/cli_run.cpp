@@ -11,6 +11,7 @@
 #include "app/cli_progress.h"
 #include "app/cli_ranking.h"
 #include "app/cli_signals.h"
+#include "app/cli_start.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
@@ -94,17 +95,6 @@ RunOutcome outcomeOf(const Experiment& experiment) {
     return experiment.stopReason().empty() ? RunOutcome::Interrupted : RunOutcome::Stopped;
 }
 
-/// What a run begins with.
-struct Start {
-    std::optional<RunConfig> config;      // of a new run
-    std::optional<ExperimentState> state; // of a run that continues
-    std::string checkpoint;               // its path
-    std::vector<Assignment> edits;        // given beside it
-    bool moved = false;                   // other places were, see isPlace()
-    std::string note;                     // a sentence about the given options
-    std::optional<RunPast> past;          // the rows that the run has so far
-};
-
 /// The steps of a run, with everything that follows them.
 class Loop {
 public:
@@ -140,10 +130,16 @@ public:
         if (m_goesOnHere && m_isChanged) saveChange();
         while (!m_experiment.finished() && m_experiment.stopReason().empty() &&
                !signals.interrupted()) {
-            countGradients();
-            // Events of a step that was stopped midway are left out, as are its records.
-            if (!advance()) continue;
-            addPictures();
+            try {
+                countGradients();
+                // Events of a step that was stopped midway are left out, as are its records.
+                if (!advance()) continue;
+                addPictures();
+            } catch (const InputError& error) { // a later sample cannot be read: keep what there is
+                if (m_experiment.step() == m_begin || !m_experiment.atStepBoundary()) throw;
+                m_failure = error.message();
+                break;
+            }
             if (m_saveEvery > 0 && m_experiment.step() % m_saveEvery == 0) save();
         }
         if (m_progress) m_progress->end();
@@ -151,9 +147,11 @@ public:
 
     /// Writes a checkpoint of the last step, unless there is one. A step that was interrupted is
     /// finished first, because a checkpoint needs all lanes at the same step. A run that continues
-    /// in its own folder writes one in any case: the one there would be behind the tables.
+    /// in its own folder writes one in any case: the one there would be behind the tables. So does
+    /// one that its data ended, which goes on once they are mended.
     void saveAtEnd(SignalWatch& signals) {
-        if ((m_saveEvery == 0 && !m_goesOnHere) || m_experiment.step() == m_saved) return;
+        if (!m_files || m_experiment.step() == m_saved) return;
+        if (m_saveEvery == 0 && !m_goesOnHere && m_failure.empty()) return;
         signals.setStop({});
         m_experiment.clearStop();
         while (!m_experiment.atStepBoundary())
@@ -162,7 +160,8 @@ public:
     }
 
     void close(const RunOptions& options) {
-        const RunOutcome outcome = outcomeOf(m_experiment);
+        const RunOutcome outcome =
+            m_failure.empty() ? outcomeOf(m_experiment) : RunOutcome::Stopped;
         if (m_files) finishFiles(outcome);
         if (!options.onnx.empty()) writeOnnx(options.onnx, options.quiet);
         if (m_board) m_board->finish();
@@ -195,6 +194,9 @@ public:
     /// Whether the files for TensorBoard could not be written to their end.
     bool lacksBoard() const { return m_board && !m_board->problem().empty(); }
 
+    /// Tells why the data let no further step be taken; empty otherwise.
+    const Message& failure() const { return m_failure; }
+
 private:
     /// Tells where the run ended, unless that is its last step.
     std::string endText(RunOutcome outcome) const {
@@ -202,6 +204,9 @@ private:
                                   std::to_string(m_experiment.config().steps) +
                                   epochText(m_experiment);
         if (outcome == RunOutcome::Interrupted) return "Interrupted" + place + "\n";
+        if (!m_failure.empty())
+            return "Ended" + place + ": the samples of the next step cannot be read" +
+                   (m_files ? "; --resume goes on from here\n" : "\n");
         if (outcome != RunOutcome::OutOfPatience) return {};
         return "Ended" + place + ": " + patienceWords(m_experiment.outOfPatience()).english() +
                "\n";
@@ -375,11 +380,25 @@ private:
     void finishFiles(RunOutcome outcome) {
         const bool kept =
             m_pictures.step == m_experiment.step() && m_pictures.outputs.size() == m_lanes.size();
-        if (m_experiment.step() > 0 && !kept) m_pictures = m_experiment.snapshot();
-        if (outcome != RunOutcome::Interrupted) addGalleries();
+        if (m_experiment.step() > 0 && !kept) m_pictures = lastPictures();
+        if (mayLook(outcome)) addGalleries();
         RunInfo info = runInfo(m_experiment, HALFSCOPE_VERSION);
         info.outcome = outcome;
         m_files->finish(info, m_pictures, weights());
+    }
+
+    /// Whether there are time and samples to look at the networks once more.
+    bool mayLook(RunOutcome outcome) const {
+        return outcome != RunOutcome::Interrupted && m_failure.empty();
+    }
+
+    LanePictures lastPictures() {
+        try {
+            return m_experiment.snapshot();
+        } catch (const InputError&) {
+            if (m_failure.empty()) throw;
+            return {}; // the samples that it shows are gone, too
+        }
     }
 
     /// Adds the galleries unless the run is stopped: then the pictures that exist are written
@@ -392,15 +411,15 @@ private:
 
     std::string ranking(RunOutcome outcome) {
         std::vector<GradientRange> ranges; // empty after an interruption, to end without delay
-        if (outcome != RunOutcome::Interrupted) ranges = m_experiment.gradientRanges();
+        if (mayLook(outcome)) ranges = m_experiment.gradientRanges();
         return rankingOf(m_experiment, m_sweeps, m_lanes, ranges);
     }
 
     /// The gradients with the weights at the end; those that were counted last if it was
-    /// interrupted.
+    /// interrupted, or its data ended it.
     std::vector<GradientRange> lastRanges(RunOutcome outcome) {
         std::vector<GradientRange> ranges;
-        if (outcome != RunOutcome::Interrupted)
+        if (mayLook(outcome))
             ranges = m_experiment.gradientRanges(m_experiment.config().gradientError > 0);
         return ranges.empty() ? m_ranges : ranges;
     }
@@ -441,6 +460,7 @@ private:
     bool m_isChanged = false;            ///< the checkpoint does not have what was given beside it
     const int64_t m_begin;               ///< the step before the first one
     std::vector<Event> m_events;         // since the last step
+    Message m_failure;                   // see failure()
     int64_t m_saved = -1;                // the step of the last checkpoint; -1: none
     std::vector<GradientRange> m_ranges; // the last ones that were counted
     int64_t m_counted = -1;              // the step after which they were counted; -1: none
@@ -454,68 +474,6 @@ private:
     std::optional<Progress> m_progress;
 };
 
-} // namespace
-
-namespace {
-
-/// Whether a setting only says where a machine has its devices and files: no number of a run
-/// depends on it.
-bool isPlace(const Field& field) {
-    if (field.kind == FieldKind::Path) return field.scope == FieldScope::Run;
-    return field.key == "run.device" || field.key == "run.threads" || field.key == "data.workers";
-}
-
-Start resumedStart(const RunOptions& options) {
-    Start start;
-    std::vector<Assignment> given = options.experiment.resumedSettings();
-    start.checkpoint = checkpointAt(options.resume);
-    start.state = readCheckpoint(start.checkpoint);
-    for (Assignment& each : given) {
-        if (!isPlace(*each.field)) {
-            start.edits.push_back(std::move(each));
-            continue;
-        }
-        RunConfig& recorded = start.state->recorded;
-        const FieldValue before = each.field->get(recorded, each.lane);
-        setField(recorded, each.lane, each.field->key, each.value);
-        start.moved = start.moved || each.field->get(recorded, each.lane) != before;
-    }
-    if (options.out.empty()) return start;
-    std::string folder = std::filesystem::path(start.checkpoint).parent_path().string();
-    if (folder.empty()) folder = ".";
-    try {
-        start.past = readPast(folder, start.state->run, start.state->step, start.state->recorded);
-    } catch (const InputError&) {
-        std::error_code ignored; // an existing run must not be replaced by a part of it
-        const bool here = std::filesystem::equivalent(folder, options.out, ignored);
-        if (here && holdsPast(folder, start.state->run, start.state->step)) throw;
-        const std::string id = start.state->run.empty() ? newRunId() : start.state->run;
-        start.past = RunPast{id, folder, start.state->step, start.state->recorded, nullptr};
-    }
-    return start;
-}
-
-Start startOf(const RunOptions& options) {
-    if (options.checkpointEvery > 0 && options.out.empty())
-        throw InputError(Message::data(
-            "--checkpoint-every: --out is missing, the folder that checkpoints are written into"));
-    if (!options.resume.empty()) return resumedStart(options);
-    Start start;
-    start.config = options.experiment.config(&start.note);
-    return start;
-}
-
-std::unique_ptr<Experiment> experimentOf(const Start& start) {
-    if (start.config) return std::make_unique<Experiment>(*start.config);
-    try {
-        auto experiment = std::make_unique<Experiment>(start.state->recorded);
-        experiment->resume(*start.state);
-        return experiment;
-    } catch (const InputError& error) {
-        throw InputError(within(pathText(start.checkpoint), error.message()));
-    }
-}
-
 /// Throws InputError where no weights can be the best.
 void checkKeepsBest(const RunOptions& options, const Experiment& experiment) {
     if (options.out.empty())
@@ -525,26 +483,6 @@ void checkKeepsBest(const RunOptions& options, const Experiment& experiment) {
         throw InputError(
             Message::data("--keep-best: there are no samples to validate on; data.validation "
                           "holds back a share of some kinds of data"));
-}
-
-/// Applies the settings that change something, as edits of the next step.
-std::vector<Event> edit(Experiment& experiment, const std::vector<Assignment>& edits) {
-    std::vector<Event> events;
-    for (const Assignment& each : edits) {
-        if (each.lane >= experiment.lanes())
-            throw InputError(Message::data("lanes." + std::to_string(each.lane) + ": there are " +
-                                           std::to_string(experiment.lanes()) + " lanes, from 0"));
-        const FieldValue value = valueFor(*each.field, each.value);
-        const auto has = [&](int lane) {
-            return each.field->get(experiment.config(), lane) == value;
-        };
-        bool same = has(std::max(each.lane, 0));
-        if (each.lane < 0 && each.field->scope == FieldScope::Lane)
-            for (int lane = 1; lane < experiment.lanes(); ++lane)
-                same = same && has(lane);
-        if (!same) experiment.setLive(each.lane, each.field->key, value, events);
-    }
-    return events;
 }
 
 } // namespace
@@ -573,6 +511,7 @@ int run(const RunOptions& options) {
     loop.go(signals);
     loop.saveAtEnd(signals);
     loop.close(options);
+    if (!loop.failure().empty()) throw RunError(loop.failure());
     if (outcomeOf(experiment) == RunOutcome::Stopped) throw RunError(experiment.stopReason());
     if (!experiment.finished()) return kInterruptedExit;
     return loop.lacksBoard() ? kFailedExit : 0;

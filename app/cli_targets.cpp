@@ -4,6 +4,7 @@
 #include "engine/core/text.h"
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <filesystem>
 
@@ -39,6 +40,22 @@ const char* nameOf(fs::file_type type) {
     }
 }
 
+/// Refuses names that no disk takes, which would show only when the file is made.
+std::string lengthObstacle(const fs::path& path) {
+    constexpr size_t kMost = NAME_MAX; // bytes
+    for (const fs::path& part : path)
+        if (const size_t length = part.native().size(); length > kMost)
+            return "a name has " + std::to_string(length) + " bytes, and at most " +
+                   std::to_string(kMost) + " are allowed";
+    return {};
+}
+
+/// Returns why nothing can be written into a folder that is there.
+std::string writeObstacle(const std::string& folder) {
+    if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+    return "no file can be written into " + quotedText(folder) + ": " + std::strerror(errno);
+}
+
 CLI::Validator refusing(std::string (*obstacle)(const std::string&)) {
     const auto check = [obstacle](const std::string& path) {
         const std::string reason = path.empty() ? std::string() : obstacle(path);
@@ -50,6 +67,7 @@ CLI::Validator refusing(std::string (*obstacle)(const std::string&)) {
 } // namespace
 
 std::string fileObstacle(const std::string& path) {
+    if (std::string reason = lengthObstacle(path); !reason.empty()) return reason;
     const fs::file_type type = typeAt(path);
     if (type == fs::file_type::regular) return {};
     if (isMissing(type) && !fs::path(path).filename().empty()) return {};
@@ -58,16 +76,18 @@ std::string fileObstacle(const std::string& path) {
 }
 
 std::string folderObstacle(const std::string& path) {
+    if (std::string reason = lengthObstacle(path); !reason.empty()) return reason;
     const fs::file_type type = typeAt(path);
-    if (type == fs::file_type::directory) return {};
+    if (type == fs::file_type::directory) return writeObstacle(path);
     if (!isMissing(type)) return std::string("it is ") + nameOf(type) + ", not a folder";
-    for (fs::path above = fs::path(path).parent_path(); !above.empty() && above.has_relative_path();
-         above = above.parent_path())
-        if (const fs::file_type there = typeAt(above.string()); !isMissing(there))
-            return there == fs::file_type::directory
-                       ? std::string()
-                       : quotedText(above.string()) + " is " + nameOf(there) + ", not a folder";
-    return {};
+    for (fs::path above = fs::path(path).parent_path();; above = above.parent_path()) {
+        const std::string folder = above.empty() ? "." : above.string();
+        const fs::file_type there = typeAt(folder);
+        if (there == fs::file_type::directory) return writeObstacle(folder);
+        if (!isMissing(there))
+            return quotedText(folder) + " is " + nameOf(there) + ", not a folder";
+        if (!above.has_relative_path()) return {}; // the attempt to make it says why
+    }
 }
 
 std::string homeObstacle(const std::string& folder) {
@@ -80,8 +100,7 @@ std::string homeObstacle(const std::string& folder) {
 
 std::string newFileObstacle(const std::string& folder) {
     if (std::string reason = homeObstacle(folder); !reason.empty()) return reason;
-    if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
-    return "no file can be written into " + quotedText(folder) + ": " + std::strerror(errno);
+    return writeObstacle(folder);
 }
 
 void writesFile(CLI::Option& option) { option.check(refusing(fileObstacle)); }

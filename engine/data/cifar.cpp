@@ -4,6 +4,7 @@
 #include "engine/core/text.h"
 #include "engine/data/byte_pictures.h"
 #include "engine/data/new_pictures.h"
+#include "engine/data/picture_samples.h"
 #include "engine/io/input_file.h"
 #include "engine/lang/python.h"
 
@@ -128,6 +129,7 @@ CifarFolder folderOf(const TaskConfig& task) {
                                         "CIFAR-100 in the binary form"));
     const std::vector<CifarFolder> found = setsAt(task.path);
     if (found.empty() && isForPython(task.path)) refusePython(task.path);
+    if (found.empty()) checkListed(task.path);
     if (found.empty())
         throw InputError(
             phrase("Data", "data.path: the folder %1 has no files of CIFAR in the binary form, "

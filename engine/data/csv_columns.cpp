@@ -83,6 +83,9 @@ public:
 
 private:
     void markDropped() {
+        if (std::ranges::count(m_task.drop, '"') % 2 != 0)
+            throw InputError(phrase("Data", "data.drop: %1 has an unmatched quotation mark"),
+                             quotedText(m_task.drop));
         const std::vector<std::string> dropped = droppedColumns(m_task.drop);
         const std::set<std::string_view> unwanted(dropped.begin(), dropped.end());
         const std::set<std::string_view> known(m_names.begin(), m_names.end());
@@ -177,9 +180,10 @@ std::optional<std::string> wordAmongNames(const CsvLayout& layout) {
     return std::nullopt;
 }
 
-/// Tells which columns data.drop leaves out that could not be inputs, and why.
-void noteUnusable(std::map<ColumnHint, std::vector<std::string>>& names, const Message& beyond,
-                  std::vector<Message>& notes) {
+/// Tells which columns data.drop leaves out that could not be inputs, and why, with the first field
+/// that is no mere number.
+void noteUnusable(std::map<ColumnHint, std::vector<std::string>>& names,
+                  std::map<ColumnHint, Message>& first, std::vector<Message>& notes) {
     const auto tell = [&](ColumnHint hint, auto&& note) {
         if (!names[hint].empty()) notes.push_back(note(someOf(names[hint])));
     };
@@ -196,18 +200,20 @@ void noteUnusable(std::map<ColumnHint, std::vector<std::string>>& names, const M
                                       "month or the days since the first."),
                        some);
     });
-    tell(ColumnHint::Mixed, [](const Message& some) {
+    tell(ColumnHint::Mixed, [&first](const Message& some) {
         return Message(phrase("Data", "Columns of numbers with a word here and there cannot be "
-                                      "inputs. The setting data.drop leaves out: %1."),
-                       some);
+                                      "inputs. The setting data.drop leaves out: %1. The first "
+                                      "such word is in %2. To use these columns, correct such "
+                                      "words, and open the table again."),
+                       some, first[ColumnHint::Mixed]);
     });
-    tell(ColumnHint::BeyondFloat, [&beyond](const Message& some) {
+    tell(ColumnHint::BeyondFloat, [&first](const Message& some) {
         return Message(phrase("Data",
                               "Columns with a number beyond 3.4e+38, where float32 ends, "
                               "cannot be inputs. The setting data.drop leaves out: %1. The "
                               "first such number is in %2. To use these columns, correct such "
                               "numbers, and open the table again."),
-                       some, beyond);
+                       some, first[ColumnHint::BeyondFloat]);
     });
     tell(ColumnHint::NoValue, [](const Message& some) {
         return Message(phrase("Data", "Columns without any value cannot be inputs. The setting "
@@ -220,7 +226,7 @@ void noteUnusable(std::map<ColumnHint, std::vector<std::string>>& names, const M
 void noteLeftOut(const CsvLayout& layout, const TaskConfig& task, std::vector<Message>& notes) {
     std::vector<std::string> asked;
     std::map<ColumnHint, std::vector<std::string>> unusable;
-    Message beyond;
+    std::map<ColumnHint, Message> first;
     for (const std::string& name : droppedColumns(task.drop)) {
         const auto column =
             std::find_if(layout.columns.begin(), layout.columns.end(),
@@ -228,12 +234,12 @@ void noteLeftOut(const CsvLayout& layout, const TaskConfig& task, std::vector<Me
         const ColumnHint hint = column->hint; // a name without a column was refused
         const bool could = hint == ColumnHint::None || hint == ColumnHint::Formatted;
         (could ? asked : unusable[hint]).push_back(name);
-        // a column may have had such a number before its first word
-        if (beyond.empty() && hint == ColumnHint::BeyondFloat) beyond = column->beyondFloat;
+        first.try_emplace(hint,
+                          hint == ColumnHint::Mixed ? column->firstWord : column->beyondFloat);
     }
     if (!asked.empty())
         notes.push_back({phrase("Data", "The setting data.drop leaves out: %1."), someOf(asked)});
-    noteUnusable(unusable, beyond, notes);
+    noteUnusable(unusable, first, notes);
 }
 
 /// Tells which inputs are different in each line, which a network learns by heart. The only column
@@ -367,11 +373,15 @@ bool CsvLayout::drops(const CsvFile& file, Missing missing) const {
 CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
     const std::vector<std::string> names = file.readHeader();
     if (names.size() < 2)
-        throw InputError(phrase("Data", "%1: %2 is one column, which is not enough; the first line "
-                                        "must name 2 to %3 columns, with commas, semicolons, "
-                                        "tabs or spaces between them"),
-                         file.place(), quotedText(names.empty() ? std::string() : names[0]),
-                         CsvFile::kMostColumns);
+        throw InputError(
+            task.header ? phrase("Data", "%1: %2 is one column, which is not enough; the "
+                                         "first line must name 2 to %3 columns, with commas, "
+                                         "semicolons, tabs or spaces between them")
+                        : phrase("Data", "%1: %2 is one column, which is not enough; a line "
+                                         "must have 2 to %3, with commas, semicolons, tabs "
+                                         "or spaces between them"),
+            file.place(), quotedText(task.header ? names[0] : std::string(trimmed(file.record()))),
+            CsvFile::kMostColumns);
     // a title, as spreadsheets have it above a table
     if (names.size() > 2 && !isUnnamed(names[0]) &&
         std::all_of(names.begin() + 1, names.end(), isUnnamed))

@@ -45,9 +45,9 @@ struct CsvColumn {
     ColumnHint hint = ColumnHint::None; ///< known once the samples are read
     /// Likewise, see SeenNumbers.
     std::optional<RepeatedNumber> placeholder{};
-    /// Likewise the first number that float32 does not hold, where a column of them is left out:
-    /// "PATH, line 4: "1e300" in the column "size"".
-    Message beyondFloat{};
+    /// Likewise the first word, and the first number that float32 does not hold, of a column that
+    /// is left out: "PATH, line 4: "1e300" in the column "size"".
+    Message firstWord{}, beyondFloat{};
 
     size_t inputs() const; ///< how many inputs the column has
 };

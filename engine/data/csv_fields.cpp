@@ -224,6 +224,8 @@ bool CsvFile::next() {
     while (std::exchange(m_isAhead, false) || m_reader.next(fields)) {
         const bool kept =
             m_blank == BlankLines::Kept && !record().empty() && fields.size() == m_columns;
+        if (record().find('\0') != std::string_view::npos)
+            throw InputError(phrase("Data", "%1: it has a zero byte, which no text has"), place());
         if (isBlank() && !kept) continue;
         checkFollows(m_counts);
         if (fields.size() != m_columns)

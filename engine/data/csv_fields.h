@@ -101,7 +101,7 @@ public:
     /// Whether the first line has all names as readHeader() returned them.
     bool hasNamesAsRead() const { return m_namesAsRead; }
     /// Reads the next line; returns false after the last one. Throws InputError when a line has
-    /// more or fewer fields than the first one. Empty lines are left out.
+    /// more or fewer fields than the first one, or a zero byte. Empty lines are left out.
     bool next();
     /// Whether all fields of the current line are empty.
     bool isBlank() const;

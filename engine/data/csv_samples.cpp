@@ -150,8 +150,10 @@ private:
 
     void seeLeftOut(size_t i) {
         m_leftOut[i].add(m_file, i);
-        Message& beyond = m_table.layout.columns[i].beyondFloat;
-        if (beyond.empty() && m_leftOut[i].areBeyondFloat()) beyond = inColumn(i);
+        CsvColumn& column = m_table.layout.columns[i];
+        if (column.firstWord.empty() && m_leftOut[i].hasWords()) column.firstWord = inColumn(i);
+        if (column.beyondFloat.empty() && m_leftOut[i].areBeyondFloat())
+            column.beyondFloat = inColumn(i);
         if (m_leftOut[i].hasFormatted()) seeFormatted(i);
     }
     void seeFormatted(size_t i) {

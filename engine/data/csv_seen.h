@@ -30,6 +30,7 @@ public:
     bool hasWord(std::string_view text) const {
         return m_words.contains(text) || (areWords() && m_numbers.contains(text));
     }
+    bool hasWords() const { return !m_words.empty(); }
     bool areNumbers() const { return m_fields > 0 && m_words.empty(); }
     /// Whether each different text is a word, those of numbers too: all fields are words, or ten of
     /// them and a tenth, as in a column of 4, f and r.

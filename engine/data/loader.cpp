@@ -70,8 +70,8 @@ void readWhole(const Dataset& data, Pass pass, std::span<const int64_t> samples,
         for (bool found = false; !found;) {
             checkCancelled();
             if (next == substitutes)
-                throw RunError(phrase("Data", "%1 (and no other sample can take its place)"),
-                               each.why);
+                throw InputError(phrase("Data", "%1 (and no other sample can take its place)"),
+                                 each.why);
             Batch one = Batch::of(data.tensors(), 1);
             const int64_t sample = substitute(next++);
             found = data.read(pass, std::span(&sample, 1), one).empty();

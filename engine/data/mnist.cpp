@@ -4,6 +4,7 @@
 #include "engine/core/text.h"
 #include "engine/data/byte_pictures.h"
 #include "engine/data/new_pictures.h"
+#include "engine/data/picture_samples.h"
 #include "engine/data/shipped_data.h"
 #include "engine/io/idx.h"
 #include "engine/lang/python.h"
@@ -74,6 +75,7 @@ std::filesystem::path dataFolder(const std::string& path) {
 
 std::string fileIn(const std::filesystem::path& folder, const std::string& name) {
     std::string found = findFile(folder, name);
+    if (found.empty()) checkListed(folder.string()); // the better reason
     if (found.empty())
         throw InputError(phrase("Data", "data.path: the folder %1 has no file %2, plain or .gz"),
                          pathText(folder.string()), name);

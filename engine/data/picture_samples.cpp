@@ -53,6 +53,12 @@ void refuseUnread(const std::string& folder, int error) {
                      reasonOf(error));
 }
 
+void checkListed(const std::string& folder) {
+    int error = 0;
+    (void)namesIn(folder, Entries::All, &error, 1);
+    if (error != 0) refuseUnread(folder, error);
+}
+
 std::vector<TensorSpec> pictureTensors(const TaskConfig& task, int64_t classes) {
     const int64_t side = task.pictureSide;
     checkChannelCounts(task, channelsOf(task));

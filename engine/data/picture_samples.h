@@ -29,6 +29,8 @@ std::vector<std::string> pathsIn(const std::string& folder, Entries,
                                  bool (*wanted)(const std::string& name), int* error = nullptr);
 /// Throws InputError: data.path, or a folder in it, cannot be read. `error` is the system's number.
 [[noreturn]] void refuseUnread(const std::string& folder, int error);
+/// Throws the same when a folder, such as one in which a file was not found, cannot be listed.
+void checkListed(const std::string& folder);
 
 /// Returns the specs of x, as the settings give it, and of class numbers. Throws InputError for a
 /// setting that does not fit the others.

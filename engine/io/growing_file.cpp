@@ -20,6 +20,7 @@ constexpr size_t kGatherBytes = 1 << 16;
 constexpr int kMostNames = 1000; // names that are tried
 
 constexpr std::string_view kEnd = ".tmp";
+constexpr size_t kMostKept = 200; // bytes of the name that a temporary one tells, of 255 in all
 
 bool isNumber(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -33,8 +34,11 @@ bool isNumber(std::string_view text) {
 // call. The process's number only makes a free name likely: O_EXCL decides.
 std::string temporaryNameFor(const std::string& name) {
     static std::atomic<unsigned> s_number{0};
-    return "." + name + "." + std::to_string(::getpid()) + "-" + std::to_string(s_number++) +
-           std::string(kEnd);
+    size_t kept = std::min(name.size(), kMostKept);
+    while (kept < name.size() && (name[kept] & 0xC0) == 0x80)
+        --kept; // a character stays whole: some disks take only UTF-8
+    return "." + name.substr(0, kept) + "." + std::to_string(::getpid()) + "-" +
+           std::to_string(s_number++) + std::string(kEnd);
 }
 
 bool isTemporaryName(std::string_view name) {

@@ -155,7 +155,10 @@ bool TarReader::next(TarEntry& entry) {
         const auto bytes = header.bytes();
         const std::string name = longName.empty() ? header.name() : longName;
         if (!bytes)
-            fail({phrase("Files", "the size of %1 is not allowed: 0 to 2^63 - 1"), pathText(name)});
+            fail(
+                {phrase("Files", "the size of %1 is not allowed: %2; it must be a number from 0 to "
+                                 "2^63 - 1"),
+                 pathText(name), quotedText(header.field(124, 12))});
         const char type = header.type();
         const bool extra = type == 'x' || type == 'g' || type == 'L' || type == 'K';
         const int64_t size = !extra && longBytes >= 0 ? longBytes : *bytes;

@@ -326,10 +326,15 @@ private:
         const char* last = digits.data() + digits.size();
         const auto real = std::from_chars(first, last, value.real);
         bool good = real.ec == std::errc{} && real.ptr == last && std::isfinite(value.real);
+        bool tooLarge = false;
         if (!isReal) {
             const auto whole = std::from_chars(first, last, value.whole);
             good = good && whole.ec == std::errc{} && whole.ptr == last;
+            tooLarge = whole.ec == std::errc::result_out_of_range && whole.ptr == last;
         }
+        if (tooLarge && !isNamePart(here()))
+            refuseAt(value.place, {phrase("Model", "%1 is too large for a whole number"),
+                                   quotedText(m_text.substr(begin, m_at - begin))});
         if (!good || isNamePart(here())) {
             while (isNamePart(here()) || here() == '.')
                 step();
@@ -389,13 +394,25 @@ private:
         refuseHere({phrase("Model", "a comma or \"%1\""), std::string_view(&close, 1)});
     }
 
+    /// Whether a letter beyond ASCII stands here, or the rest of one: Python has them in names, and
+    /// what they belong to is told whole. These are the letters of two bytes.
+    bool atOtherLetter() const {
+        const auto byte = static_cast<unsigned char>(here());
+        return (byte >= 0xC3 && byte < 0xE0) || !isLead(here());
+    }
+
     std::string readDottedName() {
         const size_t begin = m_at;
         for (;;) {
-            while (isNamePart(here()))
+            while (isNamePart(here()) || (m_at > begin && atOtherLetter()))
                 step();
             if (here() != '.' || !isNameStart(after(1))) break;
             step();
+        }
+        if (here() == '.' && trimmed(m_text.substr(m_at + 1)).empty()) {
+            step();
+            skipSpace();
+            refuseHere(phrase("Model", "the name of a layer"));
         }
         return std::string(m_text.substr(begin, m_at - begin));
     }

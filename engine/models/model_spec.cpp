@@ -42,6 +42,9 @@ bool isStateName(std::string_view name) {
     });
 }
 
+constexpr Phrase kLayerName =
+    phrase("Model", "%1 is not a layer's name: letters, digits, _ and -, at most 100 of them");
+
 /// Returns the entries of OrderedDict([("name", layer), ...]) as arguments with names.
 std::vector<Argument> entriesOf(const Value& dict) {
     const bool one = dict.arguments.size() == 1 && dict.arguments[0].name.empty();
@@ -58,6 +61,8 @@ std::vector<Argument> entriesOf(const Value& dict) {
                      {phrase("Model",
                              "found %1, where a pair such as (\"first\", Linear(2, 1)) is allowed"),
                       lang::textOf(pair, 40)});
+        if (pair.items[0].text.empty()) // which PyTorch refuses, too
+            refuseAt(pair.items[0].place, {kLayerName, quotedText("")});
         entries.push_back({pair.items[0].text, pair.items[0].place, false, pair.items[1]});
     }
     return entries;
@@ -195,12 +200,7 @@ private:
     void add(LayerSpec& parent, const Argument& argument, size_t position) {
         const std::string name = argument.name.empty() ? std::to_string(position) : argument.name;
         const std::string of = std::string(parent.info->name);
-        if (!isStateName(name))
-            refuseAt(
-                argument.place,
-                {phrase("Model",
-                        "%1 is not a layer's name: letters, digits, _ and -, at most 100 of them"),
-                 quotedText(name)});
+        if (!isStateName(name)) refuseAt(argument.place, {kLayerName, quotedText(name)});
         for (const LayerSpec& other : parent.children)
             if (other.name == name)
                 refuseAt(argument.place, {phrase("Model", "%1 has two layers with the name %2"), of,

@@ -174,7 +174,7 @@ constexpr int64_t kMostChanges = 100000; // an hour of a slider's drags
 const Json& listOf(const Json& json, const char* key, int64_t most) {
     if (!json.is_array()) refuse(key, shown(json), phrase("Settings", "a list"));
     if (json.size() > static_cast<size_t>(most))
-        refuse(key, {phrase("Settings", "%1 entries"), json.size()},
+        refuse(key, {phrase("Settings", "a list of %1 entries"), json.size()},
                {phrase("Settings", "at most %1"), most});
     return json;
 }

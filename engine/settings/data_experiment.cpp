@@ -19,6 +19,7 @@
 #include "engine/data/undecoded.h"
 #include "engine/data/window_overlap.h"
 #include "engine/io/input_file.h"
+#include "engine/io/open_folder.h"
 #include "engine/io/safetensors.h"
 #include "engine/settings/run_length.h"
 
@@ -526,6 +527,9 @@ InputError nothingInFolder(const std::string& path) {
             names.insert(each->path().filename().string());
         if (names.size() > kMostNamed) names.erase(std::prev(names.end()));
     }
+    if (error)
+        return InputError(phrase("Data", "%1 cannot be read: %2"), pathText(path),
+                          reasonOf(error.value()));
     constexpr Phrase kLacks =
         phrase("Files",
                "%1: the folder holds no saved run (experiment.json), no files of MNIST "

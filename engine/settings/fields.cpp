@@ -60,6 +60,8 @@ bool inRange(const Field& field, double x) {
     return !(field.exclusiveMaximum && stored >= static_cast<float>(field.maximum));
 }
 
+bool takesText(FieldKind kind) { return kind == FieldKind::Path || kind == FieldKind::Text; }
+
 bool isAllowed(const Field& field, const FieldValue& value) {
     const auto* whole = std::get_if<int64_t>(&value);
     const auto* real = std::get_if<double>(&value);
@@ -258,6 +260,13 @@ Message allowedText(const Field& field) {
 }
 
 Message allowedText(const Field& field, const FieldValue& refused) {
+    if (const auto* text = std::get_if<std::string>(&refused); text && takesText(field.kind)) {
+        if (text->size() > kMostSettingBytes)
+            return {phrase("Settings", "at most %1 bytes; it has %2"), kMostSettingBytes,
+                    text->size()};
+        if (std::ranges::any_of(*text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }))
+            return phrase("Settings", "text without line breaks and other control characters");
+    }
     const auto* real = std::get_if<double>(&refused);
     const bool rounds =
         field.kind == FieldKind::Real && real && *real > field.minimum && *real < field.maximum;

@@ -194,7 +194,6 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
         throw RunError(reason);
     const Clock::time_point start = Clock::now();
     while (m_pending.size() < m_lanes.size() && !m_stop) {
-        m_midway = true;
         for (const size_t begun = beginLanes(); m_pending.size() < begun;) {
             std::optional<StepRecord> record = m_lanes[m_pending.size()]->end(events);
             if (!record) break;
@@ -419,7 +418,9 @@ size_t Experiment::beginLanes() {
         if (queued > kMostSecondsQueued) break;
         // A lane may give up because of a request that came between two steps and was cleared
         // since.
-        if (!next.begin(m_step + 1)) break;
+        const bool begins = next.begin(m_step + 1); // throws before it begins
+        m_midway = true;
+        if (!begins) break;
         ++begun;
         if (!next.worksAhead()) break;
         queued += next.lastDeviceSeconds();

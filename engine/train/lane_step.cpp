@@ -53,7 +53,12 @@ void LaneStep::readMetrics(std::span<std::byte> row) const {
 void LaneStep::stageBatch(int64_t step) {
     const int64_t number = m_source.batchNumber(step);
     if (m_staged == number || m_batch == number) return;
-    const std::shared_ptr<const Batch> batch = m_source.load(step);
+    std::shared_ptr<const Batch> batch;
+    try {
+        batch = m_source.load(step);
+    } catch (const InputError&) {
+        return; // the step that needs it reports that: the one before must come to its end
+    }
     stageTensor(*m_executor, graph(), graph().input("x"), batch->tensors[kX]);
     stageTensor(*m_executor, graph(), graph().input("target"), batch->tensors[kTarget]);
     m_staged = number;

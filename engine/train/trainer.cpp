@@ -93,11 +93,10 @@ struct Trainer::Impl {
     /// Moves the lane's states to the step for this batch size, and loads the batch.
     void use(int64_t step) {
         LaneStep& next = sizeFor(step);
-        if (&next != at) {
-            moving.run(at->executor(), at->graph(), next.executor(), next.graph());
-            at = &next;
-        }
-        at->loadBatch(step);
+        next.loadBatch(step); // first, because it throws when a sample cannot be read
+        if (&next == at) return;
+        moving.run(at->executor(), at->graph(), next.executor(), next.graph());
+        at = &next;
     }
 
     /// Returns the update of lastStep, with all batches whose gradients it added up; the weights

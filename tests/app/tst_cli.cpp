@@ -50,7 +50,10 @@ void TestCli::wrongUsage_data() {
         "a command is missing: run, sweep, evaluate, runs, verify, bench, presets, devices, "
         "describe, "
         "pytorch, recorder, get or settings");
-    row("nothing to get", {"get"}, "name is required");
+    row("nothing to get", {"get"}, "get: a data set is missing: mnist or fashion-mnist\n");
+    for (const char* from : {"foo", "file:///etc/", "javascript:1", "https://", "http:///x"})
+        row(from, {"get", "mnist", "nowhere", "--yes", "--from", from},
+            "is not allowed: an address such as https://host/folder/\n");
     row("unknown data", {"get", "imagenet"},
         "\"imagenet\" is not a data set that can be downloaded; there are: mnist, fashion-mnist\n");
     row("command", {"rum"},
@@ -107,7 +110,7 @@ void TestCli::wrongUsage_data() {
         "lane with commas between");
     row("threads", {"run", "--threads", "-3"}, "run.threads: -3 is not allowed");
     row("lanes", {"run", "--lanes", "fp32,fp4"},
-        "precision: \"fp4\" is not allowed: one of fp32, amp-fp16, amp-bf16, fp16, tf32");
+        "--lanes: precision: \"fp4\" is not allowed: one of fp32, amp-fp16, amp-bf16, fp16, tf32");
     row("seven lanes", {"run", "--lanes", "fp32,fp32,fp32,fp32,fp32,fp32,fp32"},
         "lanes: 7 lanes are not allowed: 1 to 6");
     row("empty lanes", {"run", "--lanes", ""},

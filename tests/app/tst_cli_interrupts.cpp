@@ -54,6 +54,7 @@ private slots:
     void closedStandardFiles_data();
     void closedStandardFiles();
     void folderOfNoUtf8();
+    void longNames();
     void readOnlyFolder();
     void fullDisk();
 };
@@ -298,6 +299,31 @@ void TestCliInterrupts::folderOfNoUtf8() {
     QVERIFY2(outcome.error.contains("is not allowed: a path in plain UTF-8"), outcome.error);
 }
 
+/// Names that no disk takes are refused before anything is trained, with what a lane adds to them;
+/// the longest possible one is written.
+void TestCliInterrupts::longNames() {
+    QTemporaryDir folder;
+    const QString longest = QString(250, 'z') + ".onnx";
+    const auto onnx = [&](const QStringList& more) {
+        return call(smallRun(folder.filePath("out"), more) +
+                    QStringList{"--quiet", "--onnx", folder.filePath(longest)});
+    };
+    const Outcome two = onnx({"--steps", "1000000000"});
+    QCOMPARE(two.code, 2);
+    QVERIFY2(two.saysOneLine() && two.error.startsWith("halfscope-cli: --onnx: ") &&
+                 two.error.endsWith(" is not allowed: a name has 260 bytes, and at most 255 are "
+                                    "allowed\n"),
+             two.error);
+    const Outcome one = onnx({"--lanes", "fp32"});
+    QVERIFY2(one.code == 0, one.error);
+    QCOMPARE(filesOf(folder.path()), QStringList{longest});
+    const Outcome out = call(smallRun(folder.filePath(QString(256, 'o') + "/in")));
+    QCOMPARE(out.code, 2);
+    QVERIFY2(out.saysOneLine() && out.error.startsWith("halfscope-cli: --out: ") &&
+                 out.error.contains("a name has 256 bytes"),
+             out.error);
+}
+
 void TestCliInterrupts::readOnlyFolder() {
     if (::geteuid() == 0) { // whom permissions do not restrict, but /proc has no room for anybody
         const Outcome outcome = call(smallRun("/proc/out"));
@@ -309,7 +335,7 @@ void TestCliInterrupts::readOnlyFolder() {
     QCOMPARE(::chmod(folder.path().toUtf8().constData(), 0555), 0);
     const Outcome outcome = call(smallRun(folder.filePath("out")));
     ::chmod(folder.path().toUtf8().constData(), 0755);
-    QCOMPARE(outcome.code, 1);
+    QCOMPARE(outcome.code, 2);
     QVERIFY2(outcome.error.contains(folder.path().toUtf8()), outcome.error);
 }
 

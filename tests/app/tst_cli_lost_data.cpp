@@ -1,6 +1,7 @@
-// A folder of pictures that vanishes while halfscope-cli trains on it: the run ends with one
-// sentence and leaves its steps and a checkpoint, and it goes on from there once the folder is
-// back. What an experiment does with data that are gone for a while: tst_resumed_data.
+// Pictures that vanish while halfscope-cli trains on them, or of which a later one is damaged: the
+// run ends with one sentence and leaves its steps, its weights and a checkpoint, and it goes on
+// from there once the pictures are back. What an experiment does with data that are gone for a
+// while: tst_resumed_data.
 #include "engine/io/picture.h"
 #include "engine/runs/run_reader.h"
 #include "engine/train/checkpoint.h"
@@ -33,38 +34,40 @@ class TestCliLostData : public QObject {
 
 private slots:
     void endsAndGoesOn();
+    void keepsWhatWasTrained();
+    void refusesWhatNeverTrained();
 
 private:
     QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
-    void writePictures() const;
-    QStringList training(const char* out, int64_t steps) const;
+    void writePictures(int count) const;
+    QStringList training(const char* out, int64_t steps, int batch = 1) const;
     QTemporaryDir m_folder;
 };
 
 /// Writes dark pictures of one class and light ones of the other.
-void TestCliLostData::writePictures() const {
+void TestCliLostData::writePictures(int count) const {
+    QDir(path("data")).removeRecursively();
     for (const char* name : {"dark", "light"}) {
         const QString folder = path("data/") + QLatin1String(name);
         QVERIFY(QDir().mkpath(folder));
         const Picture plain{kSide, kSide, 3,
                             std::vector<float>(3 * kSide * kSide, name[0] == 'd' ? 0.1f : 0.9f)};
         const std::string bytes = pngBytes(plain);
-        for (int i = 0; i < kPictures / 2; ++i)
+        for (int i = 0; i < count / 2; ++i)
             writeBytes(QString("%1/%2.png").arg(folder).arg(i).toStdString(), bytes);
     }
 }
 
-QStringList TestCliLostData::training(const char* out, int64_t steps) const {
+QStringList TestCliLostData::training(const char* out, int64_t steps, int batch) const {
     const QString words =
         "run --preset mnist-mlp --device cpu --threads 1 --set model.width=8 --set "
-        "task.batch=1 --set data.kind=pictures --set data.side=4 --set "
-        "data.validation=0 --steps " +
-        QString::number(steps);
+        "data.kind=pictures --set data.side=4 --set data.validation=0 --set task.batch=" +
+        QString::number(batch) + " --steps " + QString::number(steps);
     return words.split(' ') + QStringList{"--set", "data.path=" + path("data"), "--out", path(out)};
 }
 
 void TestCliLostData::endsAndGoesOn() {
-    writePictures();
+    writePictures(kPictures);
     QProcess process;
     process.setReadChannel(QProcess::StandardError);
     process.start(program(), training("out", kPictures) + QStringList{"--checkpoint-every", "1"});
@@ -72,7 +75,7 @@ void TestCliLostData::endsAndGoesOn() {
         QVERIFY(process.waitForReadyRead(kPatience));
     QVERIFY(QDir().rename(path("data"), path("away")));
     const Outcome lost = outcomeOf(process);
-    QVERIFY2(lost.code == 2 && !lost.crashed, lost.error);
+    QVERIFY2(lost.code == 1 && !lost.crashed, lost.error);
     const QByteArray last = lost.error.trimmed().split('\n').last();
     QVERIFY2(last.startsWith("halfscope-cli: " + path("data/").toUtf8()) &&
                  last.endsWith(".png: cannot read: No such file or directory; to go on without "
@@ -101,6 +104,59 @@ void TestCliLostData::endsAndGoesOn() {
     for (const char* name :
          {"steps.csv", "weights_fp32.safetensors", "weights_amp-fp16.safetensors"})
         QVERIFY2(contentOf(path("out/") + name) == contentOf(path("whole/") + name), name);
+}
+
+/// The third step, which has fewer samples than the others, meets the damaged picture. No
+/// checkpoint is due before it, or none is asked for at all.
+void TestCliLostData::keepsWhatWasTrained() {
+    for (const QStringList& more : {QStringList{}, QStringList{"--checkpoint-every", "1000"}}) {
+        writePictures(20);
+        const QString last = path("data/light/9.png");
+        const QByteArray good = contentOf(last);
+        writeBytes(last.toStdString(), good.left(40).toStdString());
+        const QStringList ordered{"--set", "data.shuffle=false", "--gradients", "2"};
+        const QString onnx = path("kept.onnx");
+        const Outcome ended =
+            call(training("kept", 6, 8) + ordered + more + QStringList{"--onnx", onnx});
+        QVERIFY2(ended.code == 1 && !ended.crashed, ended.error);
+        QVERIFY2(ended.error.trimmed().split('\n').last().contains("light/9.png: "), ended.error);
+        QVERIFY2(ended.out.startsWith("Ended after step 2 of 6 (epoch 1 of 2): the samples of the "
+                                      "next step cannot be read; --resume goes on from here\n"),
+                 ended.out);
+        QCOMPARE(checkpointStep(path("kept")), int64_t{2});
+        QVERIFY(contentOf(path("kept/summary.json")).contains("\"outcome\": \"stopped\""));
+        for (const char* name : {"kept/weights_fp32.safetensors", "kept_fp32.onnx"})
+            QVERIFY2(QFile::exists(path(name)), name);
+
+        const Outcome skipping = call({"run", "--resume", path("kept"), "--out", path("skips"),
+                                       "--quiet", "--set", "data.damaged=skip"});
+        QVERIFY2(skipping.code == 0, skipping.error);
+        QVERIFY(contentOf(path("skips/events.csv")).contains("light/9.png: "));
+
+        writeBytes(last.toStdString(), good.toStdString());
+        const Outcome continued = call({"run", "--resume", path("kept"), "--out", path("kept"),
+                                        "--quiet", "--gradients", "2"});
+        QVERIFY2(continued.code == 0, continued.error);
+        const Outcome whole = call(training("all", 6, 8) + ordered);
+        QVERIFY2(whole.code == 0, whole.error);
+        // the losses of later steps come from the weights, whose files also tell of the data
+        QCOMPARE(contentOf(path("kept/steps.csv")), contentOf(path("all/steps.csv")));
+        QVERIFY(QDir(path("kept")).removeRecursively() && QDir(path("all")).removeRecursively());
+    }
+}
+
+/// Where no step was taken, the data are wrong input, and nothing is there to be kept.
+void TestCliLostData::refusesWhatNeverTrained() {
+    writePictures(8);
+    for (const char* name : {"data/dark", "data/light"})
+        for (int i = 0; i < 4; ++i)
+            writeBytes((path(name) + QString("/%1.png").arg(i)).toStdString(), "no picture");
+    for (const char* damaged : {"data.damaged=skip", "data.damaged=refuse"}) {
+        const Outcome refused =
+            call(training("none", 3) + QStringList{"--quiet", "--set", QLatin1String(damaged)});
+        QVERIFY2(refused.code == 2 && refused.saysOneLine(), refused.error);
+        QVERIFY(!QFile::exists(path("none/checkpoint.safetensors")));
+    }
 }
 
 } // namespace tst_cli_lost_data

@@ -333,6 +333,11 @@ void TestCifar::refusesFolders() {
     QCOMPARE(refusal({}), std::string("data.path: missing; it must be a folder with CIFAR-10 or "
                                       "CIFAR-100 in the binary form"));
     const std::string at = folder.path().toStdString();
+    QCOMPARE(refusal(folder.filePath("no")),
+             "data.path: " + at + "/no cannot be read: No such file or directory");
+    writeBytes(at + "/file", "x");
+    QCOMPARE(refusal(folder.filePath("file")),
+             "data.path: " + at + "/file cannot be read: Not a directory");
     QCOMPARE(refusal(folder.path()),
              "data.path: the folder " + at +
                  " has no files of CIFAR in the binary form, data_batch_1.bin to data_batch_5.bin "

@@ -34,6 +34,9 @@ private slots:
     void textsOpened();
     void givenSetting();
     void scikitLearn();
+    void oneColumn();
+    void zeroBytes();
+    void unmatchedMark();
 
 private:
     std::string write(const std::string& name, const std::string& text) {
@@ -260,6 +263,34 @@ void TestCsvHeader::scikitLearn() {
     TaskConfig sample = headless("150,2,low\n160,3,high\n170,4,low\n");
     sample.loss.kind = LossKind::CrossEntropy;
     QCOMPARE(makeDataset(sample, 0)->samples(Split::Train), int64_t{3});
+}
+
+/// Without a header, the refused line is the file's own, not the name that stands for it.
+void TestCsvHeader::oneColumn() {
+    TaskConfig task = headless("1\n2\n3\n");
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             task.path + ", line 1: \"1\" is one column, which is not enough; a line must have 2 "
+                         "to 100000, with commas, semicolons, tabs or spaces between them");
+}
+
+/// A line that is no text is refused wherever it stands, and no column is left out for it.
+void TestCsvHeader::zeroBytes() {
+    using namespace std::string_literals;
+    const TaskConfig task = headless("1,2\n3,4\n\0005,6\n"s);
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             task.path + ", line 3: it has a zero byte, which no text has");
+    const std::string named = write("named.csv", "a,b,y\n1,2,3\n4\0,5,6\n7,8,9\n"s);
+    QCOMPARE(thrownBy<InputError>([&] { experimentOn(named, {}); }),
+             named + ", line 3: it has a zero byte, which no text has");
+}
+
+void TestCsvHeader::unmatchedMark() {
+    TaskConfig task = headless("1,2,3\n4,5,6\n");
+    task.drop = "\"c1";
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             std::string("data.drop: \"\"c1\" has an unmatched quotation mark"));
+    task.drop = "\"c1\"";
+    QCOMPARE(makeDataset(task, 0)->tensors()[kX].shape, (Shape{1}));
 }
 
 } // namespace tst_csv_header

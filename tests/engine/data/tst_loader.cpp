@@ -276,7 +276,7 @@ private slots:
         none->broken = {0, 1};
         const Loader empty(std::move(none), EpochPlan{2, 2, LastBatch::Keep},
                            Sampler(2, 7, Order::AsStored), 0);
-        QCOMPARE(thrownBy<RunError>([&] { empty.load(1); }),
+        QCOMPARE(thrownBy<InputError>([&] { empty.load(1); }),
                  std::string("no 0 (and no other sample can take its place)"));
     }
 

@@ -78,6 +78,7 @@ private slots:
     void refusesSettings();
     void refuses_data();
     void refuses();
+    void refusesWhatIsNoFolder();
     void sample();
     void factsFollowTheFiles();
     void mendedFile_data();
@@ -394,6 +395,20 @@ void TestMnist::refuses() {
     const std::string error = thrownBy<InputError>([&] { makeDataset(taskOf(folder.path()), 0); });
     QVERIFY2(error.find(about.toStdString()) != std::string::npos, error.c_str());
     QVERIFY2(error.find(folder.path().toStdString()) != std::string::npos, error.c_str());
+}
+
+/// A folder that is missing, or none, lacks no file.
+void TestMnist::refusesWhatIsNoFolder() {
+    const QTemporaryDir folder;
+    const std::string at = folder.path().toStdString();
+    writeBytes(at + "/file", "x");
+    for (const auto& [name, reason] :
+         {std::pair{"/no", "No such file or directory"}, {"/file", "Not a directory"}}) {
+        const TaskConfig task = taskOf(QString::fromStdString(at + name));
+        const std::string words = "data.path: " + at + name + " cannot be read: " + reason;
+        QCOMPARE(thrownBy<InputError>([&] { factsOf(task); }), words);
+        QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }), words);
+    }
 }
 
 void TestMnist::sample() {

@@ -111,6 +111,17 @@ private slots:
         QCOMPARE(inner.arguments.at(0).value.place.column, 10);
     }
 
+    /// A name ends where its letters do, whatever alphabet they are of.
+    void readsNamesBeyondAscii() {
+        const std::string name = "nn.L\xC3\xADne\xC3\xA1r\xD1\x8F"
+                                 "2";
+        QCOMPARE(lang::parse(name + "\xC2\xA0(1)").text, name);
+        QCOMPARE(lang::parse("A(" + name + ")").arguments.at(0).value.text, name);
+        QCOMPARE(refusalOf("A(b\xE2\x80\x94)"),
+                 QString::fromUtf8("line 1, column 4: found \"\xE2\x80\x94\", where a comma or "
+                                   "\")\" is allowed"));
+    }
+
     void lineSeparatorsOfAOneLineEditorAreLines() {
         const Value v = lang::parse("A( # c\xE2\x80\xA8  b)");
         QCOMPARE(v.arguments.at(0).place.line, 2);
@@ -179,8 +190,16 @@ private slots:
         row("huge", "A(1e999)",
             "line 1, column 3: found \"1e999\", where a number such as 3, -1 or 1e-5 is allowed");
         row("too many digits", "99999999999999999999",
-            "line 1, column 1: found \"99999999999999999999\", where a number such as 3, -1 or "
+            "line 1, column 1: \"99999999999999999999\" is too large for a whole number");
+        row("one too many", "A(10, 9223372036854775808)",
+            "line 1, column 7: \"9223372036854775808\" is too large for a whole number");
+        row("digits and letters", "99999999999999999999a",
+            "line 1, column 1: found \"99999999999999999999a\", where a number such as 3, -1 or "
             "1e-5 is allowed");
+        row("incomplete name", "a. ",
+            "line 1, column 4: found the end of the text, where the name of a layer is allowed");
+        row("end of a name", "a.b.",
+            "line 1, column 5: found the end of the text, where the name of a layer is allowed");
         row("product", "9223372036854775807*2",
             "line 1, column 1: the product is too large for a whole number");
         row("string", "A('x\n')",

@@ -182,6 +182,13 @@ void TestLayerArguments::otherContainers() {
     QCOMPARE(refusalOf("nn.ModuleList([nn.Linear(8, 3)])", {2, 8}),
              "line 1, column 1: \"nn.ModuleList\"" + none +
                  "write Sequential(...) without brackets [ ]");
+    // PyTorch refuses an empty name, and a name ends where its last letter does
+    QCOMPARE(refusalOf("Sequential(OrderedDict([('', Tanh())]))", {2, 8}),
+             std::string("line 1, column 26: \"\" is not a layer's name: letters, digits, _ and -, "
+                         "at most 100 of them"));
+    const std::string foreign = refusalOf("nn.L\xC3\xADne\xC3\xA1r(8, 1)", {2, 8});
+    QVERIFY2(foreign.starts_with("line 1, column 1: \"nn.L\xC3\xADne\xC3\xA1r\" is not a layer "),
+             foreign.c_str());
 }
 
 } // namespace tst_layer_arguments

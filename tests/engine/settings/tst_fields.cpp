@@ -77,6 +77,7 @@ private slots:
     void settings();
     void wrongSettings_data();
     void wrongSettings();
+    void wrongTexts();
     void absurdValues();
     void severalFields();
     void forksAndEdits();
@@ -377,6 +378,23 @@ void TestFields::wrongSettings() {
     RunConfig config = defaultConfig();
     QCOMPARE(errorOf([&] { applySetting(config, setting.toStdString()); }), message);
     QCOMPARE(configText(config), configText(defaultConfig()));
+}
+
+/// What is wrong with a text is told, not what all texts are.
+void TestFields::wrongTexts() {
+    const auto refused = [](const std::string& setting) {
+        return errorOf([&] { parseAssignment(setting); });
+    };
+    QCOMPARE(refused("data.target=" + std::string(4096, 'q')), QByteArray("nothing thrown"));
+    for (const char* key : {"data.target=", "data.path="}) {
+        const QByteArray error = refused(key + std::string(4097, 'q'));
+        QVERIFY2(error.endsWith(" is not allowed: at most 4096 bytes; it has 4097"), error);
+    }
+    QCOMPARE(refused("data.path=a\nb.csv"),
+             QByteArray("data.path: \"a\\nb.csv\" is not allowed: text without line breaks and "
+                        "other control characters"));
+    QCOMPARE(refused("data.path=a\xFF"),
+             QByteArray("data.path: \"a\\xff\" is not allowed: a path in plain UTF-8, or nothing"));
 }
 
 /// When epochs are set, run.steps is what they amount to; of the two, the one that is set last

@@ -1,0 +1,102 @@
+// Tells the places of files from edits, and looks for the rows that a run has so far.
+#include "app/cli_start.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/runs/run_manifest.h"
+#include "engine/train/checkpoint.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace halfscope::cli {
+
+namespace {
+
+/// Whether a setting only says where a machine has its devices and files: no number of a run
+/// depends on it.
+bool isPlace(const Field& field) {
+    if (field.kind == FieldKind::Path) return field.scope == FieldScope::Run;
+    return field.key == "run.device" || field.key == "run.threads" || field.key == "data.workers";
+}
+
+/// Whether damaged samples are skipped from now on. The steps so far had none: the run would have
+/// ended there.
+bool skipsDamaged(const Assignment& given) {
+    return given.field->key == "data.damaged" && given.value == FieldValue(std::string("skip"));
+}
+
+Start resumedStart(const RunOptions& options) {
+    Start start;
+    std::vector<Assignment> given = options.experiment.resumedSettings();
+    start.checkpoint = checkpointAt(options.resume);
+    start.state = readCheckpoint(start.checkpoint);
+    for (Assignment& each : given) {
+        if (!isPlace(*each.field) && !skipsDamaged(each)) {
+            start.edits.push_back(std::move(each));
+            continue;
+        }
+        RunConfig& recorded = start.state->recorded;
+        const FieldValue before = each.field->get(recorded, each.lane);
+        setField(recorded, each.lane, each.field->key, each.value);
+        start.moved = start.moved || each.field->get(recorded, each.lane) != before;
+    }
+    if (options.out.empty()) return start;
+    std::string folder = std::filesystem::path(start.checkpoint).parent_path().string();
+    if (folder.empty()) folder = ".";
+    try {
+        start.past = readPast(folder, start.state->run, start.state->step, start.state->recorded);
+    } catch (const InputError&) {
+        std::error_code ignored; // an existing run must not be replaced by a part of it
+        const bool here = std::filesystem::equivalent(folder, options.out, ignored);
+        if (here && holdsPast(folder, start.state->run, start.state->step)) throw;
+        const std::string id = start.state->run.empty() ? newRunId() : start.state->run;
+        start.past = RunPast{id, folder, start.state->step, start.state->recorded, nullptr};
+    }
+    return start;
+}
+
+} // namespace
+
+Start startOf(const RunOptions& options) {
+    if (options.checkpointEvery > 0 && options.out.empty())
+        throw InputError(Message::data(
+            "--checkpoint-every: --out is missing, the folder that checkpoints are written into"));
+    if (!options.resume.empty()) return resumedStart(options);
+    Start start;
+    start.config = options.experiment.config(&start.note);
+    return start;
+}
+
+std::unique_ptr<Experiment> experimentOf(const Start& start) {
+    if (start.config) return std::make_unique<Experiment>(*start.config);
+    try {
+        auto experiment = std::make_unique<Experiment>(start.state->recorded);
+        experiment->resume(*start.state);
+        return experiment;
+    } catch (const InputError& error) {
+        throw InputError(within(pathText(start.checkpoint), error.message()));
+    }
+}
+
+std::vector<Event> edit(Experiment& experiment, const std::vector<Assignment>& edits) {
+    std::vector<Event> events;
+    for (const Assignment& each : edits) {
+        if (each.lane >= experiment.lanes())
+            throw InputError(Message::data("lanes." + std::to_string(each.lane) + ": there are " +
+                                           std::to_string(experiment.lanes()) + " lanes, from 0"));
+        const FieldValue value = valueFor(*each.field, each.value);
+        const auto has = [&](int lane) {
+            return each.field->get(experiment.config(), lane) == value;
+        };
+        bool same = has(std::max(each.lane, 0));
+        if (each.lane < 0 && each.field->scope == FieldScope::Lane)
+            for (int lane = 1; lane < experiment.lanes(); ++lane)
+                same = same && has(lane);
+        if (!same) experiment.setLive(each.lane, each.field->key, value, events);
+    }
+    return events;
+}
+
+} // namespace halfscope::cli
