@@ -4,6 +4,7 @@
 
 #include "engine/runs/run.h"
 #include "engine/runs/zero_gradients.h"
+#include "ui/models/shown_numbers.h"
 #include "ui/models/step_rate.h"
 
 #include <QAbstractTableModel>
@@ -24,21 +25,6 @@ bool movesTheStop(std::string_view key);
 bool movesTheStop(const Event&);
 /// Returns "A" for lane 0.
 QString laneTag(int lane);
-/// Returns "A", "A and B" or "A, B and C".
-QString listedTags(QStringList tags);
-/// Returns "65536 = 2^16"; other scales to four digits.
-QString scaleText(double scale);
-/// Returns a number to `digits` significant digits, in the user's language, or "not a number" or
-/// "infinite". Large ones are written as prices are: "14,108".
-QString shownNumber(double value, int digits = 4);
-/// Returns "12 %" for a share from 0 to 1, with one more digit below 10 % and where it would round
-/// to 100 %: "<0.1 %" is almost nothing, ">99.9 %" almost all.
-QString percentText(double share);
-/// Returns a share that is compared with others, such as an accuracy, with two decimals: "97.30 %".
-/// Almost nothing is "<0.01 %", almost all ">99.99 %".
-QString finePercentText(double share);
-/// Returns "3 samples".
-QString samplesText(int64_t samples);
 
 struct LaneStatus {
     QString name;               ///< "amp-fp16-2", in files
