@@ -443,10 +443,8 @@ void RunsPanel::fitDetails() {
 void RunsPanel::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     const auto scroll = [this] {
-        const QModelIndex place = placeOfShown();
-        if (!place.isValid()) return;
-        if (m_shown == RunId::None) m_shown = m_ordered->idAt(place.row());
-        m_table->scrollTo(place);
+        followShown();
+        if (const QModelIndex place = placeOfShown(); place.isValid()) m_table->scrollTo(place);
     };
     if (!event->spontaneous()) QMetaObject::invokeMethod(this, scroll, Qt::QueuedConnection);
 }

@@ -84,6 +84,7 @@ void SetupPanel::buildRestartNote() {
     m_restartNow->setObjectName(QStringLiteral("restartNow"));
     m_forkNow = make<QPushButton>(m_restart);
     m_forkNow->setObjectName(QStringLiteral("forkNow"));
+    m_forkNow->setAccessibleName(tr("Continue from here as the new lane"));
     auto* parents = make<QMenu>(m_forkNow);
     connect(parents, &QMenu::aboutToShow, this,
             [this, parents] { fillForks(*parents, newestLane()); });

@@ -448,8 +448,8 @@ void TestDialogs::helpShowsTwoLines() {
     auto* list = help.findChild<QTreeWidget*>();
     help.findChild<QLineEdit*>()->setText(QStringLiteral("exit codes"));
     const auto first = [list] {
-        return list->topLevelItemCount() == 0 ? QString()
-                                              : list->topLevelItem(0)->child(0)->text(0);
+        const QTreeWidgetItem* page = list->topLevelItem(0);
+        return page && page->childCount() > 0 ? page->child(0)->text(0) : QString();
     };
     QTRY_COMPARE(first(), QStringLiteral("Exit codes"));
     const QTreeWidgetItem* page = list->topLevelItem(0);

@@ -241,7 +241,7 @@ void TestGetData::notes() {
     QVERIFY(note->isVisible());
     QCOMPARE(note->text(), QString("• The column y is predicted, as a number.\n"
                                    "• 1 of 4 lines lacks a value and is left out. To keep such a "
-                                   "line if it has a target, set \"Missing values\" to mean."));
+                                   "line if it has a target, set “Missing values” to mean."));
     QVERIFY(model.setData(model.index(row), "mean"));
     editor.refresh();
     QVERIFY2(!note->text().contains("left out"), qPrintable(note->text()));

@@ -101,7 +101,7 @@ void TestCompare::compareShowsTargetAndDifference() {
     QCOMPARE(view.view(0).title(), QStringLiteral("A fp32"));
     QCOMPARE(view.view(1).title(), QStringLiteral("B amp-fp16"));
     QCOMPARE(view.view(1).note(), QStringLiteral("MAE 0.500, PSNR 6.0 dB"));
-    view.resize(400, 230); // in less space all notes are short, or none could be compared
+    view.resize(480, 230); // in less space all notes are short, or none could be compared
     QCoreApplication::processEvents();
     QCOMPARE(view.view(0).note(), QStringLiteral("12.0 dB"));
     QCOMPARE(view.view(1).note(), QStringLiteral("6.0 dB"));

@@ -328,7 +328,7 @@ void TestModels::underflowInWords() {
     run->append(batch);
     events.setRun(run);
     QVERIFY(events.gravest() && events.gravest()->step == 8); // the newest one
-    batch.events = {underflow, eventOf(EventKind::Overflow, 12, 0)};
+    batch.events = {underflow, eventOf(EventKind::Backoff, 12, 1)};
     run->append(batch);
     events.setRun(run);
     QVERIFY(events.gravest() && events.gravest()->step == 9);

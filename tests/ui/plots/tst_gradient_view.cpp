@@ -312,9 +312,9 @@ private slots:
             return kBeside + QFontMetrics(QWidget().font()).horizontalAdvance(label + figures);
         };
         // the lane's name goes before the second of its figures
-        QString said = QStringLiteral("amp-fp16, first scale 2^24");
+        QString said = QStringLiteral("amp-fp16, interval 20");
         width = widthFor(QStringLiteral("B ") + said, QStringLiteral("0 % zero"));
-        QVERIFY(drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24")) == drawn(whole(said)));
+        QVERIFY(drawn(QStringLiteral("amp-fp16, Growth\u00a0interval 20")) == drawn(whole(said)));
         QVERIFY(drawn(QString()) != drawn(whole(said))); // more than the letter
         said = QStringLiteral("amp-fp16, first scale 2^24, interval 2000");
         width = widthFor(QStringLiteral("B ") + said,

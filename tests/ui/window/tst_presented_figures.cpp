@@ -191,9 +191,9 @@ void TestPresentedFigures::messagesCoverNoFigure() {
         QTRY_COMPARE(message->geometry(), placeOf(*headline));
         QVERIFY(message->isVisible());
         QVERIFY(message->height() >= message->fontMetrics().height() + 2 * message->frameWidth());
-        QVERIFY(!message->geometry().intersects(placeOf(window.plots())));
-        QVERIFY(!message->geometry().intersects(placeOf(*window.findChild<CompareView*>())));
-        QVERIFY(!message->geometry().intersects(placeOf(*window.findChild<FigureStrip*>())));
+        QTRY_VERIFY(!message->geometry().intersects(placeOf(window.plots())));
+        QTRY_VERIFY(!message->geometry().intersects(placeOf(*window.findChild<CompareView*>())));
+        QTRY_VERIFY(!message->geometry().intersects(placeOf(*window.findChild<FigureStrip*>())));
     }
 }
 
