@@ -518,8 +518,10 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     auto* column = make<QVBoxLayout>(content);
     column->setContentsMargins(4, 4, 4, 4);
     column->setSpacing(4);
+    // what compact cards would need in full is known only of those that had figures
+    const int known = m_compact && m_cards.size() == lanes.size() ? m_fullHeight : 0;
     m_cards.clear();
-    bool known = false; // whether any lane's memory is known by cause
+    bool hasCauses = false; // whether any lane's memory is known by cause
     for (size_t i = 0; i < lanes.size(); ++i) {
         m_cards.push_back(make<LaneCard>(static_cast<int>(i), lanes[i], content));
         column->addWidget(m_cards.back());
@@ -529,9 +531,9 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
         connect(
             m_cards.back(), &LaneCard::atLeastRequested, this,
             [this, lane = static_cast<int>(i)] { emit atLeastChosen(lane); }, Qt::QueuedConnection);
-        known = known || !memoryParts(lanes[i].memory).empty();
+        hasCauses = hasCauses || !memoryParts(lanes[i].memory).empty();
     }
-    m_legend = known ? make<MemoryLegend>(content) : nullptr;
+    m_legend = hasCauses ? make<MemoryLegend>(content) : nullptr;
     if (m_legend) {
         auto* legend = make<QHBoxLayout>();
         legend->setContentsMargins(20, 0, 8, 0); // below the texts of the cards
@@ -540,7 +542,7 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     }
     column->addStretch(1);
     setWidget(content); // deletes the cards of the earlier run
-    m_fullHeight = cardsHeight();
+    m_fullHeight = std::max(known, cardsHeight());
     if (m_compact) setCompact(true);
     QWidget* last = this; // new cards would otherwise come after the events
     for (QWidget* each : content->findChildren<QWidget*>()) {

@@ -61,8 +61,11 @@ RunId ShownRun::adopt(const RunPtr& run, const QString& title, int64_t savedRows
 QString ShownRun::givenName() const {
     const RunStore::Entry* entry = m_models.store.find(m_shown.id);
     if (!entry) return {};
-    const QString name = safeText(entry->name);
+    QString name = safeText(entry->name);
     if (entry->named) return name;
+    // the list may have added a number
+    if (const QString own = safeText(m_shown.title); name.startsWith(own + QStringLiteral(" (")))
+        name = own;
     // a run of another session, or a later one of its experiment, may have been named there
     const RunConfig& config = m_shown.run->info().recorded;
     QStringList titles{safeText(config.title), safeText(titleOfData(config.task))};

@@ -241,7 +241,9 @@ QString shortTitle(QString text) {
     constexpr qsizetype kLongest = 60; // at most 180 bytes of UTF-8: an experiment's title may have
                                        // 200
     text.removeIf([](QChar c) { return !c.isPrint() && !c.isSpace() && !c.isSurrogate(); });
-    return text.simplified().left(kLongest);
+    QString title = text.simplified().left(kLongest);
+    if (!title.isEmpty() && title.back().isHighSurrogate()) title.chop(1); // half a character
+    return title;
 }
 
 QString titleOf(const QString& path) {
