@@ -28,6 +28,21 @@ Event eventOf(EventKind kind, int64_t step, const char* text) {
     return event;
 }
 
+/// Returns three steps of lane B without a finite loss, all of them skipped because of a tensor.
+RunBatch threeLost(float loss, const char* tensor) {
+    RunBatch batch;
+    for (int64_t step = 1; step <= 3; ++step) {
+        batch.rows.push_back(StepRow(step, 1)
+                                 .set(metric::Loss, loss)
+                                 .set(metric::SkippedSoFar, step)
+                                 .setFlags(kSkipped | kBackedOff | kLossNotFinite));
+        batch.events.push_back(
+            eventOf(EventKind::Overflow, step, "Skipped. No loss scale would have helped."));
+        batch.events.back().tensor = tensor;
+    }
+    return batch;
+}
+
 } // namespace
 
 class TestEventWords : public QObject {
@@ -72,16 +87,7 @@ void TestEventWords::whyAnEpsilonOfZero() {
 void TestEventWords::allSayTheSameOfALayer() {
     const RunConfig config = defaultConfig();
     const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
-    RunBatch batch;
-    for (int64_t step = 1; step <= 3; ++step) {
-        batch.rows.push_back(StepRow(step, 1)
-                                 .set(metric::Loss, INFINITY)
-                                 .set(metric::SkippedSoFar, step)
-                                 .setFlags(kSkipped | kBackedOff | kLossNotFinite));
-        batch.events.push_back(
-            eventOf(EventKind::Overflow, step, "Skipped. No loss scale would have helped."));
-        batch.events.back().tensor = "forward pass of Linear 2";
-    }
+    RunBatch batch = threeLost(INFINITY, "forward pass of Linear 2");
     batch.events.push_back(eventOf(EventKind::LossNotFinite, 1, "Step 1: the loss is infinite."));
     run->append(batch);
     EventModel events;
@@ -105,16 +111,7 @@ void TestEventWords::allSayTheSameOfALayer() {
 /// All name the setting with which the input fits, and none blames a layer.
 void TestEventWords::allSayTheSameOfALargeInput() {
     const auto run = std::make_shared<Run>(cpuRunInfo(defaultConfig()), lanesOf(defaultConfig()));
-    RunBatch batch;
-    for (int64_t step = 1; step <= 3; ++step) {
-        batch.rows.push_back(StepRow(step, 1)
-                                 .set(metric::Loss, NAN)
-                                 .set(metric::SkippedSoFar, step)
-                                 .setFlags(kSkipped | kBackedOff | kLossNotFinite));
-        batch.events.push_back(
-            eventOf(EventKind::Overflow, step, "Skipped. No loss scale would have helped."));
-        batch.events.back().tensor = "the input in fp16 without data.standardise_x";
-    }
+    RunBatch batch = threeLost(NAN, "the input in fp16 without data.standardise_x");
     batch.events.push_back(eventOf(EventKind::LossNotFinite, 1, "Step 1: the loss is nan."));
     batch.events.back().tensor = batch.events.front().tensor;
     run->append(batch);

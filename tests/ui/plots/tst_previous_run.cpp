@@ -43,6 +43,16 @@ bool isDrawn(const QCPGraph& graph) {
     return false;
 }
 
+/// Returns the names at the curves of a plot.
+QList<const QCPItemText*> tagsIn(QCustomPlot& plot, const QCPAxisRect* rect) {
+    QList<const QCPItemText*> tags;
+    for (int i = 0; i < plot.itemCount(); ++i)
+        if (const auto* tag = qobject_cast<QCPItemText*>(plot.item(i));
+            tag && tag->visible() && tag->clipAxisRect() == rect)
+            tags << tag;
+    return tags;
+}
+
 } // namespace
 
 class TestPreviousRun : public QObject, private ShownPlots {
@@ -201,9 +211,7 @@ void TestPreviousRun::tagsStandWhereCurvesDiffer() {
     show(700, 700);
     const QCPAxisRect* rect = plotOf(*m_stack).axisRect(0);
     int tags = 0;
-    for (int i = 0; i < plotOf(*m_stack).itemCount(); ++i) {
-        const auto* tag = qobject_cast<QCPItemText*>(plotOf(*m_stack).item(i));
-        if (!tag || !tag->visible() || tag->clipAxisRect() != rect) continue;
+    for (const QCPItemText* tag : tagsIn(plotOf(*m_stack), rect)) {
         if (!tag->text().endsWith(u'A')) continue;
         ++tags;
         const double apart = rect->axis(QCPAxis::atBottom)->coordToPixel(kApart);
@@ -288,9 +296,7 @@ void TestPreviousRun::tagsKeepApart() {
     show();
     std::vector<QRectF> tags;
     const QCPAxisRect* rect = plotOf(*m_stack).axisRect(0);
-    for (int i = 0; i < plotOf(*m_stack).itemCount(); ++i) {
-        const auto* tag = qobject_cast<QCPItemText*>(plotOf(*m_stack).item(i));
-        if (!tag || !tag->visible() || tag->clipAxisRect() != rect) continue;
+    for (const QCPItemText* tag : tagsIn(plotOf(*m_stack), rect)) {
         tags.emplace_back(tag->topLeft->pixelPosition(), tag->bottomRight->pixelPosition());
         QVERIFY(tags.back().top() >= rect->top() - 1);
     }
@@ -314,9 +320,7 @@ void TestPreviousRun::tagsStandByTheirCurves() {
     show(700, 700);
     const QCPAxisRect* rect = plotOf(*m_stack).axisRect(0);
     int tags = 0;
-    for (int i = 0; i < plotOf(*m_stack).itemCount(); ++i) {
-        const auto* tag = qobject_cast<QCPItemText*>(plotOf(*m_stack).item(i));
-        if (!tag || !tag->visible() || tag->clipAxisRect() != rect) continue;
+    for (const QCPItemText* tag : tagsIn(plotOf(*m_stack), rect)) {
         ++tags;
         const QRectF place(tag->topLeft->pixelPosition(), tag->bottomRight->pixelPosition());
         QVERIFY2(rect->rect().adjusted(-1, -1, 1, 1).contains(place.toRect()),
