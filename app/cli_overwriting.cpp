@@ -97,7 +97,7 @@ void CommandFiles::checkFile(const std::string& option, const std::string& file)
         if (folder == wholePath(run)) refuse(run);
     bool held = false;
     checkOption(option, [&] { held = holdsRun(folder.string()); });
-    if (held) refuse(folderOf(target.string()));
+    if (held) refuse(folderOf(file));
 }
 
 CommandFiles filesOfRun(const RunOptions& options, const RunConfig& config,

@@ -129,19 +129,22 @@ public:
     void go(const SignalWatch& signals) {
         if (m_goesOnHere && m_isChanged) saveChange();
         while (!m_experiment.finished() && m_experiment.stopReason().empty() &&
-               !signals.interrupted()) {
+               m_experiment.dataFault().empty() && !signals.interrupted()) {
+            const int64_t before = m_experiment.step();
             try {
                 countGradients();
                 // Events of a step that was stopped midway are left out, as are its records.
                 if (!advance()) continue;
                 addPictures();
             } catch (const InputError& error) { // a later sample cannot be read: keep what there is
-                if (m_experiment.step() == m_begin || !m_experiment.atStepBoundary()) throw;
+                const bool isStep = m_experiment.step() == before && m_experiment.atStepBoundary();
+                if (before == 0 || !isStep) throw;
                 m_failure = error.message();
                 break;
             }
             if (m_saveEvery > 0 && m_experiment.step() % m_saveEvery == 0) save();
         }
+        if (m_failure.empty()) m_failure = m_experiment.dataFault();
         if (m_progress) m_progress->end();
     }
 
@@ -205,8 +208,10 @@ private:
                                   epochText(m_experiment);
         if (outcome == RunOutcome::Interrupted) return "Interrupted" + place + "\n";
         if (!m_failure.empty())
-            return "Ended" + place + ": the samples of the next step cannot be read" +
-                   (m_files ? "; --resume goes on from here\n" : "\n");
+            return "Ended" + place +
+                   (m_experiment.dataFault().empty() ? ": the samples of the next step"
+                                                     : ": the samples to validate on") +
+                   " cannot be read" + (m_files ? "; --resume goes on from here\n" : "\n");
         if (outcome != RunOutcome::OutOfPatience) return {};
         return "Ended" + place + ": " + patienceWords(m_experiment.outOfPatience()).english() +
                "\n";

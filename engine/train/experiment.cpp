@@ -1,5 +1,4 @@
-// Lanes in lock-step: one call, one step of every lane, stoppable in the middle; live edits at step
-// boundaries.
+// Lanes in lock-step: one call, one step of each, stoppable midway; live edits at step boundaries.
 #include "engine/train/experiment.h"
 
 #include "engine/core/error.h"
@@ -190,6 +189,7 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
         if (std::exchange(m_tellsChange, false))
             events.push_back(editEvent(nextFreeStep(), -1, "data", m_dataChange, m_names));
     }
+    if (!dataFault().empty()) throw InputError(dataFault());
     if (const Message reason = stopReason(); m_pending.empty() && !reason.empty())
         throw RunError(reason);
     const Clock::time_point start = Clock::now();
@@ -297,8 +297,9 @@ void Experiment::measureDistances() {
 /// when a stop request came in between.
 bool Experiment::judgeLanes() {
     const int64_t step = m_step + 1;
-    const bool judged = isValidatedAfter(step);
-    if (judged && !m_judge.validate(m_lanes, step, m_pending, m_stop)) return false;
+    const bool due = isValidatedAfter(step);
+    if (due && !m_judge.validate(m_lanes, step, m_pending, m_stop)) return false;
+    const bool judged = due && dataFault().empty();
     if (judged) m_judge.explain(taskOf(m_config), m_task->dataset(), m_pending, m_stop);
     Patience after = m_patience;
     // as for rates that follow: the validation at the end of a run alone does not count
@@ -416,8 +417,7 @@ size_t Experiment::beginLanes() {
         Trainer& next = *m_lanes[begun];
         double& queued = seconds[deviceOfLane(m_config.device, static_cast<int>(begun))];
         if (queued > kMostSecondsQueued) break;
-        // A lane may give up because of a request that came between two steps and was cleared
-        // since.
+        // a lane may give up because of a request between two steps that was cleared since
         const bool begins = next.begin(m_step + 1); // throws before it begins
         m_midway = true;
         if (!begins) break;
@@ -455,8 +455,8 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     RunConfig edited = m_config;
     setField(edited, lane, key, value);
     checkEdited(edited, *field);
+    edited.steps = stepsOf(edited);
     m_config = std::move(edited);
-    m_config.steps = stepsOf(m_config);
     // A preset of the scaler brings a first scale too, but that one acts only at a restart.
     for (size_t i = 0; i < before.lanes.size(); ++i)
         m_config.lanes[i].scaler.initScale = before.lanes[i].scaler.initScale;

@@ -123,6 +123,9 @@ public:
                         std::vector<Event>& events);
     /// True when all lanes stand after the same step, so that fork() is possible.
     bool atStepBoundary() const { return m_pending.empty(); }
+    /// Says why the samples of the last validation could not be read: the step is done, and there
+    /// is no other one. Empty otherwise.
+    const Message& dataFault() const { return m_judge.problem(); }
     /// Adds a lane that goes on from the parent's present state under other precision or scaler
     /// settings, and leaves an event. Returns the new lane's index. Throws InputError for settings
     /// that are not allowed and beyond six lanes, RunError in the middle of a step, and EngineError

@@ -13,10 +13,17 @@ namespace halfscope {
 
 bool LaneJudge::validate(Lanes lanes, int64_t step, std::span<StepRecord> rows,
                          const std::atomic<bool>& stop) {
-    if (m_step == step) return true; // the test was interrupted
-    for (size_t i = 0; i < lanes.size(); ++i) {
-        if (!rows[i].validation) rows[i].validation = lanes[i]->evaluate(stop);
-        if (!rows[i].validation) return false;
+    if (m_step == step || !m_problem.empty()) return true; // the test was interrupted
+    try {
+        for (size_t i = 0; i < lanes.size(); ++i) {
+            if (!rows[i].validation) rows[i].validation = lanes[i]->evaluate(stop);
+            if (!rows[i].validation) return false;
+        }
+    } catch (const InputError& error) {
+        m_problem = error.message();
+        for (StepRecord& row : rows)
+            row.validation.reset();
+        return true;
     }
     keep(lanes, step);
     return true;
@@ -74,6 +81,7 @@ void LaneJudge::look(Lanes lanes, int64_t step, const TaskConfig& task, const Da
                      const std::atomic<bool>& stop) {
     std::vector<StepRecord> rows(lanes.size());
     if (validate(lanes, step, rows, stop)) explain(task, data, rows, stop);
+    m_problem = {}; // the next validation may go well
 }
 
 void LaneJudge::addLane(size_t parent) {

@@ -19,7 +19,8 @@ public:
     using Lanes = std::span<const std::unique_ptr<Trainer>>;
 
     /// Fills StepRecord::validation of all rows, which are those of `step`. Returns false when a
-    /// stop request came in between; the next call goes on with the lanes that are left.
+    /// stop request came in between; the next call goes on with the lanes that are left. Rows have
+    /// none where the samples cannot be read, see problem(): the step is done.
     bool validate(Lanes, int64_t step, std::span<StepRecord> rows, const std::atomic<bool>& stop);
     /// Looks for data that explain a validation loss that is not finite, when the first one is
     /// among the rows, see knownHeldFault(). `data` is what the lanes are validated on.
@@ -39,6 +40,8 @@ public:
 
     /// The last step after which all lanes were validated; 0 when there was none.
     int64_t validated() const { return m_step; }
+    /// Why the samples of the last validation could not be read; empty otherwise.
+    const Message& problem() const { return m_problem; }
     /// What a lane predicted in the last validation.
     JudgedSamples judged(size_t lane) const {
         return lane < m_judged.size() ? m_judged[lane] : JudgedSamples();
@@ -57,7 +60,7 @@ private:
     int64_t m_step = 0;
     std::vector<JudgedSamples> m_judged; ///< in that validation, by lane
     std::vector<Message> m_leftOut, m_leftOutOfTest;
-    Message m_testProblem;
+    Message m_problem, m_testProblem;
     bool m_explained = false; ///< see explain()
 };
 

@@ -21,8 +21,10 @@ inline QStringList classLinesOf(const QString& text, int lanes = 1, QChar separa
             const QString taken = fields.at(fields.size() - 1 - lane);
             const double value = QString(sure).replace(u',', u'.').toDouble();
             const bool none = taken.isEmpty() || taken == QLatin1String("NA");
-            whole = sure.contains(QLatin1String("_probability")) ||
-                    (none ? sure == taken : value > 0.3 && value <= 1);
+            const bool heading = taken.contains(QLatin1String("_predicted"));
+            const QString named =
+                QString(taken).replace(QLatin1String("_predicted"), QLatin1String("_probability"));
+            whole = heading ? sure == named : none ? sure == taken : value > 0.3 && value <= 1;
         }
         line = fields.join(separator) + (whole ? QString() : QStringLiteral(" (no probability)"));
     }

@@ -40,6 +40,7 @@ public:
     int64_t step() const override { return m_experiment.step(); }
     bool finished() const override { return m_experiment.finished(); }
     int64_t outOfPatience() const override { return m_experiment.outOfPatience(); }
+    Message dataFault() const override { return m_experiment.dataFault(); }
     bool advance(std::vector<StepRecord>& records, std::vector<Event>& events) override {
         try {
             return m_experiment.advance(records, events);

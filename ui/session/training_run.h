@@ -29,6 +29,8 @@ public:
     virtual bool finished() const = 0;
     /// See Experiment::outOfPatience().
     virtual int64_t outOfPatience() const { return 0; }
+    /// See Experiment::dataFault().
+    virtual Message dataFault() const { return {}; }
     virtual bool advance(std::vector<StepRecord>&, std::vector<Event>&) = 0;
     /// See Experiment::addWait().
     virtual void waited(double /*seconds*/) {}

@@ -305,6 +305,7 @@ void TrainingWorker::destroyRun() {
 }
 
 void TrainingWorker::advance() {
+    const int64_t before = m_run->step();
     try {
         m_counted = false;
         if (!m_midway) {
@@ -325,13 +326,27 @@ void TrainingWorker::advance() {
         if (done || onlyOne || (time && m_channel->pictureWanted())) showPicture();
         if (gradientsDue()) showGradients();
         if (done || onlyOne || m_checkpoints.due(secondsOf(Clock::now()))) keepState();
+        if (done && !m_run->dataFault().empty()) throw InputError(m_run->dataFault());
         if (done)
             setState(SessionState::Finished);
         else if (onlyOne)
             setState(SessionState::Paused);
         if (done || onlyOne) look();
+    } catch (const InputError&) { // samples that cannot be read
+        if (before > 0 && m_run->step() == before) keepLast();
+        fail();
     } catch (const std::exception&) {
         fail();
+    }
+}
+
+/// Keeps the last step of a run that cannot go on. If that is not possible, the one kept before it
+/// stays.
+void TrainingWorker::keepLast() {
+    try {
+        keepState();
+    } catch (const std::exception&) {
+        m_keptStep = -1;
     }
 }
 

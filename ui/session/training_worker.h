@@ -63,6 +63,7 @@ private:
     void showPicture();
     /// Publishes a checkpoint, so that it is kept with the run.
     void keepState();
+    void keepLast();
     void tellTooLarge(size_t bytes);
     void keepChange();
     /// Returns false when there are no gradients, or when counting was stopped midway.

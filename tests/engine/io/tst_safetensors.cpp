@@ -140,8 +140,7 @@ void TestSafetensors::nothingButNames() {
     QCOMPARE(safetensorsInfo(path("only.safetensors")).arrays.size(), size_t{1});
 }
 
-/// As many as a network may have: what is written is read again, and not by looking through all of
-/// them for each.
+/// As many as a network may have: what is written is read again.
 void TestSafetensors::manyArrays() {
     constexpr size_t kCount = 100'000;
     const std::vector<std::byte> values(kCount);

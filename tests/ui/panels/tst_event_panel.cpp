@@ -80,7 +80,7 @@ void TestEventPanel::explanationsScroll() {
     model.append(events);
     QCoreApplication::processEvents();
     const QTableView& table = *panel.table();
-    QCOMPARE(table.viewport()->height(), 3 * table.rowHeight(0));
+    QVERIFY(table.viewport()->height() >= 3 * table.rowHeight(0));
     QVERIFY2(scroll.height() >= 3 * panel.fontMetrics().lineSpacing(),
              qPrintable(QString::number(scroll.height())));
     panel.choose(3);
