@@ -9,6 +9,13 @@
 
 namespace halfscope {
 
+/// Which weights made the outputs of a step.
+enum class PicturesMade : uint8_t {
+    InStep,    ///< those before it: the outputs are what its loss was computed from
+    AfterStep, ///< those that it left, in a pass of their own
+    Unknown,   ///< one of both: no file says which
+};
+
 struct LanePictures {
     int64_t step = 0;
     std::vector<Picture> outputs; ///< by lane
@@ -23,6 +30,8 @@ struct LanePictures {
     /// apart from tables of classes, which are exact (see output_file.h).
     /// An error computed from them is not that of the network.
     bool fromFiles = false;
+    /// Does not count for what a validation or its samples show: that is always made afterwards.
+    PicturesMade made = PicturesMade::Unknown;
 };
 
 } // namespace halfscope

@@ -105,7 +105,7 @@ void Experiment::resume(const ExperimentState& state) {
     m_tellsChange = !m_dataChange.empty();
     m_dataPrint = state.data;
     m_toldDamaged = state.damaged;
-    m_step = state.step;
+    m_step = m_resumed = state.step;
     m_wallSeconds = state.wallSeconds;
     if (isValidatedAfter(m_step)) // rows have it already
         m_judge.look(m_lanes, m_step, taskOf(m_config), m_task->dataset(), m_stop);
@@ -547,16 +547,16 @@ const TaskView& Experiment::view() const { return m_task->view(); }
 Picture Experiment::target() const { return m_task->targetPicture(); }
 
 Snapshot Experiment::snapshot(const std::stop_token& stop) {
-    Snapshot snapshot;
-    snapshot.step = m_step + (m_midway ? 1 : 0);
+    Snapshot snapshot{m_step + (m_midway ? 1 : 0), {}};
+    const bool restored = m_step > 0 && snapshot.step == m_resumed; // a checkpoint has no outputs
+    snapshot.made = restored ? PicturesMade::AfterStep : PicturesMade::InStep;
     // The output of a step belongs to the weights before it. A lane that has not finished the
     // current step gets the same output by a forward pass of its own.
-    const bool forward = m_midway || m_step == 0;
     for (size_t i = 0; i < m_lanes.size(); ++i) {
-        const bool ahead = i < m_pending.size();
         const auto prediction = [&]() -> std::optional<std::vector<float>> {
             if (view().probe) return m_lanes[i]->probe(*view().probe);
-            return forward && !ahead ? m_lanes[i]->preview(stop) : m_lanes[i]->prediction();
+            return (m_midway || m_step == 0) && i >= m_pending.size() ? m_lanes[i]->preview(stop)
+                                                                      : m_lanes[i]->prediction();
         }();
         if (!prediction) {
             snapshot.outputs.clear();

@@ -215,6 +215,7 @@ private:
     bool m_midway = false;               ///< true when a lane has begun a step that not all have
                                          ///< finished
     int64_t m_step = 0;
+    int64_t m_resumed = 0; ///< the step of the checkpoint that this goes on from
     double m_wallSeconds = 0;
 };
 

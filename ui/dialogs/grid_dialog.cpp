@@ -62,8 +62,10 @@ void choose(QComboBox& box, const QVariant& data) {
 
 } // namespace
 
-GridDialog::GridDialog(ConfigModel& config, QWidget* parent, PresentScale scaleOf)
-    : FigureDialog(parent), m_config(config), m_scaleOf(std::move(scaleOf)) {
+GridDialog::GridDialog(ConfigModel& config, QWidget* parent, PresentScale scaleOf,
+                       std::function<QString()> titleNow)
+    : FigureDialog(parent), m_config(config), m_scaleOf(std::move(scaleOf)),
+      m_titleNow(std::move(titleNow)) {
     setWindowTitle(tr("Map of two settings"));
     auto* content = make<QWidget>();
     auto* column = make<QVBoxLayout>(content);
@@ -205,14 +207,8 @@ void GridDialog::addMap(QVBoxLayout& column) {
     column.addWidget(m_view, 1);
     m_legend = make<GridLegend>(m_model, this);
     column.addWidget(m_legend);
-    make<FigureMenu>(*m_view, FigureMenu::Figure{QStringLiteral("map"),
-                                                 [this] {
-                                                     return m_trained + u'\n' +
-                                                            tr("%1 · %2").arg(
-                                                                GridModel::nameOf(m_model.shown()),
-                                                                m_model.axes());
-                                                 },
-                                                 {m_legend}});
+    make<FigureMenu>(*m_view, FigureMenu::Figure{
+                                  QStringLiteral("map"), [this] { return caption(); }, {m_legend}});
     m_cell = make<QLabel>(this);
     m_cell->setWordWrap(true);
     m_cell->setAlignment(Qt::AlignLeft | Qt::AlignTop);
@@ -317,12 +313,19 @@ QString GridDialog::laneOf(const SettingGrid& grid) const {
 /// Names the experiment, the lane and the steps of each training.
 QString GridDialog::trainingOf(const SettingGrid& grid) const {
     const int64_t steps = stepsOf(grid.base());
-    QStringList words{QString::fromStdString(grid.base().title), laneOf(grid),
+    QStringList words{m_titleNow ? m_titleNow() : QString(), laneOf(grid),
                       steps == 1
                           ? tr("1 step")
                           : tr("%1 steps").arg(QLocale().toString(static_cast<qlonglong>(steps)))};
     words.removeAll(QString());
     return words.join(QStringLiteral(" · "));
+}
+
+/// Returns what stands above the map's pictures. Before the first map there is only a measure.
+QString GridDialog::caption() const {
+    const QString measure = GridModel::nameOf(m_model.shown());
+    if (m_trained.isEmpty()) return measure;
+    return m_trained + u'\n' + tr("%1 · %2").arg(measure, m_model.axes());
 }
 
 /// Tells what Start would train, or why it cannot.

@@ -10,6 +10,8 @@
 #include "ui/session/grid_job.h"
 
 #include <QElapsedTimer>
+
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +31,10 @@ class GridDialog : public FigureDialog {
     Q_OBJECT
 public:
     /// Follows the edits of the model's lanes; at least one setting can be swept now.
-    explicit GridDialog(ConfigModel&, QWidget* parent = nullptr, PresentScale scaleOf = {});
+    /// `titleNow` returns the title of the experiment as the window shows it, for pictures of the
+    /// map.
+    explicit GridDialog(ConfigModel&, QWidget* parent = nullptr, PresentScale scaleOf = {},
+                        std::function<QString()> titleNow = {});
     /// Stops the training of the map without waiting for its step.
     ~GridDialog() override;
 
@@ -80,6 +85,7 @@ private:
     SettingGrid chosenGrid() const;
     QString laneOf(const SettingGrid&) const;
     QString trainingOf(const SettingGrid&) const;
+    QString caption() const;
     void check();
     void startOrStop();
     void start();
@@ -93,7 +99,8 @@ private:
     void copy();
 
     ConfigModel& m_config;
-    PresentScale m_scaleOf; ///< may be empty
+    PresentScale m_scaleOf;              ///< may be empty
+    std::function<QString()> m_titleNow; ///< likewise
     GridModel m_model;
     QComboBox* m_lane = nullptr; ///< child, as are all that follow
     QLabel* m_laneLabel = nullptr;

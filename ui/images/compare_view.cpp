@@ -161,6 +161,7 @@ void CompareView::refresh() {
     if (painted.outputs.empty()) return;
     setGalleries(painted.galleries);
     setValidated(painted.validated);
+    setMade(painted.made);
     setPictures(painted.step, QVector<Picture>(painted.outputs.begin(), painted.outputs.end()));
 }
 
@@ -173,6 +174,7 @@ void CompareView::setLanes(const QStringList& names, const QStringList& about, V
     m_galleries.clear();
     m_step = -1;
     m_validated = 0;
+    m_made = PicturesMade::InStep;
     rebuildViews();
 }
 
@@ -254,6 +256,8 @@ void CompareView::setPictures(qint64 step, const QVector<Picture>& pictures) {
 void CompareView::setGalleries(const std::vector<Picture>& galleries) { m_galleries = galleries; }
 
 void CompareView::setValidated(std::optional<int64_t> step) { m_validated = step; }
+
+void CompareView::setMade(PicturesMade made) { m_made = made; }
 
 void CompareView::showSamples(bool samples) { m_what->setCurrentIndex(m_what->findData(samples)); }
 
@@ -365,8 +369,8 @@ void CompareView::updateTitles() {
         view(i).setTitle(titles[i], shown.notes.value(i), shown.titles[i]);
     updateToolTips(errors);
     m_last->setTitleColor(palette().color(QPalette::WindowText));
-    m_stepLabel->setText(m_step < 0 ? tr("No pictures yet") : stepWords(shownStep(), madeByStep()));
-    m_stepLabel->setToolTip(m_step < 0 ? QString() : stepExplained(shownStep(), madeByStep()));
+    m_stepLabel->setText(m_step < 0 ? tr("No pictures yet") : stepWords(shownStep(), made()));
+    m_stepLabel->setToolTip(m_step < 0 ? QString() : stepExplained(shownStep(), made()));
     m_stepLabel->setAccessibleDescription(m_stepLabel->toolTip());
 }
 
@@ -394,7 +398,7 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
         QStringList lines{view(i).title()};
         if (const QString about = m_about.value(i); i < lanes && !about.isEmpty()) lines << about;
         lines << captionWords(m_kind, captionOf(i));
-        if (i < lanes && m_step >= 0) lines << stepExplained(shownStep(), madeByStep());
+        if (i < lanes && m_step >= 0) lines << stepExplained(shownStep(), made());
         lines << explanation(WordsFor::MuchRoom);
         if (isSaved() && (i < lanes || mode().shows != Shows::Target))
             lines << savedWords(WordsFor::MuchRoom);

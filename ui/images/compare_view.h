@@ -50,6 +50,8 @@ public:
     void setGalleries(const std::vector<Picture>&);
     /// See LanePictures::validated.
     void setValidated(std::optional<int64_t> step);
+    /// See LanePictures::made.
+    void setMade(PicturesMade);
     void setTarget(const Picture&);
     /// Shows samples with their classes instead of tables of classes, if there are samples.
     void showSamples(bool samples);
@@ -122,11 +124,12 @@ private:
         const bool validation = judged && !showsSamples() && m_validated.value_or(0) > 0;
         return validation ? *m_validated : m_step;
     }
-    /// Whether what is shown was made by the step itself, see stepWords().
-    bool madeByStep() const {
-        return m_kind == ViewKind::Painted ||
-               (m_validated == 0 && !showsSamples() &&
-                (m_kind == ViewKind::Scatter || m_kind == ViewKind::Classes));
+    /// Returns which weights made what is shown, see stepWords().
+    PicturesMade made() const {
+        const bool judged = m_kind == ViewKind::Scatter || m_kind == ViewKind::Classes;
+        if (judged && !showsSamples() && !m_validated) return PicturesMade::Unknown;
+        const bool byStep = judged && !showsSamples() && m_validated == 0;
+        return m_kind == ViewKind::Painted || byStep ? m_made : PicturesMade::AfterStep;
     }
     void updateLast();
     void updateTitles();
@@ -183,6 +186,7 @@ private:
     QStringList m_classes; ///< of tables: the names of their rows and columns
     qint64 m_step = -1;
     std::optional<int64_t> m_validated = 0; ///< see setValidated()
+    PicturesMade m_made = PicturesMade::InStep;
     std::optional<QPoint> m_pixel;
 };
 

@@ -31,9 +31,9 @@ ImageView::ImageView(ViewTransform& transform, QWidget* parent)
 ImageView::ImageView(const ImageView& shown, QWidget& paper)
     : QWidget(&paper), m_transform(shown.m_transform), m_style(shown.m_style), m_axes(shown.m_axes),
       m_picture(shown.m_picture), m_image(shown.m_image), m_rightPicture(shown.m_rightPicture),
-      m_right(shown.m_right), m_mapped(shown.m_mapped), m_nan(shown.m_nan), m_title(shown.m_title),
-      m_titleColor(shown.m_titleColor), m_legend(shown.m_legend) {
-    setFont(shown.font());
+      m_right(shown.m_right), m_mapped(shown.m_mapped), m_highest(shown.m_highest),
+      m_nan(shown.m_nan), m_title(shown.m_title), m_titleColor(shown.m_titleColor),
+      m_legend(shown.m_legend) {
     setPalette(paper.palette());
     drawAgain();
 }

@@ -22,7 +22,7 @@ class ImageView : public QWidget {
     Q_OBJECT
 public:
     explicit ImageView(ViewTransform&, QWidget* parent = nullptr);
-    /// Shows the same as another view, without its mark, in the colours of `paper`.
+    /// Shows the same as another view, without its mark, in the colours and letters of `paper`.
     ImageView(const ImageView& shown, QWidget& paper);
 
     /// What the next pictures are: Pixels have colours of their own; Cells, Plot and Text are drawn

@@ -13,11 +13,13 @@
 #include <QWidget>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace halfscope {
 namespace {
 
-constexpr int kFine = 2; // as in pictures of the plots
+constexpr int kFine = 2; // as in pictures of the plots; 1 where it would be too much
+constexpr int64_t kMostPixels = 20'000'000; // of the image, 4 bytes each
 constexpr int kMostLines = 12;
 constexpr int kSheetEdge = 8, kPaneGap = 12;         // pixels at the edges and between panes
 constexpr double kLeastSide = 240, kUsualSide = 640; // pixels of a picture
@@ -69,16 +71,6 @@ std::vector<QStringList> titleLines(const std::vector<ImageView*>& panes) {
     return lines;
 }
 
-/// Returns how long the longer side of each picture is.
-double sideOf(const std::vector<SheetPane>& panes) {
-    double side = kLeastSide, shares = 0;
-    for (const SheetPane& pane : panes) {
-        side = std::max(side, std::min(pane.view->side(), kUsualSide));
-        shares = std::max(shares, pane.view->sideForShares());
-    }
-    return shares > kMostForShares ? side : std::max(side, shares);
-}
-
 /// The copies, and where they are drawn.
 struct Sheet {
     QWidget paper; ///< owns the panes; never shown
@@ -92,6 +84,8 @@ struct Sheet {
     int rows() const { return (static_cast<int>(panes.size()) + columns - 1) / columns; }
     int width() const { return columns * (cell.width() + kPaneGap) - kPaneGap; }
     int height() const { return rows() * (cell.height() + kPaneGap) - kPaneGap; }
+    /// Whether its image may have so many pixels for each of the layout's.
+    bool fits(int fine) const { return int64_t{width()} * height() * fine * fine <= kMostPixels; }
     /// Returns the place of a pane; a last row with fewer panes is centred.
     QPoint placeOf(size_t pane) const {
         const int at = static_cast<int>(pane), row = at / columns;
@@ -102,16 +96,12 @@ struct Sheet {
     }
 };
 
-void fillSheet(Sheet& sheet, const std::vector<SheetPane>& panes, const Colors& colors) {
-    sheet.paper.setPalette(figurePalette(colors));
-    const double side = sideOf(panes);
-    for (const SheetPane& each : panes) {
-        auto* pane = make<ImageView>(*each.view, sheet.paper);
-        pane->setTitleColor(each.color);
-        pane->setTitle(each.view->title(), each.note);
+/// Makes the longer side of each picture this long.
+void layOut(Sheet& sheet, double side) {
+    sheet.cell = {};
+    for (ImageView* pane : sheet.panes) {
         pane->resize(pane->sizeFor(side));
         sheet.cell = sheet.cell.expandedTo(pane->size());
-        sheet.panes.push_back(pane);
     }
     sheet.lines = titleLines(sheet.panes);
     qsizetype most = 0;
@@ -119,10 +109,25 @@ void fillSheet(Sheet& sheet, const std::vector<SheetPane>& panes, const Colors& 
         most = std::max(most, each.size());
     sheet.above = static_cast<int>(most - 1) * sheet.line();
     sheet.cell.rheight() += sheet.above;
-    const int count = static_cast<int>(panes.size());
+    const int count = static_cast<int>(sheet.panes.size());
     const int fitting = std::clamp(kSheetWidth / sheet.cell.width(), 1, kSheetColumns);
     const int rows = (count + fitting - 1) / fitting;
     sheet.columns = (count + rows - 1) / rows;
+}
+
+void fillSheet(Sheet& sheet, const std::vector<SheetPane>& panes, const Colors& colors) {
+    sheet.paper.setPalette(figurePalette(colors));
+    double side = kLeastSide, shares = 0;
+    for (const SheetPane& each : panes) {
+        auto* pane = make<ImageView>(*each.view, sheet.paper);
+        pane->setTitleColor(each.color);
+        pane->setTitle(each.view->title(), each.note);
+        sheet.panes.push_back(pane);
+        side = std::max(side, std::min(each.view->side(), kUsualSide));
+        shares = std::max(shares, pane->sideForShares()); // in the sheet's letters
+    }
+    layOut(sheet, shares > kMostForShares ? side : std::max(side, shares));
+    if (!sheet.fits(1)) layOut(sheet, side);
 }
 
 void paintPane(QPainter& painter, const Sheet& sheet, size_t at) {
@@ -155,9 +160,10 @@ QImage paneSheet(const std::vector<SheetPane>& panes, const QString& caption,
     QRect below(kSheetEdge, sheet.height() + 2 * kSheetEdge, sheet.width(), 0);
     below.setHeight(QFontMetrics(font).boundingRect(below, kHow, caption).height());
     const QSize size(sheet.width() + 2 * kSheetEdge, below.bottom() + 1 + kSheetEdge);
-    QImage image(size * kFine, QImage::Format_RGB32);
+    const int fine = sheet.fits(kFine) ? kFine : 1;
+    QImage image(size * fine, QImage::Format_RGB32);
     if (image.isNull()) return image;
-    image.setDevicePixelRatio(kFine);
+    image.setDevicePixelRatio(fine);
     image.fill(colors.background);
     QPainter painter(&image);
     for (size_t i = 0; i < sheet.panes.size(); ++i)

@@ -20,8 +20,9 @@ struct SheetPane {
     QString note; ///< to the right of it
 };
 
-/// Draws what the panes show, in these colours and as finely as pictures of the plots. A title that
-/// is wider than its picture is continued on further lines.
+/// Draws what the panes show, in these colours and the program's usual letters, as finely as
+/// pictures of the plots unless they are too many. A title that is wider than its picture is
+/// continued on further lines. Returns a null image when there is no memory for it.
 QImage paneSheet(const std::vector<SheetPane>& panes, const QString& caption, const Colors&);
 
 } // namespace halfscope

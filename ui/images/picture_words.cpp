@@ -10,15 +10,22 @@
 
 namespace halfscope {
 
-QString stepWords(qint64 step, bool made) {
+QString stepWords(qint64 step, PicturesMade made) {
     const QString number = QLocale().toString(step);
-    if (!made) return QCoreApplication::translate("CompareView", "After step %1").arg(number);
-    return step == 0 ? QCoreApplication::translate("CompareView", "Before step 1")
-                     : QCoreApplication::translate("CompareView", "In step %1").arg(number);
+    if (made == PicturesMade::AfterStep)
+        return QCoreApplication::translate("CompareView", "After step %1").arg(number);
+    if (step == 0) return QCoreApplication::translate("CompareView", "Before step 1");
+    return (made == PicturesMade::InStep ? QCoreApplication::translate("CompareView", "In step %1")
+                                         : QCoreApplication::translate("CompareView", "Step %1"))
+        .arg(number);
 }
 
-QString stepExplained(qint64 step, bool made) {
-    if (!made) return {};
+QString stepExplained(qint64 step, PicturesMade made) {
+    if (made == PicturesMade::AfterStep) return {};
+    if (made == PicturesMade::Unknown && step > 0)
+        return QCoreApplication::translate(
+            "CompareView", "A saved run does not tell whether its pictures are those of the "
+                           "networks before or after this step changed their weights.");
     return step == 0
                ? QCoreApplication::translate(
                      "CompareView",

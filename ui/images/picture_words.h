@@ -3,6 +3,7 @@
 
 #include "engine/data/task_spec.h"
 #include "engine/data/task_view.h"
+#include "engine/runs/lane_pictures.h"
 #include "ui/images/picture_image.h"
 
 #include <QPoint>
@@ -32,12 +33,11 @@ inline bool areTexts(SamplesShow show) { return show >= SamplesShow::Texts; }
 QString shareText(double share);
 QString bareShareText(double share);
 
-/// Says of which step pictures are. `made`: by the step itself, from the weights before it, rather
-/// than afterwards by a forward pass of their own: "In step 300", "Before step 1", "After step
-/// 300".
-QString stepWords(qint64 step, bool made);
+/// Says of which step pictures are: "In step 300", "Before step 1", "After step 300", or "Step 300"
+/// where it is not known which weights made them.
+QString stepWords(qint64 step, PicturesMade);
 /// Explains them; empty for what needs no words.
-QString stepExplained(qint64 step, bool made);
+QString stepExplained(qint64 step, PicturesMade);
 
 /// Tells how to read pictures whose pixels are no values and which are no tables of classes.
 /// `validated`: see LanePictures.

@@ -57,6 +57,7 @@ void Banner::showText(const QString& text) {
 }
 
 void Banner::showNotice(const QString& text) {
+    if (m_holds) return emit toldElsewhere(text);
     m_problem = nullptr;
     tell(text, false);
 }
@@ -117,9 +118,8 @@ void Banner::tell(const QString& text, bool wrong) {
     m_text->setText(text);
     fitText();
     setAccessibleName(text);
-    m_held = m_holds && !wrong;
-    setVisible(!m_held);
-    if (m_held) return emit heldBack(text);
+    m_held = false;
+    show();
     update(); // in its colour
     alertAbout(*this);
 }

@@ -21,8 +21,8 @@ public:
     void showText(const QString&);
     /// Does the same with a text about something that went well.
     void showNotice(const QString&);
-    /// Hides notices, of earlier and later calls, until it is told otherwise: an audience has no
-    /// use for them. What went wrong is shown all the same.
+    /// Hides the notice that is shown until it is told otherwise: an audience has no use for it.
+    /// Meanwhile others are only told elsewhere. What went wrong is shown all the same.
     void holdNoticesBack(bool);
     /// Shows a problem as long as `now` confirms it: each lookAgain() calls `now`, which returns
     /// the present sentence, or an empty one once the cause is gone. When the cause comes back, so
@@ -41,8 +41,8 @@ public:
     void setHeir(QWidget& heir) { m_heir = &heir; }
 
 signals:
-    /// A notice has come that is held back.
-    void heldBack(const QString& text);
+    /// A notice has come while notices are held back; it is not shown here, now or later.
+    void toldElsewhere(const QString& text);
 
 protected:
     void changeEvent(QEvent*) override;

@@ -68,7 +68,7 @@ Presentation::Presentation(const WindowParts& parts, const ViewActions& actions,
     m_message->setForegroundRole(QPalette::ToolTipText);
     m_message->hide();
     connect(window.statusBar(), &QStatusBar::messageChanged, this, &Presentation::showMessage);
-    connect(parts.banner, &Banner::heldBack, &window,
+    connect(parts.banner, &Banner::toldElsewhere, &window,
             [&window](const QString& text) { window.statusBar()->showMessage(text, kNoticeMs); });
 }
 

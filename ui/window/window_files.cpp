@@ -431,9 +431,13 @@ void WindowFiles::copyPlots() {
 }
 
 void WindowFiles::copyPictures() {
-    QGuiApplication::clipboard()->setImage(
-        m_parts.pictures->picture(colorsFor(m_parts.pictures->palette())));
-    emit told(tr("The pictures were copied as one picture."));
+    guarded(*m_parts.banner, [&] {
+        const QImage picture = m_parts.pictures->picture(colorsFor(m_parts.pictures->palette()));
+        if (picture.isNull())
+            throw RunError(phrase("Files", "There is no memory for the pictures"));
+        QGuiApplication::clipboard()->setImage(picture);
+        emit told(tr("The pictures were copied as one picture."));
+    });
 }
 
 void WindowFiles::choosePlots() {

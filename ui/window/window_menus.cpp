@@ -561,9 +561,10 @@ void WindowMenus::showLayerGradients() {
 
 void WindowMenus::showMap() {
     if (!m_map) {
-        m_map = make<GridDialog>(m_models.config, &m_window, [setup = m_parts.setup](int lane) {
-            return setup->presentScale(lane);
-        });
+        m_map = make<GridDialog>(
+            m_models.config, &m_window,
+            [setup = m_parts.setup](int lane) { return setup->presentScale(lane); },
+            [this] { return m_shown.experiment(); });
         connect(m_map, &GridDialog::lanesChosen, m_parts.setup, &SetupPanel::takeCells);
         connect(m_map, &GridDialog::saveAsked, this, [this](const std::string& csv) {
             const QString path = m_files.chooseMap(m_map, csv);

@@ -50,6 +50,7 @@ private slots:
     void goesOnWithOtherReaders_data();
     void goesOnWithOtherReaders();
     void dataVanishForAWhile();
+    void picturesTellWhichWeightsMadeThem();
 
 private:
     QString path(const char* name) const { return m_folder->filePath(QLatin1String(name)); }
@@ -206,6 +207,34 @@ void TestResumedData::dataVanishForAWhile() {
     QCOMPARE(part.records.size(), whole.records.size());
     for (size_t i = 0; i < part.records.size(); ++i)
         QVERIFY(sameButTimes(part.records[i], whole.records[i]));
+}
+
+/// A checkpoint has the weights after its step and none of its outputs, so what is shown of it,
+/// also by a lane that is forked there, is what they paint. The next step has outputs again.
+void TestResumedData::picturesTellWhichWeightsMadeThem() {
+    RunConfig config;
+    config.task.kind = TaskKind::Checkerboard;
+    config.task.side = 16;
+    config.task.samples = 256;
+    config.model.width = 12;
+    config.model.depth = 1;
+    config.steps = kSteps;
+    config.device = "cpu";
+    config.threads = 1;
+    config.lanes.resize(1);
+    ResumedRun first(config);
+    QVERIFY(first.experiment->snapshot().made == PicturesMade::InStep); // before step 1
+    first.to(3);
+    QVERIFY(first.experiment->snapshot().made == PicturesMade::InStep);
+    const std::vector<float> before = first.experiment->snapshot().outputs[0].values;
+    ResumedRun second(first.experiment->state());
+    const Snapshot opened = second.experiment->snapshot();
+    QCOMPARE(opened.step, int64_t{3});
+    QVERIFY(opened.made == PicturesMade::AfterStep && opened.outputs[0].values != before);
+    second.experiment->fork(0, config.lanes[0], second.events);
+    QVERIFY(second.experiment->snapshot().made == PicturesMade::AfterStep);
+    second.to(4);
+    QVERIFY(second.experiment->snapshot().made == PicturesMade::InStep);
 }
 
 } // namespace tst_resumed_data

@@ -118,10 +118,10 @@ private slots:
     /// A map has what a reader needs who has no window to ask, and its table has plain numbers.
     void mapsExplainThemselves() {
         RunConfig tiny = tinyConfig(1);
-        tiny.title = "Underflow";
+        tiny.title = "The file's own title";
         ConfigModel config;
         config.load(tiny);
-        GridDialog dialog(config);
+        GridDialog dialog(config, nullptr, {}, [] { return QStringLiteral("Underflow"); });
         dialog.show();
         for (auto* box : dialog.findChildren<QComboBox*>()) {
             if (box->accessibleName() == QLatin1String("First setting"))
@@ -132,24 +132,29 @@ private slots:
         for (auto* edit : dialog.findChildren<QLineEdit*>())
             if (edit->accessibleName().startsWith(QLatin1String("Values of the first")))
                 edit->setText(QStringLiteral("2^-20, 2^4"));
+        const auto* view = dialog.findChild<GridView*>();
+        auto* menu = view->findChild<FigureMenu*>();
+        const QTemporaryDir folder;
+        const QString before = folder.filePath(QStringLiteral("before.svg"));
+        menu->save(before); // there is only a measure to name
+        QTRY_VERIFY_WITH_TIMEOUT(!read(before).isEmpty(), kPatience);
+        QVERIFY(!read(before).contains("Underflow") && !read(before).contains("·"));
         dialog.findChild<QPushButton*>(QStringLiteral("gridStart"))->click();
         QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
-        const auto* view = dialog.findChild<GridView*>();
         const QAbstractItemModel& cells = *view->model();
         const QChar star(0x2605);
         QVERIFY(cells.index(0, 0).data().toString().contains(star) ||
                 cells.index(1, 0).data().toString().contains(star));
         const auto* below = dialog.findChild<QLabel*>(QStringLiteral("gridDoubt"));
         QTRY_VERIFY(below->isVisible() && below->width() > view->width() / 2);
-        auto* menu = view->findChild<FigureMenu*>();
         QVERIFY2(!menu->table(true).contains(star), qPrintable(menu->table(true)));
-        const QTemporaryDir folder;
         const QString path = folder.filePath(QStringLiteral("map.svg"));
         menu->save(path);
         QTRY_VERIFY_WITH_TIMEOUT(!read(path).isEmpty(), kPatience);
         const QString svg = QString::fromUtf8(read(path)), doubt = dialog.model().doubt();
         for (const char* words : {"Underflow", "amp-fp16", "1 step"})
             QVERIFY2(svg.contains(QLatin1String(words)), words);
+        QVERIFY(!svg.contains(QStringLiteral("own title")));
         QVERIFY2(!doubt.isEmpty() && svg.contains(doubt.section(u' ', 0, 3)), qPrintable(doubt));
     }
 

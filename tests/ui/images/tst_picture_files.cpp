@@ -1,9 +1,14 @@
 // Pictures of the lanes as files, with a layout of their own, and the step that the window and the
 // files name.
+#include "engine/settings/run_config.h"
+#include "tests/support/fed_run.h"
 #include "tests/support/pictures.h"
 #include "tests/support/shown_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
+#include "ui/images/pane_sheet.h"
+#include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 
 #include <QLabel>
@@ -18,7 +23,11 @@ class TestPictureFiles : public QObject {
     Q_OBJECT
 private slots:
     void stepsAreNamedTruthfully();
+    void savedRunsDoNotTellWhichWeights();
     void filesHaveALayoutOfTheirOwn();
+    void lettersAreTheProgramsOwn();
+    void scalesSayThatPicturesGoBeyondThem();
+    void manyClassesStaySmall();
 };
 
 /// The output of a step is that of the weights before it; drawings are made afterwards.
@@ -33,7 +42,7 @@ void TestPictureFiles::stepsAreNamedTruthfully() {
         view.setPictures(step, {constant(4, 0.5f)});
         const QList<QLabel*> labels = view.findChildren<QLabel*>();
         for (const QLabel* label : labels) {
-            if (!label->text().contains(QStringLiteral("step "))) continue;
+            if (!label->text().contains(QStringLiteral("step "), Qt::CaseInsensitive)) continue;
             const QString tip = label->toolTip();
             if (view.view(0).toolTip().contains(tip) && label->accessibleDescription() == tip)
                 return label->text() + (tip.isEmpty() ? QString() : QStringLiteral(": ") + tip);
@@ -51,8 +60,29 @@ void TestPictureFiles::stepsAreNamedTruthfully() {
     for (const ViewKind kind : {ViewKind::Scatter, ViewKind::Classes}) {
         QCOMPARE(said(kind, 0, 9), QStringLiteral("In step 9") + how.arg(9)); // this batch
         QCOMPARE(said(kind, 7, 9), QStringLiteral("After step 7"));           // the validation
-        QCOMPARE(said(kind, std::nullopt, 9), QStringLiteral("After step 9"));
+        QVERIFY(said(kind, std::nullopt, 9).startsWith(QStringLiteral("Step 9: A saved run")));
     }
+}
+
+/// Of painted pictures it is told by what made them; files have no word of it.
+void TestPictureFiles::savedRunsDoNotTellWhichWeights() {
+    const auto said = [](std::optional<PicturesMade> made, int64_t step) {
+        FedRun fed;
+        fed.start({QStringLiteral("fp32")}, {}, defaultConfig());
+        RunBatch batch;
+        batch.pictures = LanePictures{step, {constant(8, 0.75f)}};
+        if (made) batch.pictures->made = *made;
+        fed.run->append(std::move(batch));
+        CompareView view;
+        view.resize(1200, 400);
+        view.setRun(fed.run);
+        view.setBare(true);
+        return view.readout();
+    };
+    QCOMPARE(said(PicturesMade::InStep, 12), QStringLiteral("In step 12"));
+    QCOMPARE(said(PicturesMade::AfterStep, 12), QStringLiteral("After step 12"));
+    QCOMPARE(said({}, 12), QStringLiteral("Step 12")); // as readers of files leave it
+    QCOMPARE(said({}, 0), QStringLiteral("Before step 1"));
 }
 
 /// From a wide window in the dark theme, too: no gaps, dark on white, with the caption.
@@ -87,6 +117,53 @@ void TestPictureFiles::filesHaveALayoutOfTheirOwn() {
     QVERIFY(view.picture(colorsFor(view.palette())).pixelColor(1, 1).lightness() < 60);
     // the window is as it was
     QCOMPARE(view.view(0).titleColor(), colorsFor(view.palette()).laneText(0));
+}
+
+/// A presentation has large letters; the same pictures in a file are those of every day.
+void TestPictureFiles::lettersAreTheProgramsOwn() {
+    CompareView view;
+    view.resize(600, 200); // a file's pictures are larger
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("bf16")}, {}, ViewKind::Classes);
+    view.setTarget(constant(10, 0.5f));
+    view.setPictures(1, {constant(10, 0.25f), constant(10, 0.75f)});
+    const QImage usual = view.picture(paperColors());
+    view.setFont(scaledFont(view.font(), 2));
+    QVERIFY(view.view(0).sideForShares() > 0);
+    QCOMPARE(view.picture(paperColors()).size(), usual.size());
+}
+
+/// A copy for a file has the same end of the scale, with its sign.
+void TestPictureFiles::scalesSayThatPicturesGoBeyondThem() {
+    ViewTransform transform;
+    ImageView shown(transform);
+    shown.setMappedPicture(constant(4, 0.25f), 8);
+    shown.setLegend(0.125);
+    QWidget paper;
+    QCOMPARE(make<ImageView>(shown, paper)->legendEnd(), QStringLiteral("≥ 0.125"));
+    // and so has the whole sheet: with a larger end, the picture is within it
+    const auto sheet = [&shown](float value) {
+        shown.setMappedPicture(constant(4, value), 8);
+        return paneSheet({{&shown, paperColors().text, {}}}, {}, paperColors());
+    };
+    QVERIFY(sheet(0.125f) != sheet(0.25f)); // both have the last colour only
+}
+
+/// The window waits meanwhile: tables of many classes have no room for shares in a file of a size
+/// that can be used.
+void TestPictureFiles::manyClassesStaySmall() {
+    for (const int classes : {10, 30, 40, 50, 80}) {
+        CompareView view;
+        view.resize(1200, 400);
+        view.setLanes(QStringList(6, QStringLiteral("fp32")), {}, ViewKind::Classes);
+        view.setTarget(constant(classes, 0.5f));
+        view.setPictures(1, QVector<Picture>(6, constant(classes, 0.25f)));
+        const QImage image = view.picture(paperColors());
+        const int64_t pixels = int64_t{image.width()} * image.height();
+        constexpr int64_t kMost = 21'000'000; // with the caption and the edges
+        QVERIFY2(pixels > 0 && pixels <= kMost,
+                 qPrintable(QStringLiteral("%1 classes: %2").arg(classes).arg(pixels)));
+        if (classes == 10) QCOMPARE(image.devicePixelRatio(), 2.0);
+    }
 }
 
 } // namespace tst_picture_files

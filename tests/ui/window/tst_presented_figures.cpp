@@ -197,7 +197,8 @@ void TestPresentedFigures::messagesCoverNoFigure() {
     }
 }
 
-/// What the operator was told before takes no room from the figures.
+/// What the operator was told before takes no room from the figures, and what is told meanwhile is
+/// told once.
 void TestPresentedFigures::noticesWait() {
     Opened opened(overflowing(2));
     MainWindow& window = opened.window;
@@ -212,10 +213,18 @@ void TestPresentedFigures::noticesWait() {
     banner->showText(QStringLiteral("It went wrong."));
     QVERIFY(banner->isVisible());
     QVERIFY(banner->fontMetrics().height() > window.fontMetrics().height());
-    banner->showNotice(QStringLiteral("Another one."));
+    banner->dismiss();
+    banner->showNotice(QStringLiteral("A third one."));
+    QCOMPARE(window.statusBar()->currentMessage(), QStringLiteral("A third one."));
+    QTest::keyClick(&window, Qt::Key_F5);
+    QTRY_VERIFY(window.statusBar()->height() > 0);
+    QVERIFY(!banner->isVisible());
+    banner->showNotice(QStringLiteral("Saved runs opened: 4."));
+    QTest::keyClick(&window, Qt::Key_F5);
+    QTRY_VERIFY(!banner->isVisible());
     QTest::keyClick(&window, Qt::Key_F5);
     QTRY_VERIFY(banner->isVisible());
-    QCOMPARE(banner->text(), QStringLiteral("Another one."));
+    QCOMPARE(banner->text(), QStringLiteral("Saved runs opened: 4."));
 }
 
 /// The letters and cells of figures in dialogs are as large as those of the plots.
