@@ -92,11 +92,14 @@ Message withoutScaler(const RunConfig& config, std::span<const std::string> keys
     const std::string ofScaler = "scaler.";
     std::vector<Message> names;
     bool pureFp16 = false;
+    // a key without a lane acts on the lanes that have a scaler, or another setting is the reason
+    const bool noneScales = std::ranges::none_of(
+        config.lanes, [](const LaneConfig& lane) { return presetOf(lane.precision).mayScale; });
     for (size_t lane = 0; lane < config.lanes.size(); ++lane) {
         const PrecisionPreset& preset = presetOf(config.lanes[lane].precision);
         const std::string ofLane = "lanes." + std::to_string(lane) + "." + ofScaler;
         const bool isIdle = std::ranges::any_of(keys, [&](const std::string& key) {
-            return key.starts_with(ofScaler) || key.starts_with(ofLane);
+            return (noneScales && key.starts_with(ofScaler)) || key.starts_with(ofLane);
         });
         const Message name = Message::data(preset.name);
         if (!isIdle || preset.mayScale || std::ranges::find(names, name) != names.end()) continue;

@@ -4,6 +4,7 @@
 // while: tst_resumed_data.
 #include "engine/io/picture.h"
 #include "engine/runs/run_reader.h"
+#include "engine/settings/fields.h"
 #include "engine/train/checkpoint.h"
 #include "tests/support/array_files.h"
 #include "tests/support/cli.h"
@@ -35,6 +36,8 @@ class TestCliLostData : public QObject {
 private slots:
     void endsAndGoesOn();
     void keepsWhatWasTrained();
+    void validationIsLostAlone();
+    void otherFilesAreNoSamples();
     void refusesWhatNeverTrained();
 
 private:
@@ -132,6 +135,11 @@ void TestCliLostData::keepsWhatWasTrained() {
                                        "--quiet", "--set", "data.damaged=skip"});
         QVERIFY2(skipping.code == 0, skipping.error);
         QVERIFY(contentOf(path("skips/events.csv")).contains("light/9.png: "));
+        // a try without a remedy leaves all of it
+        const Outcome again = call({"run", "--resume", path("kept"), "--out", path("kept")});
+        QVERIFY2(again.code == 1 && again.error.contains("light/9.png: "), again.error);
+        QCOMPARE(checkpointStep(path("kept")), int64_t{2});
+        QVERIFY(QFile::exists(path("kept/weights_fp32.safetensors")));
 
         writeBytes(last.toStdString(), good.toStdString());
         const Outcome continued = call({"run", "--resume", path("kept"), "--out", path("kept"),
@@ -143,6 +151,50 @@ void TestCliLostData::keepsWhatWasTrained() {
         QCOMPARE(contentOf(path("kept/steps.csv")), contentOf(path("all/steps.csv")));
         QVERIFY(QDir(path("kept")).removeRecursively() && QDir(path("all")).removeRecursively());
     }
+}
+
+/// A sample that is held back cannot be read: the step before the validation stays.
+void TestCliLostData::validationIsLostAlone() {
+    writePictures(20);
+    const QString bad = path("data/light/9.png");
+    const QByteArray good = contentOf(bad);
+    writeBytes(bad.toStdString(), good.left(40).toStdString());
+    QStringList run = training("judged", 4, 8);
+    run << QStringList{"--set", "data.validation=0.25", "--set", "data.held_back=last"};
+    const Outcome ended = call(run);
+    QVERIFY2(ended.code == 1 && ended.error.contains("light/9.png: "), ended.error);
+    QVERIFY2(ended.out.startsWith("Ended after step 2 of 4 (epoch 1 of 2): the samples to validate "
+                                  "on cannot be read; --resume goes on from here\n"),
+             ended.out);
+    QCOMPARE(checkpointStep(path("judged")), int64_t{2});
+    QCOMPARE(readRun(path("judged").toStdString())->step(), int64_t{2});
+    QVERIFY(QFile::exists(path("judged/weights_fp32.safetensors")));
+    writeBytes(bad.toStdString(), good.toStdString());
+    const Outcome continued = call({"run", "--resume", path("judged"), "--out", path("judged")});
+    QVERIFY2(continued.code == 0, continued.error);
+    const Outcome whole = call(run.replaceInStrings(path("judged"), path("unharmed")));
+    QVERIFY2(whole.code == 0, whole.error);
+    QCOMPARE(contentOf(path("judged/weights_fp32.safetensors")),
+             contentOf(path("unharmed/weights_fp32.safetensors")));
+}
+
+/// A fork whose policy file is missing: the checkpoint stays that of a step that the tables have.
+void TestCliLostData::otherFilesAreNoSamples() {
+    writePictures(20);
+    RunConfig config = readConfig(path("unharmed/experiment.json").toStdString());
+    LaneFork fork;
+    fork.step = 3;
+    fork.parent = 0;
+    fork.lane = config.lanes[0];
+    fork.lane.precision = Precision::User;
+    fork.lane.policyFile = path("missing.json").toStdString();
+    config.forks.push_back(fork);
+    writeBytes(path("forked.json").toStdString(), configText(config));
+    const Outcome ended =
+        call({"run", path("forked.json"), "--out", path("forked"), "--checkpoint-every", "1"});
+    QVERIFY2(ended.code == 2 && ended.error.contains("missing.json"), ended.error);
+    QVERIFY2(!ended.out.contains("cannot be read"), ended.out);
+    QCOMPARE(checkpointStep(path("forked")), readRun(path("forked").toStdString())->step());
 }
 
 /// Where no step was taken, the data are wrong input, and nothing is there to be kept.

@@ -65,6 +65,7 @@ private slots:
         QVERIFY(told(fp16, {"scaler.mode"})
                     .starts_with("Precisions without a loss scaler: fp32, "
                                  "fp16. "));
+        QCOMPARE(told({}, {"scaler.growth_interval"}), std::string()); // amp-fp16 is there
         QCOMPARE(told(fp16, {"data.gap"}), std::string());
         QCOMPARE(told({"scaler.mode=static"}, {"lanes.1.scaler.growth_interval"}), std::string());
         const LaneConfig apex = with(defaultConfig(), {"lanes.1.precision=apex-o3"}).lanes[1];
