@@ -29,6 +29,16 @@ std::string shownValue(const Field& field, const FieldValue& value) {
     const bool scale = field.logarithmic && field.key.starts_with(kOfScaler);
     return scale ? briefValue(value) : valueText(value);
 }
+
+/// Whether a run with these settings, of which one was edited, would take the edit.
+bool isTaken(const RunConfig& config, const Field& edited) {
+    try {
+        checkEdited(config, edited);
+        return true;
+    } catch (const ReportedError&) {
+        return false;
+    }
+}
 } // namespace
 
 ConfigModel::ConfigModel(QObject* parent) : QAbstractListModel(parent) {
@@ -106,6 +116,7 @@ void ConfigModel::startBuilding() {
     ++m_builds;
     m_forking.reset();
     m_running.reset(); // what is edited from here on is sent once the new run is there
+    m_holds = false;
     m_runsAs.resize(m_config.lanes.size());
     std::iota(m_runsAs.begin(), m_runsAs.end(), 0);
     emit building();
@@ -183,15 +194,15 @@ bool ConfigModel::isIdleInRun(const Row& r) const {
 }
 
 /// Sends a live field to the current run, if the field applies there and its value differs.
-void ConfigModel::sendLive(const Row& r) {
-    if (!m_running || m_holds) return;
-    if (r.field->effect != FieldEffect::Live || !differsFromRunning(r)) return;
+bool ConfigModel::sendLive(const Row& r, Sent which) {
+    if (!m_running || m_holds) return false;
+    if (r.field->effect != FieldEffect::Live || !differsFromRunning(r)) return false;
     // when epochs decide, the steps follow: they are no edit of their own
-    if (r.field->key == kStepsKey && m_config.epochs != 0) return;
+    if (r.field->key == kStepsKey && m_config.epochs != 0) return false;
     const std::optional<int> lane = runningLane(r);
-    if (!lane) return;
+    if (!lane) return false;
     // such as the learning rate of a run whose schedule sets it: it waits with the schedule
-    if (isIdleInRun(r)) return;
+    if (isIdleInRun(r)) return false;
     const FieldValue value = r.field->get(m_config, r.lane);
     // A preset of the scaler brings a first scale, too, and that one takes effect at a restart.
     RunConfig next = *m_running;
@@ -205,19 +216,31 @@ void ConfigModel::sendLive(const Row& r) {
         return other.lane == r.lane &&
                other.field->get(next, *lane) != other.field->get(*m_running, *lane);
     });
-    if (!changes) return;
+    if (!changes || (which == Sent::Allowed && !isTaken(next, *r.field))) return false;
     m_running = std::move(next);
     emit liveEdited(*lane, r.field->key, value);
-    // a scaler that is switched on takes what was edited while it was off
-    if (r.lane >= 0)
-        for (const Row& other : m_rows)
-            if (other.lane == r.lane) sendLive(other);
+    return true;
+}
+
+/// The run checks each edit by itself, against the settings that it has by then. One that needs
+/// another one is sent after it: a ceiling below the earlier floor, for example, or the rules of a
+/// scaler that is switched on. What the run refuses in any order comes last, so that it says why.
+void ConfigModel::sendAll(std::optional<int> lane) {
+    const auto send = [&](Sent which) {
+        bool any = false;
+        for (const Row& r : m_rows)
+            if (!lane || r.lane == *lane) any = sendLive(r, which) || any;
+        return any;
+    };
+    while (send(Sent::Allowed)) {
+    }
+    while (send(Sent::All)) {
+    }
 }
 
 void ConfigModel::setRunning(const RunConfig& config) {
     m_running = config;
-    for (const Row& r : m_rows)
-        sendLive(r);
+    sendAll();
     announce();
 }
 
@@ -228,8 +251,7 @@ void ConfigModel::clearRunning() {
 
 void ConfigModel::hold(bool holds) {
     if (std::exchange(m_holds, holds) == holds || holds) return;
-    for (const Row& r : m_rows)
-        sendLive(r);
+    sendAll();
     announce();
 }
 
@@ -413,8 +435,7 @@ void ConfigModel::restore(const Edits& to) {
         rebuildRows();
         endResetModel();
     }
-    for (const Row& r : m_rows)
-        sendLive(r);
+    sendAll();
     announce();
 }
 
@@ -423,7 +444,8 @@ bool ConfigModel::apply(int i, const FieldValue& value) {
     m_errors[static_cast<size_t>(i)].clear();
     const bool same = r.field->get(m_config, r.lane) == value;
     if (!same) r.field->set(m_config, r.lane, value);
-    sendLive(r);
+    // a scaler that is switched on takes what was edited while it was off
+    if (sendLive(r, Sent::All) && r.lane >= 0) sendAll(r.lane);
     announce();
     return true;
 }

@@ -53,7 +53,7 @@ public:
     /// which a run is to begin: its form shows them, and no others.
     const RunConfig& settle();
     /// Tells that the present experiment is being built: lanes that are added or removed from now
-    /// on belong to the next run.
+    /// on belong to the next run. What hold() kept back is in its settings.
     void startBuilding();
     /// Returns the words shown instead of the number of steps that the epochs make, while that is
     /// not known: the data are still being read, or cannot be read. Empty when it is known.
@@ -64,6 +64,7 @@ public:
     /// Sets whether live edits wait here, because the run is at its end: they are its own only once
     /// it trains with them. Afterwards those that still differ from its settings are sent to it.
     void hold(bool);
+    bool holds() const { return m_holds; }
     /// Whether such an edit lets a run go on that has ended after `trained` steps, or, where
     /// `waited` is not 0, after so many validations that were no better.
     bool goesOn(int64_t trained, int64_t waited) const;
@@ -180,7 +181,12 @@ private:
     /// Whether a length that differs from the run's is held.
     bool holdsLength() const;
     bool waitsForRestart(const Row&) const;
-    void sendLive(const Row&);
+    /// Which edits are sent: all, or those alone that the run takes with the settings that it has.
+    enum class Sent { All, Allowed };
+    /// Returns whether there was something to send, and it was sent.
+    bool sendLive(const Row&, Sent);
+    /// Sends the live fields of a lane, or of the run and all lanes, as far as they differ.
+    void sendAll(std::optional<int> lane = {});
 
     RunConfig m_config, m_preset;
     std::optional<RunConfig> m_running;

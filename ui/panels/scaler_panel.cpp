@@ -273,8 +273,9 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
     m_setScale->setObjectName(QStringLiteral("setScale"));
     m_setScale->setText(tr("Set…"));
     m_setScale->setToolTip(tr("Tries another loss scale from the next step on. The view of the "
-                              "gradients (G) shows at once what it does to them. The growth "
-                              "tracker is kept, as with GradScaler.update(new_scale)."));
+                              "gradients (G) shows at once what it does to them; after the end "
+                              "of the run, once you press Continue. The growth tracker is kept, "
+                              "as with GradScaler.update(new_scale)."));
     m_setScale->setAccessibleName(tr("Set the loss scale of lane %1").arg(laneLetter(m_lane)));
     m_setScale->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
     m_setScale->setEnabled(false);
@@ -289,7 +290,7 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
 
 bool LaneCard::takesScale() const { return m_setScale && m_setScale->isEnabled(); }
 
-void LaneCard::show(const LaneStatus& status, int64_t smallBatch) {
+void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdits& held) {
     m_label = laneLabel(m_lane, status.title);
     m_news = status.lastBrief;
     setAccessibleName(m_label);
@@ -302,8 +303,9 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch) {
         m_progress->setVisible(grows);
         m_grows = grows;
         showClean();
-        m_stuck->setVisible(status.stuck());
-        m_atLeast->setVisible(status.stuck() && m_live);
+        const bool stuck = status.stuck() && !held.atLeast;
+        m_stuck->setVisible(stuck);
+        m_atLeast->setVisible(stuck && m_live);
     }
     if (status.last.step == 0) return;
     const QLocale locale;
@@ -313,7 +315,7 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch) {
     showJudged(status);
     m_event->setVisible(!m_compact && (m_scales || !m_news.isEmpty()));
     if (!m_scales) return;
-    m_lastScale = static_cast<double>(status.scale());
+    m_lastScale = held.scale > 0 ? held.scale : static_cast<double>(status.scale());
     m_setScale->setEnabled(m_live);
     fitScale();
     const double share = status.skippedShare();
@@ -576,7 +578,8 @@ void ScalerPanel::refresh(const RunModel& run) {
     const int64_t few = run.smallBatch();
     for (size_t i = 0; i < m_cards.size() && static_cast<int>(i) < run.lanes(); ++i) {
         const LaneStatus& status = run.lane(static_cast<int>(i));
-        m_cards[i]->show(status, status.last.step == run.step() ? few : 0);
+        const HeldEdits held = i < m_held.size() ? m_held[i] : HeldEdits();
+        m_cards[i]->show(status, status.last.step == run.step() ? few : 0, held);
     }
 }
 

@@ -10,6 +10,7 @@
 #include <QFrame>
 #include <QScrollArea>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 class QGridLayout;
@@ -19,15 +20,21 @@ class QToolButton;
 
 namespace halfscope {
 
+/// What was set for a lane since the end of its run, and waits until the run goes on.
+struct HeldEdits {
+    double scale = 0;     ///< the next loss scale; 0: none was set
+    bool atLeast = false; ///< the scale grows also at more clean steps than the interval
+};
+
 class LaneCard : public QFrame {
     Q_OBJECT
 public:
     LaneCard(int lane, const LaneFacts&, QWidget* parent = nullptr);
     /// `smallBatch`: see RunModel; it is told beside the loss.
-    void show(const LaneStatus&, int64_t smallBatch = 0);
+    void show(const LaneStatus&, int64_t smallBatch = 0, const HeldEdits& held = {});
     /// Whether another loss scale can be set now.
     bool takesScale() const;
-    /// The present loss scale; 0 before the first step.
+    /// The loss scale of the next step; 0 before the first step.
     double scale() const { return m_lastScale; }
     /// Shows the loss beside the title, and leaves out the memory and the last event, which the
     /// tool tip has, too, and the clean steps of a fixed scale: when room is short, the figures of
@@ -105,6 +112,8 @@ public:
     /// Makes one card for each lane.
     void setLanes(const std::vector<LaneFacts>&);
     void refresh(const RunModel&);
+    /// Sets what waits, by lane; a refresh shows it. Lanes without an entry have nothing.
+    void hold(std::vector<HeldEdits> held) { m_held = std::move(held); }
     /// Returns the labels of the lanes whose loss scale can be set now; empty texts for the others.
     QStringList lanesForScale() const;
     /// Asks the user for another loss scale of one of those lanes.
@@ -131,6 +140,7 @@ private:
     void setCompact(bool);
 
     std::vector<LaneCard*> m_cards; ///< children of the content
+    std::vector<HeldEdits> m_held;  ///< by lane
     bool m_compact = false;
     int m_fullHeight = 0;        ///< the height of the cards when they are shown in full
     QWidget* m_legend = nullptr; ///< child of the content; null when no causes are known

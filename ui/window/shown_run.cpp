@@ -44,8 +44,11 @@ ShownRun::~ShownRun() = default;
 
 void ShownRun::connectSession() {
     connect(&m_controller, &ExperimentController::built, this, &ShownRun::showBuilt);
-    connect(&m_controller, &ExperimentController::stateChanged, this,
-            [this] { m_models.config.hold(m_controller.isOver()); });
+    connect(&m_controller, &ExperimentController::stateChanged, this, [this] {
+        // a failure releases nothing: only what lets the run go on does
+        if (m_controller.isOver()) m_models.config.hold(true);
+    });
+    connect(&m_models.config, &ConfigModel::building, this, [this] { m_held.clear(); });
     connect(&m_controller, &ExperimentController::stateChanged, this, &ShownRun::showState);
     connect(&m_controller, &ExperimentController::refused, this, [this](const Message& reason) {
         const bool lost = m_controller.state() == SessionState::Building &&
@@ -80,6 +83,7 @@ void ShownRun::connectSession() {
         m_parts.transport->setStopStep(stepsOf(config), m_models.config.stepsUnknown());
         m_parts.transport->pace()->setPace(config.pace);
         m_controller.setPace(config.pace);
+        showHeld();
         m_figures.changed(); // speeds are compared only where the pace lets them differ
         m_parts.banner->lookAgain();
         if (isUnbuilt() || (m_controller.outcome() && m_models.config.running()))
@@ -189,13 +193,13 @@ void ShownRun::play() {
     m_models.config.settle(); // before the number of steps is raised
     m_raisedStop.raise(m_models, m_controller, nextStop());
     if (!takeUpEdits()) return;
-    m_models.config.hold(false); // what was edited since its end is the run's now
+    release();
     m_controller.play();
 }
 
 void ShownRun::stepOnce() {
     if (!takeUpEdits()) return;
-    if (goesOn()) m_models.config.hold(false);
+    if (goesOn()) release();
     m_controller.stepOnce();
 }
 
@@ -420,8 +424,46 @@ void ShownRun::updateCards() {
     if (!m_shown.run) return;
     m_parts.scaler->setLanes(laneFactsOf(m_shown.run->now(), !showsSaved()));
     m_models.run.refresh();
-    m_parts.scaler->refresh(m_models.run);
+    showHeld();
     m_parts.borders->divideRight();
+}
+
+void ShownRun::edit(int lane, const std::string& key, const FieldValue& value) {
+    if (!m_models.config.holds()) return m_controller.edit(lane, key, value);
+    m_held.insert_or_assign({lane, key}, value);
+    showHeld();
+}
+
+void ShownRun::release() {
+    m_models.config.hold(false);
+    const auto held = std::exchange(m_held, {});
+    for (const auto& [at, value] : held) {
+        const auto& [lane, key] = at;
+        if (key == kLiveScale && m_models.run.run() == m_current && lane < m_models.run.lanes() &&
+            std::get<double>(value) == static_cast<double>(m_models.run.lane(lane).scale()))
+            continue; // it was undone
+        m_controller.edit(lane, key, value);
+    }
+    showHeld();
+}
+
+double ShownRun::heldScale(int lane) const {
+    const auto held = m_held.find({lane, kLiveScale});
+    return held == m_held.end() ? 0 : std::get<double>(held->second);
+}
+
+void ShownRun::showHeld() {
+    std::vector<HeldEdits> held;
+    const ConfigModel& config = m_models.config;
+    const bool holds = config.holds() && config.running() && !showsSaved();
+    for (int lane = 0; holds && lane < m_models.run.lanes(); ++lane) {
+        const std::optional<int> edited = config.editedLane(lane);
+        const bool atLeast =
+            edited ? !growsExactly(config.config(), *edited) : m_held.contains({lane, kGrowthKey});
+        held.push_back({heldScale(lane), atLeast});
+    }
+    m_parts.scaler->hold(std::move(held));
+    m_parts.scaler->refresh(m_models.run);
 }
 
 /// A saved run's gradients over its steps are known, but no file has those of its next step: the
@@ -447,8 +489,10 @@ void ShownRun::setScale(int lane, const QString& text) {
     if (lane >= m_models.run.lanes()) return;
     guarded(*m_parts.banner, [&] {
         const auto scale = static_cast<float>(std::get<double>(parseScale(text)));
-        const auto set = [=, this](double to) { m_controller.edit(lane, kLiveScale, to); };
-        m_models.history.setScale(lane, m_models.run.lane(lane).scale(), scale, set);
+        const auto set = [=, this](double to) { edit(lane, kLiveScale, to); };
+        const auto held = static_cast<float>(heldScale(lane));
+        const float now = held > 0 ? held : m_models.run.lane(lane).scale();
+        m_models.history.setScale(lane, now, scale, set);
     });
 }
 
@@ -459,7 +503,7 @@ void ShownRun::growAtLeast(int lane) {
         m_models.config.setData(m_models.config.index(m_models.config.rowOf(kGrowthKey, *edited)),
                                 value);
     else // the lane was removed from the experiment, but trains on until a restart
-        m_controller.edit(lane, kGrowthKey, value.toStdString());
+        edit(lane, kGrowthKey, value.toStdString());
 }
 
 QString ShownRun::presetWords() const {

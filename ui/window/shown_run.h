@@ -23,6 +23,8 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace halfscope {
@@ -292,6 +294,14 @@ private:
     /// Stores the present settings and outcome of the run that is being trained.
     void updateCurrent();
     void updateCards();
+    /// Edits the run that is trained, once it goes on if it is at its end.
+    void edit(int lane, const std::string& key, const FieldValue&);
+    /// The loss scale of a lane that waits; 0 when none does.
+    double heldScale(int lane) const;
+    /// Lets the run go on with what was edited since its end.
+    void release();
+    /// Shows in the cards what waits.
+    void showHeld();
     void follow(const RunConfig& now);
     void updateGradients();
     void explainGradients();
@@ -321,7 +331,9 @@ private:
     Plan m_next;                       ///< of the next build
     Plan m_tried;                      ///< of the present one, until it has succeeded
     std::optional<RunConfig> m_blamed; ///< the settings when a build failed; nothing after others
-    std::optional<KeptEdits> m_edits;  ///< wait for the networks that are being built
+    /// What no setting stands for and waits until the run goes on, by lane and key.
+    std::map<std::pair<int, std::string>, FieldValue> m_held;
+    std::optional<KeptEdits> m_edits; ///< wait for the networks that are being built
     RunWords::Begins m_begins = RunWords::Begins::Anew; ///< of the last or present build
     RunPtr m_current;                      ///< of the networks that were built last; null before
     std::weak_ptr<const Run> m_goesOnFrom; ///< Shown::before of m_current

@@ -44,6 +44,7 @@ private slots:
     void rulesOfAScalerThatIsToCome();
     void rulesOfAScalerThatIsOff();
     void editsWaitAtTheEnd();
+    void guardsReachTheRunInTurn();
     void lengthAtTheEnd();
     void lengthsInEpochs();
     void liveEditWhileBuilding();
@@ -247,6 +248,56 @@ void TestConfigModel::editsWaitAtTheEnd() {
     QVERIFY(!model.restartNeeded());
     model.hold(false);
     QCOMPARE(model.running()->lanes[1].scaler.rules.growthInterval, int64_t(50));
+}
+
+/// A run checks each edit by itself: a ceiling below the floor that it has is refused, unless the
+/// lower floor comes first.
+void TestConfigModel::guardsReachTheRunInTurn() {
+    ConfigModel model;
+    RunConfig config = model.config();
+    config.lanes[1].scaler.rules.floor = 1024;
+    config.lanes[1].scaler.rules.ceiling = 1 << 20;
+    model.load(config);
+    RunConfig run = model.config();
+    const auto rules = [&run] { return run.lanes[1].scaler.rules; };
+    int refused = 0;
+    connect(&model, &ConfigModel::liveEdited, &model,
+            [&](int lane, const std::string& key, const FieldValue& value) {
+                RunConfig next = run;
+                setField(next, lane, key, value);
+                try {
+                    checkEdited(next, *findField(key));
+                    run = next;
+                } catch (const InputError&) {
+                    ++refused;
+                }
+            });
+    model.setRunning(run);
+    model.hold(true);
+    set(model, "scaler.floor", 1, QStringLiteral("16"));
+    set(model, "scaler.ceiling", 1, QStringLiteral("512"));
+    model.hold(false);
+    QCOMPARE(refused, 0);
+    QCOMPARE(rules().floor, 16.0);
+    QCOMPARE(rules().ceiling, 512.0);
+    model.hold(true); // and up again
+    set(model, "scaler.ceiling", 1, QStringLiteral("4096"));
+    set(model, "scaler.floor", 1, QStringLiteral("1024"));
+    model.hold(false);
+    QCOMPARE(refused, 0);
+    QCOMPARE(rules().floor, 1024.0);
+    model.startBuilding(); // edits made meanwhile are sent together, too
+    set(model, "scaler.floor", 1, QStringLiteral("4"));
+    set(model, "scaler.ceiling", 1, QStringLiteral("8"));
+    model.setRunning(run);
+    QCOMPARE(refused, 0);
+    QCOMPARE(rules().floor, 4.0);
+    QCOMPARE(rules().ceiling, 8.0);
+    model.hold(true); // what no order makes right is sent all the same: the run says why
+    set(model, "scaler.ceiling", 1, QStringLiteral("2"));
+    model.hold(false);
+    QCOMPARE(refused, 1);
+    QCOMPARE(rules().ceiling, 8.0);
 }
 
 /// A run goes on to the last step that was set since its end, if that is behind it.

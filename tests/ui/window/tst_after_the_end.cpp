@@ -4,6 +4,7 @@
 #include "tests/support/opened_window.h"
 #include "tests/support/served_events.h"
 #include "tests/support/stuck_digits.h"
+#include "ui/panels/scaler_panel.h"
 #include "ui/window/headline.h"
 #include "ui/window/recent_end.h"
 #include "ui/window/run_words.h"
@@ -14,10 +15,15 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QStatusBar>
+#include <QToolButton>
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace tst_after_the_end {
 
@@ -81,6 +87,9 @@ private slots:
     void continueTrainsWithEdits();
     void stepTrainsWithEdits();
     void editsOfAnEndThatWasOpened();
+    void aScaleWaitsForContinue();
+    void atLeastWaitsForContinue();
+    void aFailureTakesNoEdits();
     void patienceThatWasEdited();
     void continuedExperimentIsSaved();
     void saysWhatChangedInASavedExperiment();
@@ -249,6 +258,105 @@ void TestAfterTheEnd::editsOfAnEndThatWasOpened() {
     const RunInfo& info = window.shown().run()->info();
     QCOMPARE(info.recorded.edits.size(), size_t{2}); // and the length
     QCOMPARE(info.config.optimizer.lr, 0.25);
+}
+
+/// A loss scale is no setting, but waits like one.
+void TestAfterTheEnd::aScaleWaitsForContinue() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    const auto onCard = [&window] {
+        const auto* panel = window.findChild<ScalerPanel*>();
+        return panel->findChildren<LaneCard*>().value(1)->scale();
+    };
+    QVERIFY(trainsTo(window, 30));
+    const RunPtr run = window.shown().run();
+    QTRY_VERIFY(run->info().outcome == RunOutcome::Finished);
+    const auto stateOf = [&run] {
+        return configText(run->info().recorded) + std::to_string(run->events().size());
+    };
+    const std::string before = stateOf();
+    const double own = onCard();
+    window.shown().setScale(1, QStringLiteral("64"));
+    QCOMPARE(onCard(), 64.0);
+    actionFor(window, QKeySequence::Undo)->trigger();
+    QCOMPARE(onCard(), own);
+    test::serveEvents(300); // some frames
+    QVERIFY(stateOf() == before);
+    const auto scales = [&window] {
+        std::vector<LiveEdit> edits = window.shown().run()->info().recorded.edits;
+        std::erase_if(edits, [](const LiveEdit& edit) { return edit.key != kLiveScale; });
+        return edits;
+    };
+    QVERIFY(trainsTo(window, 60));
+    QTRY_COMPARE(window.run().step(), int64_t{60});
+    QVERIFY(scales().empty()); // it was undone
+    window.shown().setScale(1, QStringLiteral("64"));
+    QVERIFY(trainsTo(window, 90));
+    QTRY_COMPARE(window.run().step(), int64_t{90});
+    QCOMPARE(scales().size(), size_t{1});
+    QCOMPARE(scales().front().step, int64_t{61});
+    QCOMPARE(*window.shown().run()->now().column(1, metric::Scale).at(61), 64.0);
+    QTRY_VERIFY(run->info().outcome == RunOutcome::Finished);
+    const std::string longer = stateOf();
+    window.shown().setScale(1, QStringLiteral("32"));
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(trainsTo(window, 30));
+    QVERIFY(stateOf() == longer);
+    QVERIFY(scales().empty());
+}
+
+/// The card shows that it was pressed. The lane may have been removed from the settings since.
+void TestAfterTheEnd::atLeastWaitsForContinue() {
+    RunConfig config = tinyConfig(30);
+    config.lanes[1].scaler.initScale = 1024;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(stepsTo(window, 20));
+    QVERIFY(edit(window, "scaler.growth_interval", 1, "5"));
+    QVERIFY(trainsTo(window, 30));
+    const auto button = [&window] {
+        const auto* panel = window.findChild<ScalerPanel*>();
+        return panel->findChildren<QToolButton*>(QStringLiteral("atLeast")).value(0);
+    };
+    const auto edits = [&window] { return window.shown().run()->info().recorded.edits; };
+    QTRY_VERIFY_WITH_TIMEOUT(button() && button()->isVisible(), kPatience);
+    button()->click();
+    QTRY_VERIFY(!button()->isVisible());
+    actionFor(window, QKeySequence::Undo)->trigger();
+    QVERIFY(button()->isVisible());
+    QVERIFY(window.config().removeLane(1));
+    button()->click();
+    QTRY_VERIFY(!button()->isVisible());
+    test::serveEvents(300); // some frames
+    QCOMPARE(edits().size(), size_t{1});
+    QVERIFY(trainsTo(window, 60));
+    QCOMPARE(edits().size(), size_t{3}); // and the length
+    QVERIFY(std::ranges::count(edits(), std::string("scaler.growth_test"), &LiveEdit::key) == 1);
+}
+
+/// Nothing was trained with them.
+void TestAfterTheEnd::aFailureTakesNoEdits() {
+    FakeScript script;
+    std::atomic<bool> breaks{false};
+    script.copyState = [&breaks] {
+        if (breaks) throw std::runtime_error("the device is gone");
+    };
+    Opened opened(tinyConfig(30), played(script));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(trainsTo(window, 30));
+    const RunPtr run = window.shown().run();
+    QTRY_VERIFY(run->info().outcome == RunOutcome::Finished);
+    const double rate = run->info().config.optimizer.lr;
+    QVERIFY(edit(window, "optimizer.lr", -1, "0.25"));
+    breaks = true;
+    window.controller().saveCheckpoint(opened.folder.filePath(QStringLiteral("c")), {});
+    QVERIFY(reaches(window, SessionState::Failed));
+    test::serveEvents(300); // some frames
+    QCOMPARE(run->info().config.optimizer.lr, rate);
+    QCOMPARE(window.config().config().optimizer.lr, 0.25);
 }
 
 /// Continue adds nothing to a patience that is long enough.
