@@ -64,7 +64,8 @@ QString ShownRun::givenName() const {
     QString name = safeText(entry->name);
     if (entry->named) return name;
     // the list may have added a number
-    if (const QString own = safeText(m_shown.title); name.startsWith(own + QStringLiteral(" (")))
+    if (const QString own = safeText(m_shown.title.toStdString());
+        name.startsWith(own + QStringLiteral(" (")))
         name = own;
     // a run of another session, or a later one of its experiment, may have been named there
     const RunConfig& config = m_shown.run->info().recorded;
