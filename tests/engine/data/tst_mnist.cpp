@@ -447,8 +447,8 @@ void TestMnist::factsFollowTheFiles() {
     QCOMPARE(factsOf(task).validation, int64_t{1});
     QVERIFY(QDir(folder.path()).removeRecursively());
     QCOMPARE(factsOf(task).validation, int64_t{1}); // a run that continues knows its epochs
-    QVERIFY(isAbout(thrownBy<InputError>([&] { makeDataset(task, 0); }),
-                    "data.path: ", "No such file or directory"));
+    QVERIFY(isAbout(thrownBy<InputError>([&] { makeDataset(task, 0); }), "data.path",
+                    "No such file or directory"));
 }
 
 void TestMnist::mendedFile_data() {
