@@ -174,10 +174,12 @@ int gravity(EventKind kind) {
     return 0;
 }
 
-/// Whether the event shows that an underflow is over: gradients overflow now, or another loss scale
-/// was set.
-bool endsUnderflow(const Event& event, const Event& underflow) {
-    return underflow.kind == EventKind::Underflow && event.lane == underflow.lane &&
+/// Whether what is told of an underflow or an overflow is over: another loss scale was set in that
+/// lane, or gradients overflow that had rounded to zero.
+bool ends(const Event& event, const Event& grave) {
+    if (event.lane != grave.lane) return false;
+    if (grave.kind == EventKind::Overflow) return setsScale(event);
+    return grave.kind == EventKind::Underflow &&
            (event.kind == EventKind::Overflow || setsScale(event));
 }
 
@@ -209,7 +211,7 @@ bool EventModel::refresh() {
         const Event& event = events[m_taken];
         if (setsScale(event)) dropReplaced(event, rows);
         rows.push_back(static_cast<uint32_t>(m_taken));
-        if (m_gravest && endsUnderflow(event, *m_gravest)) m_gravest.reset();
+        if (m_gravest && ends(event, *m_gravest)) m_gravest.reset();
         const int own = gravity(event.kind);
         if (own > 0 && own >= (m_gravest ? gravity(m_gravest->kind) : 0)) m_gravest = event;
     }

@@ -55,8 +55,9 @@ public:
     /// Says why the lane of an overflow skips more steps than normal, or why one without skips lost
     /// the loss, and what may help; empty where it did not.
     QString skipReason(const Event&) const;
-    /// The last event of the gravest kind that the run has: a non-finite loss, an underflow that
-    /// is not over, an overflow, a change of the scale; nothing when there was none of them.
+    /// The last event of the gravest kind that the run has: a non-finite loss, an underflow, an
+    /// overflow, a change of the scale. Underflows and overflows count until another loss scale is
+    /// set. Nothing when there was none of them.
     const std::optional<Event>& gravest() const { return m_gravest; }
 
 private:

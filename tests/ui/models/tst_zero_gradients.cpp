@@ -157,24 +157,30 @@ void TestZeroGradients::underflowNowAndThen() {
              qPrintable(model.summary()));
 }
 
-/// After an overflow of the same lane, or another loss scale, its explanation would mislead.
+/// After an overflow of the same lane, or another loss scale, its explanation would mislead; that
+/// of an overflow likewise.
 void TestZeroGradients::underflowIsOver() {
     const RunConfig config = fourLanes();
-    const auto gravestWith = [&](int lane, EventKind kind, const char* tensor) {
+    const auto gravestWith = [&](EventKind first, int lane, EventKind kind, const char* tensor) {
         const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
         RunBatch batch;
         Event later{kind, 8, lane, 1, 1, {}, {}};
         later.tensor = tensor;
-        batch.events = {{EventKind::Underflow, 4, 1, 1, 1, {}, {}}, later};
+        batch.events = {{first, 4, 1, 1, 1, {}, {}}, later};
         run->append(std::move(batch));
         EventModel events;
         events.setRun(run);
         return events.gravest() ? events.gravest()->step : 0;
     };
-    QCOMPARE(gravestWith(2, EventKind::Overflow, "gradient of 4.bias"), int64_t{4});
-    QCOMPARE(gravestWith(1, EventKind::Overflow, "gradient of 4.bias"), int64_t{8});
-    QCOMPARE(gravestWith(1, EventKind::Edit, "optimizer.lr"), int64_t{4});
-    QCOMPARE(gravestWith(1, EventKind::Edit, kLiveScale), int64_t{0});
+    using enum EventKind;
+    const char* const overflowed = "gradient of 4.bias";
+    QCOMPARE(gravestWith(Underflow, 2, Overflow, overflowed), int64_t{4});
+    QCOMPARE(gravestWith(Underflow, 1, Overflow, overflowed), int64_t{8});
+    for (const EventKind first : {Underflow, Overflow}) {
+        QCOMPARE(gravestWith(first, 1, Edit, "optimizer.lr"), int64_t{4});
+        QCOMPARE(gravestWith(first, 2, Edit, kLiveScale), int64_t{4});
+        QCOMPARE(gravestWith(first, 1, Edit, kLiveScale), int64_t{0});
+    }
 }
 
 } // namespace tst_zero_gradients
