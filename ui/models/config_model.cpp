@@ -232,10 +232,9 @@ void ConfigModel::sendAll(std::optional<int> lane) {
             if (!lane || r.lane == *lane) any = sendLive(r, which) || any;
         return any;
     };
-    while (send(Sent::Allowed)) {
-    }
-    while (send(Sent::All)) {
-    }
+    for (const Sent which : {Sent::Allowed, Sent::All})
+        for (size_t round = 0; round < m_rows.size() && send(which);) // each settles a row or more
+            ++round;
 }
 
 void ConfigModel::setRunning(const RunConfig& config) {
