@@ -64,9 +64,10 @@ CloseGuard::CloseGuard(const RunStore& store, ShownRun& shown, WindowFiles& file
       m_askAfterSeconds(askAfterSeconds) {}
 
 /// A small table is trained on in no time, and its run is worth a question nevertheless; one that
-/// was restored has been asked for already.
+/// was restored has been asked for already, and a name is given to what one wants to keep.
 bool CloseGuard::isPrecious(const Run& run) const {
-    return m_shown.isRestored(run) || usesOwnFiles(run);
+    const RunStore::Entry* entry = m_store.find(m_store.idOf(&run));
+    return (entry && entry->named) || m_shown.isRestored(run) || usesOwnFiles(run);
 }
 
 QString CloseGuard::question(const Runs& unsaved) const {

@@ -26,8 +26,8 @@ public:
     };
 
     /// Asks when the unsaved runs of the session have trained for at least `askAfterSeconds` in
-    /// all, and always when one of them was restored or learnt from the user's own files. `keeper`
-    /// is null when nothing is kept on disk.
+    /// all, and always when one of them was restored, was given a name, or learnt from the user's
+    /// own files. `keeper` is null when nothing is kept on disk.
     CloseGuard(const RunStore&, ShownRun&, WindowFiles&, SessionKeeper* keeper, QWidget& window,
                double askAfterSeconds);
 

@@ -67,7 +67,8 @@ QString beginningOf(const LeftSession& session) {
 QString lineOf(const LeftRun& run, const QString& begun) {
     const auto number = [](int64_t n) { return QLocale().toString(static_cast<qlonglong>(n)); };
     QString line =
-        SessionKeeper::tr("%1, %2 steps").arg(QString::fromStdString(run.name), number(run.steps));
+        (run.steps == 1 ? SessionKeeper::tr("%1, %2 step") : SessionKeeper::tr("%1, %2 steps"))
+            .arg(QString::fromStdString(run.name), number(run.steps));
     // one that was restored is older than the session that has it now
     if (!begun.isEmpty() && run.origin.empty())
         line = SessionKeeper::tr("%1, from the session %2").arg(line, begun);

@@ -128,6 +128,7 @@ private slots:
     void asksForNoSavedRun();
     void asksAboutARestoredRun();
     void asksAboutOwnFiles();
+    void asksAboutANamedRun();
     void keptRunsComeBack();
     void keepsTheLastSteps();
     void discardedRunsAreGone();
@@ -395,6 +396,19 @@ void TestCloseGuard::asksAboutOwnFiles() {
     window.saveResults(opened.folder.filePath(QStringLiteral("saved")));
     QCOMPARE(closes(window).text, QString()); // the other one is short, and on built-in data
     QVERIFY(!window.isVisible());
+}
+
+/// However short it is: a name is given to what one wants to keep.
+void TestCloseGuard::asksAboutANamedRun() {
+    const QTemporaryDir sessions;
+    Opened opened(config(), keeping(sessions));
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window, kFirst));
+    RunListModel& list = window.runs();
+    const QModelIndex run = list.index(0, RunListModel::NameColumn);
+    QVERIFY(list.setData(run, QStringLiteral("Underflow"), Qt::EditRole));
+    QVERIFY(!closes(window, QMessageBox::Cancel).text.isEmpty());
+    QVERIFY(window.isVisible());
 }
 
 void TestCloseGuard::keptRunsComeBack() {
