@@ -68,7 +68,8 @@ inline double distanceBound(const Graph& graph) {
 
 /// Second moments are squares of gradients, and so twice as far apart.
 inline bool isSquared(const StepResult& result) {
-    return result.kind == "exp_avg_sq" || result.kind == "square_avg";
+    return result.kind == "exp_avg_sq" || result.kind == "square_avg" || result.kind == "sum" ||
+           result.kind == "acc_delta";
 }
 
 /// The largest distance of two steps' results in relation to what is allowed.

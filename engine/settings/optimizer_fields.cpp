@@ -61,8 +61,8 @@ std::vector<Field> optimizerFields() {
                   in(ofRun(
                          {"optimizer.eps", phrase("Settings", "Epsilon"), kNoUnit,
                           phrase("Settings",
-                                 "Keeps Adam and RMSprop from dividing by zero. The usual 1e-8 is "
-                                 "zero in float16, so pure fp16 training can divide by zero.")},
+                                 "Keeps an update from dividing by zero. The usual 1e-8 is zero in "
+                                 "float16, so pure fp16 training can divide by zero.")},
                          [](auto& c) -> auto& { return c.optimizer.eps; }),
                      {0, 1, Bound::Closed, true}))),
         live(FieldApply::Training,
@@ -100,7 +100,7 @@ std::vector<Field> specialOptimizerFields() {
                   phrase("Settings", "SGD looks ahead along its momentum. It needs a momentum "
                                      "above 0 and a dampening of 0.")},
                  [](auto& c) -> auto& { return c.optimizer.nesterov; })),
-        when(has(&OptimizerSettings::betas),
+        when(has(&OptimizerSettings::amsgrad),
              ofRun(
                  {"optimizer.amsgrad", phrase("Settings", "AMSGrad"), kNoUnit,
                   phrase("Settings", "Adam divides by the largest mean square so far instead of "
@@ -111,10 +111,11 @@ std::vector<Field> specialOptimizerFields() {
                   in(ofRun(
                          {"optimizer.alpha", phrase("Settings", "Alpha"), kNoUnit,
                           phrase("Settings",
-                                 "Decay of RMSprop's running mean of squared gradients.")},
+                                 "Decay of the running mean of squared gradients; PyTorch's "
+                                 "Adadelta calls it rho.")},
                          [](auto& c) -> auto& { return c.optimizer.alpha; }),
                      {0, 1, Bound::BelowMaximum}))),
-        when(has(&OptimizerSettings::alpha),
+        when(has(&OptimizerSettings::centered),
              ofRun(
                  {"optimizer.centered", phrase("Settings", "Centred"), kNoUnit,
                   phrase(

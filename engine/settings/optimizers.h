@@ -11,15 +11,26 @@
 
 namespace halfscope {
 
-enum class OptimizerKind : uint8_t { Adam, AdamW, Sgd, RmsProp };
+enum class OptimizerKind : uint8_t { Adam, AdamW, Sgd, RmsProp, NAdam, Adamax, Adagrad, Adadelta };
 
 /// Which settings an optimizer has besides its learning rate and weight decay.
 struct OptimizerSettings {
-    bool betas = false;    ///< has beta1, beta2, amsgrad
+    bool betas = false;    ///< has beta1, beta2
+    bool amsgrad = false;  ///< has amsgrad
     bool epsilon = false;  ///< has eps
     bool momentum = false; ///< has momentum
     bool nesterov = false; ///< has nesterov, dampening
-    bool alpha = false;    ///< has alpha, centered
+    bool alpha = false;    ///< has alpha
+    bool centered = false; ///< has centered
+};
+
+/// How torch.optim calls an optimizer, and its defaults that differ from most optimizers'.
+struct TorchOptimizer {
+    const char* name;
+    double decay = 0;            ///< its default weight_decay
+    double epsilon = 1e-8;       ///< its default eps
+    const char* alpha = nullptr; ///< its name for alpha, where it has one
+    double alphaDefault = 0;
 };
 
 struct OptimizerInfo {
@@ -27,32 +38,56 @@ struct OptimizerInfo {
     const char* name; ///< in files
     Phrase about;     ///< what follows the name in tool tips and the manual
     OptimizerSettings has;
-    const char* torchName; ///< its name in torch.optim
-    double torchDecay = 0; ///< its default weight_decay in PyTorch
+    TorchOptimizer torch;
 };
 
 inline constexpr std::array kOptimizers{
     OptimizerInfo{OptimizerKind::Adam,
                   "adam",
                   phrase("Settings", "Adam, with weight decay added to the gradient"),
-                  {.betas = true, .epsilon = true},
-                  "Adam"},
+                  {.betas = true, .amsgrad = true, .epsilon = true},
+                  {"Adam"}},
     OptimizerInfo{OptimizerKind::AdamW,
                   "adamw",
                   phrase("Settings", "Adam, with weight decay applied to the weights directly"),
-                  {.betas = true, .epsilon = true},
-                  "AdamW",
-                  0.01},
+                  {.betas = true, .amsgrad = true, .epsilon = true},
+                  {"AdamW", 0.01}},
     OptimizerInfo{OptimizerKind::Sgd,
                   "sgd",
                   phrase("Settings", "gradient descent with momentum"),
                   {.momentum = true, .nesterov = true},
-                  "SGD"},
+                  {"SGD"}},
     OptimizerInfo{OptimizerKind::RmsProp,
                   "rmsprop",
                   phrase("Settings", "gradients divided by a running average of their size"),
-                  {.epsilon = true, .momentum = true, .alpha = true},
-                  "RMSprop"},
+                  {.epsilon = true, .momentum = true, .alpha = true, .centered = true},
+                  {"RMSprop", 0, 1e-8, "alpha", 0.99}},
+    OptimizerInfo{OptimizerKind::NAdam,
+                  "nadam",
+                  phrase("Settings", "Adam that looks ahead along its momentum, as Nesterov does"),
+                  {.betas = true, .epsilon = true},
+                  {"NAdam"}},
+    OptimizerInfo{OptimizerKind::Adamax,
+                  "adamax",
+                  phrase("Settings",
+                         "Adam that divides by the largest gradient of late; it squares "
+                         "none"),
+                  {.betas = true, .epsilon = true},
+                  {"Adamax"}},
+    OptimizerInfo{OptimizerKind::Adagrad,
+                  "adagrad",
+                  phrase("Settings",
+                         "gradients divided by the root of the sum of all their squares; "
+                         "PyTorch's epsilon is 1e-10, its learning rate 0.01"),
+                  {.epsilon = true},
+                  {"Adagrad", 0, 1e-10}},
+    OptimizerInfo{OptimizerKind::Adadelta,
+                  "adadelta",
+                  phrase("Settings", "gradients times the ratio of past steps to past gradients; "
+                                     "PyTorch's epsilon is 1e-6, its alpha (rho) 0.9, its learning "
+                                     "rate 1"),
+                  {.epsilon = true, .alpha = true},
+                  {"Adadelta", 0, 1e-6, "rho", 0.9}},
 };
 
 constexpr const OptimizerInfo& infoOf(OptimizerKind kind) {
@@ -70,7 +105,8 @@ static_assert(optimizersStandByKind());
 struct OptimizerConfig {
     OptimizerKind kind = OptimizerKind::Adam;
     double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, momentum = 0.9;
-    double dampening = 0, alpha = 0.99; ///< SGD's dampening; RMSprop's decay of squared gradients
+    double dampening = 0,
+           alpha = 0.99; ///< SGD's dampening; the decay of a mean of squared gradients
     bool nesterov = false, amsgrad = false, centered = false;
 };
 /// The settings of a second network's optimizer that are its own; it shares the rest with the

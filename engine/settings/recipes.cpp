@@ -246,6 +246,35 @@ Preset rmsProp() {
     return made;
 }
 
+Preset adagrad() {
+    Preset made =
+        recipe("recipe-adagrad", kOptimizers, phrase("Presets", "Adagrad"),
+               phrase("Presets",
+                      "Adagrad divides by the root of the sum of all squared gradients. The sum "
+                      "never falls: one inf in it would end the training, so a skipped step must "
+                      "not add to it."));
+    made.config.optimizer.kind = OptimizerKind::Adagrad;
+    made.config.optimizer.eps = infoOf(OptimizerKind::Adagrad).torch.epsilon;
+    made.config.optimizer.lr = 0.05;
+    return made;
+}
+
+/// With PyTorch's defaults.
+Preset adadelta() {
+    Preset made =
+        recipe("recipe-adadelta", kOptimizers, phrase("Presets", "Adadelta"),
+               phrase("Presets",
+                      "A step is as large as past steps were, whatever the size of the gradients: "
+                      "a forgotten unscaling would hardly show. PyTorch's MNIST example trains "
+                      "with it."));
+    const TorchOptimizer& torch = infoOf(OptimizerKind::Adadelta).torch;
+    made.config.optimizer.kind = OptimizerKind::Adadelta;
+    made.config.optimizer.eps = torch.epsilon;
+    made.config.optimizer.alpha = torch.alphaDefault;
+    made.config.optimizer.lr = 1;
+    return made;
+}
+
 } // namespace
 
 std::vector<Preset> recipePresets() {
@@ -284,7 +313,9 @@ std::vector<Preset> recipePresets() {
         adamW(),
         nesterov(),
         dampening(),
-        rmsProp()};
+        rmsProp(),
+        adagrad(),
+        adadelta()};
 }
 
 } // namespace halfscope

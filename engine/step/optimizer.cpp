@@ -1,5 +1,5 @@
-// Adam, AdamW, SGD and RMSprop as elementwise nodes, in the order of operations of PyTorch's
-// foreach implementation. Sources: the documentation of the classes of torch.optim. Parameters that
+// The optimizers as elementwise nodes, in the order of operations of PyTorch's foreach
+// implementation. Sources: the documentation of the classes of torch.optim. Parameters that
 // are stored in 16 bits have every operation's result rounded to 16 bits, as PyTorch rounds it: in
 // float16, Adam's epsilon of 1e-8 is zero. With stochastic rounding only the end result is rounded.
 #include "engine/step/optimizer.h"
@@ -20,6 +20,8 @@ struct Shared {
     NodeId stepSize = kNoNode;   ///< Adam: lr / (1 - beta1^t)
     NodeId secondRoot = kNoNode; ///< Adam: sqrt(1 - beta2^t)
     NodeId decay = kNoNode;      ///< AdamW: lr * weight decay
+    NodeId ofGradient = kNoNode; ///< NAdam: how far a step goes along the gradient,
+    NodeId ofMean = kNoNode;     ///< and along the mean of gradients
     NodeId first = kNoNode;      ///< Bool: true before the first step that was taken (SGD with
                                  ///< dampening)
 };
@@ -43,6 +45,7 @@ public:
         m_shared.stepSize = b.div(lr, firstCorrection(taken));
         m_shared.secondRoot = b.unary(Op::Sqrt, biasCorrection(config.beta2, taken));
         if (config.kind == OptimizerKind::AdamW) m_shared.decay = b.scale(lr, config.weightDecay);
+        if (config.kind == OptimizerKind::NAdam) lookAhead(taken, extras.name);
     }
 
     void update(const ParameterGradient& pg) {
@@ -63,6 +66,10 @@ private:
         case OptimizerKind::AdamW: return adam(pg, p);
         case OptimizerKind::Sgd: return sgd(pg, p);
         case OptimizerKind::RmsProp: return rmsProp(pg, p);
+        case OptimizerKind::NAdam: return nAdam(pg, p);
+        case OptimizerKind::Adamax: return adamax(pg, p);
+        case OptimizerKind::Adagrad: return adagrad(pg, p);
+        case OptimizerKind::Adadelta: return adadelta(pg, p);
         }
         failInvariant("unknown optimizer");
     }
@@ -82,6 +89,33 @@ private:
         if (m_complement == kNoNode) return biasCorrection(m_config.beta1, t);
         const NodeId log = m_b.unary(Op::Log1p, m_b.neg(m_complement));
         return m_b.neg(m_b.unary(Op::Expm1, m_b.mul(t, log)));
+    }
+
+    /// Emits 1 - mu of NAdam's step t: its momentum mu rises from half of beta1 to beta1.
+    NodeId nesterovComplement(NodeId t) {
+        constexpr double kMomentumDecay = 0.004; // PyTorch's default
+        const NodeId log = m_b.scale(t, kMomentumDecay * std::log(0.96));
+        const NodeId share = m_b.shift(m_b.scale(m_b.unary(Op::Exp, log), -0.5), 1);
+        NodeId mu = m_b.scale(share, m_config.beta1);
+        if (m_complement != kNoNode) mu = m_b.mul(share, m_b.shift(m_b.neg(m_complement), 1));
+        return m_b.shift(m_b.neg(mu), 1);
+    }
+
+    /// NAdam's sizes of a step. What is kept is 1 - the product of all mu, which starts at zero as
+    /// states do, and has more digits than the product.
+    void lookAhead(NodeId taken, const char* name) {
+        const NodeId past = m_b.state(std::string(name) + ".mu_product_complement", {}, DType::F32,
+                                      StateRole::Moment);
+        const auto with = [&](NodeId kept, NodeId complement) {
+            return m_b.add(kept, m_b.mul(m_b.shift(m_b.neg(kept), 1), complement));
+        };
+        const NodeId now = nesterovComplement(taken);
+        const NodeId following = nesterovComplement(m_b.shift(taken, 1));
+        const NodeId kept = with(past, now);
+        m_b.graph().setNext(past, select(past, kept));
+        const NodeId mu = m_b.shift(m_b.neg(following), 1);
+        m_shared.ofGradient = m_b.div(m_b.mul(m_shared.lr, now), kept);
+        m_shared.ofMean = m_b.div(m_b.mul(m_shared.lr, mu), with(kept, following));
     }
 
     NodeId select(NodeId old, NodeId next) {
@@ -142,7 +176,28 @@ private:
         return rounded(m_b.add(kept, m_b.scale(m_b.mul(g, g), 1 - beta)));
     }
 
-    NodeId rootPlusEps(NodeId root) { return rounded(m_b.shift(root, m_config.eps)); }
+    NodeId plusEps(NodeId x) { return rounded(m_b.shift(x, m_config.eps)); }
+    NodeId root(NodeId x) { return rounded(m_b.unary(Op::Sqrt, x)); }
+
+    /// Emits p - step * (x / divisor), `step` of rank 0.
+    NodeId along(NodeId p, NodeId step, NodeId x, NodeId divisor) {
+        return m_b.sub(p, m_b.mul(m_b.expandLike(step, p), m_b.div(x, divisor)));
+    }
+
+    /// Stores the next mean of gradients, and returns it.
+    NodeId movedMean(const ParameterGradient& pg, NodeId g) {
+        const NodeId mean = moment(pg, "exp_avg");
+        const NodeId next = rounded(nextMean(value(mean), g));
+        store(mean, next);
+        return next;
+    }
+    /// Stores the next mean of squared gradients, and returns it.
+    NodeId movedSquares(const ParameterGradient& pg, NodeId g, const char* name, double beta) {
+        const NodeId squares = moment(pg, name);
+        const NodeId next = meanSquare(value(squares), g, beta);
+        store(squares, next);
+        return next;
+    }
 
     NodeId sgd(const ParameterGradient& pg, NodeId p) {
         const NodeId g = decayedGradient(pg, p);
@@ -162,18 +217,14 @@ private:
 
     NodeId rmsProp(const ParameterGradient& pg, NodeId p) {
         const NodeId g = decayedGradient(pg, p);
-        const NodeId squares = moment(pg, "square_avg");
-        const NodeId nextSquares = meanSquare(value(squares), g, m_config.alpha);
-        store(squares, nextSquares);
-        NodeId spread = nextSquares;
+        NodeId spread = movedSquares(pg, g, "square_avg", m_config.alpha);
         if (m_config.centered) {
             const NodeId mean = moment(pg, "grad_avg");
             const NodeId next = rounded(towards(value(mean), g, 1 - m_config.alpha));
             store(mean, next);
             spread = rounded(m_b.sub(spread, m_b.mul(next, next)));
         }
-        const NodeId root = rootPlusEps(rounded(m_b.unary(Op::Sqrt, spread)));
-        NodeId direction = m_b.div(g, root);
+        NodeId direction = m_b.div(g, plusEps(root(spread)));
         if (hasMomentum()) {
             const NodeId buffer = moment(pg, "momentum_buffer");
             const NodeId kept = rounded(timesMomentum(value(buffer)));
@@ -183,24 +234,21 @@ private:
         return m_b.sub(p, m_b.mul(m_b.expandLike(m_shared.lr, p), direction));
     }
 
+    NodeId correctedRoot(NodeId squares) {
+        return rounded(m_b.div(root(squares), m_b.expandLike(m_shared.secondRoot, squares)));
+    }
+
     NodeId adam(const ParameterGradient& pg, NodeId p) {
         const bool decoupled = m_config.kind == OptimizerKind::AdamW;
         const NodeId g = decoupled ? rounded(pg.gradient) : decayedGradient(pg, p);
-        const NodeId first = moment(pg, "exp_avg");
-        const NodeId second = moment(pg, "exp_avg_sq");
-        const NodeId nextM = rounded(nextMean(value(first), g));
-        const NodeId nextV = meanSquare(value(second), g, m_config.beta2);
-        store(first, nextM);
-        store(second, nextV);
-        NodeId largest = nextV;
+        const NodeId mean = movedMean(pg, g);
+        NodeId largest = movedSquares(pg, g, "exp_avg_sq", m_config.beta2);
         if (m_config.amsgrad) {
             const NodeId past = moment(pg, "max_exp_avg_sq");
-            largest = m_b.emit(Op::Maximum, {value(past), nextV});
+            largest = m_b.emit(Op::Maximum, {value(past), largest});
             store(past, largest);
         }
-        const NodeId root = rounded(m_b.unary(Op::Sqrt, largest));
-        const NodeId corrected = rounded(m_b.div(root, m_b.expandLike(m_shared.secondRoot, p)));
-        const NodeId ratio = m_b.div(nextM, rootPlusEps(corrected));
+        const NodeId ratio = m_b.div(mean, plusEps(correctedRoot(largest)));
         const NodeId step = m_b.mul(m_b.expandLike(m_shared.stepSize, p), ratio);
         if (!decoupled) return m_b.sub(p, step);
         const NodeId decay = m_b.mul(p, m_b.expandLike(m_shared.decay, p));
@@ -209,6 +257,44 @@ private:
         // factor near 1 would act on every step in the same direction, and here p itself is rounded
         // only once.
         return m_b.sub(p, m_b.add(decay, step));
+    }
+
+    NodeId nAdam(const ParameterGradient& pg, NodeId p) {
+        const NodeId g = decayedGradient(pg, p);
+        const NodeId mean = movedMean(pg, g);
+        const NodeId squares = movedSquares(pg, g, "exp_avg_sq", m_config.beta2);
+        const NodeId divisor = plusEps(correctedRoot(squares));
+        const NodeId moved = rounded(along(p, m_shared.ofGradient, g, divisor));
+        return along(moved, m_shared.ofMean, mean, divisor);
+    }
+
+    NodeId adamax(const ParameterGradient& pg, NodeId p) {
+        const NodeId g = decayedGradient(pg, p);
+        const NodeId mean = movedMean(pg, g);
+        const NodeId largest = moment(pg, "exp_inf");
+        const NodeId kept = rounded(m_b.scale(value(largest), m_config.beta2));
+        const NodeId next = m_b.emit(Op::Maximum, {kept, plusEps(m_b.unary(Op::Abs, g))});
+        store(largest, next);
+        return along(p, m_shared.stepSize, mean, next);
+    }
+
+    NodeId adagrad(const ParameterGradient& pg, NodeId p) {
+        const NodeId g = decayedGradient(pg, p);
+        const NodeId sum = moment(pg, "sum");
+        const NodeId next = rounded(m_b.add(value(sum), m_b.mul(g, g)));
+        store(sum, next);
+        const NodeId step = rounded(m_b.mul(g, m_b.expandLike(m_shared.lr, g)));
+        return m_b.sub(p, m_b.div(step, plusEps(root(next))));
+    }
+
+    NodeId adadelta(const ParameterGradient& pg, NodeId p) {
+        const NodeId g = decayedGradient(pg, p);
+        const NodeId divisor = root(plusEps(movedSquares(pg, g, "square_avg", m_config.alpha)));
+        const NodeId past = moment(pg, "acc_delta");
+        const NodeId ratio = rounded(m_b.div(root(plusEps(value(past))), divisor));
+        const NodeId delta = rounded(m_b.mul(ratio, g));
+        store(past, meanSquare(value(past), delta, m_config.alpha));
+        return m_b.sub(p, m_b.mul(m_b.expandLike(m_shared.lr, p), delta));
     }
 
     Builder& m_b;

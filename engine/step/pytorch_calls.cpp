@@ -74,15 +74,15 @@ std::string optimizerCall(const OptimizerConfig& o, const std::string& parameter
     arguments.add("lr", pythonReal(o.lr));
     if (info.has.betas && (o.beta1 != 0.9 || o.beta2 != 0.999))
         arguments.add("betas", "(" + pythonReal(o.beta1) + ", " + pythonReal(o.beta2) + ")");
-    if (info.has.alpha) arguments.add("alpha", o.alpha, 0.99);
-    if (info.has.epsilon) arguments.add("eps", o.eps, 1e-8);
+    if (info.has.alpha) arguments.add(info.torch.alpha, o.alpha, info.torch.alphaDefault);
+    if (info.has.epsilon) arguments.add("eps", o.eps, info.torch.epsilon);
     if (info.has.momentum) arguments.add("momentum", o.momentum, 0);
     if (info.has.nesterov) arguments.add("dampening", o.dampening, 0);
-    arguments.add("weight_decay", o.weightDecay, info.torchDecay);
+    arguments.add("weight_decay", o.weightDecay, info.torch.decay);
     if (info.has.nesterov) arguments.add("nesterov", o.nesterov, false);
-    if (info.has.betas) arguments.add("amsgrad", o.amsgrad, false);
-    if (info.has.alpha) arguments.add("centered", o.centered, false);
-    return std::string("torch.optim.") + info.torchName + "(" + arguments.text() + ")";
+    if (info.has.amsgrad) arguments.add("amsgrad", o.amsgrad, false);
+    if (info.has.centered) arguments.add("centered", o.centered, false);
+    return std::string("torch.optim.") + info.torch.name + "(" + arguments.text() + ")";
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #include "engine/train/zero_epsilon.h"
 
 #include "engine/core/dtype.h"
+#include "engine/core/error.h"
 #include "engine/step/step_parts.h"
 #include "engine/train/step_runner.h"
 
@@ -14,13 +15,20 @@ namespace halfscope {
 
 namespace {
 
-/// Returns the ending of the state whose root an optimizer divides by; nullptr where the root is of
-/// a difference of states, or there is none.
-const char* squaresOf(const OptimizerConfig& optimizer) {
-    const OptimizerSettings& has = infoOf(optimizer.kind).has;
-    if (has.betas) return optimizer.amsgrad ? ".max_exp_avg_sq" : ".exp_avg_sq";
-    if (has.alpha && !optimizer.centered) return ".square_avg";
-    return nullptr;
+/// Returns the ending of the state that an optimizer divides by, or by whose root; nullptr where it
+/// is the root of a difference of states, or there is none.
+const char* divisorOf(const OptimizerConfig& optimizer) {
+    switch (optimizer.kind) {
+    case OptimizerKind::Adam:
+    case OptimizerKind::AdamW: return optimizer.amsgrad ? ".max_exp_avg_sq" : ".exp_avg_sq";
+    case OptimizerKind::NAdam: return ".exp_avg_sq";
+    case OptimizerKind::Adamax: return ".exp_inf";
+    case OptimizerKind::Adagrad: return ".sum";
+    case OptimizerKind::RmsProp: return optimizer.centered ? nullptr : ".square_avg";
+    case OptimizerKind::Adadelta: return ".square_avg";
+    case OptimizerKind::Sgd: return nullptr;
+    }
+    failInvariant("unknown optimizer");
 }
 
 /// The most weights that are looked at before a step: more would slow the lane down noticeably.
@@ -71,15 +79,15 @@ std::string dividedByZero(const RunConfig& config, const LaneConfig& lane, const
     int64_t looked = 0;
     for (const StateInfo* state : weights) {
         const OptimizerConfig& optimizer = parts.optimizers[parts.optimizerOf(state->name)].config;
-        const char* ending = squaresOf(optimizer);
+        const char* ending = divisorOf(optimizer);
         if (!ending || roundTo(DType::F16, optimizer.eps) != 0) continue;
         looked += graph[state->node].elements();
         if (looked > kMostWeights && step > every) return {};
         const std::vector<size_t> lost = lostWeights(at, state->node);
         if (lost.empty()) continue;
-        const std::vector<float> squares = valuesOf(at, state->name + ending);
+        const std::vector<float> divisors = valuesOf(at, state->name + ending);
         for (const size_t i : lost)
-            if (i < squares.size() && squares[i] == 0) return infoOf(optimizer.kind).torchName;
+            if (i < divisors.size() && divisors[i] == 0) return infoOf(optimizer.kind).torch.name;
     }
     return {};
 }

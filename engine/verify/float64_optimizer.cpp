@@ -3,16 +3,23 @@
 
 #include "engine/core/error.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace halfscope::recorded {
 namespace {
 
+/// NAdam's momentum of a step, with PyTorch's momentum_decay of 0.004.
+double nesterovMomentum(const OptimizerConfig& config, double step) {
+    return config.beta1 * (1 - 0.5 * std::pow(0.96, 0.004 * step));
+}
+
 /// Settings and step number, the same for all elements.
 struct Rule {
     const OptimizerConfig& config;
     const Rounding& r;
-    double step = 0; ///< counts from 1
+    double step = 0;      ///< counts from 1
+    double muProduct = 1; ///< NAdam's momenta so far, with this step's
 
     /// Interpolates as torch.lerp does, from the nearer end.
     double lerp(double from, double to, double share) const {
@@ -32,7 +39,7 @@ struct Rule {
 struct Element {
     double p = 0;
     double first = 0, second = 0, largest = 0; ///< moments
-    double buffer = 0;                         ///< for momentum
+    double buffer = 0; ///< for momentum, or Adadelta's mean of squared steps
 
     void sgd(const Rule& rule, double g) {
         const OptimizerConfig& c = rule.config;
@@ -78,14 +85,63 @@ struct Element {
         p = r(p - r(r(c.lr) * way));
     }
 
+    void nAdam(const Rule& rule, double g) {
+        const OptimizerConfig& c = rule.config;
+        const Rounding& r = rule.r;
+        g = rule.decayed(g, p);
+        first = rule.lerp(first, g, 1 - c.beta1);
+        second = rule.meanSquare(second, g, c.beta2);
+        const double correction = r(std::sqrt(1 - std::pow(c.beta2, rule.step)));
+        const double divisor = r(r(r(std::sqrt(second)) / correction) + c.eps);
+        const double next = nesterovMomentum(c, rule.step + 1);
+        const double ofGradient =
+            r(c.lr * (1 - nesterovMomentum(c, rule.step)) / (1 - rule.muProduct));
+        const double ofMean = r(c.lr * next / (1 - rule.muProduct * next));
+        p = r(p - r(ofGradient * r(g / divisor)));
+        p = r(p - r(ofMean * r(first / divisor)));
+    }
+
+    void adamax(const Rule& rule, double g) {
+        const OptimizerConfig& c = rule.config;
+        const Rounding& r = rule.r;
+        g = rule.decayed(g, p);
+        first = rule.lerp(first, g, 1 - c.beta1);
+        largest = std::max(r(r(c.beta2) * largest), r(std::fabs(g) + c.eps));
+        const double correction = r(1 - std::pow(c.beta1, rule.step));
+        p = r(p - r(r(r(c.lr) / correction) * r(first / largest)));
+    }
+
+    void adagrad(const Rule& rule, double g) {
+        const OptimizerConfig& c = rule.config;
+        const Rounding& r = rule.r;
+        g = rule.decayed(g, p);
+        second = r(second + r(g * g));
+        p = r(p - r(r(r(c.lr) * g) / r(r(std::sqrt(second)) + c.eps)));
+    }
+
+    void adadelta(const Rule& rule, double g) {
+        const OptimizerConfig& c = rule.config;
+        const Rounding& r = rule.r;
+        g = rule.decayed(g, p);
+        second = rule.meanSquare(second, g, c.alpha);
+        const double past = r(std::sqrt(r(buffer + c.eps)));
+        const double delta = r(r(past / r(std::sqrt(r(second + c.eps)))) * g);
+        buffer = rule.meanSquare(buffer, delta, c.alpha);
+        p = r(p - r(r(c.lr) * delta));
+    }
+
     void update(const Rule& rule, double g) {
         switch (rule.config.kind) {
         case OptimizerKind::Sgd: return sgd(rule, g);
         case OptimizerKind::Adam:
         case OptimizerKind::AdamW: return adam(rule, g);
         case OptimizerKind::RmsProp: return rmsProp(rule, g);
-        default: failInvariant("this optimizer has no reference in double");
+        case OptimizerKind::NAdam: return nAdam(rule, g);
+        case OptimizerKind::Adamax: return adamax(rule, g);
+        case OptimizerKind::Adagrad: return adagrad(rule, g);
+        case OptimizerKind::Adadelta: return adadelta(rule, g);
         }
+        failInvariant("this optimizer has no reference in double");
     }
 };
 
@@ -100,6 +156,7 @@ Trace optimizerTrace(const OptimizerConfig& config, const std::vector<double>& s
     Rule rule{config, rounding};
     for (const std::vector<double>& gradient : gradients) {
         ++rule.step;
+        rule.muProduct *= nesterovMomentum(config, rule.step);
         std::vector<double>& values = trace.emplace_back();
         for (size_t i = 0; i < elements.size(); ++i) {
             elements[i].update(rule, rounding(gradient[i]));

@@ -12,7 +12,7 @@ namespace halfscope::recorded {
 /// that it had before.
 inline constexpr double kOptimBound = 1e-6;
 
-/// Takes PyTorch's names and defaults: "SGD", "Adam", "AdamW", "RMSprop".
+/// Takes the names of torch.optim: "SGD", "RMSprop".
 OptimizerKind optimizerNamed(const Golden& name);
 /// `row` is one of "optimizers".
 OptimizerConfig optimizerOf(const Golden& row);

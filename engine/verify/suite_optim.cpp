@@ -63,11 +63,9 @@ ClipKind clipNamed(const Golden& kind) {
 
 OptimizerKind optimizerNamed(const Golden& golden) {
     const std::string name = golden.text();
-    if (name == "SGD") return OptimizerKind::Sgd;
-    if (name == "Adam") return OptimizerKind::Adam;
-    if (name == "AdamW") return OptimizerKind::AdamW;
-    if (name == "RMSprop") return OptimizerKind::RmsProp;
-    golden.fail(phrase("Verification", "Adam, AdamW, SGD or RMSprop is expected"));
+    for (const OptimizerInfo& info : kOptimizers)
+        if (name == info.torch.name) return info.kind;
+    golden.fail(phrase("Verification", "no such optimizer is known"));
 }
 
 OptimizerConfig optimizerOf(const Golden& row) {
@@ -76,14 +74,14 @@ OptimizerConfig optimizerOf(const Golden& row) {
     config.kind = optimizerNamed(row.at("optimizer"));
     config.lr = args.at("lr").number();
     config.momentum = args.numberOr("momentum", 0);
-    const double decay = config.kind == OptimizerKind::AdamW ? 1e-2 : 0;
-    config.weightDecay = args.numberOr("weight_decay", decay);
+    const TorchOptimizer& torch = infoOf(config.kind).torch;
+    config.weightDecay = args.numberOr("weight_decay", torch.decay);
     config.dampening = args.numberOr("dampening", 0);
     config.nesterov = args.flagOr("nesterov", false);
     config.amsgrad = args.flagOr("amsgrad", false);
     config.centered = args.flagOr("centered", false);
-    config.alpha = args.numberOr("alpha", 0.99);
-    config.eps = args.numberOr("eps", 1e-8);
+    if (torch.alpha) config.alpha = args.numberOr(torch.alpha, torch.alphaDefault);
+    config.eps = args.numberOr("eps", torch.epsilon);
     if (const auto betas = args.find("betas")) {
         config.beta1 = betas->at(0).number();
         config.beta2 = betas->at(1).number();

@@ -110,7 +110,7 @@ RunConfig configOf(const Golden& run) {
     config.optimizer.kind = optimizerNamed(run.at("optimizer"));
     config.optimizer.lr = run.at("lr").number();
     config.optimizer.momentum = 0; // PyTorch's defaults, where ours differ
-    config.optimizer.weightDecay = config.optimizer.kind == OptimizerKind::AdamW ? 1e-2 : 0;
+    config.optimizer.weightDecay = infoOf(config.optimizer.kind).torch.decay;
     if (isPicture(run)) {
         config.task.side = run.at("side").integer();
         if (config.task.side < 2 || config.task.side > 4096) {

@@ -17,6 +17,14 @@ OPTIMIZERS = [
     ("AdamW", {"lr": 1e-2, "weight_decay": 0.05}),
     ("RMSprop", {"lr": 1e-2, "alpha": 0.9, "momentum": 0.5}),
     ("RMSprop", {"lr": 1e-2, "eps": 1e-3, "centered": True}),
+    ("NAdam", {"lr": 1e-2}),
+    ("NAdam", {"lr": 1e-2, "eps": 1e-3, "weight_decay": 0.1}),
+    ("Adamax", {"lr": 1e-2}),
+    ("Adamax", {"lr": 1e-2, "eps": 1e-3, "weight_decay": 0.1}),
+    ("Adagrad", {"lr": 0.1}),
+    ("Adagrad", {"lr": 0.1, "eps": 1e-2, "weight_decay": 0.1}),
+    ("Adadelta", {"lr": 1.0}),
+    ("Adadelta", {"lr": 2.0, "rho": 0.8, "eps": 1e-3, "weight_decay": 0.1}),
 ]
 
 

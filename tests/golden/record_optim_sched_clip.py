@@ -18,6 +18,14 @@ OPTIMIZERS = [
     ("Adam", {"lr": 1e-2, "amsgrad": True}),
     ("AdamW", {"lr": 1e-2, "weight_decay": 0.05}),
     ("RMSprop", {"lr": 1e-2, "alpha": 0.9, "momentum": 0.5}),
+    ("NAdam", {"lr": 1e-2}),
+    ("NAdam", {"lr": 1e-2, "betas": [0.8, 0.99], "eps": 1e-6, "weight_decay": 0.1}),
+    ("Adamax", {"lr": 1e-2}),
+    ("Adamax", {"lr": 1e-2, "betas": [0.8, 0.9], "eps": 1e-3, "weight_decay": 0.1}),
+    ("Adagrad", {"lr": 0.1}),
+    ("Adagrad", {"lr": 0.1, "eps": 1e-2, "weight_decay": 0.1}),
+    ("Adadelta", {"lr": 1.0}),
+    ("Adadelta", {"lr": 2.0, "rho": 0.8, "eps": 1e-3, "weight_decay": 0.1}),
 ]
 BASE_LR = 0.1
 SCHEDULES = [  # what PyTorch takes, and how many steps

@@ -62,6 +62,12 @@ RECIPES = [
      {"optimizer": ("SGD", {"lr": 1e-3, "momentum": 0.9, "dampening": 0.2})}),
     ("RMSprop, momentum", ["optimizer.kind=rmsprop", "optimizer.lr=1e-3"],
      {"optimizer": ("RMSprop", {"lr": 1e-3, "momentum": 0.9})}),
+    ("NAdam", ["optimizer.kind=nadam"], {"optimizer": ("NAdam", {"lr": 1e-2})}),
+    ("Adamax", ["optimizer.kind=adamax"], {"optimizer": ("Adamax", {"lr": 1e-2})}),
+    ("Adagrad", ["optimizer.kind=adagrad", "optimizer.eps=1e-10"],
+     {"optimizer": ("Adagrad", {"lr": 1e-2})}),
+    ("Adadelta", ["optimizer.kind=adadelta", "optimizer.lr=1", "optimizer.alpha=0.9",
+                  "optimizer.eps=1e-6"], {"optimizer": ("Adadelta", {"lr": 1.0})}),
 ]
 
 

@@ -79,7 +79,9 @@ void TestRecipePresets::everyRecipeIsThere() {
                              "recipe-adamw",
                              "recipe-sgd-nesterov",
                              "recipe-sgd-dampening",
-                             "recipe-rmsprop"};
+                             "recipe-rmsprop",
+                             "recipe-adagrad",
+                             "recipe-adadelta"};
     QCOMPARE(names, wanted);
 }
 

@@ -76,7 +76,15 @@ std::vector<OptimizerConfig> allOptimizers() {
     amsgrad.amsgrad = true;
     rms.kind = OptimizerKind::RmsProp;
     rms.centered = true;
-    return {adam, adamw, sgd, plain, nesterov, dampened, amsgrad, rms};
+    OptimizerConfig nadam, adamax, adagrad, adadelta;
+    nadam.kind = OptimizerKind::NAdam;
+    nadam.weightDecay = 0.1;
+    adamax.kind = OptimizerKind::Adamax;
+    adagrad.kind = OptimizerKind::Adagrad;
+    adadelta.kind = OptimizerKind::Adadelta;
+    adadelta.lr = 1;
+    return {adam,    adamw, sgd,   plain,  nesterov, dampened,
+            amsgrad, rms,   nadam, adamax, adagrad,  adadelta};
 }
 
 } // namespace
@@ -250,6 +258,30 @@ private slots:
         OptimizerRun run(config, DType::F32, {2.5f});
         run.step({1}, false);
         QVERIFY(run.states()["p"][0] == 2.5f - 0x1p-22f);
+    }
+
+    /// NAdam keeps the digits of its step over many steps: the product of its momenta goes from 1
+    /// to 0. Compared with the formula of its paper in double, under gradients of 1.
+    void nAdamOverManySteps() {
+        OptimizerConfig config;
+        config.kind = OptimizerKind::NAdam;
+        config.lr =
+            1e-4; // 400 steps change the weight by 0.04, so that float32 holds each to 2^-30
+        config.eps = 0;
+        OptimizerRun run(config, DType::F32, {0});
+        double p = 0, product = 1;
+        for (int step = 1; step <= 400; ++step) {
+            run.step({1}, false);
+            const auto mu = [](int t) { return 0.9 * (1 - 0.5 * std::pow(0.96, 0.004 * t)); };
+            product *= mu(step);
+            const double mean = 1 - std::pow(0.9, step);
+            p -= config.lr * (1 - mu(step)) / (1 - product) +
+                 config.lr * mu(step + 1) * mean / (1 - product * mu(step + 1));
+            // each step rounds its two parts, the weight twice, and the factors a few times
+            const double bound = step * (2 * 0x1p-24 * std::abs(p) + 16 * 0x1p-24 * config.lr);
+            const double got = double{run.states()["p"][0]};
+            QVERIFY2(std::abs(got - p) <= bound, qPrintable(QString::number(got - p)));
+        }
     }
 
     /// In weights of 16 bits PyTorch rounds after the decay and after the step: neither is seen.

@@ -79,6 +79,10 @@ private slots:
     void firstStepIsNotDampened();
     void rmsPropDividesByTheRoot_data() { addLanes({"recipe-rmsprop"}); }
     void rmsPropDividesByTheRoot();
+    void adagradAddsWhatItTakes_data() { addLanes({"recipe-adagrad"}); }
+    void adagradAddsWhatItTakes();
+    void adadeltaStartsFromEpsilon_data() { addLanes({"recipe-adadelta"}); }
+    void adadeltaStartsFromEpsilon();
 };
 
 /// Adam's first step has the size of the learning rate wherever there is a gradient.
@@ -261,6 +265,51 @@ void TestRecipeOptimizers::rmsPropDividesByTheRoot() {
     QVERIFY2(largestOf(change) <= step + slack, qPrintable(QString::number(largestOf(change))));
     const auto whole = std::count_if(change.begin(), change.end(),
                                      [&](double d) { return std::abs(d) > 0.999 * step; });
+    QVERIFY2(2 * whole > std::ssize(change), qPrintable(QString::number(whole)));
+}
+
+/// The first step has the size of the learning rate. At the end each sum is finite: the skipped
+/// steps of AMP, whose gradients were not, have added nothing.
+void TestRecipeOptimizers::adagradAddsWhatItTakes() {
+    QFETCH(QString, name);
+    QFETCH(int, lane);
+    PresetRun run(configOf(name), static_cast<size_t>(lane));
+    QCOMPARE(run.moments(), (std::set<std::string>{"sum"}));
+    const Tensor before = run.weights();
+    run.stepTaken();
+    QCOMPARE(run.steps() > 1, lane == 1); // AMP skips steps before it
+    const Tensor change = difference(run.weights(), before);
+    const double lr = run.config().optimizer.lr, slack = changeBound(before, change);
+    QVERIFY2(largestOf(change) <= lr + slack, qPrintable(QString::number(largestOf(change))));
+    const auto whole = std::count_if(change.begin(), change.end(),
+                                     [&](double d) { return std::abs(d) > 0.999 * lr; });
+    QVERIFY2(2 * whole > std::ssize(change), qPrintable(QString::number(whole)));
+    Tensor last = run.states(StateRole::Moment, ".sum");
+    while (!run.finished()) {
+        run.step();
+        const Tensor next = run.states(StateRole::Moment, ".sum");
+        for (size_t i = 0; i < last.size(); ++i)
+            QVERIFY(std::isfinite(next[i]) && next[i] >= last[i]);
+        last = next;
+    }
+}
+
+/// No step has been taken before the first one: it has the size of the root of epsilon / (1 - rho).
+void TestRecipeOptimizers::adadeltaStartsFromEpsilon() {
+    QFETCH(QString, name);
+    QFETCH(int, lane);
+    PresetRun run(configOf(name), static_cast<size_t>(lane));
+    QCOMPARE(run.moments(), (std::set<std::string>{"acc_delta", "square_avg"}));
+    const OptimizerConfig& optimizer = run.config().optimizer;
+    const Tensor before = run.weights();
+    run.stepTaken();
+    const Tensor change = difference(run.weights(), before);
+    const double step = optimizer.lr * std::sqrt(optimizer.eps / (1 - optimizer.alpha));
+    // the root's relative error is that of alpha in float32, divided by 1 - alpha
+    const double slack = changeBound(before, change) + 10 * kRoundoff * step;
+    QVERIFY2(largestOf(change) <= step + slack, qPrintable(QString::number(largestOf(change))));
+    const auto whole = std::count_if(change.begin(), change.end(),
+                                     [&](double d) { return std::abs(d) > 0.99 * step; });
     QVERIFY2(2 * whole > std::ssize(change), qPrintable(QString::number(whole)));
 }
 

@@ -74,6 +74,7 @@ private slots:
         QTest::newRow("two networks") << QStringList{"model.networks=2", "optimizer.amsgrad=true"};
         QTest::newRow("rmsprop") << QStringList{"optimizer.kind=rmsprop", "optimizer.centered=true",
                                                 "scaler.hysteresis=2", "scaler.tolerance=0.5"};
+        QTest::newRow("nadam") << QStringList{"optimizer.kind=nadam"};
         QTest::newRow("float16") << QStringList{"precision=fp16"};
     }
     void goesOnElsewhereWithTheSameBits() {

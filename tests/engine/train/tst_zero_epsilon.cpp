@@ -35,6 +35,14 @@ private slots:
                                << QStringLiteral("AdamW");
         QTest::newRow("rmsprop") << Precision::Fp16 << OptimizerKind::RmsProp << 1e-8
                                  << QStringLiteral("RMSprop");
+        QTest::newRow("nadam") << Precision::Fp16 << OptimizerKind::NAdam << 1e-8
+                               << QStringLiteral("NAdam");
+        QTest::newRow("adamax") << Precision::Fp16 << OptimizerKind::Adamax << 1e-8
+                                << QStringLiteral("Adamax");
+        QTest::newRow("adagrad") << Precision::Fp16 << OptimizerKind::Adagrad << 1e-10
+                                 << QStringLiteral("Adagrad");
+        QTest::newRow("adadelta") << Precision::Fp16 << OptimizerKind::Adadelta << 1e-8
+                                  << QStringLiteral("Adadelta");
         QTest::newRow("a larger epsilon") << Precision::Fp16 << OptimizerKind::Adam << 1e-4 << none;
         QTest::newRow("bf16") << Precision::Bf16 << OptimizerKind::Adam << 1e-8 << none;
         QTest::newRow("fp32") << Precision::Fp32 << OptimizerKind::Adam << 1e-8 << none;
