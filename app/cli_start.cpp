@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/runs/run_manifest.h"
+#include "engine/settings/resumed_settings.h"
 #include "engine/train/checkpoint.h"
 
 #include <algorithm>
@@ -14,26 +15,13 @@ namespace halfscope::cli {
 
 namespace {
 
-/// Whether a setting only says where a machine has its devices and files: no number of a run
-/// depends on it.
-bool isPlace(const Field& field) {
-    if (field.kind == FieldKind::Path) return field.scope == FieldScope::Run;
-    return field.key == "run.device" || field.key == "run.threads" || field.key == "data.workers";
-}
-
-/// Whether damaged samples are skipped from now on. The steps so far had none: the run would have
-/// ended there.
-bool skipsDamaged(const Assignment& given) {
-    return given.field->key == "data.damaged" && given.value == FieldValue(std::string("skip"));
-}
-
 Start resumedStart(const RunOptions& options) {
     Start start;
     std::vector<Assignment> given = options.experiment.resumedSettings();
     start.checkpoint = checkpointAt(options.resume);
     start.state = readCheckpoint(start.checkpoint);
     for (Assignment& each : given) {
-        if (!isPlace(*each.field) && !skipsDamaged(each)) {
+        if (!changesOnResume(*each.field, each.value)) {
             start.edits.push_back(std::move(each));
             continue;
         }

@@ -20,7 +20,7 @@ struct Start {
     std::optional<ExperimentState> state; ///< of a run that continues
     std::string checkpoint;               ///< its path
     std::vector<Assignment> edits;        ///< given beside it
-    bool moved = false;                   ///< other places were, see isPlace()
+    bool moved = false;                   ///< others were, see changesOnResume()
     std::string note;                     ///< a sentence about the given options
     std::optional<RunPast> past;          ///< the rows that the run has so far
 };

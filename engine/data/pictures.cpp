@@ -216,7 +216,8 @@ std::optional<Message> testNote(const PictureFolder& found, const TaskConfig& ta
 }
 
 /// Tells of the pictures that cannot be decoded.
-std::optional<Message> undecodedIn(const PictureFolder& found, int side) {
+std::optional<Message> undecodedIn(const PictureFolder& found, const TaskConfig& task) {
+    const auto side = static_cast<int>(task.pictureSide);
     const auto pathAt = [&](size_t at) -> const std::string& {
         const std::vector<PictureFile>* part = &found.trained;
         for (const auto* next : {&found.judged, &found.tested}) {
@@ -236,7 +237,8 @@ std::optional<Message> undecodedIn(const PictureFolder& found, int side) {
                               return pathAt(at) + '\0' + fileStamp(pathAt(at)) + '\0' +
                                      std::to_string(side);
                           },
-                          [&](size_t at) { (void)readSquare(pathAt(at), side); }});
+                          [&](size_t at) { (void)readSquare(pathAt(at), side); }},
+                         task.damaged);
 }
 
 std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
@@ -250,9 +252,8 @@ std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
         notes.push_back({phrase("Data", "Pictures that are left out, because only .png and .jpg "
                                         "files are read: %1, such as %2."),
                          found.others.size(), pathText(found.others.front())});
-    if (task.damaged == Damaged::Skip && task.predictFile.empty())
-        if (auto note = undecodedIn(found, static_cast<int>(task.pictureSide)))
-            notes.push_back(*std::move(note));
+    if (task.predictFile.empty())
+        if (auto note = undecodedIn(found, task)) notes.push_back(*std::move(note));
     return notes;
 }
 

@@ -200,7 +200,8 @@ Picture squareIn(const ShardIndex& index, size_t stored, int side) {
 }
 
 /// Tells of the pictures that cannot be decoded.
-std::optional<Message> undecodedIn(const ShardIndex& index, int side) {
+std::optional<Message> undecodedIn(const ShardIndex& index, const TaskConfig& task) {
+    const auto side = static_cast<int>(task.pictureSide);
     std::vector<std::string> stamps; // of the shards
     for (const std::string& shard : index.shards)
         stamps.push_back(shard + '\0' + fileStamp(shard));
@@ -211,7 +212,8 @@ std::optional<Message> undecodedIn(const ShardIndex& index, int side) {
              const ShardSample& sample = index.samples[at];
              return stamps[sample.shard] + '\0' + sample.picture.name + '\0' + std::to_string(side);
          },
-         [&](size_t at) { (void)squareIn(index, at, side); }});
+         [&](size_t at) { (void)squareIn(index, at, side); }},
+        task.damaged);
 }
 
 /// `splits` has each sample once.
@@ -226,9 +228,8 @@ std::vector<Message> notesOn(const TaskConfig& task, const ShardIndex& index,
         notes.push_back({phrase("Data", "%1 readers each read every shard, so an epoch has %2 "
                                         "samples: each of the %3 samples %1 times."),
                          task.shardReaders, once * task.shardReaders, once});
-    if (task.damaged == Damaged::Skip && task.predictFile.empty())
-        if (auto note = undecodedIn(index, static_cast<int>(task.pictureSide)))
-            notes.push_back(*std::move(note));
+    if (task.predictFile.empty())
+        if (auto note = undecodedIn(index, task)) notes.push_back(*std::move(note));
     return notes;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -17,11 +18,24 @@ constexpr Phrase kOfAll =
 constexpr Phrase kOfTheFirst =
     phrase("Data", "Pictures that cannot be decoded and are left out: %1 of the first %2; the "
                    "others were not looked at. The first is %3.");
+constexpr Phrase kEndsAtOne = phrase(
+    "Data", "Pictures that cannot be decoded: %1 of %2. The run ends when it comes to one, unless "
+            "data.damaged is skip. The first is %3.");
+constexpr Phrase kEndsAtOneOfTheFirst = phrase(
+    "Data", "Pictures that cannot be decoded: %1 of the first %2; the others were not looked at. "
+            "The run ends when it comes to one, unless data.damaged is skip. The first is %3.");
+
+/// What was found among the first pictures.
+struct Undecoded {
+    size_t failed = 0, looked = 0;
+    bool all = false; ///< there are no others
+    Message first{};  ///< of those that failed
+};
 
 struct LastLook {
     std::mutex mutex;
     std::string stamp; ///< of the files; empty before the first look
-    std::optional<Message> note;
+    Undecoded found;
 };
 
 LastLook& lastLook() {
@@ -31,24 +45,30 @@ LastLook& lastLook() {
 }
 
 /// Decodes that many of them.
-std::optional<Message> noteOfFirst(const PictureFiles& pictures, size_t looked) {
-    size_t failed = 0;
-    Message first;
+Undecoded lookAtFirst(const PictureFiles& pictures, size_t looked) {
+    Undecoded found{.looked = looked, .all = looked == pictures.count};
     for (size_t at = 0; at < looked; ++at) {
         checkCancelled();
         try {
             pictures.decode(at);
         } catch (const InputError& error) {
-            if (failed++ == 0) first = error.message();
+            if (found.failed++ == 0) found.first = error.message();
         }
     }
-    if (failed == 0) return std::nullopt;
-    return Message(looked == pictures.count ? kOfAll : kOfTheFirst, failed, looked, first);
+    return found;
+}
+
+std::optional<Message> undecodedWords(const Undecoded& found, Damaged damaged) {
+    if (found.failed == 0) return std::nullopt;
+    const Phrase skips = found.all ? kOfAll : kOfTheFirst;
+    const Phrase ends = found.all ? kEndsAtOne : kEndsAtOneOfTheFirst;
+    return Message(damaged == Damaged::Skip ? skips : ends, found.failed, found.looked,
+                   found.first);
 }
 
 } // namespace
 
-std::optional<Message> undecodedNote(const PictureFiles& pictures) {
+std::optional<Message> undecodedNote(const PictureFiles& pictures, Damaged damaged) {
     constexpr size_t kMost = 2000, kMostBytes = size_t{16} << 20;
     size_t looked = 0;
     std::string stamp = std::to_string(pictures.count);
@@ -61,16 +81,18 @@ std::optional<Message> undecodedNote(const PictureFiles& pictures) {
     LastLook& last = lastLook();
     {
         const std::lock_guard lock(last.mutex);
-        if (last.stamp == stamp) return last.note;
+        if (last.stamp == stamp) return undecodedWords(last.found, damaged);
     }
-    std::optional<Message> note = noteOfFirst(pictures, looked);
+    Undecoded found = lookAtFirst(pictures, looked);
     const std::lock_guard lock(last.mutex);
     last.stamp = std::move(stamp);
-    return last.note = std::move(note);
+    last.found = std::move(found);
+    return undecodedWords(last.found, damaged);
 }
 
 bool tellsUndecoded(const Message& note) {
-    return note.format() == kOfAll || note.format() == kOfTheFirst;
+    const Phrase all[] = {kOfAll, kOfTheFirst, kEndsAtOne, kEndsAtOneOfTheFirst};
+    return std::ranges::any_of(all, [&](Phrase each) { return note.format() == each; });
 }
 
 } // namespace halfscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/message.h"
+#include "engine/data/task_spec.h"
 
 #include <cstddef>
 #include <functional>
@@ -19,9 +20,10 @@ struct PictureFiles {
 };
 
 /// Decodes the first pictures, up to 2000 or 16 MiB of them, and tells how many of them failed and
-/// the first of these; returns nothing when all are good. The last answer is kept while the files
-/// stay as they are: settings ask for the facts again and again. Can be cancelled.
-std::optional<Message> undecodedNote(const PictureFiles&);
+/// the first of these, and what becomes of them; returns nothing when all are good. The last answer
+/// is kept while the files stay as they are: settings ask for the facts again and again. Can be
+/// cancelled.
+std::optional<Message> undecodedNote(const PictureFiles&, Damaged);
 /// Whether a note of a data set is such a one.
 bool tellsUndecoded(const Message& note);
 

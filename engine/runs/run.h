@@ -25,8 +25,8 @@
 
 namespace halfscope {
 
-/// Stopped means that a loss scale reached its floor, and OutOfPatience that run.patience ended the
-/// run.
+/// Stopped means that an error ended the run, such as a loss scale at its floor or samples that
+/// cannot be read, and OutOfPatience that run.patience did.
 enum class RunOutcome : uint8_t { Finished, Interrupted, Stopped, OutOfPatience };
 /// Returns the name in summary.json: "finished".
 const char* nameOf(RunOutcome);

@@ -272,20 +272,30 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
     m_setScale = make<QToolButton>(this);
     m_setScale->setObjectName(QStringLiteral("setScale"));
     m_setScale->setText(tr("Set…"));
-    m_setScale->setToolTip(tr("Tries another loss scale from the next step on. The view of the "
-                              "gradients (G) shows at once what it does to them; after the end "
-                              "of the run, once you press Continue. The growth tracker is kept, "
-                              "as with GradScaler.update(new_scale)."));
+    setObstacle({});
     m_setScale->setAccessibleName(tr("Set the loss scale of lane %1").arg(laneLetter(m_lane)));
     m_setScale->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
-    m_setScale->setEnabled(false);
-    m_setScale->setVisible(m_live); // a saved run keeps its scale
+    m_setScale->setVisible(m_live);           // a saved run keeps its scale
     m_setScale->setFont(scaledFont(font(), kSmall));
     // no taller than a line of figures
     m_setScale->setFixedHeight(fontMetrics().lineSpacing() + 2);
     grid.addWidget(m_setScale, row, 3);
     connect(m_setScale, &QToolButton::clicked, this,
             [this] { emit scaleEditRequested(m_lastScale); });
+}
+
+void LaneCard::setObstacle(const QString& why) {
+    m_obstacle = why;
+    if (!m_setScale) return;
+    m_setScale->setEnabled(m_live && m_stepped && why.isEmpty());
+    const QString tip = why.isEmpty()
+                            ? tr("Tries another loss scale from the next step on. The view of the "
+                                 "gradients (G) shows at once what it does to them; after the end "
+                                 "of the run, once you press Continue. The growth tracker is kept, "
+                                 "as with GradScaler.update(new_scale).")
+                            : why;
+    m_setScale->setToolTip(tip);
+    m_setScale->setAccessibleDescription(why);
 }
 
 bool LaneCard::takesScale() const { return m_setScale && m_setScale->isEnabled(); }
@@ -308,6 +318,7 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdit
         m_atLeast->setVisible(stuck && m_live);
     }
     if (status.last.step == 0) return;
+    m_stepped = true;
     const QLocale locale;
     m_lossText = shownNumber(static_cast<double>(status.last.loss()));
     if (smallBatch > 0) m_lossText = tr("%1 (%2)").arg(m_lossText, samplesText(smallBatch));
@@ -316,7 +327,7 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdit
     m_event->setVisible(!m_compact && (m_scales || !m_news.isEmpty()));
     if (!m_scales) return;
     m_lastScale = held.scale > 0 ? held.scale : static_cast<double>(status.scale());
-    m_setScale->setEnabled(m_live);
+    m_setScale->setEnabled(m_live && m_obstacle.isEmpty());
     fitScale();
     const double share = status.skippedShare();
     const QString skipped = locale.toString(static_cast<qlonglong>(status.last.skippedSoFar()));
@@ -527,6 +538,7 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     for (size_t i = 0; i < lanes.size(); ++i) {
         m_cards.push_back(make<LaneCard>(static_cast<int>(i), lanes[i], content));
         column->addWidget(m_cards.back());
+        m_cards.back()->setObstacle(m_obstacle);
         connect(m_cards.back(), &LaneCard::scaleEditRequested, this,
                 [this, lane = static_cast<int>(i)](double scale) { askForScale(lane, scale); });
         // queued: the change makes the cards anew, and the button with them

@@ -34,6 +34,8 @@ public:
     void show(const LaneStatus&, int64_t smallBatch = 0, const HeldEdits& held = {});
     /// Whether another loss scale can be set now.
     bool takesScale() const;
+    /// See ScalerPanel.
+    void setObstacle(const QString& why);
     /// The loss scale of the next step; 0 before the first step.
     double scale() const { return m_lastScale; }
     /// Shows the loss beside the title, and leaves out the memory and the last event, which the
@@ -77,12 +79,13 @@ private:
     QLabel* nameOf(const FigureLabel*) const;
 
     int m_lane;
-    bool m_scales, m_live, m_compact = false, m_grows = true;
+    bool m_scales, m_live, m_stepped = false, m_compact = false, m_grows = true;
     std::vector<QWidget*> m_extras; ///< what a compact card leaves out; children
     QStringList m_unchangedForms;   ///< from long to short
     QStringList m_unchangedNames;   ///< from long to short
     QString m_memoryText, m_lossText = QStringLiteral("–");
     QString m_about, m_label, m_news; ///< the full texts
+    QString m_obstacle;               ///< see ScalerPanel::setObstacle()
     double m_lastScale = 0;           ///< 0 before the first step
     int m_lossRoom = 0;        ///< pixels kept for the loss beside the title of a compact card
     QLabel* m_title = nullptr; ///< child, as all below; the scaler's are null when the lane
@@ -114,6 +117,12 @@ public:
     void refresh(const RunModel&);
     /// Sets what waits, by lane; a refresh shows it. Lanes without an entry have nothing.
     void hold(std::vector<HeldEdits> held) { m_held = std::move(held); }
+    /// Sets why no loss scale can be set now; empty: one can.
+    void setObstacle(const QString& why) {
+        m_obstacle = why;
+        for (LaneCard* card : m_cards)
+            card->setObstacle(why);
+    }
     /// Returns the labels of the lanes whose loss scale can be set now; empty texts for the others.
     QStringList lanesForScale() const;
     /// Asks the user for another loss scale of one of those lanes.
@@ -141,6 +150,7 @@ private:
 
     std::vector<LaneCard*> m_cards; ///< children of the content
     std::vector<HeldEdits> m_held;  ///< by lane
+    QString m_obstacle;             ///< see setObstacle()
     bool m_compact = false;
     int m_fullHeight = 0;        ///< the height of the cards when they are shown in full
     QWidget* m_legend = nullptr; ///< child of the content; null when no causes are known

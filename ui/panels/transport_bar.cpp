@@ -267,14 +267,14 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
     const bool running = state == SessionState::Running;
     const bool building = state == SessionState::Building;
     const bool failed = state == SessionState::Failed;
+    const bool kept = failed && start == Start::Kept;
+    const bool goesOn = state == SessionState::Finished || kept;
     m_stops = running || playWaits;
-    const QString text = m_stops                           ? tr("Pause")
-                         : state == SessionState::Finished ? tr("Continue")
-                                                           : tr("Play");
+    const QString text = m_stops ? tr("Pause") : goesOn ? tr("Continue") : tr("Play");
     m_play->setText(text);
-    m_playEntry->setText(m_stops                           ? tr("&Pause\tSpace")
-                         : state == SessionState::Finished ? tr("&Continue\tSpace")
-                                                           : tr("&Play\tSpace"));
+    m_playEntry->setText(m_stops  ? tr("&Pause\tSpace")
+                         : goesOn ? tr("&Continue\tSpace")
+                                  : tr("&Play\tSpace"));
     m_play->setAccessibleName(text);
     const bool never = start == Start::Never;
     const QString tip = never ? tr("This training was recorded in PyTorch: it cannot go on here")
@@ -285,6 +285,7 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
                         : building ? tr("Start training as soon as the networks are built (Space)")
                         : start == Start::Failed
                             ? tr("Try once more to start with the settings on the left (Space)")
+                        : kept   ? tr("Go on from the last step that was kept (Space)")
                         : failed ? tr("Start over with the settings on the left (Space)")
                         : state == SessionState::Finished
                             ? tr("Train on to step %1 (Space)").arg(QLocale().toString(nextStop))

@@ -34,6 +34,7 @@ public:
     enum class Start : uint8_t {
         Possible,
         Further, ///< a run has ended, but the settings let it go on
+        Kept,    ///< an error has ended a run that can go on from what is kept of it
         Failed,  ///< it has failed, and may be tried again
         Never,   ///< of a training that was recorded elsewhere
     };

@@ -144,6 +144,7 @@ void ExperimentController::startThread() {
 }
 
 std::optional<RunOutcome> ExperimentController::outcome() const {
+    if (m_state == SessionState::Failed && m_info) return RunOutcome::Stopped; // by an error
     if (m_state != SessionState::Finished) return std::nullopt;
     return m_outOfPatience > 0 ? RunOutcome::OutOfPatience : RunOutcome::Finished;
 }

@@ -27,7 +27,7 @@ public:
 
     SessionState state() const { return m_state; }
     bool running() const { return m_state == SessionState::Running; }
-    /// Returns how a finished run ended; nothing in other states.
+    /// Returns how a run ended, finished or failed; nothing in other states.
     std::optional<RunOutcome> outcome() const;
     /// Experiment::outOfPatience() of a finished run; 0 in other states.
     int64_t outOfPatience() const { return m_outOfPatience; }

@@ -98,7 +98,7 @@ struct StateNotice {
 struct BuiltNotice {
     SessionInfoPtr info;
 };
-/// The run is gone; a reset builds a new one.
+/// The run cannot go on; a reset builds a new one.
 struct FailedNotice {
     Message reason;
 };

@@ -80,8 +80,8 @@ void TrainingWorker::turn() {
         obey(command);
     m_channel->setRestsMidway(m_midway && !busy());
     if (m_channel->quits()) return;
-    if (m_fork && m_run && !m_midway) fork();
-    if (!m_saves.empty() && m_run && !m_midway) save();
+    if (m_fork && canTrain() && !m_midway) fork();
+    if (!m_saves.empty() && !m_midway) save();
     if (m_keeps && !m_midway) keep();
     if (delivered && busy() && wait() <= 0) advance();
     if (m_looks) look();
@@ -89,7 +89,8 @@ void TrainingWorker::turn() {
 
 std::chrono::milliseconds TrainingWorker::patience(bool delivered) const {
     if (!delivered) return 1ms;
-    if (!busy()) return m_failure || m_keeps ? kAfterFailure : 1000ms;
+    const bool owes = m_failure || m_keeps || !m_saves.empty();
+    if (!busy()) return owes ? kAfterFailure : 1000ms;
     // no longer than a new pace may take to act
     constexpr double kLongest = 0.05;
     return std::chrono::milliseconds(std::lround(std::ceil(1e3 * std::min(wait(), kLongest))));
@@ -104,14 +105,14 @@ double TrainingWorker::wait() const {
 void TrainingWorker::obey(Command& command) {
     std::visit(Overloaded{[this](PlayCommand) {
                               m_steps.rests(); // until now
-                              if (m_run && !m_run->finished()) setState(SessionState::Running);
+                              if (canTrain() && !m_run->finished()) setState(SessionState::Running);
                           },
                           [this](PauseCommand) {
                               m_stepOnce = false;
                               pause();
                           },
                           [this](StepCommand) {
-                              if (m_run && !m_run->finished()) m_stepOnce = true;
+                              if (canTrain() && !m_run->finished()) m_stepOnce = true;
                           },
                           [this](const ResetCommand& reset) { build(reset); },
                           [this](const EditCommand& change) { edit(change); },
@@ -197,7 +198,7 @@ Beginning TrainingWorker::read(const ResetCommand& reset, const std::stop_token&
 }
 
 void TrainingWorker::edit(const EditCommand& change) {
-    if (!m_run) return;
+    if (!canTrain()) return;
     try {
         m_run->setLive(change.lane, change.key, change.value, m_events);
         m_counted = false;
@@ -233,6 +234,11 @@ void TrainingWorker::fork() {
 void TrainingWorker::save() {
     const SaveCommand asked = std::move(m_saves.front());
     m_saves.pop_front();
+    if (!m_run)
+        return tell(NotSavedNotice{
+            {phrase("Training", "%1: not written, because the networks are gone since an error "
+                                "ended the run. File > Save results saves what was kept of it."),
+             pathText(asked.path)}});
     const Saving saving(*m_channel);
     try {
         if (asked.file) return saveLane(asked);
@@ -254,6 +260,7 @@ void TrainingWorker::saveBeforeItIsGone() {
         tell(NotSavedNotice{{phrase("Training", "%1: not written, because the run was reset before "
                                                 "it could be saved"),
                              pathText(lost.path)}});
+    m_saves.clear();
 }
 
 void TrainingWorker::saveLane(const SaveCommand& asked) {
@@ -301,11 +308,9 @@ void TrainingWorker::destroyRun() {
     m_run.reset();
     m_stepOnce = m_midway = false;
     m_fork.reset();
-    m_saves.clear();
 }
 
 void TrainingWorker::advance() {
-    const int64_t before = m_run->step();
     try {
         m_counted = false;
         if (!m_midway) {
@@ -332,11 +337,8 @@ void TrainingWorker::advance() {
         else if (onlyOne)
             setState(SessionState::Paused);
         if (done || onlyOne) look();
-    } catch (const InputError&) { // samples that cannot be read
-        if (before > 0 && m_run->step() == before) keepLast();
-        fail();
     } catch (const std::exception&) {
-        fail();
+        failBetweenSteps();
     }
 }
 
@@ -371,7 +373,7 @@ void TrainingWorker::keepChange() {
 }
 
 void TrainingWorker::keepState() {
-    if (!m_run || m_midway || m_run->step() == m_keptStep) return;
+    if (!canTrain() || m_midway || m_run->step() == m_keptStep) return;
     const double start = secondsOf(Clock::now());
     m_checkpoints.made(0, start, start);
     const size_t bytes = m_run->stateBytes();
@@ -436,7 +438,7 @@ bool TrainingWorker::showGradients() {
 
 void TrainingWorker::look() {
     m_looks = false;
-    if (!m_run || busy() || m_midway) return;
+    if (!canTrain() || busy() || m_midway) return;
     endErrors();
     if (m_counted) return;
     const bool trained = m_run->step() > 0; // cards show nothing before
@@ -447,7 +449,7 @@ void TrainingWorker::look() {
             if (showGradients()) return;
         m_looks = m_channel->commandWaits(); // once that is obeyed
     } catch (const std::exception&) {
-        fail();
+        failBetweenSteps();
     }
 }
 
@@ -456,6 +458,23 @@ void TrainingWorker::fail() {
     m_reserve.reset();
     destroyRun();
     m_failure = std::current_exception();
+    tellFailure();
+}
+
+void TrainingWorker::failBetweenSteps() {
+    if (m_midway || m_run->step() < 1) return fail();
+    try {
+        throw;
+    } catch (const EngineError&) {
+        return fail();
+    } catch (const ReportedError&) { // samples that cannot be read, or a scale at its floor
+        m_failure = std::current_exception();
+    } catch (const std::exception&) {
+        return fail();
+    }
+    keepLast();
+    m_stepOnce = false;
+    m_fork.reset();
     tellFailure();
 }
 

@@ -29,6 +29,8 @@ private:
     std::chrono::milliseconds patience(bool delivered) const;
     /// Returns the seconds until the next step may begin.
     double wait() const;
+    /// Whether there is a run that can go on, unlike one that an error has ended.
+    bool canTrain() const { return m_run && m_state != SessionState::Failed; }
     bool busy() const {
         // the step is finished first
         const bool asked = m_midway && (m_fork || !m_saves.empty() || m_keeps);
@@ -70,6 +72,9 @@ private:
     bool showGradients();
     /// Ends the run because of the exception that is being handled.
     void fail();
+    /// Ends it as well, but where neither device nor memory failed and its last step is whole, that
+    /// is kept, and its networks stay, so that they can be saved.
+    void failBetweenSteps();
     /// Reports why the run failed; when there is no memory for the signal, a later call does.
     void tellFailure();
     void setState(SessionState);

@@ -2,6 +2,7 @@
 // come back from the list, and are drawn behind the one that is shown.
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/resumed_settings.h"
 #include "engine/train/checkpoint.h"
 #include "ui/models/run_list_model.h"
 #include "ui/models/safe_text.h"
@@ -16,6 +17,26 @@
 #include <utility>
 
 namespace halfscope {
+
+namespace {
+
+/// Reads what a run goes on from. Of another run it takes a copy up to there.
+Beginning readBeginning(const RunSnapshot& of, const std::string& name, const RunConfig* settings,
+                        std::shared_ptr<Run> whole) {
+    const RunCheckpoint& kept = *of.checkpoint();
+    ExperimentState state = readKept(kept, name);
+    if (settings) takeOnResume(state.recorded, *settings);
+    Beginning from{std::make_shared<const ExperimentState>(std::move(state)), std::move(whole)};
+    if (from.run) return from;
+    from.run = Run::goingOn(from.state->recorded, of, from.state->step);
+    RunBatch first;
+    // kept until there is a newer one; a copy of its own, as both runs are kept on disk
+    first.checkpoint = std::make_shared<const RunCheckpoint>(kept);
+    from.run->append(std::move(first));
+    return from;
+}
+
+} // namespace
 
 /// Keeps the run that is shown, before another one replaces it, and tells the way back to it.
 void ShownRun::keep() {
@@ -118,16 +139,54 @@ void ShownRun::buildAgain(const Shown& back) {
     if (now.checkpoint() && now.checkpoint()->step() == now.step()) m_next.before = back.run;
     if (now.checkpoint())
         m_next.from = [now, name = back.title.toStdString()] {
-            const RunCheckpoint& kept = *now.checkpoint();
-            Beginning from{std::make_shared<const ExperimentState>(readKept(kept, name))};
-            from.run = Run::goingOn(from.state->recorded, now, from.state->step);
-            RunBatch first;
-            // kept until there is a newer one; a copy of its own, as both runs are kept on disk
-            first.checkpoint = std::make_shared<const RunCheckpoint>(kept);
-            from.run->append(std::move(first));
-            return from;
+            return readBeginning(now, name, nullptr, nullptr);
         };
     restart();
+}
+
+int64_t ShownRun::keptStep() const {
+    const bool failed = m_controller.state() == SessionState::Failed;
+    // what was to be trained last is this run, and not one whose settings were refused
+    const bool its = (m_controller.info() && !m_tried.recorded) || m_tried.goesOn();
+    if (!failed || !its || !m_current) return 0;
+    const RunSnapshot& now = m_current->now();
+    for (int lane = 0; lane < now.laneCount(); ++lane) // one that was removed would still train
+        if (m_models.config.editedLane(lane) != lane) return 0;
+    return now.checkpoint() ? now.checkpoint()->step() : 0;
+}
+
+bool ShownRun::movesOn() const {
+    const SessionInfoPtr& built = m_controller.info();
+    if (m_controller.state() != SessionState::Ready || !built || !built->goesOnAfter) return false;
+    const auto& kept = m_current->now().checkpoint();
+    RunConfig recorded = built->recorded;
+    return kept && kept->step() == m_current->step() &&
+           takeOnResume(recorded, m_models.config.config());
+}
+
+/// Builds networks again after an error. With settings that failed, it is the same start once more:
+/// files may have been mended.
+bool ShownRun::tryAgain() {
+    frame(); // what is kept may have come just now
+    if (keptStep() > 0 || movesOn())
+        planToGoOn();
+    else if (cannotStart())
+        m_next = std::move(m_tried);
+    else
+        m_raisedStop = {}; // the settings on the left stay as they are
+    return restart();
+}
+
+/// All its rows are kept where nothing was trained since: then it stays the same run.
+void ShownRun::planToGoOn() {
+    const RunSnapshot now = m_current->snapshot();
+    const bool whole = now.checkpoint()->step() == now.step();
+    m_next = {};
+    if (whole) m_next.before = m_goesOnFrom;
+    m_next.from = [now, name = m_title.toStdString(), settings = m_models.config.config(),
+                   run = whole ? m_current : nullptr] {
+        return readBeginning(now, name, &settings, run);
+    };
 }
 
 void ShownRun::repeat(RunId id) {

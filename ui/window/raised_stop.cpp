@@ -17,7 +17,7 @@ void set(RunModels& models, const char* key, int64_t value) {
 } // namespace
 
 void RaisedStop::raise(RunModels& models, const ExperimentController& controller, int64_t steps) {
-    if (!controller.outcome()) return;
+    if (controller.state() != SessionState::Finished) return;
     const int64_t waited = controller.outOfPatience();
     const RunConfig& now = models.config.config();
     if (stepsOf(now) != steps) {

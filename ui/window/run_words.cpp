@@ -134,7 +134,11 @@ QString RunWords::state(const State& state, const QString& saved) {
     case SessionState::Failed: break;
     }
     if (state.recorded) return saved.isEmpty() ? recorded() : tr("%1 %2").arg(saved, recorded());
-    if (state.built) return tr("The run failed. Change a setting, then press Play.");
+    if (state.built && state.keptStep > 0)
+        return tr("An error ended the run. Continue goes on after step %1; Reset starts over.")
+            .arg(QLocale().toString(static_cast<qlonglong>(state.keptStep)));
+    if (state.built)
+        return tr("An error ended the run. Play starts over with the settings on the left.");
     const QString failed = tr("Training could not start. Press Play (Space) to try again.");
     return saved.isEmpty() ? failed : tr("%1 %2").arg(saved, failed);
 }
@@ -264,6 +268,12 @@ QString RunWords::noGradients(const State& state, bool midway, int64_t next) {
     return tr("Paused in the middle of step %1. Press Step (.) to complete it and to count its "
               "gradients.")
         .arg(QLocale().toString(static_cast<qlonglong>(next)));
+}
+
+QString RunWords::noScale(SessionState state) {
+    return state == SessionState::Failed
+               ? tr("No loss scale can be set after an error, until a run goes on.")
+               : QString();
 }
 
 QString RunWords::recordedLayers() {

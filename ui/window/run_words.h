@@ -33,6 +33,7 @@ public:
         bool built = true;                    ///< there are networks
         bool outOfPatience = false;           ///< run.patience has ended the finished run
         bool recorded = false;                ///< isRecorded(), so that there are no networks
+        int64_t keptStep = 0; ///< from which a failed run can go on; 0 where it cannot
     };
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.
@@ -65,6 +66,8 @@ public:
     /// Says why there are no gradients to look at, and when they come. `midway` tells that the
     /// training rests in the middle of step `next`.
     static QString noGradients(const State&, bool midway, int64_t next);
+    /// Says why no loss scale can be set; empty where one can.
+    static QString noScale(SessionState);
     /// Says why a recorded run has no gradients by layer, and which gradients it may have.
     static QString recordedLayers();
     /// Says what to do with the program for PyTorch that was copied, and what it needs.

@@ -73,7 +73,8 @@ QString lineOf(const LeftRun& run, const QString& begun) {
     if (!begun.isEmpty() && run.origin.empty())
         line = SessionKeeper::tr("%1, from the session %2").arg(line, begun);
     if (!run.goesOnAfter) return SessionKeeper::tr("%1; its networks were not kept").arg(line);
-    return SessionKeeper::tr("%1; can go on after step %2").arg(line, number(*run.goesOnAfter));
+    return SessionKeeper::tr("%1; its networks of step %2 were kept")
+        .arg(line, number(*run.goesOnAfter));
 }
 
 QString restoringText() { return SessionKeeper::tr("Restoring runs…"); }

@@ -272,9 +272,10 @@ void ShownRun::showBuilt() {
     m_current = runOf(info, m_preset.toStdString());
     m_feed.emplace(m_current);
     m_models.config.hold(m_controller.isOver());
+    const bool edited = m_tried.goesOn();
     m_goesOnFrom = std::exchange(m_tried, {}).before; // checkpoints are large
     if (!info.begun) m_goesOnFrom.reset();            // its checkpoint could not be read
-    if (info.goesOnAfter) { // first its settings at the beginning, then as they are now
+    if (info.goesOnAfter && !edited) { // first its settings at the beginning, then as they are now
         RunConfig begun = info.recorded;
         begun.forks.clear();
         begun.edits.clear();
@@ -296,8 +297,10 @@ void ShownRun::showBuilt() {
 }
 
 void ShownRun::show(Shown next) {
-    keep();
-    m_shown = std::move(next);
+    if (next.run != m_shown.run) { // else it goes on after an error
+        keep();
+        m_shown = std::move(next);
+    }
     m_models.store.setCurrent(m_shown.id);
     const RunPtr& run = m_shown.run;
     m_models.run.setRun(run);
@@ -357,8 +360,8 @@ bool ShownRun::frame() {
     m_parts.pictures->refresh();
     m_parts.gradients->refresh();
     explainGradients();
-    // the step to which a finished run continues follows from its last row
-    if (arrived && m_controller.state() == SessionState::Finished) showState();
+    // where a run that is over goes on follows from its last row, or from what is kept of it
+    if (arrived && m_controller.outcome()) showState();
     return arrived;
 }
 
@@ -538,6 +541,7 @@ RunWords::State ShownRun::stateNow() const {
     now.nextStop = nextStop();
     now.outOfPatience = m_controller.outOfPatience() > 0;
     now.recorded = isRecorded();
+    now.keptStep = keptStep();
     const SessionInfoPtr& built = m_controller.info();
     now.built = built != nullptr;
     if (isUnbuilt() && !cannotStart()) { // Play builds them with other settings
@@ -556,6 +560,7 @@ void ShownRun::showState() {
     m_models.config.setUntrained(m_controller.untrained());
     m_parts.transport->setState(stateNow().session, m_controller.playWaits(), nextStop(), start());
     m_parts.plots->setResting(state != SessionState::Running);
+    m_parts.scaler->setObstacle(RunWords::noScale(state));
     emit stirred();
     const bool finished = state == SessionState::Finished, ready = state == SessionState::Ready;
     if (m_current && m_controller.outcome() != m_current->info().outcome) updateCurrent();

@@ -227,7 +227,7 @@ private:
     bool takeUpEdits() {
         m_models.config.settle();
         if (!canStart()) return false;
-        if (m_controller.state() == SessionState::Failed) return tryAgain();
+        if (m_controller.state() == SessionState::Failed || movesOn()) return tryAgain();
         return !m_controller.untrained() || !m_models.config.restartNeeded() || restart();
     }
     /// Whether building networks has failed: there are none.
@@ -252,13 +252,16 @@ private:
     TransportBar::Start start() const {
         using Start = TransportBar::Start;
         if (isUnbuilt() && isRecorded()) return Start::Never;
-        return cannotStart() ? Start::Failed : goesOn() ? Start::Further : Start::Possible;
+        if (cannotStart()) return Start::Failed;
+        return goesOn() ? Start::Further : keptStep() > 0 ? Start::Kept : Start::Possible;
     }
-    /// With the settings that failed, it is the same start once more: files may have been mended.
-    bool tryAgain() {
-        if (cannotStart()) m_next = std::move(m_tried);
-        return restart();
-    }
+    /// Returns the step after which a run that an error has ended can go on; 0 where it cannot.
+    int64_t keptStep() const;
+    /// Whether the run is built from a checkpoint, but now with other places of its files, say.
+    bool movesOn() const;
+    bool tryAgain();
+    /// Lets the next build go on from what is kept of the run that was trained last.
+    void planToGoOn();
     void blameSettings(const Message& reason);
     void refuseSettings(const Message& reason);
     void invite();
@@ -327,6 +330,8 @@ private:
         std::optional<RunConfig> recorded{}; ///< whose forks and edits are repeated
         BeginningReader from{};              ///< what it continues from; null: nothing
         std::weak_ptr<const Run> before{};   ///< the run whose last step that is; often null
+        /// Whether it is planToGoOn(): the settings on the left are the run's already.
+        bool goesOn() const { return from && !recorded; }
     };
     Plan m_next;                       ///< of the next build
     Plan m_tried;                      ///< of the present one, until it has succeeded

@@ -19,7 +19,7 @@ struct Pictures {
     std::string stamp;
     size_t decoded = 0;
 
-    QString told() {
+    QString told(Damaged damaged = Damaged::Skip) {
         const auto note = undecodedNote({count, [this](size_t) { return bytes; },
                                          [this](size_t at) { return stamp + std::to_string(at); },
                                          [this](size_t at) {
@@ -27,7 +27,8 @@ struct Pictures {
                                              const std::string name = std::to_string(at) + ".png";
                                              if (at == 1 || at == 2)
                                                  throw InputError(Message::data(name));
-                                         }});
+                                         }},
+                                        damaged);
         return note ? QString::fromStdString(note->english()) : QString();
     }
 };
@@ -43,6 +44,10 @@ private slots:
         QCOMPARE(all.told(),
                  QString("Pictures that cannot be decoded and are left out: 2 of 3. The "
                          "first is 1.png."));
+        QCOMPARE(all.told(Damaged::Refuse),
+                 QString("Pictures that cannot be decoded: 2 of 3. The run ends when it comes to "
+                         "one, unless data.damaged is skip. The first is 1.png."));
+        QCOMPARE(all.decoded, size_t{3}); // once
         Pictures good{.count = 1, .stamp = "good"};
         QCOMPARE(good.told(), QString());
     }

@@ -440,7 +440,8 @@ void TestCloseGuard::keptRunsComeBack() {
                        "when you closed Halfscope:$"));
     QVERIFY2(kept.match(box->text()).hasMatch(), qPrintable(box->text()));
     // the other one is saved
-    QCOMPARE(box->informativeText(), QStringLiteral("Mine, 25 steps; can go on after step 25"));
+    QCOMPARE(box->informativeText(),
+             QStringLiteral("Mine, 25 steps; its networks of step 25 were kept"));
     window.openPreset(QStringLiteral("overflow"));
     QVERIFY(reaches(window, SessionState::Ready));
     QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);

@@ -56,8 +56,9 @@ void TestOfferedRuns::theNewestSessionComesFirst() {
     const QMessageBox* box = offer(opened.window);
     QVERIFY(box);
     static const QRegularExpression lines(
-        QStringLiteral("^[^\n]*, 30 steps, from the session begun (today at|on) [^;\n]*; can go on "
-                       "after step 30\n[^\n]*, 25 steps; can go on after step 25$"));
+        QStringLiteral("^[^\n]*, 30 steps, from the session begun (today at|on) [^;\n]*; its "
+                       "networks of step 30 were kept\n[^\n]*, 25 steps; its networks of step 25 "
+                       "were kept$"));
     QVERIFY2(lines.match(box->informativeText()).hasMatch(), qPrintable(box->informativeText()));
 }
 

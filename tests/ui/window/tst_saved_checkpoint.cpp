@@ -1,11 +1,11 @@
 // Results that the window saves contain the run's checkpoint: opened again, the folder's run
 // continues, and its networks are those that were trained.
 #include "engine/io/input_file.h"
-#include "engine/io/picture.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/train/checkpoint.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/growth_limit.h"
+#include "tests/support/picture_training.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/served_events.h"
 #include "tests/support/thrown.h"
@@ -25,35 +25,6 @@ using namespace halfscope;
 namespace {
 
 const QString kName = QStringLiteral("checkpoint.safetensors");
-
-/// Returns a training on digits with one layer, so that it has weights, an ONNX model and
-/// predictions.
-RunConfig digits(int64_t steps) {
-    RunConfig config = presetNamed("mnist-mlp").config;
-    config.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(784, 10))";
-    config.steps = steps;
-    config.epochs = 0;
-    config.device = "cpu";
-    config.threads = 1;
-    return config;
-}
-
-/// Writes pictures, 16 of them to train on in epochs of 8 steps, and returns a training on them.
-RunConfig onPictures(const QString& folder, int64_t steps) {
-    for (int i = 0; i < 20; ++i) {
-        const QString part = folder + (i < 16 ? "/train/" : "/val/") + QString::number(i % 2);
-        QDir().mkpath(part);
-        writePng(Picture{4, 4, 3, std::vector<float>(48, static_cast<float>(i) / 20)},
-                 QStringLiteral("%1/%2.png").arg(part).arg(i).toStdString());
-    }
-    RunConfig config = digits(steps);
-    config.task.kind = TaskKind::Pictures;
-    config.task.path = folder.toStdString();
-    config.task.pictureSide = 4;
-    config.task.batch = 2;
-    config.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(48, 2))";
-    return config;
-}
 
 ExperimentState checkpointIn(const QString& folder) {
     return readCheckpoint(QDir(folder).filePath(kName).toStdString());

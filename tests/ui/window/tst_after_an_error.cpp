@@ -1,0 +1,192 @@
+// What the window offers once an error has ended a run: what it still has is saved, and the run
+// goes on from there; where nothing is left of it, that is said.
+#include "engine/train/checkpoint.h"
+#include "tests/support/picture_training.h"
+#include "tests/support/saved_run_parts.h"
+#include "ui/panels/scaler_panel.h"
+
+#include <QFile>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QToolButton>
+
+namespace tst_after_an_error {
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int64_t kSteps = 12, kLast = 4;
+
+/// One picture is damaged, which the first epoch meets in the step after the last one.
+RunConfig onDamagedPictures(const QString& folder, Damaged damaged) {
+    RunConfig config = onPictures(folder, kSteps);
+    config.data.shuffle = false; // the first class comes first, with two samples a step
+    config.task.damaged = damaged;
+    QFile picture(folder + QStringLiteral("/train/1/1.png"));
+    if (picture.open(QFile::WriteOnly)) picture.write("no picture");
+    return config;
+}
+
+const QPushButton& playOf(const MainWindow& window) {
+    return *window.findChild<QPushButton*>(QStringLiteral("play"));
+}
+
+/// Trains until the error, and waits until the window has all of it.
+bool failsAfter(MainWindow& window, int64_t step) {
+    window.play();
+    return reaches(window, SessionState::Failed) &&
+           QTest::qWaitFor([&] { return window.run().step() == step; }, kPatience);
+}
+
+bool offers(const MainWindow& window, const char* label, const char* tip) {
+    const QPushButton& play = playOf(window);
+    return QTest::qWaitFor(
+        [&] { return play.text() == QLatin1String(label) && play.toolTip() == QLatin1String(tip); },
+        kPatience);
+}
+
+bool offersToGoOn(const MainWindow& window) {
+    return offers(window, "Continue", "Go on from the last step that was kept (Space)");
+}
+
+void skipDamaged(MainWindow& window) {
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("data.damaged")), QStringLiteral("skip")));
+}
+
+} // namespace
+
+class TestAfterAnError : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void whatIsHeldIsSaved();
+    void itGoesOnWithoutTheDamaged();
+    void openedAgainItGoesOnToo();
+    void aLostDeviceLeavesNothing();
+    void noScaleCanBeSet();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(QString::fromUtf8(name)); }
+    /// Returns the steps of a run that has skipped the damaged picture from the start.
+    std::string skippingSteps(const char* name) const {
+        Opened opened(onDamagedPictures(path(name), Damaged::Skip));
+        if (!reaches(opened.window, SessionState::Ready) || !trainsTo(opened.window, kSteps))
+            return "it did not train";
+        const QString results = opened.folder.filePath(QStringLiteral("results"));
+        opened.window.saveResults(results);
+        return contentOf(results, "steps.csv");
+    }
+    QTemporaryDir m_folder;
+};
+
+void TestAfterAnError::whatIsHeldIsSaved() {
+    Opened opened(onDamagedPictures(path("saved pictures"), Damaged::Refuse));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(failsAfter(window, kLast));
+    ExperimentController& controller = window.controller();
+    QSignalSpy saved(&controller, &ExperimentController::saved);
+    QSignalSpy ofLane(&controller, &ExperimentController::laneSaved);
+    const QString checkpoint = opened.folder.filePath(QStringLiteral("c.safetensors"));
+    const QString weights = opened.folder.filePath(QStringLiteral("w.safetensors"));
+    controller.saveCheckpoint(checkpoint, QStringLiteral("1"));
+    controller.saveLane(LaneFile::StateDict, 0, weights, QStringLiteral("1"));
+    QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kPatience);
+    QCOMPARE(readCheckpoint(checkpoint.toStdString()).step, kLast);
+    QTRY_COMPARE_WITH_TIMEOUT(ofLane.size(), 1, kPatience);
+    QVERIFY(QFile::exists(weights));
+    QCOMPARE(controller.state(), SessionState::Failed); // saving trains nothing
+}
+
+/// The picture is skipped from now on. It stays the same run, however often it is tried, and has
+/// the steps of one that skipped it from the start.
+void TestAfterAnError::itGoesOnWithoutTheDamaged() {
+    Opened opened(onDamagedPictures(path("pictures"), Damaged::Refuse));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(failsAfter(window, kLast));
+    QVERIFY(offersToGoOn(window));
+    const RunPtr run = window.shown().run();
+    QVERIFY(run->info().outcome == RunOutcome::Stopped); // as the command line calls it
+    window.play();
+    QCOMPARE(window.controller().state(), SessionState::Building);
+    QVERIFY(reaches(window, SessionState::Failed)); // nothing has changed
+    QVERIFY(offersToGoOn(window));
+    skipDamaged(window);
+    QVERIFY(trainsTo(window, kSteps));
+    QCOMPARE(window.shown().run(), run);
+    QCOMPARE(run->now().firstStep(), int64_t{1});
+    QCOMPARE(window.runs().rowCount(), 1);
+    QVERIFY(run->info().outcome == RunOutcome::Finished);
+    window.saveResults(path("went on"));
+    QVERIFY(contentOf(path("went on"), "steps.csv") == skippingSteps("skipped pictures"));
+}
+
+/// It was saved after the error. What is set before Play is pressed counts, too.
+void TestAfterAnError::openedAgainItGoesOnToo() {
+    {
+        Opened opened(onDamagedPictures(path("later pictures"), Damaged::Refuse));
+        QVERIFY(reaches(opened.window, SessionState::Ready));
+        QVERIFY(failsAfter(opened.window, kLast));
+        opened.window.saveResults(path("ended"));
+    }
+    QVERIFY(contentOf(path("ended"), "summary.json").find("\"stopped\"") != std::string::npos);
+    Opened other(tinyConfig(5));
+    other.window.controller().glanceAtGradients(false); // it would read the damaged picture
+    QVERIFY(other.window.tryFile(path("ended")));
+    QVERIFY(reaches(other.window, SessionState::Ready));
+    QTRY_VERIFY_WITH_TIMEOUT(other.window.showsSaved(), kPatience);
+    skipDamaged(other.window);
+    QVERIFY(trainsTo(other.window, kSteps));
+    other.window.saveResults(path("opened"));
+    QVERIFY(contentOf(path("opened"), "steps.csv") == skippingSteps("other pictures"));
+}
+
+/// Nothing is kept: what cannot be saved is told, and Play says that it starts over, as far as
+/// Continue was to train.
+void TestAfterAnError::aLostDeviceLeavesNothing() {
+    FakeScript script;
+    Opened opened(tinyConfig(20), played(script));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(trainsTo(window, 20));
+    script.failAt = 26;
+    QVERIFY(failsAfter(window, 25));
+    QVERIFY(offers(window, "Play", "Start over with the settings on the left (Space)"));
+    const QString file = opened.folder.filePath(QStringLiteral("c.safetensors"));
+    window.controller().saveCheckpoint(file, QStringLiteral("1"));
+    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().contains("the networks are gone"),
+                              qPrintable(window.bannerText()), kPatience);
+    QVERIFY(!QFile::exists(file));
+    script.failAt = 0;
+    QVERIFY(trainsTo(window, 40));
+    QCOMPARE(window.run().step(), int64_t{40});
+    QCOMPARE(window.config().config().steps, int64_t{40});
+}
+
+void TestAfterAnError::noScaleCanBeSet() {
+    FakeScript script;
+    script.failAt = 5;
+    Opened opened(tinyConfig(20), played(script));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(failsAfter(window, 4));
+    const auto button = [&window] {
+        const auto* panel = window.findChild<ScalerPanel*>();
+        return panel->findChildren<QToolButton*>(QStringLiteral("setScale")).value(0);
+    };
+    QTRY_VERIFY(button() && !button()->isEnabled());
+    QCOMPARE(button()->toolTip(),
+             QStringLiteral("No loss scale can be set after an error, until a run goes on."));
+    script.failAt = 0;
+    QVERIFY(trainsTo(window, 20));
+    QTRY_VERIFY_WITH_TIMEOUT(button()->isEnabled(), kPatience);
+    QVERIFY(button()->toolTip().startsWith(QStringLiteral("Tries another loss scale")));
+}
+
+} // namespace tst_after_an_error
+
+QTEST_MAIN(tst_after_an_error::TestAfterAnError)
+#include "tst_after_an_error.moc"
