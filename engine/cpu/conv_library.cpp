@@ -395,6 +395,7 @@ private:
 
 std::shared_ptr<const LibraryConv> made(Op op, const ConvPlan& p) {
     limitGemmLibrary();
+    requireRoomForCode();
     prepareGemmThread(); // kernels are made for the number of threads that is set here
     try {
         auto conv = std::make_shared<OneDnnConv>(op, p);

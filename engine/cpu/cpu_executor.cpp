@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/core/large_pages.h"
 #include "engine/core/text.h"
+#include "engine/core/usable_memory.h"
 #include "engine/core/vector_set.h"
 #include "engine/cpu/cpu_kernels.h"
 #include "engine/cpu/loop.h"
@@ -21,7 +22,6 @@
 #include <new>
 #include <sys/mman.h>
 #include <thread>
-#include <unistd.h>
 
 namespace halfscope {
 
@@ -83,11 +83,6 @@ private:
     std::unique_ptr<std::byte, Release> m_data;
 };
 
-size_t physicalMemory() {
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-    return pages > 0 && size > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(size) : 0;
-}
-
 std::string processorName() {
     std::ifstream info("/proc/cpuinfo");
     for (std::string line; std::getline(info, line);)
@@ -147,7 +142,7 @@ public:
         m_device.name = processorName() + " (" + std::to_string(m_pool.threads()) +
                         (m_pool.threads() == 1 ? " thread)" : " threads)");
         m_device.libraries = gemmLibrary() + ", " + vectorsInUse();
-        m_device.memoryBytes = physicalMemory();
+        m_device.memoryBytes = usableMemory();
     }
 
     const DeviceInfo& device() const override { return m_device; }
@@ -263,7 +258,8 @@ void CpuExecutor::takeBack() {
 void CpuExecutor::requireMemory(size_t wanted) const {
     if (m_device.memoryBytes != 0 && wanted > m_device.memoryBytes)
         throw EngineError(phrase("Devices", "cpu: the step needs %1 of memory, the machine has %2 "
-                                            "(a smaller picture, batch or width needs less)"),
+                                            "for this program (a smaller picture, batch or width "
+                                            "needs less)"),
                           sizeText(wanted), sizeText(m_device.memoryBytes));
 }
 

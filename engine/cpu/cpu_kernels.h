@@ -27,6 +27,9 @@ std::string gemmLibrary();
 /// Limits oneDNN to usedVectorSet(). Must come before the library's first use: it refuses later,
 /// when it has chosen. Throws std::bad_alloc.
 void limitGemmLibrary();
+/// Throws EngineError where a limit on the address space leaves oneDNN no room for the code that it
+/// makes for the first product of a kind: it would crash.
+void requireRoomForCode();
 /// Must be called once on each thread that calls gemm: keeps the library from starting threads of
 /// its own.
 void prepareGemmThread() noexcept;

@@ -11,12 +11,24 @@
 #endif
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/core/usable_memory.h"
 
 namespace halfscope {
 
 #ifdef HALFSCOPE_ONEDNN
 
+void requireRoomForCode() {
+    constexpr size_t kRoom = size_t{32} << 20; // the products' code and buffers take 13 MiB
+    if (!hasAddressSpace(kRoom))
+        throw EngineError(phrase("Devices", "cpu: oneDNN needs %1 of address space, which is not "
+                                            "free (a higher ulimit -v allows more; a smaller "
+                                            "picture, batch or width, or fewer lanes need less)"),
+                          sizeText(kRoom));
+}
+
 void libraryGemm(const GemmShape& s, const float* a, const float* b, float* c) {
+    requireRoomForCode();
     const dnnl_status_t status =
         dnnl_sgemm(s.transposeA ? 'T' : 'N', s.transposeB ? 'T' : 'N', s.m, s.n, s.k, 1.0f, a,
                    s.lda, b, s.ldb, s.accumulate ? 1.0f : 0.0f, c, s.ldc);
@@ -67,6 +79,8 @@ std::string gemmLibrary() {
 }
 
 void limitGemmLibrary() {}
+
+void requireRoomForCode() {}
 
 void prepareGemmThread() noexcept {
     if (openblas_set_num_threads) openblas_set_num_threads(1);

@@ -2,8 +2,10 @@
 #include "engine/io/array_limits.h"
 
 #include "engine/core/error.h"
+#include "engine/core/usable_memory.h"
 
-#include <unistd.h>
+#include <algorithm>
+#include <limits>
 
 namespace halfscope {
 
@@ -16,12 +18,11 @@ constexpr int64_t kMostTimes = 200; // beyond that; zlib can make 1,032 bytes of
 } // namespace
 
 void checkFitsMemory(const std::string& place, int64_t bytes) {
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-    if (pages <= 0 || page <= 0) return;
-    const int64_t memory = int64_t{pages} * int64_t{page};
-    if (bytes > memory)
+    constexpr size_t kMost = std::numeric_limits<int64_t>::max();
+    const auto memory = static_cast<int64_t>(std::min(usableMemory(), kMost));
+    if (memory > 0 && bytes > memory)
         throw InputError(phrase("Files", "%1: its values take %2 MiB; this machine has %3 MiB of "
-                                         "memory"),
+                                         "memory for this program"),
                          place, bytes >> kMebibyte, memory >> kMebibyte);
 }
 

@@ -57,9 +57,10 @@ struct JsonLimits {
     size_t keys = 1000;      ///< in one object; settings need 200, and readers compare each key
     size_t values = 1000000; ///< far above 100,000 edits of five values
 };
-/// For texts with an entry for each array of a network: only their length is limited. Whoever reads
-/// them must not look for one key after the other.
-inline constexpr JsonLimits kJsonOfArrays{.keys = kMostJsonBytes, .values = kMostJsonBytes};
+/// For texts with an entry for each array of a network, of which no run has 100,000. A text of the
+/// longest length could otherwise hold so many small values that they take 40 times as much memory.
+/// Whoever reads them must not look for one key after the other.
+inline constexpr JsonLimits kJsonOfArrays{.keys = 200'000, .values = 3'000'000};
 
 /// Parses a text. Throws InputError in one line: "line 3, column 5: not valid JSON: ...". Can be
 /// cancelled, see core/cancel.h.

@@ -1,7 +1,7 @@
 // Drops values by their places in the columns.
 #include "engine/runs/value_budget.h"
 
-#include <unistd.h>
+#include "engine/core/usable_memory.h"
 
 #include <algorithm>
 #include <utility>
@@ -28,9 +28,8 @@ std::vector<std::pair<size_t, ColumnSpanPtr>> spansOf(std::span<const RunSnapsho
 
 size_t usualBudget() {
     constexpr size_t kMost = 4ull << 30;
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    if (pages <= 0 || page <= 0) return kMost;
-    return std::min(kMost, static_cast<size_t>(pages) * static_cast<size_t>(page) / 4);
+    const size_t memory = usableMemory();
+    return memory == 0 ? kMost : std::min(kMost, memory / 4);
 }
 
 size_t dropValues(std::span<const RunSnapshot> runs, size_t budget,

@@ -10,7 +10,7 @@
 
 namespace halfscope {
 
-/// Returns a quarter of this machine's memory, but at most 4 GiB.
+/// Returns a quarter of the memory that this program may use, but at most 4 GiB.
 size_t usualBudget();
 
 /// Drops values until they fit, the oldest of each run first. Returns the bytes that all of them

@@ -144,37 +144,32 @@ ExperimentState Experiment::state() {
     return state;
 }
 
-size_t Experiment::stateBytes() const {
-    size_t bytes = 0;
-    for (const auto& lane : m_lanes)
-        bytes += lane->stateBytes();
-    return bytes;
-}
-
 void Experiment::buildLanes(const std::string& device, const std::stop_token& stop) {
     m_device = device;
-    FirstWeights given;
     for (size_t i = 0; i < m_config.lanes.size(); ++i) {
         const std::string name = deviceOfLane(device, static_cast<int>(i));
         DeviceChoice choice = chooseDevice(name, static_cast<int>(m_config.threads));
         if (i == 0) m_cudaReason = choice.cudaUnavailable;
         if (choice.cudaUnavailable != m_cudaReason) throw EngineError(choice.cudaUnavailable);
         m_lanes.push_back(std::make_unique<Trainer>(m_config, static_cast<int>(i), m_names[i],
-                                                    *m_task, std::move(choice.executor), stop));
-        checkLaneFits(i);
-        if (m_config.model.weights.empty()) continue;
-        Trainer& lane = *m_lanes.back();
-        if (i == 0) given = readFirstWeights(m_config, lane.program().graph, stop);
-        lane.setWeights(given.weights);
+                                                    *m_task, std::move(choice.executor),
+                                                    Draw::Later, stop));
     }
+    for (size_t i = 0; i < m_lanes.size(); ++i)
+        checkLaneFits(i);
+    FirstWeights given;
+    if (!m_config.model.weights.empty())
+        given = readFirstWeights(m_config, m_lanes.front()->program().graph, stop);
+    for (const auto& lane : m_lanes)
+        given.weights.empty() ? lane->drawWeights(stop) : lane->setWeights(given.weights);
     m_weightsNote = given.note;
 }
 
-/// Checks that the lane fits beside those of the same device.
+/// Checks that the lane fits beside all others of the same device.
 void Experiment::checkLaneFits(size_t lane) const {
     const auto deviceAt = [this](size_t i) { return deviceOfLane(m_device, static_cast<int>(i)); };
     std::vector<size_t> bytes;
-    for (size_t i = 0; i <= lane; ++i)
+    for (size_t i = 0; i < m_lanes.size(); ++i)
         if (deviceAt(i) == deviceAt(lane))
             bytes.push_back(m_lanes[i]->memory().bytes + m_lanes[i]->instrumentBytes());
     checkLanesFit(bytes, m_lanes[lane]->device());
@@ -384,12 +379,12 @@ int Experiment::fork(int parent, LaneConfig lane, std::vector<Event>& events) {
     const size_t index = m_lanes.size();
     checkLane(lane, index);
     std::vector<std::string> names = laneNames(with);
-    const std::string device = deviceOfLane(m_device, static_cast<int>(index));
-    DeviceChoice choice = chooseDevice(device, static_cast<int>(with.threads));
+    DeviceChoice choice = chooseDevice(deviceOfLane(m_device, static_cast<int>(index)),
+                                       static_cast<int>(with.threads));
     if (!choice.cudaUnavailable.empty() && m_cudaReason.empty())
         throw EngineError(choice.cudaUnavailable);
     m_lanes.push_back(std::make_unique<Trainer>(built, static_cast<int>(index), names[index],
-                                                *m_task, std::move(choice.executor)));
+                                                *m_task, std::move(choice.executor), Draw::Later));
     try {
         checkLaneFits(index);
         m_lanes.back()->continueFrom(*m_lanes[static_cast<size_t>(parent)]);

@@ -45,7 +45,12 @@ public:
     /// Returns the whole state as it is now. Throws RunError in the middle of a step.
     ExperimentState state();
     /// Returns the bytes that the state of all lanes takes.
-    size_t stateBytes() const;
+    size_t stateBytes() const {
+        size_t bytes = 0;
+        for (const auto& lane : m_lanes)
+            bytes += lane->stateBytes();
+        return bytes;
+    }
 
     /// The configuration as it is now: forked lanes are among the lanes, edits are applied to the
     /// settings, and it holds what setFromData() sets.

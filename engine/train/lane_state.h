@@ -74,6 +74,7 @@ struct LaneState {
 enum class WhichStates : uint8_t {
     All,
     Written, ///< those that the step changes; putting them back undoes a run
+    Weights, ///< see isWeight()
 };
 StateValues downloadStates(Executor&, const Graph&, WhichStates);
 

@@ -12,11 +12,12 @@ void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo& device) {
     const size_t wanted = std::accumulate(bytes.begin(), bytes.end(), size_t{0});
     if (device.memoryBytes == 0 || wanted <= device.memoryBytes) return;
     if (bytes.size() == 1)
-        throw EngineError(phrase("Training", "%1: a lane needs %2 of memory, %3 has %4 (use a "
-                                             "smaller picture, batch or width)"),
+        throw EngineError(phrase("Training", "%1: a lane needs %2 of memory, %3 has %4 for this "
+                                             "program (use a smaller picture, batch or width)"),
                           device.kind, sizeText(wanted), device.name, sizeText(device.memoryBytes));
-    throw EngineError(phrase("Training", "%1: %2 lanes need %3 of memory together, %4 has %5 (use "
-                                         "fewer lanes, or a smaller picture, batch or width)"),
+    throw EngineError(phrase("Training", "%1: %2 lanes need %3 of memory together, %4 has %5 for "
+                                         "this program (use fewer lanes, or a smaller picture, "
+                                         "batch or width)"),
                       device.kind, bytes.size(), sizeText(wanted), device.name,
                       sizeText(device.memoryBytes));
 }

@@ -323,7 +323,7 @@ std::string stepIn(const std::string& path) { return metadataIn(path, kStep); }
 
 std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
                            const std::string& data) {
-    const LaneState state = lane.state();
+    const LaneState state = lane.state(WhichStates::Weights);
     const int64_t steps = state.step;
     std::vector<ArrayView> arrays;
     for (const StateInfo& each : lane.program().graph.states()) {
@@ -344,8 +344,13 @@ std::string stateDictBytes(Trainer& lane, const std::string& model, const std::s
                                                 {kStep, std::to_string(steps)}};
     if (!data.empty()) metadata[kDataPrint] = data;
     const std::string header = safetensorsHeader(arrays, metadata);
+    const std::vector<std::string_view> parts = safetensorsParts(header, arrays);
+    size_t size = 0;
+    for (const std::string_view part : parts)
+        size += part.size();
     std::string bytes;
-    for (const std::string_view part : safetensorsParts(header, arrays))
+    bytes.reserve(size);
+    for (const std::string_view part : parts)
         bytes += part;
     return bytes;
 }

@@ -23,7 +23,10 @@ std::vector<std::byte> stored(const Node& node, std::span<const float> values) {
 
 void uploadFloats(Executor& executor, const Graph& graph, NodeId id,
                   std::span<const float> values) {
-    executor.upload(id, stored(graph[id], values));
+    if (graph[id].dtype == DType::F32) // weights may take gigabytes: one copy less
+        executor.upload(id, std::as_bytes(values));
+    else
+        executor.upload(id, stored(graph[id], values));
 }
 
 void uploadWeights(Executor& executor, const Graph& graph, const Weights& weights,
@@ -39,6 +42,16 @@ void uploadWeights(Executor& executor, const Graph& graph, const Weights& weight
             throw InputError(phrase("Training", "weights: %1 has %2 values, %3 are expected"),
                              state.name, found->second.size(), wanted);
         uploadFloats(executor, graph, state.node, found->second);
+    }
+}
+
+void copyWeights(Executor& from, const Graph& fromGraph, Executor& to, const Graph& graph,
+                 const std::stop_token& stop) {
+    for (const StateInfo& state : graph.states()) {
+        if (!isWeight(state)) continue;
+        throwIfStopped(stop);
+        uploadFloats(to, graph, state.node,
+                     downloadFloats(from, fromGraph, fromGraph.state(state.name)));
     }
 }
 
@@ -67,9 +80,13 @@ void stageTensor(Executor& executor, const Graph& graph, NodeId id, const TypedB
 
 std::vector<float> downloadFloats(Executor& executor, const Graph& graph, NodeId id) {
     const Node& node = graph[id];
+    std::vector<float> values(static_cast<size_t>(node.elements()));
+    if (node.dtype == DType::F32) {
+        executor.download(id, std::as_writable_bytes(std::span(values)));
+        return values;
+    }
     std::vector<std::byte> bytes(node.bytes());
     executor.download(id, bytes);
-    std::vector<float> values(static_cast<size_t>(node.elements()));
     loadAsFloat(node.dtype, bytes.data(), values.data(), values.size());
     return values;
 }

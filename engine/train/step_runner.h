@@ -28,6 +28,10 @@ void stageTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
 /// Uploads those of the weights that the step has. Throws InputError for one that is missing or has
 /// another size, and RunError when `stop` asks for it.
 void uploadWeights(Executor&, const Graph&, const Weights&, const std::stop_token& stop);
+/// Copies those of the weights that `to` has, one after the other: the host never holds all of
+/// them. Throws RunError when `stop` asks for it.
+void copyWeights(Executor& from, const Graph& fromGraph, Executor& to, const Graph&,
+                 const std::stop_token& stop = {});
 std::vector<float> downloadFloats(Executor&, const Graph&, NodeId);
 /// Returns the rules by which the lane's step updates its scaler: Off when it does not scale.
 ScalerRules actingRules(const LaneConfig&);

@@ -11,7 +11,6 @@
 #include "engine/train/evaluator.h"
 #include "engine/train/gradient_error.h"
 #include "engine/train/lane_step.h"
-#include "engine/train/lanes_fit.h"
 #include "engine/train/overflow.h"
 #include "engine/train/probe.h"
 #include "engine/train/repeated_update.h"
@@ -83,6 +82,13 @@ struct Trainer::Impl {
         const Graph& graph = at->graph();
         for (const auto& [table, values] : scheduleTables(with))
             uploadFloats(at->executor(), graph, graph.state(table), values);
+    }
+
+    /// Returns what copies the present weights into another program of the same network.
+    Evaluator::Weights weightCopier() {
+        return [this](Executor& to, const Graph& graph) {
+            copyWeights(at->executor(), at->graph(), to, graph);
+        };
     }
 
     LaneStep& sizeFor(int64_t step) const {
@@ -238,16 +244,14 @@ struct Trainer::Impl {
 };
 
 Trainer::Trainer(const RunConfig& config, int lane, std::string name, const BatchSource& source,
-                 std::unique_ptr<Executor> executor, const std::stop_token& stop)
+                 std::unique_ptr<Executor> executor, Draw draw, const std::stop_token& stop)
     : m_name(std::move(name)), m_impl(std::make_unique<Impl>(config, lane, source)) {
     Impl& impl = *m_impl;
     impl.addSize(std::move(executor), source.rows(), stop);
     const int64_t last = source.rows(source.stepsPerEpoch());
     if (last != source.rows()) impl.addSize(impl.anotherExecutor(), last, stop);
     impl.at = impl.sizes.front().get();
-    checkLanesFit(std::array{memory().bytes}, device()); // filling the memory takes long
-    uploadWeights(impl.at->executor(), impl.at->graph(),
-                  initialWeights(impl.at->graph(), config.seed, stop), stop);
+    if (draw == Draw::Now) drawWeights(stop);
     uploadSettings(impl.at->executor(), impl.at->graph(), config, impl.lane);
     if (const Dataset* data = source.validation())
         impl.evaluator = std::make_unique<Evaluator>(impl.config, impl.plan, *data,
@@ -279,6 +283,11 @@ void Trainer::requestStop() {
     m_impl->gradientError.requestStop();
 }
 
+void Trainer::drawWeights(const std::stop_token& stop) {
+    const Weights drawn = initialWeights(m_impl->at->graph(), m_impl->config.seed, stop);
+    uploadWeights(m_impl->at->executor(), m_impl->at->graph(), drawn, stop);
+}
+
 void Trainer::setWeights(const Weights& weights) {
     const LaneStep& at = *m_impl->at;
     for (const auto& given : weights)
@@ -289,11 +298,11 @@ void Trainer::setWeights(const Weights& weights) {
     uploadWeights(at.executor(), at.graph(), weights, {});
 }
 
-LaneState Trainer::state() const {
+LaneState Trainer::state(WhichStates which) const {
     const Impl& impl = *m_impl;
     LaneState state;
     state.step = impl.lastStep;
-    state.states = downloadStates(impl.at->executor(), impl.at->graph(), WhichStates::All);
+    state.states = downloadStates(impl.at->executor(), impl.at->graph(), which);
     state.skipped = m_skipped;
     state.lossWasBad = impl.stepBefore.lossWasBad;
     state.tookOverflow = impl.stepBefore.tookOverflow;
@@ -445,7 +454,7 @@ std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
     const Graph& graph = program->graph;
     const std::unique_ptr<Executor> executor = impl.anotherExecutor();
     executor->load(program);
-    uploadWeights(*executor, graph, weights(), stop);
+    copyWeights(impl.at->executor(), impl.at->graph(), *executor, graph, stop);
     uploadTensor(*executor, graph, graph.input("x"), impl.source.load(step)->tensors[kX]);
     const std::stop_callback onStop(stop, [&executor] { executor->requestStop(); });
     if (executor->run(RunMode::Stepwise) == RunResult::Stopped) throwIfStopped(stop);
@@ -459,9 +468,7 @@ std::optional<std::vector<float>> Trainer::probe(const Batch& inputs) {
                                              impl.anotherExecutor());
     impl.probed = &inputs;
     const RunningProbe until(impl.runningProbe, *impl.probe);
-    return impl.probe->run([this](Executor& executor, const Graph& graph) {
-        uploadWeights(executor, graph, weights(), {});
-    });
+    return impl.probe->run(impl.weightCopier());
 }
 
 std::optional<std::vector<int32_t>> Trainer::write(std::span<const int32_t> prompt,
@@ -471,9 +478,7 @@ std::optional<std::vector<int32_t>> Trainer::write(std::span<const int32_t> prom
         impl.writer = std::make_unique<TextWriter>(impl.config, impl.plan, impl.source.tensors(),
                                                    impl.anotherExecutor());
     const RunningProbe until(impl.runningProbe, impl.writer->probe());
-    return impl.writer->write(prompt, characters, [this](Executor& executor, const Graph& graph) {
-        uploadWeights(executor, graph, weights(), {});
-    });
+    return impl.writer->write(prompt, characters, impl.weightCopier());
 }
 
 bool Trainer::validates() const { return m_impl->evaluator != nullptr; }
@@ -481,11 +486,8 @@ bool Trainer::validates() const { return m_impl->evaluator != nullptr; }
 std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop, Predictions* predictions,
                                             JudgedOn on) {
     require(validates() && (on == JudgedOn::Validation || m_impl->source.test()), "has samples");
-    return m_impl->evaluator->run(
-        [this](Executor& executor, const Graph& graph) {
-            uploadWeights(executor, graph, weights(), {});
-        },
-        stop, predictions, on == JudgedOn::Test ? m_impl->source.test() : nullptr);
+    return m_impl->evaluator->run(m_impl->weightCopier(), stop, predictions,
+                                  on == JudgedOn::Test ? m_impl->source.test() : nullptr);
 }
 
 int64_t Trainer::judgedSamples() const { return validates() ? m_impl->evaluator->samples() : 0; }
@@ -543,8 +545,7 @@ void Trainer::rebuild(const LaneConfig& lane) {
     impl.gradientError.build();
     // The new step may have moments that the old one did not have, or may lack some.
     before.states = sharedStates(std::move(before.states), impl.at->graph());
-    const StateValues fresh =
-        downloadStates(impl.at->executor(), impl.at->graph(), WhichStates::All);
+    const StateValues fresh = state().states;
     before.states.insert(fresh.begin(), fresh.end());
     restore(before);
     impl.keptPrediction = std::move(shown);

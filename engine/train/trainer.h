@@ -55,11 +55,15 @@ struct Predictions {
     }
 };
 
+/// Whether a lane draws its first weights when it is made. Until then it takes hardly any memory
+/// of the CPU, so that whoever makes several lanes can look first whether all of them fit.
+enum class Draw : uint8_t { Now, Later };
+
 class Trainer {
 public:
     /// Throws RunError when `stop` asks for it before everything is built.
     Trainer(const RunConfig&, int lane, std::string name, const BatchSource&,
-            std::unique_ptr<Executor>, const std::stop_token& stop = {});
+            std::unique_ptr<Executor>, Draw = Draw::Now, const std::stop_token& stop = {});
     ~Trainer();
     const std::string& name() const { return m_name; }
     /// The step for whole batches.
@@ -71,10 +75,12 @@ public:
     /// Returns what measuring takes beside it, see GradientError.
     size_t instrumentBytes() const;
 
+    /// Draws the first weights from the run's seed; for a lane that was made without.
+    void drawWeights(const std::stop_token& stop);
     void setWeights(const Weights&);
     Weights weights();
     /// Returns all that the lane needs in order to go on from here, see LaneState.
-    LaneState state() const;
+    LaneState state(WhichStates which = WhichStates::All) const;
     size_t stateBytes() const; ///< of its values
     /// Goes on from the given state, whichever device it comes from. States that this lane stores
     /// in another dtype are converted. Throws InputError, before anything is changed, when the

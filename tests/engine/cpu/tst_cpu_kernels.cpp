@@ -1,13 +1,16 @@
 // The CPU kernels of convolution, pooling, reduction and movement, one op a row, compared with the
 // reference: every dtype, odd sizes, bounds from the number of roundings, the same bits for any
 // number of threads.
+#include "engine/core/error.h"
 #include "engine/core/vector_set.h"
 #include "engine/cpu/conv_library.h"
 #include "engine/cpu/cpu_kernels.h"
 #include "engine/ops/op_info.h"
+#include "tests/support/address_limit.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/kernel_rows.h"
 #include "tests/support/run_program.h"
+#include "tests/support/thrown.h"
 
 #include <QTest>
 
@@ -327,6 +330,22 @@ private slots:
         first.c = 1;
         QVERIFY(libraryConv(Op::Conv2d, first));
         QVERIFY(!libraryConv(Op::Conv2dWeightGrad, first));
+    }
+
+    /// The library would crash.
+    void librariesNeedAddressSpace() {
+        if (!gemmLibrary().starts_with("oneDNN")) QSKIP("no library that makes code");
+        const std::vector<float> a(64 * 64), b(64 * 64);
+        std::vector<float> c(64 * 64);
+        const GemmShape shape{.m = 64, .n = 64, .k = 64, .lda = 64, .ldb = 64, .ldc = 64};
+        const ConvPlan conv{41, 4, 9, 8, 5, 3, 3, 9, 8, {1, 1}, {1, 1}, DType::F32, false};
+        const auto needs = [](const std::string& refusal) {
+            return refusal.starts_with("cpu: oneDNN needs 32 MiB of address space");
+        };
+        const AddressLimit limit(size_t{16} << 20);
+        QVERIFY(needs(
+            thrownBy<EngineError>([&] { libraryGemm(shape, a.data(), b.data(), c.data()); })));
+        QVERIFY(needs(thrownBy<EngineError>([&] { libraryConv(Op::Conv2d, conv); })));
     }
 };
 

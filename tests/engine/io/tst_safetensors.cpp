@@ -57,6 +57,7 @@ private slots:
     void theLibraryReadsIt();
     void nothingButNames();
     void manyArrays();
+    void tooManyKeys();
     void replacesAndKeeps();
     void failsWhole();
 
@@ -157,6 +158,25 @@ void TestSafetensors::manyArrays() {
         QVERIFY2(found && found->offset == start + static_cast<int64_t>(i), arrays[i].name.c_str());
     }
     QVERIFY(!info.find("") && !info.find("100000") && !info.find("x"));
+}
+
+/// Millions of short keys would take 40 times the memory of the file.
+void TestSafetensors::tooManyKeys() {
+    std::string header = R"({"__metadata__":{)";
+    for (int i = 0; i <= 200'000; ++i)
+        header += (i == 0 ? "\"" : ",\"") + std::to_string(i) + R"(":"")";
+    header += "}}";
+    const uint64_t length = header.size();
+    QFile file(m_folder.filePath("keys.safetensors"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(reinterpret_cast<const char*>(&length), sizeof length);
+    file.write(header.data(), static_cast<qint64>(header.size()));
+    file.close();
+    const std::string name = path("keys.safetensors");
+    for (const auto& read : {+[](const std::string& at) { safetensorsInfo(at); },
+                             +[](const std::string& at) { safetensorsMetadata(at); }})
+        QVERIFY(isAbout(thrownBy<InputError>([&] { read(name); }), name,
+                        "more than 200000 keys in one object"));
 }
 
 /// The earlier file is kept whole under its other name, and no third one is left.

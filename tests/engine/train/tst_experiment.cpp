@@ -1,5 +1,6 @@
 // Experiments: lanes that start alike and advance together, live edits, stopping and continuing.
 #include "engine/core/error.h"
+#include "engine/core/usable_memory.h"
 #include "engine/data/dataset.h"
 #include "engine/settings/layers.h"
 #include "engine/step/step_graph.h"
@@ -531,12 +532,45 @@ private slots:
         checkLanesFit(std::vector<size_t>{size_t{9} << 30}, {"Unknown", "cpu", "none", 0});
         const std::vector<size_t> lanes{size_t{2} << 30, size_t{3} << 29};
         QCOMPARE(thrownBy<EngineError>([&] { checkLanesFit(lanes, device); }),
-                 std::string("cpu: 2 lanes need 3.5 GiB of memory together, Small has 3 GiB (use "
-                             "fewer lanes, or a smaller picture, batch or width)"));
-        QCOMPARE(thrownBy<EngineError>(
-                     [&] { checkLanesFit(std::vector<size_t>{size_t{4} << 30}, device); }),
-                 std::string("cpu: a lane needs 4 GiB of memory, Small has 3 GiB (use a smaller "
-                             "picture, batch or width)"));
+                 std::string("cpu: 2 lanes need 3.5 GiB of memory together, Small has 3 GiB for "
+                             "this program (use fewer lanes, or a smaller picture, batch or "
+                             "width)"));
+        QCOMPARE(
+            thrownBy<EngineError>(
+                [&] { checkLanesFit(std::vector<size_t>{size_t{4} << 30}, device); }),
+            std::string("cpu: a lane needs 4 GiB of memory, Small has 3 GiB for this program (use "
+                        "a smaller picture, batch or width)"));
+    }
+
+    /// All lanes are counted before weights fill the memory of the first.
+    void lanesAreRefusedTogether() {
+#if defined(__SANITIZE_ADDRESS__)
+        QSKIP("the sanitizer's memory is filled when it is taken");
+#endif
+        RunConfig config = smallConfig(TaskKind::Checkerboard, std::vector(4, Precision::Fp32));
+        config.model.width = 4096;
+        const size_t most = usableMemory();
+        size_t one = 0;
+        while (one <= most / 3) { // such as no more than two lanes fit
+            config.task.side = config.task.side * 6 / 5;
+            RunConfig alone = config;
+            alone.lanes.resize(1);
+            const std::unique_ptr<Task> task = makeTask(alone);
+            one = Trainer(alone, 0, "a", *task, makeCpuExecutor(1), Draw::Later).memory().bytes;
+        }
+        const std::string refusal =
+            thrownBy<EngineError>([&] { const Experiment refused(config); });
+        QVERIFY2(refusal.starts_with("cpu: 4 lanes need "), refusal.c_str());
+    }
+
+    void weightsCanBeDrawnLater() {
+        const RunConfig config = smallConfig(TaskKind::Regression, {Precision::Fp32});
+        const std::unique_ptr<Task> task = makeTask(config);
+        Trainer now(config, 0, "a", *task, makeCpuExecutor(1));
+        Trainer later(config, 0, "a", *task, makeCpuExecutor(1), Draw::Later);
+        QVERIFY(later.weights() != now.weights());
+        later.drawWeights({});
+        QVERIFY(later.weights() == now.weights());
     }
 
     /// The network accepts the layers that the window offers.
