@@ -87,9 +87,11 @@ bool hasTable(const Database& database, std::string_view table) {
     return row.next();
 }
 
-/// Whether the table of runs has a column that those of earlier versions lack.
-bool hasOrigins(const Database& database) {
-    return database.prepare("SELECT 1 FROM pragma_table_info('runs') WHERE name = 'origin'").next();
+/// Returns a column of the table of runs, or `otherwise` where an earlier version wrote none.
+std::string columnOr(const Database& database, const char* column, const char* otherwise) {
+    Statement row = database.prepare("SELECT 1 FROM pragma_table_info('runs') WHERE name = ?1");
+    row.bind(1, column);
+    return row.next() ? column : otherwise;
 }
 
 bool isMarkedKept(const Database& database) {
@@ -455,11 +457,12 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
         throw RunError(phrase("Files", "%1: another version of the program wrote it"),
                        database.path());
     Statement row = database.prepare("SELECT id, name, experiment IS NOT NULL, " +
-                                     std::string(hasOrigins(database) ? "origin" : "''") +
-                                     " FROM runs ORDER BY id");
+                                     columnOr(database, "origin", "''") + ", " +
+                                     columnOr(database, "named", "0") + " FROM runs ORDER BY id");
     while (row.next()) {
         if (row.whole(2) == 0) continue;
         LeftRun run{row.whole(0), row.text(1), 0, row.text(3), m_runs.size()};
+        run.named = row.whole(4) != 0;
         bool sound = true;
         Statement tail = database.prepare("SELECT data FROM tails WHERE run = ?1 AND metric = ?2 "
                                           "UNION ALL SELECT data FROM chunks WHERE id = (SELECT "

@@ -20,6 +20,7 @@ struct LeftRun {
     std::string origin{};                 ///< see RunInfo::origin
     size_t place = 0;                     ///< among the runs of its session that have steps
     std::optional<int64_t> goesOnAfter{}; ///< the step of its checkpoint; nothing without one
+    bool named = false;                   ///< its user gave it the name
     bool saved = false;                   ///< all its steps lie in a folder or in another run, too
 };
 

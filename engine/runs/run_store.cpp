@@ -74,6 +74,13 @@ void RunStore::rename(RunId id, const std::string& name) {
     ++m_changes;
 }
 
+void RunStore::markNamed(RunId id) {
+    Entry* const found = entry(id);
+    if (!found || found->named) return;
+    found->named = true;
+    ++m_changes;
+}
+
 void RunStore::setVisible(RunId id, bool visible) {
     Entry* const found = entry(id);
     if (!found || found->visible == visible) return;
@@ -133,14 +140,7 @@ std::vector<std::vector<std::string>> RunStore::differences(const SettingName& n
     std::vector<const RunConfig*> configs;
     for (const Entry& each : m_entries)
         configs.push_back(&each.run->info().config);
-    std::vector<std::vector<std::string>> texts = settingDifferences(configs, name);
-    for (size_t i = 0; i < texts.size() && texts.size() > 1; ++i) {
-        // settings that are the same now may have differed before an edit
-        const size_t edits = m_entries[i].run->info().recorded.edits.size();
-        if (edits > 0)
-            texts[i].push_back(std::to_string(edits) + (edits == 1 ? " live edit" : " live edits"));
-    }
-    return texts;
+    return settingDifferences(configs, name);
 }
 
 std::string RunStore::takeName(const std::string& wanted) {

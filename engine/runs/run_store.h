@@ -26,7 +26,7 @@ public:
     struct Entry {
         RunId id = RunId::None;
         std::string name;   ///< no two entries have the same
-        bool named = false; ///< by the user, see rename()
+        bool named = false; ///< by the user, see rename() and markNamed()
         bool visible = true;
         int color = 0; ///< an index: the smallest that no other entry had when this one was added
         std::shared_ptr<const Run> run;
@@ -39,6 +39,8 @@ public:
     /// no run is current.
     void remove(RunId);
     void rename(RunId, const std::string& name);
+    /// Notes that the user gave the name that a run was added with, in an earlier session.
+    void markNamed(RunId);
     void setVisible(RunId, bool visible);
     /// Moves an entry to the place `index`, or to the end when `index` is larger.
     void move(RunId, size_t index);
@@ -59,6 +61,7 @@ public:
     uint64_t changes() const { return m_changes; }
 
     /// Returns, by entry, the settings in which a run differs from others: "lr 0.01", "seed 2".
+    /// They are those of now, whatever a run had before a live edit.
     /// What tells it from the runs that are most like it comes first, see settingDifferences().
     std::vector<std::vector<std::string>> differences(const SettingName& = shortKey) const;
 

@@ -8,19 +8,19 @@ inline constexpr const char* kSessionEnding = ".session";
 
 /// In `runs`, rowid is the `run` of the other tables; no run gets that of one that was forgotten,
 /// whose checkpoint somebody may still ask for. `origin` is RunInfo::origin; sessions of earlier
-/// versions have no such column. `metric` is a column name. The chunks of forks are
-/// stored once, and each lane names them. Among the chunks lie the spans that the program made of
-/// many chunks when memory ran short, see ColumnNode; nothing else reads them. `checkpoints` has
-/// the newest checkpoint of each run; sessions of earlier versions have no such table. `galleries`
-/// goes by place, see LanePictures; earlier versions lack it, too. `kept` has a row where the user
-/// chose to keep the session, see LeftSession::wasKept(); it may be missing as well. So may
-/// `saved`, which has how many steps of a run lie elsewhere, see SessionStore::setSaved().
-/// `event_kinds` names the kinds of `events`; where it is missing, they are the numbers of
-/// EventKind. `tails` has the values behind the last full chunk. Blobs are in this machine's byte
-/// order; see ChunkValues::packed().
+/// versions have no such column, nor `named`, which is 1 where the user gave the name. `metric` is
+/// a column name. The chunks of forks are stored once, and each lane names them. Among the chunks
+/// lie the spans that the program made of many chunks when memory ran short, see ColumnNode;
+/// nothing else reads them. `checkpoints` has the newest checkpoint of each run; sessions of
+/// earlier versions have no such table. `galleries` goes by place, see LanePictures; earlier
+/// versions lack it, too. `kept` has a row where the user chose to keep the session, see
+/// LeftSession::wasKept(); it may be missing as well. So may `saved`, which has how many steps of a
+/// run lie elsewhere, see SessionStore::setSaved(). `event_kinds` names the kinds of `events`;
+/// where it is missing, they are the numbers of EventKind. `tails` has the values behind the last
+/// full chunk. Blobs are in this machine's byte order; see ChunkValues::packed().
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,
-                  summary TEXT, steps INTEGER, target BLOB, origin TEXT);
+                  summary TEXT, steps INTEGER, target BLOB, origin TEXT, named INTEGER);
 CREATE TABLE chunks(id INTEGER PRIMARY KEY, data BLOB);
 CREATE TABLE columns(run INTEGER, lane INTEGER, metric TEXT, place INTEGER, chunk INTEGER,
                      PRIMARY KEY(run, lane, metric, place)) WITHOUT ROWID;

@@ -36,20 +36,25 @@ constexpr auto kBetweenLarge = 2s;
 constexpr auto kBetweenTries = 5s; ///< after a failure
 constexpr auto kBetweenWatches = 10ms;
 
+struct RunName {
+    std::string text;
+    SessionStore::NamedBy by;
+};
+
 /// A run, and how much of it is on disk.
 struct Watched {
     std::shared_ptr<const Run> run;
-    std::string name;
+    RunName name;
     SessionStore::Whole whole = SessionStore::Whole::Yes;
     int64_t key = 0;
     uint64_t version = ~uint64_t{0};
-    std::shared_ptr<const RunInfo> info; ///< the one that is on disk, like the pictures
-    std::shared_ptr<const LanePictures> pictures;
-    std::vector<size_t> chunks; ///< the number written, by lane and metric
-    std::vector<int64_t> tails; ///< the last steps of the tails
+    std::shared_ptr<const RunInfo> info{}; ///< the one that is on disk, like the pictures
+    std::shared_ptr<const LanePictures> pictures{};
+    std::vector<size_t> chunks{}; ///< the number written, by lane and metric
+    std::vector<int64_t> tails{}; ///< the last steps of the tails
     size_t events = 0;
     int64_t gradientStep = -1;
-    std::shared_ptr<const RunCheckpoint> checkpoint; ///< the one that is on disk
+    std::shared_ptr<const RunCheckpoint> checkpoint{}; ///< the one that is on disk
     int64_t saved = 0, markedSaved = 0; ///< steps, see setSaved(): as told, and on disk
     Clock::time_point large{};
     uint64_t largeVersion = ~uint64_t{0}; ///< the version of what is written less often
@@ -89,21 +94,14 @@ public:
         removeDiscarded();
     }
 
-    void watch(std::shared_ptr<const Run> run, const std::string& name, Whole whole) {
+    void watch(std::shared_ptr<const Run> run, RunName name, Whole whole) {
         const std::lock_guard lock(m_mutex);
-        Watched watched;
-        watched.run = std::move(run);
-        watched.name = name;
-        watched.whole = whole;
-        m_coming.push_back(std::move(watched));
+        m_coming.push_back({std::move(run), std::move(name), whole});
     }
-    void complete(const Run* run) {
+    /// Gives a run a name; without one, it is whole now.
+    void change(const Run* run, std::optional<RunName> name) {
         const std::lock_guard lock(m_mutex);
-        m_changed.emplace_back(run, std::nullopt);
-    }
-    void rename(const Run* run, const std::string& name) {
-        const std::lock_guard lock(m_mutex);
-        m_changed.emplace_back(run, name);
+        m_changed.emplace_back(run, std::move(name));
     }
     void forget(const Run* run) {
         const std::lock_guard lock(m_mutex);
@@ -190,11 +188,10 @@ private:
     std::condition_variable_any m_wake, m_flushed;
     std::vector<Watched> m_coming;
     std::vector<const Run*> m_going;
-    /// Runs with their new names; without one, a run that is whole now.
-    std::vector<std::pair<const Run*, std::optional<std::string>>> m_changed;
-    SavedSteps m_saved;               ///< see setSaved()
-    uint64_t m_asked = 0, m_done = 0; ///< flushes
-    uint64_t m_written = 0;           ///< the last flush that succeeded
+    std::vector<std::pair<const Run*, std::optional<RunName>>> m_changed; ///< see change()
+    SavedSteps m_saved;                                                   ///< see setSaved()
+    uint64_t m_asked = 0, m_done = 0;                                     ///< flushes
+    uint64_t m_written = 0; ///< the last flush that succeeded
     Message m_problem;
     bool m_noMemory = false; ///< the last turn lacked memory
     Message m_memoryProblem; ///< made in advance, while there is memory
@@ -393,7 +390,7 @@ void SessionStore::Writer::write(Watched& watched, bool all) {
 
 void SessionStore::Writer::begin(Watched& watched, const RunSnapshot& now) {
     m_database.prepare("INSERT INTO runs(name, preset, target, origin) VALUES(?1, ?2, ?3, ?4)")
-        .bind(1, watched.name)
+        .bind(1, watched.name.text)
         .bind(2, now.info().preset)
         .bind(3, packed(now.target()))
         .bind(4, now.info().origin)
@@ -409,13 +406,14 @@ void SessionStore::Writer::writeInfo(Watched& watched, const RunSnapshot& now) {
         totals.push_back(now.totals(lane));
     const std::vector<double> noTimes(totals.size());
     m_database
-        .prepare("UPDATE runs SET name = ?5, experiment = ?2, summary = ?3, steps = ?4 "
-                 "WHERE id = ?1")
+        .prepare("UPDATE runs SET name = ?5, named = ?6, experiment = ?2, summary = ?3, "
+                 "steps = ?4 WHERE id = ?1")
         .bind(1, watched.key)
         .bind(2, configText(now.info().recorded))
         .bind(3, summaryText(now.info(), now.lanes(), totals, noTimes))
         .bind(4, now.step())
-        .bind(5, watched.name)
+        .bind(5, watched.name.text)
+        .bind(6, int64_t{watched.name.by == NamedBy::User})
         .run();
     watched.info = now.sharedInfo();
 }
@@ -486,8 +484,7 @@ void SessionStore::Writer::writeEvents(Watched& watched, const RunSnapshot& now)
         const Event& event = now.events()[next];
         if (event.kind == EventKind::Other) addKind(event.otherKind);
         insert.bind(1, watched.key).bind(2, static_cast<int64_t>(next));
-        insert.bind(3, kindNameOf(event)).bind(4, event.step);
-        insert.bind(5, int64_t{event.lane});
+        insert.bind(3, kindNameOf(event)).bind(4, event.step).bind(5, int64_t{event.lane});
         insert.bind(6, double{event.scaleBefore}).bind(7, double{event.scaleAfter});
         insert.bind(8, event.tensor).bind(9, event.text.english()).run();
     }
@@ -579,11 +576,14 @@ void SessionStore::Writer::dropOver(size_t budget) {
 SessionStore::SessionStore(SessionOptions options)
     : m_writer(std::make_unique<Writer>(std::move(options))) {}
 SessionStore::~SessionStore() = default;
-void SessionStore::watch(std::shared_ptr<const Run> run, const std::string& name, Whole whole) {
-    m_writer->watch(std::move(run), name, whole);
+void SessionStore::watch(std::shared_ptr<const Run> run, const std::string& name, Whole whole,
+                         NamedBy by) {
+    m_writer->watch(std::move(run), {name, by}, whole);
 }
-void SessionStore::complete(const Run* run) { m_writer->complete(run); }
-void SessionStore::rename(const Run* run, const std::string& name) { m_writer->rename(run, name); }
+void SessionStore::complete(const Run* run) { m_writer->change(run, std::nullopt); }
+void SessionStore::rename(const Run* run, const std::string& name, NamedBy by) {
+    m_writer->change(run, RunName{name, by});
+}
 void SessionStore::forget(const Run* run) { m_writer->forget(run); }
 bool SessionStore::flush(std::chrono::milliseconds patience) { return m_writer->flush(patience); }
 uint64_t SessionStore::askToWrite() { return m_writer->ask(); }

@@ -39,11 +39,13 @@ public:
     SessionStore& operator=(const SessionStore&) = delete;
 
     enum class Whole : bool { No, Yes };
+    enum class NamedBy : bool { Program, User };
     /// Stores a run from now on. `preset`: see RunInfo. One that is not whole yet, because it is
     /// being read from somewhere else, is nothing to be left behind before it is completed.
-    void watch(std::shared_ptr<const Run>, const std::string& name, Whole = Whole::Yes);
+    void watch(std::shared_ptr<const Run>, const std::string& name, Whole = Whole::Yes,
+               NamedBy = NamedBy::Program);
     void complete(const Run*);
-    void rename(const Run*, const std::string& name);
+    void rename(const Run*, const std::string& name, NamedBy = NamedBy::User);
     void forget(const Run*);
     /// Waits until everything that is there now is on disk and returns true, also when there is a
     /// problem() and it is not. Returns false when the thread that writes has computed next to
@@ -78,5 +80,9 @@ private:
     class Writer;
     std::unique_ptr<Writer> m_writer;
 };
+
+inline SessionStore::NamedBy namedBy(bool user) {
+    return user ? SessionStore::NamedBy::User : SessionStore::NamedBy::Program;
+}
 
 } // namespace halfscope

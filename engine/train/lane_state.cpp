@@ -2,9 +2,11 @@
 #include "engine/train/lane_state.h"
 
 #include "engine/core/error.h"
+#include "engine/scaler/grad_scaler.h"
 #include "engine/train/initial_weights.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace halfscope {
 
@@ -30,6 +32,14 @@ void check(const Node& node, const std::string& name, const TypedBytes& values) 
 }
 
 } // namespace
+
+float nextScaleOf(const LaneState& state) {
+    const auto found = state.states.find("scaler");
+    ScalerSlots slots{};
+    if (found == state.states.end() || found->second.bytes.size() != sizeof(slots)) return 1;
+    std::memcpy(slots.data(), found->second.bytes.data(), sizeof(slots));
+    return static_cast<float>(slots[kScaleSlot]);
+}
 
 StateValues downloadStates(Executor& executor, const Graph& graph, WhichStates which) {
     StateValues states;

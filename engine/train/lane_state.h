@@ -71,6 +71,9 @@ struct LaneState {
     bool operator==(const LaneState&) const = default;
 };
 
+/// Returns the loss scale of the step after the state; 1 for a lane that does not scale its loss.
+float nextScaleOf(const LaneState&);
+
 enum class WhichStates : uint8_t {
     All,
     Written, ///< those that the step changes; putting them back undoes a run

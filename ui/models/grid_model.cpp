@@ -33,6 +33,16 @@ QString settingIn(const SettingGrid& grid, size_t cell, size_t sweep) {
         .arg(nameOfSetting(grid, sweep), valueIn(grid, cell, sweep));
 }
 
+QString bestBy(Criterion criterion) {
+    switch (criterion) {
+    case Criterion::Accuracy: return GridModel::tr("best accuracy");
+    case Criterion::ValidationLoss: return GridModel::tr("best validation loss");
+    case Criterion::Loss: return GridModel::tr("best loss");
+    case Criterion::Skipped: break;
+    }
+    return GridModel::tr("fewest skipped steps");
+}
+
 } // namespace
 
 void GridModel::begin(SettingGrid grid) {
@@ -210,15 +220,10 @@ QString GridModel::starReason() const {
                   : each == Criterion::ValidationLoss ? tr("validation loss")
                   : each == Criterion::Loss           ? tr("loss")
                                                       : tr("skipped steps"));
-    if (!m_win.by)
-        return tr("the first of %1 cells with equal %2").arg(contenders, listedTags(equal));
-    QString reason;
-    switch (*m_win.by) {
-    case Criterion::Accuracy: reason = tr("best accuracy"); break;
-    case Criterion::ValidationLoss: reason = tr("best validation loss"); break;
-    case Criterion::Loss: reason = tr("best loss"); break;
-    case Criterion::Skipped: reason = tr("fewest skipped steps"); break;
-    }
+    if (!m_win.by) // of what is equal, the first set these cells apart from all others
+        return tr("%1; the first of %2 cells with equal %3")
+            .arg(bestBy(m_win.equal.front()), contenders, listedTags(equal));
+    QString reason = bestBy(*m_win.by);
     if (!equal.isEmpty())
         reason = tr("%1 of %2 cells with equal %3").arg(reason, contenders, listedTags(equal));
     const QString own = textOf(*m_best, deciding());

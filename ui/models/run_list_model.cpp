@@ -1,6 +1,7 @@
 // Rows of the store, and their texts.
 #include "ui/models/run_list_model.h"
 
+#include "ui/models/edit_differences.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
@@ -124,10 +125,16 @@ void RunListModel::takeDifferences() {
     }
     if (same) return;
     const auto differences = m_store.differences(nameInTitles);
+    std::vector<const RunInfo*> infos;
+    for (const Row& row : m_rows)
+        infos.push_back(row.info.get());
+    // settings that are the same now may have differed before an edit
+    const std::vector<QStringList> edits = editDifferences(infos);
     for (size_t i = 0; i < m_rows.size(); ++i) {
         QStringList shown;
         for (const std::string& each : differences[i])
             shown << safeText(each, kMostMessage);
+        shown << edits[i];
         Row& row = m_rows[i];
         if (std::exchange(row.differences, shown) != shown) row.told = false;
     }

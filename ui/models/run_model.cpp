@@ -122,9 +122,10 @@ bool LaneStatus::fellFromItsBest() const {
     return accuracy && best && best->value - *accuracy >= kClearly;
 }
 
-void RunModel::setRun(std::shared_ptr<const Run> run) {
+void RunModel::setRun(std::shared_ptr<const Run> run, RunStart start) {
     beginResetModel();
     m_run = std::move(run);
+    m_start = std::move(start);
     m_lanes.clear();
     m_told = 0;
     m_seen = 0;
@@ -137,7 +138,7 @@ bool RunModel::refresh() {
     if (!m_run || m_seen == m_run->version() + 1) return false;
     m_seen = m_run->version() + 1; // so that 0 means that the run was not looked at
     if (m_run->lanes().size() != m_lanes.size()) {
-        setRun(m_run); // a lane was forked
+        setRun(m_run, m_start); // a lane was forked
         return true;
     }
     const QStringList titles = laneTitlesOf(m_run->now());
@@ -163,10 +164,13 @@ void RunModel::update(int index, Lane& lane) {
     status.skips = totals.skips();
     const LaneConfig* own = laneConfigOf(run.info().config, index);
     status.config = own ? std::optional(*own) : std::nullopt;
-    status.scaleAfter = totals.scaleAfter();
+    const bool starts = status.last.step == 0 && static_cast<size_t>(index) < m_start.scales.size();
+    const int64_t step = starts ? m_start.step : status.last.step;
+    status.knowsScale = step > 0;
+    status.scaleAfter = starts ? m_start.scales[static_cast<size_t>(index)] : totals.scaleAfter();
     if (laneScales(run.info().config, index))
         status.scaleAfter =
-            scaleSetAfter(status.last.step, run.info().recorded, index).value_or(status.scaleAfter);
+            scaleSetAfter(step, run.info().recorded, index).value_or(status.scaleAfter);
     status.accuracy = totals.accuracy();
     status.validationLoss = totals.validationLoss();
     status.validationError = totals.validationError();
@@ -229,6 +233,11 @@ int64_t RunModel::step() const {
 
 QString RunModel::epochText() const {
     return m_run ? halfscope::epochText(m_run->now()) : QString();
+}
+
+bool RunModel::knowsScales() const {
+    return std::any_of(m_lanes.begin(), m_lanes.end(),
+                       [](const Lane& each) { return each.status.knowsScale; });
 }
 
 int64_t RunModel::smallBatch() const {

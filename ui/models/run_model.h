@@ -33,6 +33,7 @@ struct LaneStatus {
     int64_t growthInterval = 0; ///< 0 when the lane has no dynamic scaler
     double stepsPerSecond = 0;  ///< see StepRate; of a run that is over, see wholeRateOf()
     float scaleAfter = 1;       ///< the loss scale that the next step uses
+    bool knowsScale = false;    ///< whether that is known: not before the first step
     QString lastEvent;          ///< as a sentence
     QString lastBrief;          ///< briefly: "Step 9: Overflow, scale halved"
     int64_t lastEventStep = 0;
@@ -89,6 +90,12 @@ struct LaneStatus {
     }
 };
 
+/// What the checkpoint that a run goes on from tells, also where none of its rows is there.
+struct RunStart {
+    int64_t step = 0;
+    std::vector<float> scales{}; ///< of the next step, by lane
+};
+
 class RunModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -108,7 +115,7 @@ public:
     explicit RunModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
     /// Sets the run whose lanes are shown. Null: no lanes.
-    void setRun(std::shared_ptr<const Run>);
+    void setRun(std::shared_ptr<const Run>, RunStart = {});
     const std::shared_ptr<const Run>& run() const { return m_run; }
     /// Takes what came since the last call; returns whether there was anything.
     bool refresh();
@@ -130,6 +137,8 @@ public:
     QStringList summaries() const;
     /// Says what the medians in them are; empty where they have none.
     QString medianNote() const;
+    /// Whether the next loss scale of a lane is known.
+    bool knowsScales() const;
     /// Returns the run's epoch and batch, see run_facts.h.
     QString epochText() const;
     QString longestEpochText() const;
@@ -137,6 +146,8 @@ public:
     double secondsPerStep() const;
     /// Whether a pace of so many steps a second makes the lanes wait between steps; 0: no limit.
     bool waitsAt(double pace) const { return pace > 0 && pace * secondsPerStep() < 1; }
+    /// Whether the lanes wait at the pace of setPace().
+    bool waits() const { return waitsAt(m_pace); }
     /// Sets the pace at which the run is or was trained, see paceOf(); 0: no limit.
     void setPace(double pace) { m_pace = pace; }
     /// Whether steps come so slowly that figures of each of them can be read.
@@ -147,7 +158,7 @@ public:
     bool isOver() const { return m_over; }
     /// Whether the speeds of lanes may be compared at that pace: a step after a wait finds cold
     /// caches, those of fast lanes above all. Whoever shows speeds asks this.
-    bool comparesSpeeds() const { return lanes() < 2 || !waitsAt(m_pace); }
+    bool comparesSpeeds() const { return lanes() < 2 || !waits(); }
     /// Returns the speed of lane `of` relative to lane `over`; 0 when unknown.
     double speedRatio(int of = 1, int over = 0) const;
 
@@ -182,6 +193,7 @@ private:
     static void remember(LaneStatus&, const Event&);
 
     std::shared_ptr<const Run> m_run;
+    RunStart m_start;
     uint64_t m_seen = 0; ///< the run's version + 1 at the last look; 0: none
     size_t m_told = 0;   ///< how many of its events were taken
     std::vector<Lane> m_lanes;

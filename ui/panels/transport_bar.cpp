@@ -353,8 +353,7 @@ void TransportBar::writeSpeeds(const RunModel& run) {
             texts.ratio =
                 tr("%1/%2 ×%3")
                     .arg(laneLetter(other), laneLetter(base), locale.toString(times, 'f', 2));
-        // the plot's heading has another speed, that at the end
-        if (run.isOver() && !texts.pair.isEmpty()) texts.note = tr("median of the run");
+        if (!texts.pair.isEmpty()) texts.note = noteOn(run);
         writeForms(std::move(texts));
     } else {
         m_speedForms = {tr("Throughput: not comparable at this pace"),
@@ -363,6 +362,13 @@ void TransportBar::writeSpeeds(const RunModel& run) {
     const QString longest = plainText(m_speedForms.front()).replace(u'\n', u' ');
     m_speeds->setAccessibleName(comparable ? tr("Throughput: %1").arg(longest) : longest);
     showSpeeds();
+}
+
+/// Says what the speeds are where they are not those at which the run trains now.
+QString TransportBar::noteOn(const RunModel& run) {
+    if (run.waits()) return tr("without the waits"); // of one lane
+    // the plot's heading has another speed, that at the end
+    return run.isOver() ? tr("median of the run") : QString();
 }
 
 /// Writes the speeds of all lanes and, where there is no room for them, those of the two that are
@@ -399,6 +405,9 @@ QString TransportBar::speedsTip(const RunModel& run, bool comparable) const {
         all << tr(
             "At this pace the lanes wait between steps. Each step then finds cold caches, so their "
             "speeds cannot be compared.");
+    else if (run.waits())
+        all << tr("At this pace the lane waits between steps, which does not count here. Each step "
+                  "then finds cold caches: at full speed the lane may be faster.");
     for (int i = 0; i < run.lanes() && comparable; ++i)
         if (const double speed = run.lane(i).stepsPerSecond; speed > 0)
             all << tr("%1: %2 steps/s")

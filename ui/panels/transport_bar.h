@@ -107,6 +107,7 @@ private:
     void writeSpeeds(const RunModel&);
     void writeForms(SpeedTexts);
     QString speedsTip(const RunModel&, bool comparable) const;
+    static QString noteOn(const RunModel&);
     void fillSpeedMenu();
     struct Pair {
         int base, other; ///< lanes

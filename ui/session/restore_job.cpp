@@ -71,7 +71,7 @@ bool RestoreJob::Work::restore(const LeftRun& left) {
     watch.goesOn = [&](double) {
         if (store && ++looks % kBetweenWrites == 0) {
             if (!std::exchange(watched, true))
-                store->watch(growing, left.name, SessionStore::Whole::No);
+                store->watch(growing, left.name, SessionStore::Whole::No, namedBy(left.named));
             store->flush();
         }
         return !isCancelled();
@@ -85,10 +85,7 @@ bool RestoreJob::Work::restore(const LeftRun& left) {
     }
     if (watched && run) store->complete(run.get());
     if (watched && !run) store->forget(growing.get());
-    if (run)
-        job.call([&](RestoreJob& waiting) {
-            emit waiting.read(run, QString::fromStdString(left.name), watched);
-        });
+    if (run) job.call([&](RestoreJob& waiting) { emit waiting.read(run, left, watched); });
     return run != nullptr;
 }
 

@@ -28,7 +28,7 @@ public:
 
 signals:
     /// `watched` tells whether the store holds the run already.
-    void read(const halfscope::RunPtr& run, const QString& name, bool watched);
+    void read(const halfscope::RunPtr& run, const halfscope::LeftRun& left, bool watched);
     /// `reason` says why runs are missing; it is empty when all were read.
     void finished(const halfscope::Message& reason);
 

@@ -164,7 +164,12 @@ void TrainingWorker::build(const ResetCommand& reset) {
         if (from.state) m_run->resume(*from.state);
         auto info = std::make_shared<SessionInfo>();
         info->run = m_number;
-        if (from.state) info->goesOnAfter = from.state->step;
+        m_keepsBest = from.state && from.state->keepsBest;
+        if (from.state) {
+            info->goesOnAfter = from.state->step;
+            for (const LaneState& lane : from.state->lanes)
+                info->scales.push_back(nextScaleOf(lane));
+        }
         info->ended = from.state && m_run->step() > 0 && m_run->finished();
         info->begun = from.run;
         info->config = m_run->config();
@@ -242,7 +247,7 @@ void TrainingWorker::save() {
     const Saving saving(*m_channel);
     try {
         if (asked.file) return saveLane(asked);
-        const ExperimentState state = m_run->state();
+        const ExperimentState state = stateOfRun();
         writeCheckpoint(asked.path, state, asked.program);
         tell(SavedNotice{asked.path, state.step});
     } catch (const ReportedError& error) { // a full disk, say: the training continues
@@ -372,6 +377,14 @@ void TrainingWorker::keepChange() {
     if (std::exchange(m_keptStep, -1) >= 0 && !busy()) keepState();
 }
 
+/// The run does not know that its best weights are kept: only the command line writes them, and
+/// goes on with that from this program's checkpoints.
+ExperimentState TrainingWorker::stateOfRun() {
+    ExperimentState state = m_run->state();
+    state.keepsBest = m_keepsBest;
+    return state;
+}
+
 void TrainingWorker::keepState() {
     if (!canTrain() || m_midway || m_run->step() == m_keptStep) return;
     const double start = secondsOf(Clock::now());
@@ -381,7 +394,7 @@ void TrainingWorker::keepState() {
     if (bytes == 0) return;
     ExperimentState state;
     try {
-        state = m_run->state();
+        state = stateOfRun();
     } catch (const std::bad_alloc&) { // the training continues without a checkpoint
         return;
     }

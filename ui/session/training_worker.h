@@ -65,6 +65,7 @@ private:
     void showPicture();
     /// Publishes a checkpoint, so that it is kept with the run.
     void keepState();
+    ExperimentState stateOfRun();
     void keepLast();
     void tellTooLarge(size_t bytes);
     void keepChange();
@@ -98,6 +99,7 @@ private:
     std::chrono::steady_clock::time_point m_nextPicture{};
     double m_pictureSeconds = 0;     ///< what the last picture took
     int64_t m_keptStep = -1;         ///< of the last checkpoint
+    bool m_keepsBest = false;        ///< see ExperimentState
     size_t m_toldBytes = 0;          ///< size of the networks last told to be too large to keep
     CheckpointPace m_checkpoints{0}; ///< for this run, as is m_counts
     GradientPace m_counts;

@@ -113,6 +113,11 @@ void Figures::showStrip() {
                                m_at ? QString() : m_parts.transport->speedRatio());
 }
 
+void Figures::showSpeeds() {
+    m_parts.transport->setFigures(m_models.run);
+    showStrip();
+}
+
 /// Shows at most five times a second: figures that change 30 times a second cannot be read, and
 /// laying them out costs as much as the plots. Steps that come slowly are shown each: plots and
 /// pictures show them at once, and two numbers of steps side by side would look like a mistake.

@@ -26,6 +26,8 @@ public:
     void forget(int64_t begin = 0);
     /// Tells that there is something new to show.
     void changed() { m_new = true; }
+    /// Shows speeds that have changed, and leaves the headline as it is.
+    void showSpeeds();
     /// Makes the newest of the run's events from `first` on the news.
     void tell(const GrowingList<Event>::View&, size_t first);
     /// Makes an event of the run the news as long as the plots point at its step, whatever else

@@ -360,7 +360,7 @@ FrameLoop::Done MainWindow::draw() {
     m_models.run.setPace(over && run && run->step() > 0 ? trainedPace(run) : pace);
     // otherwise the headline may invite to go on, or say what failed, and must stay
     const bool sumsUp = m_shown->showsSaved() || state == SessionState::Finished;
-    if (m_models.run.setOver(over) && sumsUp) m_figures->changed();
+    if (m_models.run.setOver(over)) sumsUp ? m_figures->changed() : m_figures->showSpeeds();
     m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
     m_parts.plots->setComparable(m_models.run.comparesSpeeds());
     const bool drawn = m_parts.plots->refresh();

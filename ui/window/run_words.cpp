@@ -143,6 +143,16 @@ QString RunWords::state(const State& state, const QString& saved) {
     return saved.isEmpty() ? failed : tr("%1 %2").arg(saved, failed);
 }
 
+QString RunWords::scaleObstacle(const State& state, bool saved, bool known) {
+    if (!saved && state.session == SessionState::Failed)
+        return tr("No loss scale can be set after an error, until a run goes on.");
+    if (!saved) return known ? QString() : tr("Train a step first (Play)");
+    if (state.recorded) return tr("This training was recorded elsewhere and cannot go on here");
+    if (state.session == SessionState::Finished) return tr("This run has ended: continue it first");
+    return state.goesOnAfter ? tr("Continue this run first (Play)")
+                             : tr("Train this run again first (Play)");
+}
+
 QString RunWords::briefState(SessionState state, double pace, bool waits) {
     const QString figure = QLocale().toString(pace, 'g', 4);
     const bool known = waits || state != SessionState::Running;
@@ -268,12 +278,6 @@ QString RunWords::noGradients(const State& state, bool midway, int64_t next) {
     return tr("Paused in the middle of step %1. Press Step (.) to complete it and to count its "
               "gradients.")
         .arg(QLocale().toString(static_cast<qlonglong>(next)));
-}
-
-QString RunWords::noScale(SessionState state) {
-    return state == SessionState::Failed
-               ? tr("No loss scale can be set after an error, until a run goes on.")
-               : QString();
 }
 
 QString RunWords::recordedLayers() {

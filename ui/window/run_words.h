@@ -44,6 +44,9 @@ public:
                               const Message& problem);
     /// Says that the training is over; empty as long as it is not, and before a first row.
     static QString over(const State&);
+    /// Says what to do before a loss scale can be set; empty when nothing hinders. `saved`: a saved
+    /// run is shown; `known`: the next scale is.
+    static QString scaleObstacle(const State&, bool saved, bool known);
     /// Returns the sentence for the status bar. `saved` is what savedRun() returned, or empty.
     static QString state(const State&, const QString& saved);
     /// Says the same in a word or two, with the pace: "paused, 5 steps/s". A pace of 0 means no
@@ -66,8 +69,6 @@ public:
     /// Says why there are no gradients to look at, and when they come. `midway` tells that the
     /// training rests in the middle of step `next`.
     static QString noGradients(const State&, bool midway, int64_t next);
-    /// Says why no loss scale can be set; empty where one can.
-    static QString noScale(SessionState);
     /// Says why a recorded run has no gradients by layer, and which gradients it may have.
     static QString recordedLayers();
     /// Says what to do with the program for PyTorch that was copied, and what it needs.

@@ -219,13 +219,15 @@ void SessionKeeper::watchRuns() {
     std::map<const Run*, Watched> watched;
     for (const RunStore::Entry& entry : m_models.store.entries()) {
         if (!entry.run->info().folder.empty() || !hasStore()) continue;
-        watched[entry.run.get()] = {entry.run, entry.name};
+        watched[entry.run.get()] = {entry.run, entry.name, entry.named};
         const auto known = m_watched.find(entry.run.get());
-        if (known != m_watched.end() && known->second.name == entry.name) continue;
+        if (known != m_watched.end() && known->second.name == entry.name &&
+            known->second.named == entry.named)
+            continue;
         if (known == m_watched.end())
-            m_store->watch(entry.run, entry.name);
+            m_store->watch(entry.run, entry.name, SessionStore::Whole::Yes, namedBy(entry.named));
         else
-            m_store->rename(entry.run.get(), entry.name);
+            m_store->rename(entry.run.get(), entry.name, namedBy(entry.named));
         m_store->askToWrite(); // at once: what is shown a second before a crash must be there
     }
     const auto before = std::exchange(m_watched, std::move(watched));
@@ -477,10 +479,11 @@ void SessionKeeper::restoreNext() {
         });
     m_job = std::make_unique<RestoreJob>(m_left.front(), stored ? m_store : nullptr);
     connect(m_job.get(), &RestoreJob::read, this,
-            [this](const RunPtr& run, const QString& name, bool watched) {
+            [this](const RunPtr& run, const LeftRun& left, bool watched) {
                 if (!m_job) return; // it was on its way when the window gave up restoring
-                if (watched) m_watched[run.get()] = {run, name.toStdString()};
-                m_newest = m_shown.adopt(run, name);
+                if (watched) m_watched[run.get()] = {run, left.name, left.named};
+                m_newest = m_shown.adopt(run, QString::fromStdString(left.name));
+                if (left.named) m_models.store.markNamed(m_newest);
                 if (m_shows == m_place++) m_back = m_newest;
                 ++m_restored;
             });

@@ -118,6 +118,7 @@ private:
     struct Watched {
         std::shared_ptr<const Run> run;
         std::string name; ///< as the store was told
+        bool named;       ///< by the user, likewise
     };
     std::map<const Run*, Watched> m_watched;
     uint64_t m_changes = ~uint64_t{0}; ///< the list's counter at the last look

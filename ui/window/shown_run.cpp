@@ -303,7 +303,9 @@ void ShownRun::show(Shown next) {
     }
     m_models.store.setCurrent(m_shown.id);
     const RunPtr& run = m_shown.run;
-    m_models.run.setRun(run);
+    const auto& built = m_controller.info();
+    const int64_t begin = built && run == m_current ? built->goesOnAfter.value_or(0) : 0;
+    m_models.run.setRun(run, begin > 0 ? RunStart{begin, built->scales} : RunStart());
     m_models.events.setRun(run);
     m_parts.plots->setRun(run);
     updateOverlays();
@@ -314,8 +316,6 @@ void ShownRun::show(Shown next) {
     showDevice();
     updateCards();
     m_parts.borders->divideCentre();
-    const auto& built = m_controller.info();
-    const int64_t begin = built && run == m_current ? built->goesOnAfter.value_or(0) : 0;
     m_parts.transport->setBegin(begin);
     m_parts.transport->setFigures(m_models.run);
     m_figures.forget(begin);
@@ -466,6 +466,7 @@ void ShownRun::showHeld() {
         held.push_back({heldScale(lane), atLeast});
     }
     m_parts.scaler->hold(std::move(held));
+    m_parts.scaler->setScaleObstacle(scaleObstacle());
     m_parts.scaler->refresh(m_models.run);
 }
 
@@ -560,7 +561,7 @@ void ShownRun::showState() {
     m_models.config.setUntrained(m_controller.untrained());
     m_parts.transport->setState(stateNow().session, m_controller.playWaits(), nextStop(), start());
     m_parts.plots->setResting(state != SessionState::Running);
-    m_parts.scaler->setObstacle(RunWords::noScale(state));
+    m_parts.scaler->setScaleObstacle(scaleObstacle());
     emit stirred();
     const bool finished = state == SessionState::Finished, ready = state == SessionState::Ready;
     if (m_current && m_controller.outcome() != m_current->info().outcome) updateCurrent();

@@ -129,6 +129,10 @@ public:
         const SessionInfoPtr& built = m_controller.info();
         return showsSaved() && built && !built->goesOnAfter;
     }
+    /// Says why no loss scale can be set, see RunWords.
+    QString scaleObstacle() const {
+        return RunWords::scaleObstacle(stateNow(), showsSaved(), m_models.run.knowsScales());
+    }
     /// Says why stepped() has no gradients by layer, as long as it has none.
     QString noLayers() const;
     bool reads() const { return m_savedJob != nullptr; }

@@ -167,6 +167,11 @@ void WindowFiles::show(const OpenedFile& opened) {
                           opened.begun ? opened.begun->now().checkpoint() : nullptr);
         if (!opened.problem.empty()) m_parts.banner->showText(translated(opened.problem));
     }
+    if (!opened.from || !opened.from->keepsBest || !m_parts.banner->isHidden()) return;
+    m_news = tr("This run keeps the weights of its best validations (--keep-best). The window does "
+                "not write them; halfscope-cli does, from the next better validation on, when it "
+                "continues the run.");
+    m_parts.banner->showNotice(m_news);
 }
 
 /// Lists the runs and shows the last one, of which the state tells; the banner tells of all.

@@ -236,9 +236,9 @@ void WindowMenus::fillScales(QMenu& menu) {
             });
         }
         if (!menu.isEmpty()) return;
-        const bool none = m_models.run.step() > 0;
-        menu.addAction(none ? tr("No lane scales its loss") : tr("Train a step first (Play)"))
-            ->setEnabled(false);
+        const QString obstacle = m_shown.scaleObstacle();
+        const bool none = !m_parts.scaler->scales() || obstacle.isEmpty();
+        menu.addAction(none ? tr("No lane scales its loss") : obstacle)->setEnabled(false);
     });
 }
 

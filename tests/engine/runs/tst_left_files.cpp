@@ -41,7 +41,8 @@ private slots:
     void copiesAreNoMoreRuns();
     void savedRunsAreLeftOut();
     void removedRunsMayHaveTheStepsOfSavedOnes();
-    void earlierVersionsKnowNoOrigins();
+    void earlierVersionsHaveFewerColumns();
+    void whoGaveTheNameIsStored();
     void whatCannotBeReadIsNamed_data();
     void whatCannotBeReadIsNamed();
     void locksAloneGo();
@@ -441,20 +442,44 @@ void TestLeftFiles::removedRunsMayHaveTheStepsOfSavedOnes() {
     QCOMPARE(names(), Names{"one"});
 }
 
-void TestLeftFiles::earlierVersionsKnowNoOrigins() {
+void TestLeftFiles::earlierVersionsHaveFewerColumns() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();
     std::string path;
     {
         SessionStore store({sessions});
-        store.watch(madeRun(9000), "one");
+        store.watch(madeRun(9000), "one", SessionStore::Whole::Yes, SessionStore::NamedBy::User);
         store.flush();
         path = store.path();
     }
-    Database(path, Database::Access::Create).run("ALTER TABLE runs DROP COLUMN origin");
+    for (const char* column : {"origin", "named"})
+        Database(path, Database::Access::Create)
+            .run(("ALTER TABLE runs DROP COLUMN " + std::string(column)).c_str());
     const std::vector<LeftSession> left = leftSessions(sessions);
     QCOMPARE(left.size(), size_t{1});
+    QVERIFY(!left[0].runs().at(0).named);
     QVERIFY(left[0].read(left[0].runs().at(0)) != nullptr);
+}
+
+void TestLeftFiles::whoGaveTheNameIsStored() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(100), "one");
+        const std::shared_ptr<Run> two = madeRun(200);
+        store.watch(two, "two");
+        store.flush();
+        store.rename(two.get(), "mine");
+        store.watch(madeRun(300), "kept", SessionStore::Whole::Yes, SessionStore::NamedBy::User);
+        store.flush();
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    const std::vector<LeftRun>& runs = left[0].runs();
+    QCOMPARE(runs.size(), size_t{3});
+    QVERIFY(!runs[0].named && runs[1].named && runs[2].named);
+    QCOMPARE(runs[1].name, std::string("mine"));
 }
 
 void TestLeftFiles::whatCannotBeReadIsNamed_data() {

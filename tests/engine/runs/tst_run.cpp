@@ -546,14 +546,6 @@ void TestRun::storeKeepsRuns() {
     QCOMPARE(store.get(d)->step(), int64_t{3});
     QCOMPARE(store.differences().size(), size_t{3});
     QVERIFY(store.differences()[0].empty());
-    RunBatch edited; // its settings equal those of the others now
-    edited.info = store.get(a)->info();
-    edited.info->recorded.edits.push_back({5, -1, "optimizer.lr", 0.001});
-    store.writable(a)->append(std::move(edited));
-    for (size_t i = 0; i < store.size(); ++i)
-        QVERIFY(store.differences()[i] == (store.entries()[i].id == a
-                                               ? std::vector<std::string>{"1 live edit"}
-                                               : std::vector<std::string>{}));
 }
 
 } // namespace tst_run

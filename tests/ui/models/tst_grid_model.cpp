@@ -181,8 +181,9 @@ private slots:
                                 "shows the same digits"));
         model.set(3, judged(1, 0.25));
         QVERIFY(shownAt(model, 0, 0).startsWith(QStringLiteral("★"))); // it came first
-        QCOMPARE(model.starReason(), QStringLiteral("the first of 2 cells with equal accuracy, "
-                                                    "validation loss, loss and skipped steps"));
+        QCOMPARE(model.starReason(),
+                 QStringLiteral("best accuracy; the first of 2 cells with equal accuracy, "
+                                "validation loss, loss and skipped steps"));
         QVERIFY(model.deciding() == GridModel::Measure::Accuracy);
         model.begin(fourCells());
         QVERIFY(model.deciding() == GridModel::Measure::Loss);

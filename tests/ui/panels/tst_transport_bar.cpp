@@ -35,6 +35,7 @@ private slots:
     void transportFigures();
     void comparesChosenSpeeds();
     void speedsOfAllLanes();
+    void theSpeedOfALaneThatWaits();
     void transportTellsEpochs();
     void transportInANarrowWindow();
     void transportFiguresInLittleRoom();
@@ -231,6 +232,26 @@ void TestTransportBar::comparesChosenSpeeds() {
     QVERIFY(speeds->toolTip().contains(QStringLiteral("lane C is than lane B")));
     start({"fp32", "amp-fp16"}); // a run without lane C
     QVERIFY2(shows("B/A ×2.00"), qPrintable(speeds->text()));
+}
+
+/// One lane is compared with none, but its speed is not the pace.
+void TestTransportBar::theSpeedOfALaneThatWaits() {
+    TransportBar bar;
+    FedModel run;
+    run.start({"amp-fp16"});
+    StepRecord row;
+    row.step = 1;
+    row.deviceSeconds = 0.01;
+    run.append(std::vector{row}, {});
+    const auto* speeds = bar.findChild<QLabel*>(QStringLiteral("speeds"));
+    for (const double pace : {0.0, 15.0}) {
+        run.setPace(pace);
+        bar.setFigures(run);
+        QVERIFY2(speeds->text().contains(QStringLiteral("100 steps/s")),
+                 qPrintable(speeds->text()));
+        QCOMPARE(speeds->text().contains(QStringLiteral("without the waits")), pace > 0);
+        QCOMPARE(speeds->toolTip().contains(QStringLiteral("cold caches")), pace > 0);
+    }
 }
 
 /// All lanes are shown, in two lines where one is too short, and once the run is over, which speeds

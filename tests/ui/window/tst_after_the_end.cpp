@@ -90,6 +90,7 @@ private slots:
     void aScaleWaitsForContinue();
     void atLeastWaitsForContinue();
     void aFailureTakesNoEdits();
+    void aFailureTellsWhichSpeedsAreShown();
     void patienceThatWasEdited();
     void continuedExperimentIsSaved();
     void saysWhatChangedInASavedExperiment();
@@ -357,6 +358,21 @@ void TestAfterTheEnd::aFailureTakesNoEdits() {
     test::serveEvents(300); // some frames
     QCOMPARE(run->info().config.optimizer.lr, rate);
     QCOMPARE(window.config().config().optimizer.lr, 0.25);
+}
+
+/// The run does not train any more, so the strip must not show the speeds of its last seconds.
+void TestAfterTheEnd::aFailureTellsWhichSpeedsAreShown() {
+    FakeScript script;
+    script.failAt = 20;
+    Opened opened(tinyConfig(30), played(script));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Failed));
+    const auto* speeds = window.findChild<QLabel*>(QStringLiteral("speeds"));
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        speeds->accessibleName().contains(QStringLiteral("median of the run")),
+        qPrintable(speeds->accessibleName()), kPatience);
 }
 
 /// Continue adds nothing to a patience that is long enough.

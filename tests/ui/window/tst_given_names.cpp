@@ -74,6 +74,7 @@ class TestGivenNames : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void outlastACrash();
+    void outlastACrashLikeAnothersNumber();
     void areTitles();
     void areNotOfOtherSettings();
     void areProposed();
@@ -110,6 +111,26 @@ void TestGivenNames::outlastACrash() {
     const std::string summary =
         readFile(folder.filePath(QStringLiteral("summary.json")).toStdString());
     QCOMPARE(Json::parse(summary).at("outcome").get<std::string>(), std::string("finished"));
+}
+
+/// The session tells that the user gave the name: it looks like one of the experiment's runs.
+void TestGivenNames::outlastACrashLikeAnothersNumber() {
+    const QTemporaryDir sessions;
+    {
+        Opened opened(titledConfig(), keeping(sessions));
+        QVERIFY(trains(opened.window));
+        QVERIFY(rename(opened.window, 0, QStringLiteral("Board (small)")));
+        QVERIFY(opened.window.keepSession().empty());
+    }
+    Opened opened(tinyConfig(7), keeping(sessions));
+    QMessageBox* box = offer(opened.window);
+    QVERIFY(box);
+    opened.window.openPreset(QStringLiteral("overflow"));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    box->button(QMessageBox::Open)->click();
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved() && opened.window.runs().rowCount() == 1,
+                             kPatience);
+    QCOMPARE(savedTitle(opened), QStringLiteral("Board (small)"));
 }
 
 /// A number that the list has added is no name.

@@ -10,6 +10,7 @@
 #include "tests/support/served_events.h"
 #include "tests/support/thrown.h"
 #include "ui/panels/field_editor.h"
+#include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/window/window_files.h"
@@ -17,6 +18,7 @@
 #include <QFileDialog>
 #include <QSignalSpy>
 #include <QTimer>
+#include <QToolButton>
 
 namespace tst_saved_checkpoint {
 
@@ -47,6 +49,9 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void aPausedRunGoesOn();
     void aFinishedRunHasItsNetworks();
+    void aCheckpointAloneHasItsScale();
+    void aSavedRunTellsWhenItsScaleCanBeSet();
+    void whoKeepsTheBestWeightsIsTold();
     void aRunningRunHasItsLastOne();
     void savedAgainItGoesOn();
     void gradientsGoOnToo();
@@ -88,6 +93,74 @@ void TestSavedCheckpoint::aPausedRunGoesOn() {
     for (const char* name : {"steps.csv", "events.csv", "experiment.json"})
         QVERIFY2(contentOf(path("went on"), name) == contentOf(path("whole"), name), name);
     QCOMPARE(checkpointIn(path("went on")).step, int64_t{30});
+}
+
+/// Without the rows of the run: its edits before the checkpoint are none of the next step.
+void TestSavedCheckpoint::aCheckpointAloneHasItsScale() {
+    Opened opened(skippingConfig(30));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 2));
+    opened.window.shown().setScale(1, QStringLiteral("2^40")); // which overflows
+    QVERIFY(trainsTo(opened.window, 30));
+    const float scale = opened.window.run().lane(1).scale();
+    QVERIFY(scale > 1 && scale < 0x1p40F);
+    opened.window.controller().saveCheckpoint(path("alone.safetensors"), {});
+    QVERIFY(QTest::qWaitFor([&] { return QFile::exists(path("alone.safetensors")); }, kPatience));
+
+    Opened other(tinyConfig(5));
+    MainWindow& window = other.window;
+    QVERIFY(window.tryFile(path("alone.safetensors")));
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).scale(), scale, kPatience);
+    QCOMPARE(window.run().step(), int64_t{0}); // no row is there
+    QVERIFY(!window.findChild<ScalerPanel*>()->lanesForScale().at(1).isEmpty());
+    window.shown().setScale(1, QStringLiteral("64")); // waits for Continue
+    QVERIFY(trainsTo(window, 60));
+    QCOMPARE(window.run().run()->now().row(1, 31).scale(), 64.0F);
+}
+
+/// Its card has the button, which tells what to do first, like the menu.
+void TestSavedCheckpoint::aSavedRunTellsWhenItsScaleCanBeSet() {
+    Opened opened(skippingConfig(4));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(trainsTo(opened.window, 4));
+    opened.window.saveResults(path("with a scale"));
+    Opened other(tinyConfig(5));
+    MainWindow& window = other.window;
+    QVERIFY(window.tryFile(path("with a scale")));
+    QVERIFY(reaches(window, SessionState::Finished));
+    QVERIFY(showsSaved(window));
+    const auto button = [&window] {
+        return window.findChild<QToolButton*>(QStringLiteral("setScale"));
+    };
+    const QString first = QStringLiteral("This run has ended: continue it first");
+    QTRY_COMPARE_WITH_TIMEOUT(button()->toolTip(), first, kPatience);
+    QVERIFY(!button()->isEnabled() && !button()->isHidden());
+    QCOMPARE(window.shown().scaleObstacle(), first);
+    QVERIFY(trainsTo(window, 8));
+    QTRY_VERIFY_WITH_TIMEOUT(button()->isEnabled() && button()->toolTip() != first, kPatience);
+}
+
+/// The command line goes on with that from what the window has trained.
+void TestSavedCheckpoint::whoKeepsTheBestWeightsIsTold() {
+    Opened opened(skippingConfig(30));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 3));
+    opened.window.saveResults(path("best"));
+    ExperimentState state = checkpointIn(path("best"));
+    QVERIFY(!state.keepsBest);
+    state.keepsBest = true;
+    writeCheckpoint(path("best").toStdString() + "/" + kName.toStdString(), state, "1");
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(path("best")));
+    QVERIFY(showsSaved(other.window));
+    QVERIFY2(other.window.bannerText().contains(QStringLiteral("The window does not write them")),
+             qPrintable(other.window.bannerText()));
+    QVERIFY(trainsTo(other.window, 30));
+    other.window.saveResults(path("best, longer"));
+    const ExperimentState later = checkpointIn(path("best, longer"));
+    QCOMPARE(later.step, int64_t{30});
+    QVERIFY(later.keepsBest);
 }
 
 void TestSavedCheckpoint::aFinishedRunHasItsNetworks() {

@@ -447,7 +447,7 @@ void TestSessionKeeper::restoresMoreThanMemoryHolds() {
     bool watched = false;
     connect(
         &job, &RestoreJob::read, &job,
-        [&](const RunPtr& run, const QString&, bool inStore) {
+        [&](const RunPtr& run, const LeftRun&, bool inStore) {
             restored = run;
             held = run->now().columnBytes();
             watched = inStore;

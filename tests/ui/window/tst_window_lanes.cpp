@@ -252,6 +252,8 @@ void TestWindowLanes::scaleTriedFromTheMenu() {
         return texts.join(u'|');
     };
     QCOMPARE(entries(), QStringLiteral("Train a step first (Play)-"));
+    const auto* button = window.findChild<QToolButton*>(QStringLiteral("setScale"));
+    QVERIFY(!button->isEnabled() && button->toolTip().startsWith(QStringLiteral("Train a step")));
     window.stepOnce();
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
     GradientView& gradients = window.gradients();
