@@ -109,7 +109,7 @@ GridDialog::GridDialog(ConfigModel& config, QWidget* parent, PresentScale scaleO
 
 GridDialog::~GridDialog() = default;
 
-QList<QWidget*> GridDialog::figure() const { return {m_axes, m_view, m_legend}; }
+QList<QWidget*> GridDialog::figure() const { return {m_measure, m_axes, m_view, m_legend, m_cell}; }
 
 QWidget* GridDialog::makeChoices() {
     auto* box = make<QWidget>(this);
@@ -213,10 +213,15 @@ void GridDialog::addMap(QVBoxLayout& column) {
     m_cell->setWordWrap(true);
     m_cell->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_cell->setObjectName(QStringLiteral("gridCell"));
-    // room from the start: the buttons must not move under the pointer
-    constexpr int kLines = 3;
-    m_cell->setMinimumHeight(kLines * fontMetrics().lineSpacing());
+    m_cell->installEventFilter(this);
+    keepRoomForCell();
     column.addWidget(m_cell);
+}
+
+/// Keeps room from the start: the buttons must not move under the pointer.
+void GridDialog::keepRoomForCell() {
+    constexpr int kLines = 3;
+    m_cell->setMinimumHeight(kLines * m_cell->fontMetrics().lineSpacing());
 }
 
 void GridDialog::addButtons(QVBoxLayout& column) {
@@ -484,6 +489,7 @@ bool GridDialog::eventFilter(QObject* object, QEvent* event) {
     const auto catchUp = [this] { m_undecided ? decideMeasure() : offerMeasures(); };
     if (event->type() == QEvent::Hide && object == m_measure->view())
         QMetaObject::invokeMethod(this, catchUp, Qt::QueuedConnection);
+    if (event->type() == QEvent::FontChange && object == m_cell) keepRoomForCell();
     return QDialog::eventFilter(object, event);
 }
 

@@ -71,6 +71,7 @@ private:
     QWidget* makeChoices();
     Axis addAxis(QGridLayout&, int row, const QString& label, const QString& valuesLabel);
     void addMap(QVBoxLayout&);
+    void keepRoomForCell();
     void addButtons(QVBoxLayout&);
     void refreshLanes();
     void refreshFields();

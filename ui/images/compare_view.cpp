@@ -111,7 +111,6 @@ void CompareView::buildBar() {
     bar->addWidget(m_mode);
     m_gain = make<QComboBox>(this);
     m_gain->setAccessibleName(tr("Amplification of the difference"));
-    m_gain->setToolTip(tr("How strongly the difference is amplified"));
     for (const int gain : kGains)
         m_gain->addItem(tr("× %1").arg(gain), gain);
     m_gain->setCurrentIndex(m_gain->findData(kDefaultGain));
@@ -321,6 +320,7 @@ void CompareView::updateLast() {
     const auto [shows, other] = mode();
     const Picture a = pictureOf(0), b = pictureOf(other);
     m_gain->setVisible(shows == Shows::Difference);
+    m_gain->setToolTip(gainWords(gain()));
     m_last->setLegend(shows == Shows::Difference ? 1 / gain() : 0);
     switch (shows) {
     case Shows::Target: m_last->setPicture(shownTarget()); break;
@@ -399,6 +399,7 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
         if (const QString about = m_about.value(i); i < lanes && !about.isEmpty()) lines << about;
         lines << captionWords(m_kind, captionOf(i));
         if (i < lanes && m_step >= 0) lines << stepExplained(shownStep(), made());
+        if (i == lanes && mode().shows == Shows::Difference) lines << gainWords(gain());
         lines << explanation(WordsFor::MuchRoom);
         if (isSaved() && (i < lanes || mode().shows != Shows::Target))
             lines << savedWords(WordsFor::MuchRoom);
@@ -480,7 +481,7 @@ QImage CompareView::picture(const Colors& colors) const {
     std::vector<SheetPane> shown;
     for (int pane = panes() - shownPanes(); pane < panes(); ++pane)
         shown.push_back({&view(pane), &view(pane) == m_last ? colors.text : colors.laneText(pane),
-                         noteOf(pane, errorOf(pane), ErrorText::Full)});
+                         notesOf(pane, errorOf(pane))});
     QStringList caption = wordsBelow(explanation(WordsFor::MuchRoom), {});
     caption.prepend(m_stepLabel->text());
     return paneSheet(shown, caption.join(QStringLiteral("   ")), colors);
@@ -521,7 +522,8 @@ QString CompareView::readoutText(const QString& about) const {
     else if (painted)
         words = {pixelWords(m_pictures, m_target, *m_pixel),
                  isSaved() ? savedWords(WordsFor::LittleRoom) : QString()};
-    return words.join(painted ? QStringLiteral(" ") : QStringLiteral("   ")).trimmed();
+    const bool sentences = painted && !m_bar->isHidden(); // "In step 300" is none
+    return words.join(sentences ? QStringLiteral(" ") : QStringLiteral("   ")).trimmed();
 }
 
 void CompareView::updateReadout() {

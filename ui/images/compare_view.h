@@ -141,6 +141,11 @@ private:
                    ? errorText(error, form)
                    : captionNote(m_kind, captionOf(pane), showsSamples(), form);
     }
+    /// Returns its forms, the longest first.
+    QStringList notesOf(int pane, const PictureError& error) const {
+        return {noteOf(pane, error, ErrorText::Full), noteOf(pane, error, ErrorText::Short),
+                noteOf(pane, error, ErrorText::Shortest)};
+    }
     /// Whether the pictures are painted ones that come from files, see LanePictures::fromFiles.
     bool isSaved() const {
         return m_kind == ViewKind::Painted && m_painted && m_painted->fromFiles;

@@ -51,8 +51,7 @@ QString breakable(const QString& title, const QFontMetrics& metrics, int width) 
     return text;
 }
 
-/// Returns the lines of the panes' titles. A note that has no room beside each last line has a line
-/// of its own below all titles.
+/// Returns the lines of the panes' titles, at least one for each.
 std::vector<QStringList> titleLines(const std::vector<ImageView*>& panes) {
     std::vector<QStringList> lines;
     for (const ImageView* pane : panes) {
@@ -61,13 +60,8 @@ std::vector<QStringList> titleLines(const std::vector<ImageView*>& panes) {
         const int room = static_cast<int>(pane->viewport().width()); // over the picture
         title = breakable(title, QFontMetrics(boldOf(*pane)), room);
         lines.push_back(fittingLines(title, boldOf(*pane), room, kMostLines));
+        if (lines.back().isEmpty()) lines.back() << QString();
     }
-    bool noted = true;
-    for (size_t i = 0; i < panes.size(); ++i)
-        noted = noted && (panes[i]->note().isEmpty() ||
-                          panes[i]->fits(lines[i].value(lines[i].size() - 1), panes[i]->note()));
-    for (QStringList& each : lines)
-        if (!noted || each.isEmpty()) each << QString();
     return lines;
 }
 
@@ -75,6 +69,7 @@ std::vector<QStringList> titleLines(const std::vector<ImageView*>& panes) {
 struct Sheet {
     QWidget paper; ///< owns the panes; never shown
     std::vector<ImageView*> panes;
+    std::vector<QStringList> notes; ///< forms of each, the longest first
     std::vector<QStringList> lines; ///< of the titles
     QSize cell;                     ///< of the largest pane with the lines above it
     int above = 0;                  ///< how high these lines are
@@ -96,6 +91,35 @@ struct Sheet {
     }
 };
 
+/// Gives all notes the same form.
+void setNotes(Sheet& sheet, qsizetype form) {
+    for (size_t i = 0; i < sheet.panes.size(); ++i)
+        sheet.panes[i]->setTitle(sheet.panes[i]->title(), sheet.notes[i].value(form));
+}
+
+bool notesFit(const Sheet& sheet) {
+    for (size_t i = 0; i < sheet.panes.size(); ++i)
+        if (const ImageView& pane = *sheet.panes[i];
+            !pane.note().isEmpty() && !pane.fits(sheet.lines[i].back(), pane.note()))
+            return false;
+    return true;
+}
+
+/// Shortens the notes until all fit beside the last lines of the titles. Where none do, a line
+/// below all titles has room for the longest ones.
+void fitNotes(Sheet& sheet) {
+    qsizetype forms = 1;
+    for (const QStringList& each : sheet.notes)
+        forms = std::max(forms, each.size());
+    for (qsizetype form = 0; form < forms; ++form) {
+        setNotes(sheet, form);
+        if (notesFit(sheet)) return;
+    }
+    setNotes(sheet, 0);
+    for (QStringList& each : sheet.lines)
+        each << QString();
+}
+
 /// Makes the longer side of each picture this long.
 void layOut(Sheet& sheet, double side) {
     sheet.cell = {};
@@ -104,6 +128,7 @@ void layOut(Sheet& sheet, double side) {
         sheet.cell = sheet.cell.expandedTo(pane->size());
     }
     sheet.lines = titleLines(sheet.panes);
+    fitNotes(sheet);
     qsizetype most = 0;
     for (const QStringList& each : sheet.lines)
         most = std::max(most, each.size());
@@ -121,8 +146,8 @@ void fillSheet(Sheet& sheet, const std::vector<SheetPane>& panes, const Colors& 
     for (const SheetPane& each : panes) {
         auto* pane = make<ImageView>(*each.view, sheet.paper);
         pane->setTitleColor(each.color);
-        pane->setTitle(each.view->title(), each.note);
         sheet.panes.push_back(pane);
+        sheet.notes.push_back(each.notes);
         side = std::max(side, std::min(each.view->side(), kUsualSide));
         shares = std::max(shares, pane->sideForShares()); // in the sheet's letters
     }

@@ -156,7 +156,10 @@ QString errorText(const Picture& a, const Picture& b, ErrorText form) {
 QString errorText(const PictureError& error, ErrorText form) {
     if (!error.comparable) return {};
     if (error.notFinite > 0)
-        return QCoreApplication::translate("PictureError", "%1 not finite").arg(error.notFinite);
+        return form == ErrorText::Shortest
+                   ? QCoreApplication::translate("PictureError", "not finite")
+                   : QCoreApplication::translate("PictureError", "%1 not finite")
+                         .arg(error.notFinite);
     if (error.meanSquare == 0) return QCoreApplication::translate("PictureError", "equal");
     const QLocale locale;
     const QString ratio = locale.toString(error.psnr(), 'f', 1);

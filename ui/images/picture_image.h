@@ -38,7 +38,7 @@ inline constexpr QRgb kNanColor = 0xffff00ff;
 Picture absoluteDifference(const Picture& a, const Picture& b);
 
 /// Forms of "MAE 0.0123, PSNR 28.1 dB" (peak 1; short forms "PSNR 28.1 dB", "28.1 dB"), "equal", "5
-/// not finite", or empty for different shapes.
+/// not finite" (shortest form "not finite"), or empty for different shapes.
 enum class ErrorText { Full, Short, Shortest };
 QString errorText(const PictureError&, ErrorText form);
 QString errorText(const Picture& a, const Picture& b, ErrorText form = ErrorText::Full);

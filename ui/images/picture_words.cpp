@@ -190,6 +190,15 @@ QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList
     return text;
 }
 
+QString gainWords(double gain) {
+    return QCoreApplication::translate(
+               "CompareView", "× %1: the brightest colour stands for a difference of %2 or more, "
+                              "where black to white is 1. A larger factor shows smaller "
+                              "differences.")
+        .arg(gain)
+        .arg(QLocale().toString(1 / gain, 'g', 3));
+}
+
 QString pixelWords(const QVector<Picture>& pictures, const Picture& target, QPoint pixel) {
     QString text =
         QCoreApplication::translate("CompareView", "x %1, y %2:").arg(pixel.x()).arg(pixel.y());

@@ -52,6 +52,9 @@ QString captionWords(ViewKind, const QString& caption);
 /// Tells what a cell of the tables of classes means, and what share of its row each lane has there.
 QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes);
 
+/// Explains the factor by which a difference is amplified.
+QString gainWords(double gain);
+
 /// Tells a pixel's values in the pictures of all lanes, and in the target if there is one.
 QString pixelWords(const QVector<Picture>&, const Picture& target, QPoint pixel);
 

@@ -80,9 +80,9 @@ constexpr BriefWords kBriefWords[] = {
 };
 
 /// Returns the value of a difference like "Growth interval 20", behind a word that says of what:
-/// "interval 20". A layer's own dtype stays with its layer: "layer 0=bf16".
+/// "interval 20". What is no setting with its value stays as it is: "layer 0=bf16", "from B", the
+/// name of a file.
 QString valueOf(const QString& difference) {
-    if (difference.contains(u'=')) return difference;
     const QString value = difference.section(u' ', -1);
     //: %1 is the loss scale that a lane keeps
     if (isFixedScale(difference))
@@ -90,18 +90,7 @@ QString valueOf(const QString& difference) {
     for (const BriefWords& brief : kBriefWords)
         if (isOf(difference, brief.key))
             return QCoreApplication::translate("LaneTitles", brief.words).arg(value);
-    return value;
-}
-
-/// Returns "first scale 2^10, interval 20" for "A First scale 2^10, Growth interval 20"; nothing
-/// where a part is no setting with its value, as in "from B".
-QString valuesOf(const QString& brief) {
-    QStringList values;
-    for (const QString& each : brief.section(u' ', 1).split(kBetweenParts)) {
-        if (each.count(u' ') != 1) return {};
-        values << valueOf(each);
-    }
-    return values.join(kBetweenParts);
+    return isOf(difference, "scaler.preset") ? value : difference; // "apex" says what it is
 }
 
 QString letterOf(const QString& label) { return label.section(u' ', 0, 0); }
@@ -128,25 +117,13 @@ bool namesAPrecision(const QString& part) {
     });
 }
 
-/// The parts of a label, briefly.
-struct BriefParts {
-    QString first; ///< "interval 20": its first difference; empty where there is none
-    QString all;   ///< "interval 20, first scale 2^16"
-};
-
-BriefParts briefParts(const QString& label) {
-    const QString rest = label.section(kBetweenParts, 1);
-    if (rest.isEmpty()) return {};
+/// Returns what sets a lane apart in a few words, one for each difference: "interval 20", "first
+/// scale 2^16", "from B".
+QStringList valuesOf(const QString& label) {
     QStringList values;
-    for (const QString& each : rest.split(kBetweenParts)) {
-        const auto spaces = each.count(u' ');
-        if (spaces > 1) break;                          // no setting with its value
-        values << (spaces == 1 ? valueOf(each) : each); // "from A" is one word
-    }
-    BriefParts parts{valueOf(rest.section(kBetweenParts, 0, 0)), values.join(kBetweenParts)};
-    if (values.size() <= rest.count(kBetweenParts))
-        parts.all = rest.contains(kBetweenParts) ? parts.first + QChar(0x2026) : parts.first;
-    return parts;
+    for (const QString& each : label.split(kBetweenParts).mid(1))
+        values << valueOf(each);
+    return values;
 }
 
 /// Returns a scale as the figures beside a title write it: "2^0" for "1", beside another 2^16.
@@ -230,13 +207,11 @@ QStringList labelForms(const QString& label) {
     QStringList forms{label};
     // "first scale" is as long as the setting's name
     if (first != brief || !isScale(first)) forms << brief;
-    const QString letter = label.section(u' ', 0, 0) + u' ';
+    const QString lead = letterOf(label) + u' ';
+    const QStringList values = valuesOf(label);
     // lanes of a sweep may share the first value
-    if (const QString values = valuesOf(brief); first != brief && !values.isEmpty())
-        forms << letter + values;
-    else if (first != brief)
-        forms << first + QChar(0x2026);
-    if (brief != label) forms << letter + valueOf(nameIn(first));
+    if (values.size() > 1) forms << lead + values.join(kBetweenParts);
+    if (!values.isEmpty()) forms << lead + values.front();
     return forms;
 }
 
@@ -245,7 +220,8 @@ std::vector<QStringList> formsTogether(const QStringList& labels) {
     const bool differ = precisionsDiffer(labels);
     for (int lane = 0; lane < labels.size(); ++lane) {
         const QString& label = labels[lane];
-        const BriefParts parts = briefParts(label);
+        const QStringList values = valuesOf(label);
+        const QString first = values.value(0), all = values.join(kBetweenParts);
         const QString letter = letterOf(label), lead = letter + u' ';
         const QString precision = (lead + precisionOf(label)).trimmed();
         const auto with = [&](const QString& words) {
@@ -255,12 +231,12 @@ std::vector<QStringList> formsTogether(const QStringList& labels) {
             return words.isEmpty() ? precision : lead + words;
         };
         // a precision that all lanes have goes before what tells them apart
-        const QString few = differ ? precision : alone(parts.first);
+        const QString few = differ ? precision : alone(first);
         const QString distinct = distinctLabel(labels, lane);
         const QString each[] = {label,
-                                with(parts.all),
-                                differ ? with(parts.first) : alone(parts.all),
-                                differ ? with(parts.first) : alone(parts.first),
+                                with(all),
+                                differ ? with(first) : alone(all),
+                                differ ? with(first) : alone(first),
                                 few,
                                 distinct.size() < few.size() ? distinct : few,
                                 letter};

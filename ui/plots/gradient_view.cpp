@@ -284,9 +284,10 @@ void GradientView::paintEvent(QPaintEvent*) {
     const double barHeight = std::max(1, rest / lanes);
     double top = line + kBetweenBars;
     QRectF bars(room);
+    const Captions above = captions();
     for (int lane = 0; lane < m_names.size(); ++lane) {
         bars = QRectF(room.left(), top + line, room.width(), barHeight);
-        paintRow(painter, colors, lane, bars);
+        paintRow(painter, colors, lane, above, bars);
         top = bars.bottom() + kBetweenBars;
     }
     paintAxis(painter, colors, bars, static_cast<int>(top));
@@ -298,41 +299,53 @@ void GradientView::paintEvent(QPaintEvent*) {
         Qt::AlignLeft | Qt::TextWordWrap | Qt::TextDontClip, m_note.isEmpty() ? legend() : m_note);
 }
 
-/// Returns forms of the lane's label, each briefer than the one before.
-QStringList GradientView::labelsOf(int lane) const {
-    QStringList labels;
-    for (const QStringList& form : formsTogether(laneLabels(m_names)))
-        labels << form[lane];
-    return labels;
-}
-
-/// Returns the most figures that leave room for what the lane is: nothing else in the row says it,
-/// while the legend says "in fp16", too, and the picture shows the rest.
-QString GradientView::figuresBeside(const QStringList& labels, int lane, int room) const {
+/// Returns the most figures that leave room for a label beside them; nothing where none do.
+std::optional<QString> GradientView::figuresBeside(const QString& label, int lane, int room) const {
     const QFontMetrics metrics(font());
     const QString full = figures(lane), brief = figures(lane, true);
-    const QString texts[] = {full, brief, brief.section(QStringLiteral(", "), 0, 0)};
-    constexpr auto kName = static_cast<qsizetype>(kBriefestNames);
-    for (const QString& label : {labels[kName], labels[kName + 1], labels.back()})
-        for (const QString& text : texts)
-            if (metrics.horizontalAdvance(label + text) <= room) return text;
-    return texts[2];
+    for (const QString& text : {full, brief, brief.section(QStringLiteral(", "), 0, 0)})
+        if (metrics.horizontalAdvance(label + text) <= room) return text;
+    return std::nullopt;
+}
+
+GradientView::Captions GradientView::captions() const {
+    const QFontMetrics metrics(font());
+    const int room = width() - 3 * kSideMargin; // one of them between a label and figures
+    const int lanes = static_cast<int>(m_names.size());
+    const std::vector<QStringList> forms = formsTogether(laneLabels(m_names));
+    Captions made;
+    // figures leave room for what the lanes are: nothing else in the rows says it, while the legend
+    // says "in fp16", too, and the picture shows the rest
+    for (const size_t form : {kBriefestNames, kBriefestNames + 1, forms.size() - 1}) {
+        made.figures.clear();
+        for (int lane = 0; lane < lanes; ++lane)
+            if (const auto text = figuresBeside(forms[form][lane], lane, room))
+                made.figures << *text;
+            else if (form + 1 == forms.size())
+                made.figures << figures(lane, true).section(QStringLiteral(", "), 0, 0);
+        if (made.figures.size() == lanes) break;
+    }
+    const auto fit = [&](const QStringList& labels) {
+        for (int lane = 0; lane < lanes; ++lane)
+            if (metrics.horizontalAdvance(labels[lane]) +
+                    metrics.horizontalAdvance(made.figures[lane]) >
+                room)
+                return false;
+        return true;
+    };
+    const auto fitting = std::find_if(forms.begin(), forms.end(), fit);
+    made.labels = fitting == forms.end() ? forms.back() : *fitting;
+    return made;
 }
 
 void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,
-                            const QRectF& bars) const {
-    const QFontMetrics metrics(font());
-    const QRectF line(bars.left(), bars.top() - metrics.lineSpacing(), bars.width(),
-                      metrics.lineSpacing());
-    const QStringList forms = labelsOf(lane);
-    const QString text = figuresBeside(forms, lane, static_cast<int>(line.width()) - kSideMargin);
-    const QString label =
-        widest(forms, metrics,
-               static_cast<int>(line.width()) - kSideMargin - metrics.horizontalAdvance(text));
+                            const Captions& captions, const QRectF& bars) const {
+    const int height = fontMetrics().lineSpacing();
+    const QRectF line(bars.left(), bars.top() - height, bars.width(), height);
     painter.setPen(colors.laneText(lane));
-    painter.drawText(line, Qt::AlignLeft, label);
+    painter.drawText(line, Qt::AlignLeft, captions.labels[lane]);
     painter.setPen(palette().color(QPalette::WindowText));
-    painter.drawText(line, Qt::AlignRight, text);
+    painter.drawText(line, Qt::AlignRight, captions.figures[lane]);
     painter.fillRect(bars, colors.background);
     if (lane >= static_cast<int>(m_ranges.size())) return;
     paintZones(painter, colors, m_ranges[static_cast<size_t>(lane)], bars);

@@ -9,6 +9,7 @@
 #include <QWidget>
 
 #include <memory>
+#include <optional>
 
 class QPainter;
 
@@ -40,6 +41,13 @@ public:
     /// Returns "0.1 % zero, 12 % subnormal in fp16" for a lane, or fewer words; empty before there
     /// are gradients.
     QString figures(int lane, bool brief = false) const;
+    /// What stands above the bars, by lane.
+    struct Captions {
+        QStringList labels, figures;
+    };
+    /// Returns as many words as there is room for. All lanes are named in the same form, or one
+    /// would look like another kind of lane.
+    Captions captions() const;
     QString heading() const;
     /// Returns the heading in as many words as fit into so many pixels of a font.
     QString headingIn(int width, const QFontMetrics&) const;
@@ -63,9 +71,8 @@ private:
     QString about() const;
     /// Returns the left edge of 2^exponent in a row.
     double placeOf(int exponent, const QRectF& bars) const;
-    QStringList labelsOf(int lane) const;
-    QString figuresBeside(const QStringList& labels, int lane, int room) const;
-    void paintRow(QPainter&, const Colors&, int lane, const QRectF& bars) const;
+    std::optional<QString> figuresBeside(const QString& label, int lane, int room) const;
+    void paintRow(QPainter&, const Colors&, int lane, const Captions&, const QRectF& bars) const;
     void paintZones(QPainter&, const Colors&, const GradientRange&, const QRectF& bars) const;
     void paintBars(QPainter&, const Colors&, int lane, const QRectF& bars) const;
     void paintAxis(QPainter&, const Colors&, const QRectF& bars, int top) const;

@@ -375,29 +375,49 @@ QPen PlotPanel::lanePen(size_t lane) const {
     return pen;
 }
 
-/// Puts each tag beside its own curve.
+/// Puts each tag beside its own curve. One tag names the curves that nobody can tell apart.
 void PlotPanel::placeTags() {
-    if (m_behind.empty()) return;
+    for (const Behind& behind : m_behind)
+        behind.tag->setVisible(false);
+    if (m_behind.empty() || m_rect.width() <= 0 || m_rect.height() <= 0) return;
     constexpr int kAround = 3; // pixels
     const QCPAxis& step = *m_rect.axis(QCPAxis::atBottom);
     const QCPAxis& value = *m_rect.axis(QCPAxis::atLeft);
     const QFontMetrics metrics(m_plot.font());
+    const auto sizeOf = [&metrics](const QString& name) {
+        return QSizeF(metrics.horizontalAdvance(name) + kAround, metrics.height());
+    };
     TagPlaces places(m_rect.rect());
-    for (const Behind& behind : m_behind)
+    std::vector<QSizeF> sizes;
+    for (const Behind& behind : m_behind) {
         places.add(*behind.graph);
+        sizes.push_back(sizeOf(behind.label));
+    }
     for (const Lane& lane : m_lanes)
         places.add(*lane.graph);
-    for (size_t i = 0; i < m_behind.size(); ++i) {
-        const Behind& behind = m_behind[i];
-        const bool seen = m_rect.width() > 0 && m_rect.height() > 0 && places.isSeen(i);
-        behind.tag->setVisible(seen);
-        if (!seen) continue;
-        const QRectF place =
-            places.placeBy(i, {double(metrics.horizontalAdvance(behind.label) + kAround),
-                               double(metrics.height())});
-        behind.tag->position->setCoords(step.pixelToCoord(place.right()),
-                                        value.pixelToCoord(place.bottom()));
+    for (const std::vector<size_t>& group : places.groups(sizes)) {
+        Behind& behind = m_behind[group.front()];
+        const QString name = nameOf(group);
+        std::optional<TagPlaces::Place> before;
+        if (behind.tagged) // at its step: the axis may have other steps now
+            before = {QRectF(QPointF(step.coordToPixel(behind.tagged->step), 0), QSizeF()),
+                      behind.tagged->above};
+        const auto [rect, above] = places.placeBy(group, sizeOf(name), before);
+        behind.tagged = {step.pixelToCoord(rect.right()), above};
+        behind.tag->setText(name);
+        if (group.size() > 1) behind.tag->setColor(m_colors.text); // none of their colours
+        behind.tag->setVisible(true);
+        behind.tag->position->setCoords(behind.tagged->step, value.pixelToCoord(rect.bottom()));
     }
+}
+
+/// Returns "2A, 2B".
+QString PlotPanel::nameOf(std::vector<size_t> group) const {
+    std::sort(group.begin(), group.end());
+    QStringList names;
+    for (const size_t each : group)
+        names << m_behind[each].label;
+    return names.join(QStringLiteral(", "));
 }
 
 /// Returns the pen as the lane's line is drawn: without dashes where they would drown.

@@ -112,6 +112,12 @@ private:
         CurveGraph* middle = nullptr; ///< through noise; null for most metrics
         QCPItemText* tag = nullptr;
         Points points;
+        /// Where the tag stands: the step at its right end, and on which side of the curve.
+        struct Tagged {
+            double step;
+            bool above;
+        };
+        std::optional<Tagged> tagged = std::nullopt;
     };
     /// Whether a step lies where the lane has no curve of its own.
     static bool isBeforeFork(const Lane&, std::optional<qint64> step);
@@ -146,6 +152,7 @@ private:
     void drawMiddle(CurveGraph&, Curve&, const Points&, const QPen&, const View&);
     void drawOverlays(const View&);
     void placeTags();
+    QString nameOf(std::vector<size_t> group) const;
     /// Whether noise has a line through its middle.
     bool hasMiddle() const { return m_id == metric::Loss || m_id == metric::GradientNorm; }
     QPen lanePen(size_t lane) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace {
 constexpr int kColumn = 4;         // pixels: finer than any name is wide
 constexpr double kApart = 2;       // pixels between a curve and its name
 constexpr double kNameCosts = 1e3; // more than curves in all columns do
+constexpr int kHalves = 2;         // distances are counted in halves of a name's height
+constexpr int kFarAway = 2;        // of them: nobody takes one curve for the other
 
 } // namespace
 
@@ -22,6 +25,11 @@ TagPlaces::TagPlaces(const QRect& room) : m_room(room) {}
 void TagPlaces::Stretch::cover(double y) {
     top = std::min(top, y);
     bottom = std::max(bottom, y);
+}
+
+double TagPlaces::Stretch::gapTo(const Stretch& other) const {
+    if (!isSeen() || !other.isSeen()) return std::numeric_limits<double>::infinity();
+    return std::max({0.0, other.top - bottom, top - other.bottom});
 }
 
 int TagPlaces::columnAt(double x) const {
@@ -63,7 +71,7 @@ void TagPlaces::add(const QCPGraph& graph) {
 
 bool TagPlaces::isSeen(size_t curve) const {
     return std::any_of(m_curves[curve].begin(), m_curves[curve].end(),
-                       [](const Stretch& each) { return each.top <= each.bottom; });
+                       std::mem_fn(&Stretch::isSeen));
 }
 
 TagPlaces::Stretch TagPlaces::within(const Shape& shape, const QRectF& rect) const {
@@ -87,57 +95,101 @@ double TagPlaces::crowd(const QRectF& place) const {
     return all;
 }
 
-std::vector<double> TagPlaces::distances(size_t curve) const {
-    const Shape& own = m_curves[curve];
+std::vector<double> TagPlaces::distances(const std::vector<size_t>& group) const {
+    const Shape& own = m_curves[group.front()];
     std::vector<double> all;
-    for (const Stretch& each : own) // 0 where it is not there itself
-        all.push_back(each.top > each.bottom ? 0 : std::numeric_limits<double>::infinity());
+    for (const Stretch& each : own)
+        all.push_back(each.isSeen() ? std::numeric_limits<double>::infinity() : 0);
     for (size_t other = 0; other < m_curves.size(); ++other) {
-        if (other == curve) continue;
-        for (size_t column = 0; column < own.size(); ++column) {
-            const Stretch &a = own[column], &b = m_curves[other][column];
-            if (a.top > a.bottom || b.top > b.bottom) continue;
-            const double between = std::max({0.0, b.top - a.bottom, a.top - b.bottom});
-            all[column] = std::min(all[column], between);
-        }
+        if (std::find(group.begin(), group.end(), other) != group.end()) continue;
+        for (size_t column = 0; column < own.size(); ++column)
+            all[column] = std::min(all[column], own[column].gapTo(m_curves[other][column]));
     }
     return all;
 }
 
-QRectF TagPlaces::placeBy(size_t curve, const QSizeF& name) {
-    constexpr int kFar = 2; // halves of a name's height: nobody takes one curve for the other
+bool TagPlaces::isApart(size_t curve, size_t other, const QSizeF& name) const {
     const Shape& own = m_curves[curve];
-    const auto seen = [](const Stretch& each) { return each.top <= each.bottom; };
-    const auto last = std::find_if(own.rbegin(), own.rend(), seen);
+    const double least = name.height() / kHalves;
+    int seen = 0, row = 0, longest = 0; // columns
+    for (size_t column = 0; column < own.size(); ++column) {
+        const bool here = own[column].isSeen();
+        seen += here ? 1 : 0;
+        row = here && own[column].gapTo(m_curves[other][column]) >= least ? row + 1 : 0;
+        longest = std::max(longest, row);
+    }
+    return longest >= std::min(seen, static_cast<int>(name.width() / kColumn) + 1);
+}
+
+std::vector<std::vector<size_t>> TagPlaces::groups(const std::vector<QSizeF>& names) const {
+    std::vector<std::vector<size_t>> all;
+    for (size_t curve = 0; curve < names.size(); ++curve) {
+        if (!isSeen(curve)) continue;
+        all.push_back({curve});
+        for (size_t other = 0; other < names.size(); ++other)
+            if (other != curve && isSeen(other) && !isApart(curve, other, names[curve]))
+                all.back().push_back(other);
+    }
+    // of a group within another one, each curve is named already
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    std::vector<std::vector<size_t>> kept;
+    for (const std::vector<size_t>& group : all) {
+        const auto holdsIt = [&group](const std::vector<size_t>& large) {
+            return std::all_of(group.begin(), group.end(), [&large](size_t curve) {
+                return std::find(large.begin(), large.end(), curve) != large.end();
+            });
+        };
+        if (std::none_of(kept.begin(), kept.end(), holdsIt)) kept.push_back(group);
+    }
+    return kept;
+}
+
+int TagPlaces::farness(const std::vector<double>& distances, const QRectF& place) const {
+    const double nearest = *std::min_element(distances.begin() + columnAt(place.left()),
+                                             distances.begin() + columnAt(place.right()) + 1);
+    return static_cast<int>(std::min<double>(kFarAway, kHalves * nearest / place.height()));
+}
+
+TagPlaces::Offer TagPlaces::offer(const Stretch& line, QRectF place, bool above, int far) const {
+    const double low = std::max(m_room.top(), m_room.bottom() - place.height());
+    place.moveTop(std::clamp(above ? line.top - kApart - place.height() : line.bottom + kApart,
+                             m_room.top(), low));
+    return {{place, above}, crowd(place), far};
+}
+
+TagPlaces::Place TagPlaces::placeBy(const std::vector<size_t>& group, const QSizeF& name,
+                                    const std::optional<Place>& before) {
+    const Shape& own = m_curves[group.front()];
+    const auto last = std::find_if(own.rbegin(), own.rend(), std::mem_fn(&Stretch::isSeen));
     const double end = m_room.left() + static_cast<double>(own.rend() - last) * kColumn;
-    const std::vector<double> distance = distances(curve);
-    QRectF best;
-    double least = std::numeric_limits<double>::infinity();
-    int farthest = -1; // of the best place, as far as it counts
+    const std::vector<double> distance = distances(group);
     const double leftmost = m_room.left() + name.width();
     // of a short curve, the name begins at the edge
     const double rightmost = std::max(std::min(end, m_room.right()), leftmost);
-    for (double right = rightmost; right >= leftmost && (least > 0 || farthest < kFar);
-         right -= kColumn) {
-        QRectF place(QPointF(), name);
-        place.moveRight(right);
-        const double nearest = *std::min_element(distance.begin() + columnAt(place.left()),
-                                                 distance.begin() + columnAt(place.right()) + 1);
-        const int far = static_cast<int>(std::min<double>(kFar, 2 * nearest / name.height()));
-        if (least <= 0 && far <= farthest) continue;
-        const Stretch line = within(own, place);
-        for (const double top : {line.top - kApart - name.height(), line.bottom + kApart}) {
-            const double low = std::max(m_room.top(), m_room.bottom() - name.height());
-            place.moveTop(std::clamp(top, m_room.top(), low));
-            const double cost = crowd(place);
-            if (cost > least || (cost == least && far <= farthest)) continue;
-            least = cost;
-            farthest = far;
-            best = place;
-        }
+    QRectF place(QPointF(), name);
+    std::optional<Offer> best, old;
+    const double held = before ? std::clamp(before->rect.right(), leftmost, rightmost) : 0;
+    if (before && std::abs(held - before->rect.right()) <= kColumn) { // ends are rounded to columns
+        place.moveRight(held);
+        if (const Stretch line = within(own, place); line.isSeen())
+            old = offer(line, place, before->above, farness(distance, place));
     }
-    m_taken.push_back(best);
-    return best;
+    const bool stays = old && old->cost == 0 && old->far > 0;
+    for (double right = rightmost; right >= leftmost && !stays; right -= kColumn) {
+        const bool clear = best && best->cost == 0;
+        if (clear && best->far >= kFarAway) break;
+        place.moveRight(right);
+        const int far = farness(distance, place);
+        const Stretch line = within(own, place);
+        if (best && ((clear && far <= best->far) || !line.isSeen())) continue;
+        for (const bool above : {true, false})
+            if (const Offer next = offer(line, place, above, far); !best || next.beats(*best))
+                best = next;
+    }
+    const Place found = stays || (old && best && !best->beats(*old)) ? old->place : best->place;
+    m_taken.push_back(found.rect);
+    return found;
 }
 
 } // namespace halfscope

@@ -78,8 +78,8 @@ std::vector<OptimizerConfig> allOptimizers() {
     rms.centered = true;
     OptimizerConfig nadam, adamax, adagrad, adadelta;
     nadam.kind = OptimizerKind::NAdam;
-    nadam.weightDecay = 0.1;
     adamax.kind = OptimizerKind::Adamax;
+    nadam.weightDecay = adamax.weightDecay = 0.1;
     adagrad.kind = OptimizerKind::Adagrad;
     adadelta.kind = OptimizerKind::Adadelta;
     adadelta.lr = 1;

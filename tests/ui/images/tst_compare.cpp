@@ -120,6 +120,8 @@ void TestCompare::compareShowsTargetAndDifference() {
     QCOMPARE(view.view(2).picture().values[0], 0.25f);
     view.setGain(4);
     QCOMPARE(view.gain(), 4.0);
+    const QString tip = view.view(2).toolTip(); // says what the factor means
+    QVERIFY2(tip.contains(QStringLiteral("difference of 0.25 or more")), qPrintable(tip));
     QVERIFY2(view.view(2).title().contains(QStringLiteral("× 4")),
              qPrintable(view.view(2).title()));
     // new pictures update the difference, too

@@ -341,6 +341,10 @@ void TestImages::errors() {
     QFETCH(QString, shortText);
     QCOMPARE(errorText(constant(4, value), constant(4, 0.5f)), text);
     QCOMPARE(errorText(constant(4, value), constant(4, 0.5f), ErrorText::Short), shortText);
+    if (text.endsWith(QStringLiteral("not finite"))) // the count takes room that others need
+        shortText = QStringLiteral("not finite");
+    QVERIFY(
+        shortText.endsWith(errorText(constant(4, value), constant(4, 0.5f), ErrorText::Shortest)));
     QCOMPARE(errorText(constant(4, value), constant(3, 0.5f)), QString());
     QCOMPARE(errorText(constant(4, value), Picture()), QString());
 }

@@ -26,6 +26,7 @@ private slots:
     void savedRunsDoNotTellWhichWeights();
     void filesHaveALayoutOfTheirOwn();
     void lettersAreTheProgramsOwn();
+    void errorsStandBesideTheTitles();
     void scalesSayThatPicturesGoBeyondThem();
     void manyClassesStaySmall();
 };
@@ -54,6 +55,8 @@ void TestPictureFiles::stepsAreNamedTruthfully() {
     QCOMPARE(said(ViewKind::Painted, 0, 300), QStringLiteral("In step 300") + how.arg(300));
     view.setBare(true); // for an audience
     QCOMPARE(view.readout(), QStringLiteral("In step 300"));
+    view.setPictures(300, {constant(4, kNan)});
+    QCOMPARE(view.readout(), QStringLiteral("In step 300   Magenta: not finite."));
     QVERIFY(said(ViewKind::Painted, 0, 0).startsWith(QStringLiteral("Before step 1: As the ")));
     QCOMPARE(said(ViewKind::Curve, 0, 300), QStringLiteral("After step 300"));
     QCOMPARE(said(ViewKind::Plane, 0, 0), QStringLiteral("After step 0"));
@@ -130,6 +133,29 @@ void TestPictureFiles::lettersAreTheProgramsOwn() {
     view.setFont(scaledFont(view.font(), 2));
     QVERIFY(view.view(0).sideForShares() > 0);
     QCOMPARE(view.picture(paperColors()).size(), usual.size());
+}
+
+/// Words are left out before a line is added.
+void TestPictureFiles::errorsStandBesideTheTitles() {
+    CompareView view;
+    view.resize(400, 200);
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16, apex")});
+    view.setTarget(constant(8, 0.5f));
+    const auto heightOf = [&view](float value) {
+        view.setPictures(1, {constant(8, value), constant(8, value)});
+        return view.picture(paperColors()).height();
+    };
+    QCOMPARE(heightOf(0.6f), heightOf(0.5f)); // "PSNR 20.0 dB", and "equal"
+    QFont bold = view.font();
+    bold.setBold(true);
+    QString title(QStringLiteral("m")); // beside which nothing has room
+    while (QFontMetrics(bold).horizontalAdvance(QStringLiteral("B ") + title) < 210)
+        title += u'm';
+    view.setLanes({QStringLiteral("fp32"), title});
+    view.setTarget(constant(8, 0.5f));
+    const int noted = heightOf(0.6f);
+    view.setTarget(constant(4, 0.5f)); // nothing to compare with
+    QVERIFY(noted > heightOf(0.6f));
 }
 
 /// A copy for a file has the same end of the scale, with its sign.

@@ -57,6 +57,7 @@ private slots:
     void aLostClassIsNoSample();
     void briefSentencesHaveOneForm();
     void scalesOfOneStepAreOneRow();
+    void editToldByLetter();
 };
 
 /// Neither halving nor doubling changes these scales: "stays" would sound as if all were well.
@@ -206,6 +207,18 @@ void TestEventWords::scalesOfOneStepAreOneRow() {
     QCOMPARE(model.eventAt(model.rowOf(1)).text.english(), std::string("third"));
     model.append(std::vector{scale(24, "next")});
     QCOMPARE(told().count(u' '), 4);
+}
+
+void TestEventWords::editToldByLetter() {
+    Event event;
+    event.lane = 1;
+    event.text =
+        Message::data("From step 9: Growth interval is 20 (before: 2000) in lane amp-fp16-2.");
+    QCOMPARE(EventModel::sentenceOf(event),
+             QStringLiteral("From step 9: Growth interval is 20 (before: 2000) in lane B."));
+    event.lane = -1;
+    event.text = Message::data("From step 9: Learning rate is 0.1.");
+    QCOMPARE(EventModel::sentenceOf(event), QString::fromStdString(event.text.english()));
 }
 
 } // namespace tst_event_words

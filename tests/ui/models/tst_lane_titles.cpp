@@ -1,5 +1,5 @@
 // What lanes are called on screen: by what sets lanes of one precision apart, as briefly as the
-// room requires; and the speed that plot and figures share.
+// room requires.
 #include "engine/settings/fields.h"
 #include "engine/settings/precision.h"
 #include "tests/support/fed_run.h"
@@ -11,10 +11,12 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/run_model.h"
 #include "ui/models/translated.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/section.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_panel.h"
 #include "ui/plots/plot_stack.h"
 
@@ -39,16 +41,6 @@ RunConfig withLanes(const char* lanes, std::initializer_list<const char*> settin
     return config;
 }
 
-StepRecord timed(int lane, int64_t step, double seconds, double wall) {
-    StepRecord made;
-    made.lane = lane;
-    made.step = step;
-    made.loss = 0.5f;
-    made.deviceSeconds = seconds;
-    made.wallSeconds = wall;
-    return made;
-}
-
 /// Joins the words of the settings' names, as titles have them.
 QString joinedNames(QString text) {
     for (const char* name : {"First scale", "Fixed scale", "Growth interval", "Growth factor",
@@ -71,6 +63,8 @@ private slots:
     void forkNamesItsParent();
     void presetsHaveTitlesOfTheirOwn();
     void forms();
+    void valuesAreAlike_data();
+    void valuesAreAlike();
     void valuesKeepAWord();
     void formsTogetherAreAlike();
     void samePrecisionGoesFirst();
@@ -78,15 +72,13 @@ private slots:
     void barestForms_data();
     void barestForms();
     void captionsAreAlike();
+    void gradientsAreAlike();
     void namesGoBeforeNotes();
     void captionsCutNoName();
     void savedPicturesHaveWholeTitles();
     void shownEverywhere();
     void longTitleMakesNothingWider();
     void liveEditRenames();
-    void editToldByLetter();
-    void cardKeepsItsHeight();
-    void plotAndFigureAgree();
 };
 
 void TestLaneTitles::titles_data() {
@@ -248,9 +240,9 @@ void TestLaneTitles::forms() {
                                         "B First scale 2^24, Growth interval 20|"
                                         "B first scale 2^24, interval 20|"
                                         "B first scale 2^24")));
-    QVERIFY(!labelForms(
-                 joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20, …")))
-                 .contains(QStringLiteral("B first scale 2^24, interval 20, …")));
+    QVERIFY(labelForms(
+                joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20, …")))
+                .contains(QStringLiteral("B first scale 2^24, interval 20, …")));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, Growth interval 20"))).back(),
              QStringLiteral("B interval 20"));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, First scale 1"))).join(u'|'),
@@ -266,6 +258,31 @@ void TestLaneTitles::forms() {
         QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(form)), form);
     const QString cut = widest(forms, metrics, metrics.horizontalAdvance(forms.back()) - 1);
     QVERIFY2(cut.contains(QChar(0x2026)), qPrintable(cut));
+}
+
+/// A card says the same of a lane, alone or among others, whatever sets it apart.
+void TestLaneTitles::valuesAreAlike_data() {
+    QTest::addColumn<QString>("title");
+    QTest::addColumn<QString>("values");
+    const auto row = [](const char* title, const char* values) {
+        QTest::newRow(title) << joinedNames(QString::fromUtf8(title)) << QString::fromUtf8(values);
+    };
+    row("Growth interval 20, First scale 2^10", "interval 20, first scale 2^10");
+    row("Growth interval 20, from\u00a0A", "interval 20, from\u00a0A"); // a lane that continues A
+    row("Scaler apex, layer 0=bf16", "apex, layer 0=bf16");
+    row("my own policy, First scale 2^10", "my own policy, first scale 2^10"); // a file's name
+    row("First scale 2^24, Growth factor 4, …", "first scale 2^24, growth 4, …");
+}
+
+void TestLaneTitles::valuesAreAlike() {
+    QFETCH(const QString, title);
+    QFETCH(const QString, values);
+    const QString label = QStringLiteral("B amp-fp16, ") + title;
+    const QStringList forms = labelForms(label);
+    QVERIFY2(forms.contains(QStringLiteral("B ") + values), qPrintable(forms.join(u'|')));
+    QCOMPARE(formsTogether({QStringLiteral("A fp32"), label})[1][1],
+             QStringLiteral("B amp-fp16, ") + values);
+    QCOMPARE(forms.back(), QStringLiteral("B ") + values.section(QStringLiteral(", "), 0, 0));
 }
 
 /// Of no setting a bare value is left: "C 200" says nothing.
@@ -394,6 +411,32 @@ void TestLaneTitles::captionsAreAlike() {
     QVERIFY(precise); // where the values do not fit, the precisions do
 }
 
+/// Nor does a row of gradients.
+void TestLaneTitles::gradientsAreAlike() {
+    const QStringList titles =
+        laneTitles(withLanes("amp-fp16,amp-fp16,amp-fp16", {"lanes.1.scaler.growth_interval=20",
+                                                            "lanes.2.scaler.growth_interval=200",
+                                                            "lanes.2.scaler.init_scale=16777216"}));
+    std::vector<GradientRange> ranges(3);
+    for (GradientRange& each : ranges)
+        each.type = DType::F16;
+    ranges[1].outputs.notFinite = 1; // so that its figures are short
+    GradientView view;
+    view.setLanes(titles);
+    view.setRanges(ranges);
+    const std::vector<QStringList> forms = formsTogether(laneLabels(titles));
+    std::set<QStringList> shown;
+    for (int width = 800; width >= 120; width -= 10) {
+        view.resize(width, 300);
+        const auto [labels, figures] = view.captions();
+        QVERIFY2(std::find(forms.begin(), forms.end(), labels) != forms.end(),
+                 qPrintable(labels.join(u'|')));
+        QCOMPARE(figures.size(), 3);
+        shown.insert(labels);
+    }
+    QVERIFY(shown.size() > 2);
+}
+
 /// What sets a lane apart is worth more than an error beside it; a value that has no room is not.
 void TestLaneTitles::namesGoBeforeNotes() {
     const QStringList labels{QStringLiteral("A fp32"),
@@ -519,79 +562,6 @@ void TestLaneTitles::liveEditRenames() {
     QCOMPARE(window.run().step(), int64_t{1}); // what was trained stays
     QTest::keyClick(&window.plots(), Qt::Key_End);
     QVERIFY(window.plots().accessibleDescription().contains(label));
-}
-
-void TestLaneTitles::editToldByLetter() {
-    Event event;
-    event.lane = 1;
-    event.text =
-        Message::data("From step 9: Growth interval is 20 (before: 2000) in lane amp-fp16-2.");
-    QCOMPARE(EventModel::sentenceOf(event),
-             QStringLiteral("From step 9: Growth interval is 20 (before: 2000) in lane B."));
-    event.lane = -1;
-    event.text = Message::data("From step 9: Learning rate is 0.1.");
-    QCOMPARE(EventModel::sentenceOf(event), QString::fromStdString(event.text.english()));
-}
-
-/// A card says what happened last in one line: the figures below must not move during the training.
-void TestLaneTitles::cardKeepsItsHeight() {
-    ScalerPanel panel;
-    panel.setLanes({{true, 0, {}}});
-    panel.resize(280, 400);
-    panel.show();
-    FedModel run;
-    run.start({"amp-fp16"});
-    run.setGrowthInterval(0, 2000);
-    panel.refresh(run);
-    const int before = panel.contentHeight();
-    Event event;
-    event.kind = EventKind::Overflow;
-    event.step = 123456;
-    event.scaleBefore = 65536, event.scaleAfter = 32768;
-    event.text = Message::data(
-        "Step 123456 skipped: gradient of layers.12.running_something.weight reached inf "
-        "at loss scale 65536 (2^16); the scale falls to 32768 (2^15).");
-    run.append(std::vector{timed(0, 123456, 1e-3, 1)}, std::vector{event});
-    panel.refresh(run);
-    QCoreApplication::processEvents();
-    QCOMPARE(panel.contentHeight(), before);
-    const auto labels = panel.findChildren<QLabel*>();
-    const auto said = std::find_if(labels.begin(), labels.end(), [](const QLabel* label) {
-        return label->text().contains(QLatin1String("Overflow"));
-    });
-    QVERIFY(said != labels.end());
-    QVERIFY2((*said)->toolTip().contains(QStringLiteral("running_something")),
-             qPrintable((*said)->toolTip()));
-}
-
-/// One step that the system delayed: neither the figure nor the plot falls, and both agree.
-void TestLaneTitles::plotAndFigureAgree() {
-    FedModel run;
-    run.start({"fp32"});
-    FedPlots plots;
-    plots.setLanes({QStringLiteral("fp32")});
-    double wall = 0;
-    for (int step = 1; step <= 300; ++step) {
-        const double seconds = step == 150 ? 0.5 : 0.002 + 1e-6 * step;
-        wall += seconds;
-        const StepRecord made = timed(0, step, seconds, wall);
-        run.append(std::vector{made}, {});
-        plots.append(0, made);
-    }
-    plots.show();
-    plots.setResting(true);
-    plots.refresh();
-    const auto spoken = [&plots](qint64 step) {
-        plots.showStep(step - 1);
-        QTest::keyClick(&plots, Qt::Key_Right);
-        const QString text = plots.accessibleDescription();
-        const QString lead = QStringLiteral("Throughput (steps/s), A fp32 ");
-        return text.mid(text.indexOf(lead) + lead.size()).section(u';', 0, 0);
-    };
-    // the plot's last point may lie a tenth of a second before, and the median half as far
-    QVERIFY2(std::abs(spoken(300).toDouble() - run.lane(0).stepsPerSecond) <= 5,
-             qPrintable(spoken(300)));
-    QVERIFY2(spoken(160).toDouble() > 400, qPrintable(spoken(160)));
 }
 
 } // namespace tst_lane_titles

@@ -63,6 +63,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void scalerCards();
     void longScaleMakesNoCardWider();
+    void cardKeepsItsHeight();
     void memoryHasThreeDigits_data();
     void memoryHasThreeDigits();
     void memoryByCause();
@@ -159,6 +160,37 @@ void TestPanels::longScaleMakesNoCardWider() {
     panel.resize(600, 300);
     QCoreApplication::processEvents();
     QVERIFY(shows("8388608 = 2^23"));
+}
+
+/// A card says what happened last in one line: the figures below must not move during the training.
+void TestPanels::cardKeepsItsHeight() {
+    ScalerPanel panel;
+    panel.setLanes({{true, 0, {}}});
+    panel.resize(280, 400);
+    panel.show();
+    FedModel run;
+    run.start({"amp-fp16"});
+    run.setGrowthInterval(0, 2000);
+    panel.refresh(run);
+    const int before = panel.contentHeight();
+    Event event;
+    event.kind = EventKind::Overflow;
+    event.step = 123456;
+    event.scaleBefore = 65536, event.scaleAfter = 32768;
+    event.text = Message::data(
+        "Step 123456 skipped: gradient of layers.12.running_something.weight reached inf "
+        "at loss scale 65536 (2^16); the scale falls to 32768 (2^15).");
+    run.append(std::vector{record(123456, 0, 0.5f)}, std::vector{event});
+    panel.refresh(run);
+    QCoreApplication::processEvents();
+    QCOMPARE(panel.contentHeight(), before);
+    const auto labels = panel.findChildren<QLabel*>();
+    const auto said = std::find_if(labels.begin(), labels.end(), [](const QLabel* label) {
+        return label->text().contains(QLatin1String("Overflow"));
+    });
+    QVERIFY(said != labels.end());
+    QVERIFY2((*said)->toolTip().contains(QStringLiteral("running_something")),
+             qPrintable((*said)->toolTip()));
 }
 
 void TestPanels::memoryHasThreeDigits_data() {

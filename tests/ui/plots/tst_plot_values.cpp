@@ -1,4 +1,6 @@
-// The table of what a plot shows, and where the user asks for it.
+// The table of what a plot shows, and where the user asks for it; and the speed that plot and
+// figures share.
+#include "tests/support/fed_run.h"
 #include "tests/support/shown_plots.h"
 #include "ui/plots/measure.h"
 #include "ui/plots/plot_values.h"
@@ -25,6 +27,7 @@ private slots:
     void hasTrendAndOtherRuns();
     void throughputIsAsPlotted();
     void headerReadsTheSpeedOffItsLine();
+    void plotAndFigureAgree();
     void pointerChoosesThePlot();
 
 private:
@@ -141,6 +144,38 @@ void TestPlotValues::headerReadsTheSpeedOffItsLine() {
     m_stack->setResting(false); // the line of a training ends at its last point
     draw();
     QCOMPARE(speed(), text(point(3, 1)));
+}
+
+/// One step that the system delayed: neither the figure nor the plot falls, and both agree.
+void TestPlotValues::plotAndFigureAgree() {
+    FedModel run;
+    run.start({"fp32"});
+    FedPlots plots;
+    plots.setLanes({QStringLiteral("fp32")});
+    double wall = 0;
+    for (int step = 1; step <= 300; ++step) {
+        const double seconds = step == 150 ? 0.5 : 0.002 + 1e-6 * step;
+        wall += seconds;
+        StepRecord made = record(step, 0, 0.5f);
+        made.deviceSeconds = seconds;
+        made.wallSeconds = wall;
+        run.append(std::vector{made}, {});
+        plots.append(0, made);
+    }
+    plots.show();
+    plots.setResting(true);
+    plots.refresh();
+    const auto spoken = [&plots](qint64 step) {
+        plots.showStep(step - 1);
+        QTest::keyClick(&plots, Qt::Key_Right);
+        const QString text = plots.accessibleDescription();
+        const QString lead = QStringLiteral("Throughput (steps/s), A fp32 ");
+        return text.mid(text.indexOf(lead) + lead.size()).section(u';', 0, 0);
+    };
+    // the plot's last point may lie a tenth of a second before, and the median half as far
+    QVERIFY2(std::abs(spoken(300).toDouble() - run.lane(0).stepsPerSecond) <= 5,
+             qPrintable(spoken(300)));
+    QVERIFY2(spoken(160).toDouble() > 400, qPrintable(spoken(160)));
 }
 
 void TestPlotValues::pointerChoosesThePlot() {

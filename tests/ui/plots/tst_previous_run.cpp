@@ -70,6 +70,8 @@ private slots:
     void lanesAreMatched();
     void plotsMayChange();
     void tagsKeepApart();
+    void curvesTogetherHaveOneTag();
+    void tagsStayWhereTheyFit();
     void tagsStandByTheirCurves();
     void theWindowKeepsIt();
 
@@ -289,8 +291,10 @@ void TestPreviousRun::lanesAreMatched() {
 void TestPreviousRun::tagsKeepApart() {
     m_stack->showPrevious(true);
     for (int i = 1; i <= 20; ++i)
-        for (int lane = 0; lane < 2; ++lane)
-            m_stack->append(lane, record(i, lane, 0.5f + 0.1f * static_cast<float>(i)));
+        for (int lane = 0; lane < 2; ++lane) // B comes up to A at the end
+            m_stack->append(
+                lane,
+                record(i, lane, lane == 1 && i < 15 ? 0.5f : 0.5f + 0.1f * static_cast<float>(i)));
     startAgain();
     train(1, 0.5f);
     show();
@@ -302,6 +306,60 @@ void TestPreviousRun::tagsKeepApart() {
     }
     QCOMPARE(tags.size(), size_t{2});
     QVERIFY(!tags[0].intersects(tags[1]));
+}
+
+/// Beside two curves that coincide, one name would pass for that of either.
+void TestPreviousRun::curvesTogetherHaveOneTag() {
+    m_stack->showPrevious(true);
+    for (int i = 1; i <= 200; ++i)
+        for (int lane = 0; lane < 2; ++lane)
+            m_stack->append(lane, record(i, lane, lane == 1 && i < 4 ? 0.21f : 0.2f));
+    startAgain();
+    train(1, 0.5f);
+    show(700, 700);
+    const auto names = [this] {
+        QStringList texts;
+        for (const QCPItemText* tag : tagsIn(plotOf(*m_stack), plotOf(*m_stack).axisRect(0)))
+            texts << tag->text();
+        return texts;
+    };
+    QCOMPARE(names(), QStringList{QStringLiteral("before A, before B")});
+    startAgain();
+    for (int i = 1; i <= 200; ++i)
+        for (int lane = 0; lane < 2; ++lane)
+            m_stack->append(lane, record(i, lane, lane == 1 && i < 100 ? 0.4f : 0.2f));
+    startAgain();
+    train(1, 0.5f);
+    draw();
+    QCOMPARE(names(), (QStringList{QStringLiteral("before A"), QStringLiteral("before B")}));
+}
+
+/// While training goes on, nobody can read a name that jumps to ever better places.
+void TestPreviousRun::tagsStayWhereTheyFit() {
+    constexpr int kNear = 100; // steps
+    m_stack->showPrevious(true);
+    for (int i = 1; i <= 200; ++i) {
+        m_stack->append(0, record(i, 0, 0.1f));
+        m_stack->append(1, record(i, 1, i == 1 ? 1.0f : 0.01f)); // so that A has room above
+    }
+    startAgain();
+    m_stack->append(0, record(1, 0, 0.02f));
+    show(700, 700);
+    QCustomPlot& plot = plotOf(*m_stack);
+    const auto place = [&plot] {
+        for (const QCPItemText* tag : tagsIn(plot, plot.axisRect(0)))
+            if (tag->text().endsWith(u'A')) return tag->bottomRight->pixelPosition();
+        return QPointF();
+    };
+    const QPointF before = place();
+    const QCPAxis& axis = *graphNamed(*m_stack, kBeforeA)->valueAxis();
+    const auto nearIt = static_cast<float>(
+        axis.pixelToCoord(axis.coordToPixel(0.1) + 0.75 * QFontMetrics(plot.font()).height()));
+    for (int i = 2; i <= 200; ++i) // later steps come near the curve, but not over its name
+        m_stack->append(0, record(i, 0, i < kNear ? 0.02f : nearIt));
+    draw();
+    QVERIFY(before.x() > graphNamed(*m_stack, kBeforeA)->keyAxis()->coordToPixel(kNear));
+    QVERIFY2((place() - before).manhattanLength() < 3, qPrintable(QString::number(place().x())));
 }
 
 /// Each name lies right above or below its own curve, and covers no other one.

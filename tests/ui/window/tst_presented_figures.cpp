@@ -8,8 +8,8 @@
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 
-#include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QRegularExpression>
 #include <QSplitter>
 #include <QStandardPaths>
@@ -247,11 +247,15 @@ void TestPresentedFigures::mapsAreRead() {
     };
     for (const int letters : lettersOf())
         QVERIFY2(letters > 1.5 * line, qPrintable(QString::number(letters)));
-    QVERIFY(dialog->findChild<QComboBox*>()->fontMetrics().height() < 1.2 * line);
+    QVERIFY(dialog->findChild<QLineEdit*>()->fontMetrics().height() < 1.2 * line);
+    auto* cell = dialog->findChild<QLabel*>(QStringLiteral("gridCell"));
+    QVERIFY(dialog->figure().contains(cell)); // the figures of a cell are read out, too
+    QVERIFY(cell->minimumHeight() >= 3 * cell->fontMetrics().lineSpacing());
     QVERIFY(dialog->height() > 0.8 * window.height());
     window.findChild<QToolButton*>(QStringLiteral("leavePresentation"))->click();
     for (const int letters : lettersOf())
         QCOMPARE(letters, line);
+    QCOMPARE(cell->minimumHeight(), 3 * cell->fontMetrics().lineSpacing());
     QVERIFY(dialog->height() < 0.8 * 1080);
 }
 
