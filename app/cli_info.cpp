@@ -9,6 +9,7 @@
 #include "engine/exec/variant_table.h"
 #include "engine/ops/inspect.h"
 #include "engine/runs/run_folder.h"
+#include "engine/settings/field_reference.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/function_types.h"
 #include "engine/step/pytorch_script.h"

@@ -537,6 +537,7 @@ private:
 extern const DataSetInfo kArrayData;
 const DataSetInfo kArrayData{
     .name = "arrays",
+    .title = phrase("Settings", "Arrays"),
     .about = phrase("Settings", "inputs x and targets y from .npy, .npz or .safetensors files"),
     .settings = {"data.x", "data.y", "data.standardise_x", "data.standardise_target", "data.test",
                  "data.x_val", "data.y_val", "data.x_test", "data.y_test", "data.validation",

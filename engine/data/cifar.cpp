@@ -288,6 +288,7 @@ bool opensCifar(const std::string& path, TaskConfig& task) {
 extern const DataSetInfo kCifarData;
 const DataSetInfo kCifarData{
     .name = "cifar",
+    .title = phrase("Settings", "CIFAR"),
     .about = phrase("Settings", "small colour pictures of 10 or 100 classes, CIFAR-10 or "
                                 "CIFAR-100"),
     .settings = {"data.path", "data.flip", "data.crop", "data.mean", "data.std"},

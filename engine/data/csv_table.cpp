@@ -408,6 +408,7 @@ DataFacts csvFacts(const TaskConfig& task) { return CsvData(task).facts(); }
 extern const DataSetInfo kCsvData;
 const DataSetInfo kCsvData{
     .name = "csv",
+    .title = phrase("Settings", "Table"),
     .about = phrase("Settings", "a table, one column of which is the target"),
     .settings = {"data.path", "data.validation_path", "data.test_path", "data.header",
                  "data.target", "data.drop", "data.missing", "data.standardise",

@@ -163,6 +163,7 @@ PythonData linePython(const TaskConfig& task, int64_t) {
 extern const DataSetInfo kCurveData, kLineData;
 const DataSetInfo kCurveData{
     .name = "curve",
+    .title = phrase("Settings", "Fit a curve"),
     .about = phrase("Settings", "points on the curve y = 5x² + 3, from the inputs x², x and 1"),
     .settings = {"task.samples"},
     .view = ViewKind::Curve,
@@ -171,6 +172,7 @@ const DataSetInfo kCurveData{
     .python = curvePython};
 const DataSetInfo kLineData{
     .name = "line",
+    .title = phrase("Settings", "Fit a line"),
     .about = phrase("Settings", "noisy points around the line y = 5x + 3, from the input x"),
     .settings = {"task.samples", "task.noise"},
     .view = ViewKind::Curve,

@@ -133,6 +133,7 @@ struct PythonData {
 /// A row of the table of data sets, which is indexed by TaskKind.
 struct DataSetInfo {
     const char* name; ///< the value of data.kind: "checkerboard"
+    Phrase title;     ///< what the window calls it, as it calls the presets with it: "Two moons"
     Phrase about;     ///< what follows the name in tool tips and the manual
     /// The settings of this data set that not every data set has: "data.path".
     std::array<std::string_view, 16> settings{};

@@ -117,6 +117,7 @@ def samples():
 extern const DataSetInfo kGenerateData;
 const DataSetInfo kGenerateData{
     .name = "generate",
+    .title = phrase("Settings", "Drawn digits"),
     .about = phrase("Settings", "random numbers from which a network learns to draw digits like "
                                 "those of MNIST; used with model.adversary"),
     .settings = {"data.path", "task.samples", "data.latent"},

@@ -231,6 +231,7 @@ PythonData mnistPython(const TaskConfig& task, int64_t) {
 extern const DataSetInfo kMnistData;
 const DataSetInfo kMnistData{
     .name = "mnist",
+    .title = phrase("Settings", "Digits or clothes"),
     .about = phrase("Settings", "pictures of ten classes, as in MNIST and Fashion-MNIST"),
     .settings = {"data.path", "data.flip", "data.crop", "data.mean", "data.std"},
     .targets = Targets::Classes,

@@ -441,6 +441,7 @@ Message unusualPictures(const std::string& folder) {
 extern const DataSetInfo kPictureData;
 const DataSetInfo kPictureData{
     .name = "pictures",
+    .title = phrase("Settings", "Folders of pictures"),
     .about = phrase("Settings", "pictures of classes, in a folder each"),
     .settings = {"data.path", "data.side", "data.grey", "data.flip", "data.crop", "data.mean",
                  "data.std", "data.damaged", "data.validation", "data.stratify"},

@@ -175,6 +175,7 @@ PythonData imagePython(const TaskConfig& task, int64_t outputs) {
 extern const DataSetInfo kCheckerboardData, kImageData;
 const DataSetInfo kCheckerboardData{
     .name = "checkerboard",
+    .title = phrase("Settings", "Checkerboard"),
     .about = phrase("Settings", "a checkerboard, painted from the coordinates of its pixels"),
     .settings = {"task.side", "task.frequency"},
     .wholeSet = true,
@@ -186,6 +187,7 @@ const DataSetInfo kCheckerboardData{
     .python = checkerboardPython};
 const DataSetInfo kImageData{
     .name = "image",
+    .title = phrase("Settings", "Picture"),
     .about = phrase("Settings", "a picture of your own, painted in the same way"),
     .settings = {"task.side", "task.image"},
     .wholeSet = true,

@@ -23,6 +23,7 @@ PythonData python(const TaskConfig&, int64_t) { refuse(); }
 extern const DataSetInfo kRecordedData;
 const DataSetInfo kRecordedData{
     .name = "recorded",
+    .title = phrase("Settings", "Recorded in PyTorch"),
     .about = phrase("Settings", "none: the run was recorded in PyTorch and can only be looked at"),
     .facts = facts,
     .make = make,

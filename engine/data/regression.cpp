@@ -81,6 +81,7 @@ def samples():
 extern const DataSetInfo kRegressionData;
 const DataSetInfo kRegressionData{
     .name = "regression",
+    .title = phrase("Settings", "Regression"),
     .about = phrase("Settings", "random targets to fit from random inputs"),
     .settings = {"task.samples", "task.target_mean", "task.target_spread"},
     .facts =

@@ -339,6 +339,7 @@ void checkIsNoPattern(const std::string& path) {
 extern const DataSetInfo kShardData;
 const DataSetInfo kShardData{
     .name = "shards",
+    .title = phrase("Settings", "Shards"),
     .about = phrase("Settings", "pictures and their classes in .tar files, as WebDataset has them"),
     .settings = {"data.path", "data.side", "data.grey", "data.flip", "data.crop", "data.mean",
                  "data.std", "data.damaged", "data.shard_readers", "data.validation",

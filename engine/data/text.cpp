@@ -293,6 +293,7 @@ bool measuresPerplexity(const TaskConfig& task) {
 extern const DataSetInfo kTextData;
 const DataSetInfo kTextData{
     .name = "text",
+    .title = phrase("Settings", "Text"),
     .about = phrase("Settings", "a text, whose next character the network learns to predict"),
     .settings = {"data.path", "data.context", "data.predict", "data.validation"},
     .targets = Targets::Classes,

@@ -256,6 +256,7 @@ PythonData textClassPython(const TaskConfig& task, int64_t) {
 extern const DataSetInfo kTextClassData;
 const DataSetInfo kTextClassData{
     .name = "text-classes",
+    .title = phrase("Settings", "Texts with classes"),
     .about = phrase("Settings", "a table of texts and their classes, such as reviews and whether "
                                 "they praise"),
     .settings = {"data.path", "data.header", "data.text", "data.target", "data.tokens",

@@ -184,8 +184,9 @@ def samples():
 }
 
 template <const Form& form>
-constexpr DataSetInfo row(const char* name, Phrase about) {
+constexpr DataSetInfo row(const char* name, Phrase title, Phrase about) {
     return {.name = name,
+            .title = title,
             .about = about,
             .settings = {"task.samples", "task.noise", "data.validation"},
             .targets = Targets::Classes,
@@ -199,11 +200,14 @@ constexpr DataSetInfo row(const char* name, Phrase about) {
 } // namespace
 
 extern const DataSetInfo kMoonData, kSpiralData, kCircleData;
-const DataSetInfo kMoonData = row<kMoons>(
-    "moons", phrase("Settings", "two half moons in the plane, as scikit-learn draws them"));
-const DataSetInfo kSpiralData = row<kSpirals>(
-    "spirals", phrase("Settings", "two spirals in the plane, as in TensorFlow Playground"));
-const DataSetInfo kCircleData = row<kCircles>(
-    "circles", phrase("Settings", "a circle around another, as scikit-learn draws them"));
+const DataSetInfo kMoonData =
+    row<kMoons>("moons", phrase("Settings", "Two moons"),
+                phrase("Settings", "two half moons in the plane, as scikit-learn draws them"));
+const DataSetInfo kSpiralData =
+    row<kSpirals>("spirals", phrase("Settings", "Two spirals"),
+                  phrase("Settings", "two spirals in the plane, as in TensorFlow Playground"));
+const DataSetInfo kCircleData =
+    row<kCircles>("circles", phrase("Settings", "Two circles"),
+                  phrase("Settings", "a circle around another, as scikit-learn draws them"));
 
 } // namespace halfscope

@@ -561,7 +561,9 @@ std::string titleOfData(const TaskConfig& task) {
     const std::string& file = task.kind == TaskKind::Image ? task.image
                               : !task.path.empty()         ? task.path
                                                            : task.x;
-    return file.empty() || !namesFiles(task) ? infoOf(task.kind).name : titleOf(file);
+    if (!file.empty() && namesFiles(task)) return titleOf(file);
+    // the title alone may be that of a preset, which has other settings
+    return infoOf(task.kind).title.text() + std::string(", own settings");
 }
 
 } // namespace halfscope

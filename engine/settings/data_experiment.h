@@ -37,7 +37,8 @@ bool namesPicture(const std::string& path);
 /// Returns the experiment with a network that paints the picture.
 RunConfig painting(RunConfig, const std::string& picture);
 /// Returns a title for experiments on these data: the name of their file or folder or, when they
-/// come from none, of the data set. Empty when that name is no title.
+/// come from none, "Regression, own settings": of the data set on screen. Empty when that name is
+/// no title.
 std::string titleOfData(const TaskConfig&);
 
 /// Returns model.layers for samples of indices that have classes: two layers of a transformer's

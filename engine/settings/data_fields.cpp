@@ -46,16 +46,17 @@ std::vector<Field> fileFields() {
             {"data.path", phrase("Settings", "Data"), kNoUnit,
              phrase(
                  "Settings",
-                 "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain "
+                 "Where the samples come from. Digits or clothes: the folder with the four files "
+                 "of MNIST or Fashion-MNIST, plain "
                  "or .gz; empty: 2,000 digits to train on and 500 to validate on, which "
-                 "come with the program. cifar: the folder with the files of CIFAR-10 or CIFAR-100 "
-                 "in the binary form, such as data_batch_1.bin. csv: the table, in which commas, "
-                 "semicolons, tabs or spaces stand between the columns. text-classes: "
+                 "come with the program. CIFAR: the folder with the files of CIFAR-10 or CIFAR-100 "
+                 "in the binary form, such as data_batch_1.bin. Table: the table, in which commas, "
+                 "semicolons, tabs or spaces stand between the columns. Texts with classes: "
                  "likewise; empty: words of six languages, which come with the program. "
-                 "pictures: a folder that has a folder of pictures for each class, or "
-                 "folders train and val with those. shards: a .tar file, or a folder of them, in "
+                 "Folders of pictures: a folder that has a folder of pictures for each class, or "
+                 "folders train and val with those. Shards: a .tar file, or a folder of them, in "
                  "which each sample has a picture and its class, such as 000001.png and "
-                 "000001.cls. text: a text in UTF-8; empty: the GNU General Public License, "
+                 "000001.cls. Text: a text in UTF-8; empty: the GNU General Public License, "
                  "version 3, which comes with the program. A relative path starts at the folder of "
                  "the experiment file.")},
             [](auto& c) -> auto& { return c.task.path; }),
@@ -68,7 +69,7 @@ std::vector<Field> fileFields() {
             [](auto& c) -> auto& { return c.task.validationPath; }),
         pathField(
             {"data.test_path", phrase("Settings", "Test data"), kNoUnit,
-             phrase("Settings", "Likewise, a table of samples that no validation sees; each lane "
+             phrase("Settings", "A table, likewise, of samples that no validation sees; each lane "
                                 "is judged on them once, at the end of the run. Empty: the share "
                                 "data.test_share of the samples to validate on, or no test.")},
             [](auto& c) -> auto& { return c.task.testPath; }),
@@ -85,7 +86,8 @@ std::vector<Field> arrayFields() {
         pathField(
             {"data.y", phrase("Settings", "Targets"), kNoUnit,
              phrase("Settings",
-                    "Likewise, its array y. With cross entropy it has one whole number from "
+                    "The file with the targets: an .npy file, or the array y of an .npz or "
+                    ".safetensors file. With cross entropy it has one whole number from "
                     "0 for each sample, its class. Empty: in the same .npz or .safetensors "
                     "file.")},
             [](auto& c) -> auto& { return c.task.y; }),
@@ -99,12 +101,13 @@ std::vector<Field> arrayFields() {
         when([](const RunConfig& c) { return hasOwn(c, "data.x_val", c.task.xVal); },
              pathField(
                  {"data.y_val", phrase("Settings", "Validation targets"), kNoUnit,
-                  phrase("Settings", "Likewise, their targets y_val. Empty: in the .npz or "
-                                     ".safetensors file of data.x_val.")},
+                  phrase("Settings",
+                         "The targets y_val of the samples to validate on. Empty: in the .npz or "
+                         ".safetensors file of data.x_val.")},
                  [](auto& c) -> auto& { return c.task.yVal; })),
         pathField(
             {"data.x_test", phrase("Settings", "Test inputs"), kNoUnit,
-             phrase("Settings", "Likewise, the inputs x_test of samples that no validation sees; "
+             phrase("Settings", "The inputs x_test of samples that no validation sees; "
                                 "each lane is judged on them once, at the end of the run. Empty: "
                                 "the share data.test_share of the samples to validate on, or no "
                                 "test.")},
@@ -112,8 +115,9 @@ std::vector<Field> arrayFields() {
         when([](const RunConfig& c) { return hasOwn(c, "data.x_test", c.task.xTest); },
              pathField(
                  {"data.y_test", phrase("Settings", "Test targets"), kNoUnit,
-                  phrase("Settings", "Likewise, their targets y_test. Empty: in the .npz or "
-                                     ".safetensors file of data.x_test.")},
+                  phrase("Settings",
+                         "The targets y_test of the samples of the test. Empty: in the .npz or "
+                         ".safetensors file of data.x_test.")},
                  [](auto& c) -> auto& { return c.task.yTest; })),
     };
 }
@@ -127,20 +131,21 @@ std::vector<Field> sampleFields() {
                                        "one picture, each with mean 0 and deviation 1.")},
                    [](auto& c) -> auto& { return c.task.latent; }),
                {1, 1e5, Bound::Closed, true})),
-        ofDataSets(
-            in(ofRun(
-                   {"data.context", phrase("Settings", "Context"), phrase("Settings", "tokens"),
-                    phrase("Settings", "The number of tokens in a sample. text: of characters, and "
-                                       "the network learns which character comes next. "
-                                       "text-classes: of words or characters; longer texts are "
-                                       "cut, and shorter ones are padded.")},
-                   [](auto& c) -> auto& { return c.task.context; }),
-               {1, 4096, Bound::Closed, true})),
+        ofDataSets(in(
+            ofRun(
+                {"data.context", phrase("Settings", "Context"), phrase("Settings", "tokens"),
+                 phrase("Settings", "The number of tokens in a sample. Text: of characters, and "
+                                    "the network learns which character comes next. "
+                                    "Texts with classes: of words or characters; longer texts are "
+                                    "cut, and shorter ones are padded.")},
+                [](auto& c) -> auto& { return c.task.context; }),
+            {1, 4096, Bound::Closed, true})),
         ofDataSets(oneOf(
             ofRun(
                 {"data.predict", phrase("Settings", "Predict"), kNoUnit,
                  phrase("Settings",
-                        "last: the character that follows a sample. every: at each position of the "
+                        "What is predicted of a text. last: the character that follows a sample. "
+                        "every: at each position of the "
                         "sample the next character, as a language model learns them; the network "
                         "makes a score for each class at each position and must not look ahead, "
                         "see CausalTransformerEncoderLayer.")},
@@ -150,7 +155,8 @@ std::vector<Field> sampleFields() {
             oneOf(ofRun(
                       {"data.tokens", phrase("Settings", "Tokens"), kNoUnit,
                        phrase("Settings",
-                              "words: a text is a row of words and signs, in which A to Z count "
+                              "What a text is cut into. words: a text is a row of words and signs, "
+                              "in which A to Z count "
                               "as a to z. characters: it is a row of characters, which is better "
                               "for names and other short texts.")},
                       [](auto& c) -> auto& { return c.task.tokens; }),
@@ -227,7 +233,8 @@ std::vector<Field> pictureFields() {
         ofDataSets(oneOf(
             ofRun(
                 {"data.damaged", phrase("Settings", "Damaged pictures"), kNoUnit,
-                 phrase("Settings", "refuse ends the run at a picture that cannot be decoded and "
+                 phrase("Settings", "What happens at a damaged picture. refuse ends the run at a "
+                                    "picture that cannot be decoded and "
                                     "names it; skip names it in the events, and the next sample of "
                                     "the epoch takes its place.")},
                 [](auto& c) -> auto& { return c.task.damaged; }),
@@ -261,7 +268,8 @@ std::vector<Field> preparationFields() {
             ofRun(
                 {"data.missing", phrase("Settings", "Missing values"), kNoUnit,
                  phrase("Settings",
-                        "Fields that are empty, NA, N/A, #N/A, NaN, null, None or a question mark. "
+                        "What happens to missing values: fields that are empty, NA, N/A, #N/A, "
+                        "NaN, null, None or a question mark. "
                         "refuse names the first one; drop leaves out lines that have one; mean "
                         "puts the mean of the column over the training samples in its place and "
                         "leaves out lines without a target.")},

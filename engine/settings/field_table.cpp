@@ -20,11 +20,14 @@ constexpr double kSeedMax = 9223372036854775807.0;
 
 Field kindField() {
     const auto offered = dataSets().first(static_cast<size_t>(TaskKind::Recorded)); // the last one
-    Field field = describing(offered, oneOf(ofRun(
-                                                {"data.kind", phrase("Settings", "Task"), kNoUnit,
-                                                 phrase("Settings", "What the network learns.")},
-                                                [](auto& c) -> auto& { return c.task.kind; }),
-                                            namesUpTo(static_cast<TaskKind>(offered.size() - 1))));
+    Field field = explaining(
+        offered, oneOf(ofRun(
+                           {"data.kind", phrase("Settings", "Task"), kNoUnit,
+                            phrase("Settings", "What the network learns, and from which data.")},
+                           [](auto& c) -> auto& { return c.task.kind; }),
+                       namesUpTo(static_cast<TaskKind>(offered.size() - 1))));
+    for (const DataSetInfo& each : offered)
+        field.titles.push_back(each.title);
     field.unoffered = nameOf(TaskKind::Recorded);
     // A loss that does not fit the targets would have to be changed next.
     field.set = [set = field.set](RunConfig& config, int lane, const FieldValue& value) {
@@ -83,7 +86,8 @@ std::vector<Field> validationFields() {
              in(ofRun(
                     {"validation.steps", phrase("Settings", "Validate by steps"),
                      phrase("Settings", "steps"),
-                     phrase("Settings", "The same after every so many steps. 0: not by steps.")},
+                     phrase("Settings",
+                            "The same as by epochs, after every so many steps. 0: not by steps.")},
                     [](auto& c) -> auto& { return c.validation.steps; }),
                 {0, 1e9, Bound::Closed, true}))};
 }
@@ -129,14 +133,16 @@ std::vector<Field> regressionFields() {
                                    "on the inputs, so fitting them means memorising them.")},
                [](auto& c) -> auto& { return c.task.targetSpread; }),
            {0, 1e6})));
-    fields.push_back(ofDataSets(
-        in(ofRun(
-               {"task.noise", phrase("Settings", "Noise"), kNoUnit,
-                phrase("Settings", "line, moons, circles: the standard deviation by which samples "
-                                   "miss their curve; spirals: they miss it by as much at most, in "
-                                   "each direction.")},
-               [](auto& c) -> auto& { return c.task.noise; }),
-           {0, 100})));
+    fields.push_back(ofDataSets(in(
+        ofRun(
+            {"task.noise", phrase("Settings", "Noise"), kNoUnit,
+             phrase(
+                 "Settings",
+                 "Fit a line, Two moons, Two circles: the standard deviation by "
+                 "which samples miss their curve; Two spirals: they miss it by as much at most, in "
+                 "each direction.")},
+            [](auto& c) -> auto& { return c.task.noise; }),
+        {0, 100})));
     return fields;
 }
 
@@ -396,7 +402,8 @@ std::vector<Field> runFields() {
         ofRun(
             {"run.device", phrase("Settings", "Device"), kNoUnit,
              phrase("Settings",
-                    "auto takes the first CUDA device, or the CPU if there is none. "
+                    "What the networks train on. auto takes the first CUDA device, or the CPU if "
+                    "there is none. "
                     "The CPU rounds values as a GPU stores them, so it shows the "
                     "numerics of half precision; it gains speed only with bfloat16, on "
                     "processors with AVX-512 BF16 or AMX. cuda:0,cuda:1 gives each lane "
@@ -488,18 +495,20 @@ std::vector<Field> precisionParts() {
             oneOf(ofLane(
                       {"precision.master_weights", phrase("Settings", "Master weights"), kNoUnit,
                        phrase("Settings",
-                              "on: the parameters are float32, and the network uses rounded "
+                              "Whether the optimizer keeps its weights in float32. on: the "
+                              "parameters are float32, and the network uses rounded "
                               "copies. default: on for apex-o2, off for apex-o3, fp16 and bf16.")},
                       [](auto& lane) -> auto& { return lane.masterWeights; }),
                   namesUpTo(Override::Off))),
-        whenLane(cast, oneOf(ofLane(
-                                 {"precision.keep_batchnorm_fp32",
-                                  phrase("Settings", "Norms in float32"), kNoUnit,
-                                  phrase("Settings",
-                                         "on: the scale and shift of norms stay float32. default: "
-                                         "on for apex-o2, off for apex-o3, fp16 and bf16.")},
-                                 [](auto& lane) -> auto& { return lane.keepBatchnormF32; }),
-                             namesUpTo(Override::Off))),
+        whenLane(cast,
+                 oneOf(ofLane(
+                           {"precision.keep_batchnorm_fp32", phrase("Settings", "Norms in float32"),
+                            kNoUnit,
+                            phrase("Settings", "What norms keep in float32. on: the scale and "
+                                               "shift of norms stay float32. default: "
+                                               "on for apex-o2, off for apex-o3, fp16 and bf16.")},
+                           [](auto& lane) -> auto& { return lane.keepBatchnormF32; }),
+                       namesUpTo(Override::Off))),
         whenLane(
             storesHalf,
             oneOf(ofLane(

@@ -223,6 +223,12 @@ Message valueMessage(const FieldValue& value) {
     return Message::data(valueText(value));
 }
 
+Phrase titleOfChoice(const Field& field, std::string_view choice) {
+    const auto found = std::find(field.choices.begin(), field.choices.end(), choice);
+    const auto place = static_cast<size_t>(found - field.choices.begin());
+    return place < field.titles.size() ? field.titles[place] : Phrase();
+}
+
 Message allowedText(const Field& field) {
     const auto number = [&field](double x) {
         const bool whole = field.kind == FieldKind::Integer;
@@ -551,37 +557,6 @@ void checkConfig(const RunConfig& start) {
     checkBatches(config);
     checkAdversary(config);
     checkLengths(config);
-}
-
-/// Also lists the precisions, which have too much to say for one row.
-std::string fieldReference() {
-    // Lane 1 is amp-fp16, whose scaler does something.
-    const RunConfig defaults = defaultConfig();
-    std::string text;
-    Phrase group;
-    for (const Field& field : fieldTable()) {
-        if (!(field.group == group)) {
-            text += std::string(group.empty() ? "## " : "\n## ") + field.group.text() +
-                    "\n\n| key | default | allowed | an edit acts | meaning |\n"
-                    "| --- | --- | --- | --- | --- |\n";
-            group = field.group;
-        }
-        const std::string value = valueText(field.get(defaults, 1)), unit = field.unit.text();
-        text += "| `" + field.key + "` | " + (value.empty() ? "" : "`" + value + "`") + " | " +
-                allowedText(field).english() + (unit.empty() ? "" : " (" + unit + ")") + " | " +
-                (field.effect == FieldEffect::Live ? "at the next step" : "at a restart") + " | " +
-                field.help.english() + " |\n";
-    }
-    text += "\n## Precisions and their scalers\n\nThe defaults of precision and scaler are those "
-            "of a lane with precision `amp-fp16`. "
-            "Each precision brings a scaler of its own:\n\n"
-            "| precision | means | loss scaling |\n| --- | --- | --- |\n";
-    for (const PrecisionPreset& preset : precisionPresets()) {
-        const std::string scaling = std::string(nameOf(preset.scalerMode)) + ", " + preset.scaler;
-        text += "| `" + std::string(preset.name) + "` | " + preset.about.text() + " | " +
-                (preset.mayScale ? scaling : "none") + " |\n";
-    }
-    return text;
 }
 
 RunConfig settingsAtEnd(RunConfig recorded) {

@@ -46,6 +46,8 @@ struct Field {
     std::vector<std::string> choices;       ///< for FieldKind::Choice
     /// What each choice is, "mse: mean of squared errors"; empty where the help says so.
     std::vector<Message> meanings{};
+    /// What the window calls each choice; empty where it shows the choices themselves.
+    std::vector<Phrase> titles{};
     std::string unoffered{}; ///< one more choice, which files may have but nobody can choose
     /// Checks a text of several lines that has rules of its own. Throws InputError, a whole
     /// sentence with the key.
@@ -79,6 +81,8 @@ FieldValue parseValue(const Field&, std::string_view text);
 /// Returns a checked value in the type that the field's kind has: 8 becomes 8.0 for a real number.
 FieldValue valueFor(const Field&, const FieldValue&);
 std::string valueText(const FieldValue&);
+/// Returns what the window calls a choice; empty where it shows the choice itself.
+Phrase titleOfChoice(const Field&, std::string_view choice);
 /// Returns the same for use in a message, in which a number is one.
 Message valueMessage(const FieldValue&);
 /// Returns what is allowed, in words: "a whole number from 1 to 8".
@@ -161,8 +165,5 @@ std::span<const Preset> presets();
 /// Returns a preset. Throws InputError that names the nearest preset when there is none of this
 /// name.
 const Preset& presetNamed(std::string_view name);
-
-/// Returns the reference of settings as Markdown, for the manual.
-std::string fieldReference();
 
 } // namespace halfscope

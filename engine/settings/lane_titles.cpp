@@ -179,7 +179,10 @@ std::string settingWords(const Field& field, const FieldValue& value, const Sett
     if (text == "default" || text.empty()) return {};
     if (field.kind == FieldKind::Path) return std::filesystem::path(text).stem().string();
     if (field.kind == FieldKind::Text) return withShortTypes(text);
-    return name(field) + ' ' + text;
+    const std::string shown = name(field);
+    // choices have the window's names where settings have
+    const Phrase title = shown == shortKey(field) ? Phrase() : titleOfChoice(field, text);
+    return shown + ' ' + (title.empty() ? text : title.text());
 }
 
 std::vector<LaneTitle> laneTitleParts(const RunConfig& config, std::span<const int> parents,

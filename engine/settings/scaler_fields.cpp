@@ -64,7 +64,8 @@ std::vector<Field> startFields() {
             oneOf(ofLane(
                       {"scaler.mode", phrase("Settings", "Loss scaling"), kNoUnit,
                        phrase("Settings",
-                              "dynamic adapts the scale and skips steps that overflow; static "
+                              "How the loss is scaled. dynamic adapts the scale and skips steps "
+                              "that overflow; static "
                               "keeps the scale; off does not scale the loss and never skips.")},
                       [](auto& lane) -> auto& { return lane.scaler.rules.mode; }),
                   namesUpTo(ScalerMode::Off))),
@@ -102,11 +103,11 @@ std::vector<Field> growthFields() {
            {1, kMostSteps, Bound::Closed, true}),
         oneOf(ofRules(
                   {"scaler.growth_test", phrase("Settings", "Growth test"), kNoUnit,
-                   phrase(
-                       "Settings",
-                       "exact: the scale grows when the number of clean steps equals the interval, "
-                       "as in PyTorch. If the interval is lowered below that number, the scale "
-                       "does not grow before the next overflow. at-least: it grows then too.")},
+                   phrase("Settings",
+                          "When the scale grows. exact: the scale grows when the number of clean "
+                          "steps equals the interval, "
+                          "as in PyTorch. If the interval is lowered below that number, the scale "
+                          "does not grow before the next overflow. at-least: it grows then too.")},
                   [](auto& rules) -> auto& { return rules.growthTest; }),
               namesUpTo(GrowthTest::AtLeast)),
         in(ofRules(
@@ -118,7 +119,8 @@ std::vector<Field> growthFields() {
            {0, kMostSteps, Bound::Closed, true}),
         oneOf(ofRules(
                   {"scaler.clamp", phrase("Settings", "Growth beyond float32"), kNoUnit,
-                   phrase("Settings", "keep: if a growth would make the scale infinite, the scale "
+                   phrase("Settings", "What happens at the largest scale. keep: if a growth would "
+                                      "make the scale infinite, the scale "
                                       "stays as it is, as in PyTorch. none: the scale becomes "
                                       "infinite, and every later step is skipped.")},
                   [](auto& rules) -> auto& { return rules.clamp; }),

@@ -24,7 +24,8 @@ std::vector<Field> scheduleFields() {
             ofRun(
                 {"schedule.kind", phrase("Settings", "Schedule"), kNoUnit,
                  phrase("Settings",
-                        "constant keeps the learning rate; one-cycle warms up to a peak and then "
+                        "How the learning rate changes. constant keeps the learning rate; "
+                        "one-cycle warms up to a peak and then "
                         "anneals to far below the start; step, multi-step, exponential, polynomial "
                         "and cosine let the learning rate fall, and warm-restarts does so again "
                         "and again; linear takes it from one share of it to another; plateau "

@@ -2,6 +2,7 @@
 // closed outputs. Runs and their files are in tst_cli_run.
 #include "engine/core/vector_set.h"
 #include "engine/scaler/scaler_presets.h"
+#include "engine/settings/field_reference.h"
 #include "engine/settings/fields.h"
 #include "tests/support/array_files.h"
 #include "tests/support/cli.h"

@@ -76,7 +76,7 @@ void TestCliPredict::dataGiveTheTitle() {
     };
     QCOMPARE(titleOf({}), QString("Checkerboard"));
     QCOMPARE(titleOf({"--set", "task.side=8"}), QString("Checkerboard"));
-    QCOMPARE(titleOf({"--set", "data.kind=moons"}), QString("moons"));
+    QCOMPARE(titleOf({"--set", "data.kind=moons"}), QString("Two moons, own settings"));
     QCOMPARE(
         titleOf({"--set", "data.kind=csv", "--set", "data.path=" + table, "--set", "task.batch=2"}),
         QString("titled prices"));

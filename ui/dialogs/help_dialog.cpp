@@ -31,6 +31,7 @@ namespace {
 
 constexpr int kPageRole = Qt::UserRole, kHitRole = Qt::UserRole + 1;
 constexpr int kNone = -1;
+const QString kPlaceKey = QStringLiteral("layout/help");
 constexpr qsizetype kMostHits = 300; // more hits mean that the words are too common
 
 QTreeWidgetItem* addItem(QTreeWidgetItem* parent, const QString& text, int page, int hit) {
@@ -68,30 +69,31 @@ constexpr int kTwoColumns = 700;       // a narrower dialog has its list above t
 
 } // namespace
 
-QRect helpPlace(const QRect& window, const QRect& screen) {
+QRect helpPlace(const QRect& window, const QRect& screen, const QRect& plots) {
     constexpr QSize kFrame(8, 36), kLeast(320, 240);
+    constexpr int kReadable = 372; // a width for about 50 letters
     const QSize share(static_cast<int>(kMostOfScreen * screen.width()), screen.height());
-    const QSize size = kLargest.boundedTo(share - kFrame).expandedTo(kLeast);
+    QSize size = kLargest.boundedTo(share - kFrame).expandedTo(kLeast);
     const int around = size.width() + kFrame.width();
-    const int right = screen.right() + 1 - around;
-    int x = right; // over the window's right side, where there are lists
-    if (window.right() + around <= screen.right())
-        x = window.right() + 1;
-    else if (window.left() - around >= screen.left())
-        x = window.left() - around;
     const int lowest = screen.bottom() + 1 - size.height() - kFrame.height();
-    return {QPoint(std::min(x, right),
-                   std::clamp(window.top(), screen.top(), std::max(screen.top(), lowest))),
-            size};
+    const int y = std::clamp(window.top(), screen.top(), std::max(screen.top(), lowest));
+    if (window.right() + around <= screen.right()) return {QPoint(window.right() + 1, y), size};
+    if (window.left() - around >= screen.left()) return {QPoint(window.left() - around, y), size};
+    // over the window's right side, where there are lists
+    if (!plots.isEmpty())
+        size.setWidth(std::clamp(screen.right() - plots.right() - kFrame.width(),
+                                 std::min(kReadable, size.width()), size.width()));
+    return {QPoint(screen.right() + 1 - size.width() - kFrame.width(), y), size};
 }
 
-HelpDialog::HelpDialog(QWidget* parent)
+HelpDialog::HelpDialog(QWidget* parent, const QWidget* plots)
     : QDialog(parent), m_manual(QLocale().name().section(u'_', 0, 0)) {
     setWindowTitle(tr("Halfscope help"));
     buildWays();
     buildSearch();
     buildText();
     arrange();
+    takePlace(plots);
     showContents();
     turnTo(0);
 }
@@ -175,17 +177,32 @@ void HelpDialog::arrange() {
     auto* column = make<QVBoxLayout>(this);
     column->addWidget(m_halves, 1);
     column->addWidget(buttons);
+}
+
+void HelpDialog::takePlace(const QWidget* plots) {
     const QWidget* window = parentWidget() ? parentWidget()->window() : this;
-    const QRect place = helpPlace(window->frameGeometry(), window->screen()->availableGeometry());
-    resize(place.size());
-    move(place.topLeft());
+    const QRect shown =
+        plots && plots->isVisible() ? QRect(plots->mapToGlobal(QPoint()), plots->size()) : QRect();
+    m_given = helpPlace(window->frameGeometry(), window->screen()->availableGeometry(), shown);
+    resize(m_given.size());
+    move(m_given.topLeft());
+}
+
+void HelpDialog::restorePlace(const QVariantMap& settings) {
+    restoreGeometry(settings.value(kPlaceKey).toByteArray());
+}
+
+void HelpDialog::savePlace(QVariantMap& settings) const {
+    constexpr int kNudge = 48; // pixels by which a desktop may move a new window by itself
+    const bool moved = (pos() - m_given.topLeft()).manhattanLength() > kNudge;
+    if (moved || size() != m_given.size()) settings.insert(kPlaceKey, saveGeometry());
 }
 
 /// Puts the list above the text in a narrow dialog.
 void HelpDialog::resizeEvent(QResizeEvent* event) {
     QDialog::resizeEvent(event);
     constexpr int kLeft = 260;
-    constexpr double kAbove = 0.3; // of the height
+    constexpr double kAbove = 0.22; // of the height: the text needs the room
     const Qt::Orientation wanted = width() < kTwoColumns ? Qt::Vertical : Qt::Horizontal;
     if (m_arranged && m_halves->orientation() == wanted) return;
     m_arranged = true;

@@ -6,6 +6,7 @@
 
 #include <QDialog>
 #include <QList>
+#include <QVariantMap>
 
 class QAction;
 class QLabel;
@@ -20,16 +21,20 @@ class QTreeWidgetItem;
 namespace halfscope {
 
 /// Returns where the help opens, without its frame: beside the window, or else at the right side of
-/// the screen, of which the window keeps the larger part.
-QRect helpPlace(const QRect& window, const QRect& screen);
+/// the screen, where it covers as little of the window's plots as its lines need.
+QRect helpPlace(const QRect& window, const QRect& screen, const QRect& plots);
 
 class HelpDialog : public QDialog {
     Q_OBJECT
 public:
-    explicit HelpDialog(QWidget* parent = nullptr);
+    /// `plots`, which may be null, are what the first place of the help leaves in view.
+    explicit HelpDialog(QWidget* parent = nullptr, const QWidget* plots = nullptr);
     ~HelpDialog() override;
     /// Opens at a place such as kHelpQuestions; an empty one opens where the window was left.
     void showPart(const QString& address);
+    /// Takes the place and size that the user gave it last, if any.
+    void restorePlace(const QVariantMap&);
+    void savePlace(QVariantMap&) const;
 
 signals:
     /// The user chose an experiment by name; the main window opens it.
@@ -50,6 +55,7 @@ private:
     void buildSearch();
     void buildText();
     void arrange();
+    void takePlace(const QWidget* plots);
     void showContents();
     void search();
     void openItem(QTreeWidgetItem*);
@@ -66,6 +72,7 @@ private:
     void updateWays();
 
     Manual m_manual;
+    QRect m_given; ///< its first place, which the user may have left
     QList<View> m_back, m_forward;
     QList<ManualHit> m_hits;
     int m_page = -1;                                         ///< of m_manual; -1 before the first

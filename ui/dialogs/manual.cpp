@@ -39,7 +39,7 @@ void addAnchor(const QTextBlock& block, const QString& name) {
     cursor.movePosition(QTextCursor::NextCharacter, QTextCursor::KeepAnchor);
     QTextCharFormat format;
     format.setAnchor(true);
-    format.setAnchorNames({name});
+    format.setAnchorNames(cursor.charFormat().anchorNames() << name);
     cursor.mergeCharFormat(format);
 }
 
@@ -84,11 +84,24 @@ void arrangeLists(QTextDocument& document) {
     }
 }
 
-/// Adds anchors to the rows that explain a setting: its key.
-void nameSettings(QTextTable& table) {
-    for (int row = 0; row < table.rows(); ++row) {
-        const QTextBlock first = table.cellAt(row, 0).firstCursorPosition().block();
-        if (findField(first.text().toStdString())) addAnchor(first, first.text());
+/// Returns the key of the setting that a section explains, if the line is the section's "Key".
+QString keyIn(const QTextBlock& line) {
+    if (!line.textList()) return {};
+    for (auto it = line.begin(); !it.atEnd(); ++it) {
+        if (!it.fragment().charFormat().fontFixedPitch()) continue;
+        const QString code = it.fragment().text();
+        return findField(code.toStdString()) ? code : QString();
+    }
+    return {};
+}
+
+/// Adds anchors to the headings of sections that explain a setting: its key.
+void nameSettings(QTextDocument& document) {
+    QTextBlock heading;
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        if (block.blockFormat().headingLevel() > 0) heading = block;
+        if (const QString key = keyIn(block); heading.isValid() && !key.isEmpty())
+            addAnchor(heading, key);
     }
 }
 
@@ -139,7 +152,6 @@ void arrangeTables(QTextDocument& document) {
         constexpr int kMany = 4; // columns
         if (table->columns() >= kMany) format.setColumnWidthConstraints(columnWidths(*table));
         table->setFormat(format);
-        nameSettings(*table);
     }
 }
 
@@ -314,6 +326,7 @@ std::unique_ptr<ManualDocument> Manual::render(int page) const {
     arrangePrograms(*document);
     arrangeLists(*document);
     arrangeTables(*document);
+    if (m_pages[page].name == QLatin1String(kHelpSettings)) nameSettings(*document);
     document->setUndoRedoEnabled(false);
     return document;
 }

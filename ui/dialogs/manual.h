@@ -21,7 +21,7 @@ struct ManualPage {
 };
 
 /// A place of the manual: "questions", "window#marks" for a heading in a page, or
-/// "settings#model.width" for the row of a setting.
+/// "settings#model.width" for the section of a setting.
 struct ManualPlace {
     QString page;
     QString heading; ///< its anchor, or a setting's key; empty for the start of the page
@@ -60,7 +60,7 @@ public:
     /// Returns -1 when there is no such page.
     int indexOf(const QString& name) const;
     /// Renders a page in the colours of the application's palette, with anchors at its headings
-    /// and at the rows that explain a setting.
+    /// and, at those of settings, their keys.
     std::unique_ptr<ManualDocument> render(int page) const;
     /// Returns the hits page by page: first those where a term or a heading is a hit, the page
     /// of terms before the others, and in each page the terms and headings first. Words such as

@@ -69,7 +69,9 @@ QString ConfigModel::text(int i) const {
 
 QString ConfigModel::presetText(int i) const {
     const Row& r = row(i);
-    return QString::fromStdString(shownValue(*r.field, r.field->get(presetFor(r.lane), r.lane)));
+    const std::string value = shownValue(*r.field, r.field->get(presetFor(r.lane), r.lane));
+    const Phrase title = titleOfChoice(*r.field, value);
+    return title.empty() ? QString::fromStdString(value) : translated(title);
 }
 
 RunConfig ConfigModel::presetFor(int lane) const {

@@ -110,12 +110,13 @@ void FieldEditor::buildControl(const Field& field) {
     } else if (field.kind == FieldKind::Choice) {
         m_control = m_combo = make<QComboBox>(this);
         for (const std::string& choice : field.choices)
-            m_combo->addItem(QString::fromStdString(choice));
+            addChoice(choice, titleOfChoice(field, choice));
         for (int i = 0; i < static_cast<int>(field.meanings.size()); ++i)
             for (const int role : {Qt::ToolTipRole, Qt::AccessibleDescriptionRole})
                 m_combo->setItemData(i, translated(field.meanings[static_cast<size_t>(i)]), role);
         m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-        connect(m_combo, &QComboBox::currentTextChanged, this, &FieldEditor::commit);
+        connect(m_combo, &QComboBox::currentTextChanged, this,
+                [this] { commit(m_combo->currentData().toString()); });
     } else if (fitsSpin) {
         m_control = m_spin = make<CountBox>(this);
         m_spin->setRange(static_cast<int>(field.minimum), static_cast<int>(field.maximum));
@@ -145,6 +146,12 @@ void FieldEditor::buildControl(const Field& field) {
     m_control->setFocusPolicy(m_line || m_spin ? Qt::StrongFocus : Qt::TabFocus);
     setFocusPolicy(Qt::ClickFocus);
     m_control->installEventFilter(this);
+}
+
+/// Adds a choice under the name that the window has for it, if there is one.
+void FieldEditor::addChoice(const std::string& choice, const Phrase& title) {
+    const QString data = QString::fromStdString(choice);
+    m_combo->addItem(title.empty() ? data : translated(title), data);
 }
 
 void FieldEditor::buildLineEdit(const Field& field) {
@@ -527,8 +534,8 @@ void FieldEditor::describe(const QString& problem) {
 void FieldEditor::showValue(const QString& text) {
     const QSignalBlocker quiet(m_control);
     if (m_check) m_check->setChecked(text == QLatin1String("true"));
-    if (m_combo && m_combo->findText(text) < 0) m_combo->addItem(text); // one that is not offered
-    if (m_combo) m_combo->setCurrentText(text);
+    if (m_combo && m_combo->findData(text) < 0) addChoice(text.toStdString(), {}); // not offered
+    if (m_combo) m_combo->setCurrentIndex(m_combo->findData(text));
     if (m_spin) m_spin->showNumber();
     if (m_spin) m_spin->setValue(text.toInt());
     if (m_spin) showUnit();

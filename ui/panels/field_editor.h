@@ -48,6 +48,7 @@ protected:
 
 private:
     void buildControl(const Field&);
+    void addChoice(const std::string& choice, const Phrase& title);
     void buildLineEdit(const Field&);
     void buildRow(const Field&);
     void commit(const QString& text);

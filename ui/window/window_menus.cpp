@@ -437,6 +437,7 @@ void WindowMenus::save(QVariantMap& settings) const {
     settings.insert(QStringLiteral("layout/runsShown"), m_runs->isChecked());
     settings.insert(QStringLiteral("layout/rightShown"), m_right->isChecked());
     settings.insert(QStringLiteral("plots/previous"), m_previous->isChecked());
+    if (m_help) m_help->savePlace(settings);
 }
 
 void WindowMenus::fillZoom(QMenu& menu) {
@@ -521,7 +522,8 @@ void WindowMenus::showHelp() { showHelpPart(QString()); }
 /// it was left, or at the given part.
 void WindowMenus::showHelpPart(const QString& anchor) {
     if (!m_help) {
-        m_help = make<HelpDialog>(&m_window);
+        m_help = make<HelpDialog>(&m_window, m_parts.plots);
+        if (m_remembers) m_help->restorePlace(userSettings());
         connect(m_help, &HelpDialog::presetChosen, &m_files, &WindowFiles::openPreset);
     }
     m_help->showPart(anchor);

@@ -430,7 +430,7 @@ void TestDataExperiment::foldersOfArrays() {
 
 void TestDataExperiment::titles() {
     TaskConfig task;
-    QCOMPARE(titleOfData(task), std::string("checkerboard"));
+    QCOMPARE(titleOfData(task), std::string("Checkerboard, own settings"));
     task.kind = TaskKind::Csv;
     task.path = "/data/house prices.csv";
     QCOMPARE(titleOfData(task), std::string("house prices"));

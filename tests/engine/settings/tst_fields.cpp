@@ -87,7 +87,6 @@ private slots:
     void lanes();
     void numbers_data();
     void numbers();
-    void reference();
 };
 
 void TestFields::tableIsWhole() {
@@ -582,16 +581,6 @@ void TestFields::numbers() {
         QCOMPARE(configText(parseConfig(before, "f.json")), before);
     }
     std::setlocale(LC_ALL, "C");
-}
-
-void TestFields::reference() {
-    const std::string text = fieldReference();
-    for (const Field& field : fieldTable()) {
-        QVERIFY2(text.find("| `" + field.key + "` |") != std::string::npos, field.key.c_str());
-    }
-    for (const PrecisionPreset& preset : precisionPresets())
-        QVERIFY2(text.find("| `" + std::string(preset.name) + "` | ") != std::string::npos,
-                 preset.name);
 }
 
 } // namespace tst_fields

@@ -99,6 +99,7 @@ private slots:
     void scalesAsTheyArePrinted();
     void helpLeadsToItsParts();
     void helpLeavesTheWindow();
+    void helpRemembersItsPlace();
     void helpGoesBack();
     void helpSearches();
     void helpShowsTwoLines();
@@ -359,14 +360,21 @@ void TestDialogs::helpLeadsToItsParts() {
 /// Beside the window, or else over the right of it: the window stays visible and usable.
 void TestDialogs::helpLeavesTheWindow() {
     const QRect large(0, 0, 2560, 1440), usual(0, 0, 1366, 768), small(0, 0, 640, 400);
-    QCOMPARE(helpPlace({100, 50, 1280, 800}, large).topLeft(), QPoint(1380, 50));
-    QVERIFY(helpPlace({1270, 50, 1280, 800}, large).right() < 1270); // at its left
+    const auto place = [](const QRect& window, const QRect& screen, const QRect& plots = {}) {
+        return helpPlace(window, screen, plots);
+    };
+    QCOMPARE(place({100, 50, 1280, 800}, large).topLeft(), QPoint(1380, 50));
+    QVERIFY(place({1270, 50, 1280, 800}, large).right() < 1270); // at its left
     for (const QRect& screen : {usual, small}) {
-        const QRect place = helpPlace(screen, screen);
-        QVERIFY(screen.contains(place));
-        QVERIFY2(place.left() >= screen.width() / 2 - 8, qPrintable(QString::number(place.left())));
-        QVERIFY(place.height() >= std::min(screen.height() - 36, 760));
+        const QRect over = place(screen, screen);
+        QVERIFY(screen.contains(over));
+        QVERIFY2(over.left() >= screen.width() / 2 - 8, qPrintable(QString::number(over.left())));
+        QVERIFY(over.height() >= std::min(screen.height() - 36, 760));
     }
+    const QRect plots(344, 400, 736, 368); // all of them stay in view, or most
+    QVERIFY(place(usual, usual, plots).left() >= plots.left() + plots.width() * 85 / 100);
+    QVERIFY(place(usual, usual, plots).width() >= 372);
+    QCOMPARE(place(usual, usual, {300, 400, 600, 368}).left(), 900);
     HelpDialog help;
     help.resize(320, 360);
     help.show();
@@ -375,6 +383,22 @@ void TestDialogs::helpLeavesTheWindow() {
     QVERIFY(help.findChild<QTextBrowser*>()->height() > 150);
     help.resize(900, 600);
     QTRY_COMPARE(halves->orientation(), Qt::Horizontal);
+}
+
+/// Only a place that the user chose: the first one follows from the window.
+void TestDialogs::helpRemembersItsPlace() {
+    QVariantMap kept;
+    HelpDialog first;
+    first.show();
+    first.savePlace(kept);
+    QVERIFY(kept.isEmpty());
+    const QSize larger = first.size() + QSize(40, 0);
+    first.resize(larger);
+    first.savePlace(kept);
+    HelpDialog second;
+    QVERIFY(second.size() != larger);
+    second.restorePlace(kept);
+    QCOMPARE(second.size(), larger);
 }
 
 void TestDialogs::helpGoesBack() {

@@ -135,7 +135,7 @@ void TestSetupPanel::setupHidesWhatDoesNotApply() {
     ConfigModel model;
     SetupPanel panel(model);
     QVERIFY(!panel.editor("task.frequency")->isHidden());
-    controlOf<QComboBox>(panel, "data.kind")->setCurrentText(QStringLiteral("regression"));
+    controlOf<QComboBox>(panel, "data.kind")->setCurrentText(QStringLiteral("Regression"));
     QVERIFY(panel.editor("task.frequency")->isHidden());
     QVERIFY(!panel.editor("task.batch")->isHidden());
     QVERIFY(panel.editor("scaler.mode", 0)->isHidden()); // fp32
@@ -329,10 +329,12 @@ void TestSetupPanel::choicesSayWhatTheyAre() {
     SetupPanel panel(model);
     const auto* tasks = controlOf<QComboBox>(panel, "data.kind");
     const QString digits =
-        tasks->itemData(tasks->findText(QStringLiteral("mnist")), Qt::ToolTipRole).toString();
+        tasks->itemData(tasks->findData(QStringLiteral("mnist")), Qt::ToolTipRole).toString();
     QCOMPARE(digits,
              QStringLiteral("mnist: pictures of ten classes, as in MNIST and Fashion-MNIST"));
     QVERIFY2(!tasks->toolTip().contains(QStringLiteral("Allowed")), qPrintable(tasks->toolTip()));
+    QCOMPARE(tasks->currentText(), QStringLiteral("Checkerboard")); // as in the presets
+    QCOMPARE(model.presetText(model.rowOf("data.kind")), QStringLiteral("Checkerboard"));
     for (const char* key : {"precision", "scaler.preset"}) {
         const auto* box = controlOf<QComboBox>(panel, key, 1);
         for (int i = 0; i < box->count(); ++i)

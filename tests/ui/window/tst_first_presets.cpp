@@ -104,8 +104,9 @@ void TestFirstPresets::otherDataHaveTheirName() {
     QCOMPARE(window.windowTitle(), QStringLiteral("Checkerboard – Halfscope"));
     window.restart();
     QVERIFY(reaches(window, SessionState::Ready));
-    QCOMPARE(window.windowTitle(), QStringLiteral("regression – Halfscope"));
-    QCOMPARE(window.findChild<PresetBox*>()->currentText(), QStringLiteral("regression"));
+    QCOMPARE(window.windowTitle(), QStringLiteral("Regression, own settings – Halfscope"));
+    QCOMPARE(window.findChild<PresetBox*>()->currentText(),
+             QStringLiteral("Regression, own settings"));
     QVERIFY(window.shown().preset().isEmpty());
 }
 

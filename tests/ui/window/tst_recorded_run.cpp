@@ -189,8 +189,8 @@ void TestRecordedRun::isNoChoice() {
     Opened opened(tinyConfig(kTrained));
     const auto* box =
         qobject_cast<QComboBox*>(opened.window.setup().editor("data.kind")->control());
-    QVERIFY(box->findText(QStringLiteral("csv")) >= 0);
-    QVERIFY(box->findText(QStringLiteral("recorded")) < 0);
+    QVERIFY(box->findData(QStringLiteral("csv")) >= 0);
+    QVERIFY(box->findData(QStringLiteral("recorded")) < 0);
 }
 
 } // namespace tst_recorded_run
