@@ -40,10 +40,11 @@ constexpr const char* kCommands =
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0    done\n"
-    "  1    the run failed (a file could not be written, for example), or a check of verify did\n"
+    "  1    the command failed (a file could not be written, for example), or a check of verify "
+    "did\n"
     "  2    wrong usage or input; one line names the field or file, the value and what is allowed\n"
-    "  3    the device failed, is not there or has too little memory\n"
-    "  130  interrupted; what was finished is on disk";
+    "  3    the device failed, is missing or has too little memory\n"
+    "  130  interrupted; what was finished is on disk, or was printed";
 
 /// Returns the end of a help page: exit codes, and what people type first.
 std::string footer(std::initializer_list<const char*> examples) {
@@ -54,16 +55,19 @@ std::string footer(std::initializer_list<const char*> examples) {
     return text;
 }
 
-/// Help pages that tell in words which options exclude each other.
+/// Help pages that tell in words which options exclude or need each other.
 class HelpPages final : public CLI::Formatter {
     std::string make_option_opts(const CLI::Option* option) const override {
-        if (option->get_excludes().empty()) return Formatter::make_option_opts(option);
+        if (option->get_excludes().empty() && option->get_needs().empty())
+            return Formatter::make_option_opts(option);
         return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
     }
     std::string make_option_desc(const CLI::Option* option) const override {
         std::string text = Formatter::make_option_desc(option);
         for (const CLI::Option* other : option->get_excludes())
             text += "; not with " + other->get_name();
+        for (const CLI::Option* other : option->get_needs())
+            text += "; only with " + other->get_name();
         return text;
     }
 };
@@ -175,13 +179,13 @@ struct Commands {
             "target and what each lane makes of it) and predictions_LANE.npy here",
             "DIR", "the path of a folder"));
         textOption(*evaluate, "--predict", evaluateOptions.predict,
-                   "Predict the samples of this table or array of inputs, or the pictures of this "
-                   "folder, instead, which need no targets: predictions without scores; columns "
-                   "are found by their names",
+                   "Predict the samples of this table or array, this picture or the pictures of "
+                   "this folder instead; they need no targets, and are scored where they have "
+                   "some; columns are found by their names; needs --out",
                    "FILE", "the path of a file or folder");
         evaluate->add_flag("--test", evaluateOptions.test,
                            "Judge the samples that are kept for a test, by data.test_share or in "
-                           "a folder of their own, instead of those to validate on");
+                           "files of their own, instead of those to validate on");
         evaluate->add_flag("--best", evaluateOptions.best,
                            "Take the weights after the best validation of each lane, which run "
                            "--keep-best has written, instead of those at the end");
@@ -193,9 +197,11 @@ struct Commands {
                    "list (without a word), show, export into the folder of --out, or delete; or "
                    "the path of a folder whose folders hold saved runs: a table of them",
                    "ACTION", "list, show, export or delete, or a folder with saved runs");
-        textOption(*runs, "run", runsOptions.run,
-                   "A run as the list names it; delete also takes the session before the slash",
-                   "RUN", "the name of a run");
+        textOption(
+            *runs, "run", runsOptions.run,
+            "A run as the list names it; delete also takes the session before the slash; it leaves "
+            "saved folders alone, and a run that is saved in a folder is not listed again",
+            "RUN", "the name of a run");
         textOption(*runs, "--sessions", runsOptions.folder,
                    "The folder of sessions (default: where the window keeps them)", "DIR",
                    "the path of a folder");
@@ -247,7 +253,8 @@ struct Commands {
                        "FOLDER", "the path of a folder"));
         textOption(*get, "--from", getOptions.from, "Another server that has the files", "ADDRESS",
                    "an address such as https://host/folder/");
-        get->add_flag("--yes", getOptions.yes, "Do not ask first");
+        get->add_flag("--yes", getOptions.yes,
+                      "Do not ask first; without it and without an answer, nothing is downloaded");
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
         run->footer(footer({kRunPreset, kRunChanged, kRunSwept, kRunAgain, kRunResumed}));
         sweep->footer(footer({kMap}));
@@ -297,14 +304,29 @@ struct Commands {
     }
 };
 
+/// Returns what to say about a word in the place of a command.
+std::string unknownCommand(const CLI::App& app, const std::string& word) {
+    std::vector<std::string> known;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        known.push_back(command->get_name());
+    const std::string nearest = nearestOf(word, known);
+    if (!word.empty() && isNear(word, nearest))
+        return quotedText(word) + " is not a command; the nearest one is " + nearest +
+               " (--help lists all)";
+    return quotedText(word) + " is not a command: " + kCommands;
+}
+
 /// Returns what to say about an argument that no option takes.
 std::string unexpectedText(const CLI::App& app) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const CLI::App& command = chosen.empty() ? app : *chosen.front();
     const std::vector<std::string> own = command.remaining();
     const std::string first = own.empty() ? app.remaining(true).front() : own.front();
+    if (first == "--" && own.size() > 1)
+        return quotedText(own[1]) + " is one argument too many for " + command.get_name() +
+               "; options must stand before --";
     if (first.empty() || first.front() != '-') {
-        if (chosen.empty()) return quotedText(first) + " is not a command: " + kCommands;
+        if (chosen.empty()) return unknownCommand(app, first);
         constexpr std::array<std::string_view, 4> kOnData{"run", "sweep", "describe", "pytorch"};
         const bool shards = first.ends_with(".tar") && // of train-*.tar in a shell
                             std::ranges::find(kOnData, command.get_name()) != kOnData.end();

@@ -305,8 +305,8 @@ double median(std::vector<double> values) {
 
 void BenchOptions::addTo(CLI::App& command) {
     deviceOption(command, device);
-    textOption(command, "--only", only, "Rows whose name holds this text", "NAME",
-               "a part of a row's name");
+    CLI::Option& named = textOption(command, "--only", only, "Rows whose name holds this text",
+                                    "NAME", "a part of a row's name");
     textOption(command, "--lanes", lanes,
                "Precisions (default: fp32,amp-fp16,amp-bf16; on a GPU tf32 too)", "LIST",
                "precisions, such as fp32,amp-fp16");
@@ -320,9 +320,11 @@ void BenchOptions::addTo(CLI::App& command) {
         "Time the preset mnist-mlp instead: the loader alone, the step alone and both, on "
         "MNIST in this folder, or on the sample",
         "DIR", "the path of a folder, or sample");
+    named.excludes(&ofData);
     const Field& workersField = *findField("data.workers");
-    countOption(command, "--workers", workers, "With --data: threads that read batches ahead",
-                static_cast<int>(workersField.minimum), static_cast<int>(workersField.maximum));
+    countOption(command, "--workers", workers, "Threads that read batches ahead",
+                static_cast<int>(workersField.minimum), static_cast<int>(workersField.maximum))
+        .needs(&ofData);
     textOption(command, "--pytorch", pytorch,
                "A Python that has PyTorch: time PyTorch's steps of the same networks in the same "
                "rounds",
@@ -331,15 +333,22 @@ void BenchOptions::addTo(CLI::App& command) {
     command.add_flag("--json", json, "Print JSON");
 }
 
+std::vector<LaneConfig> BenchOptions::lanesOr(const char* usual) const {
+    try {
+        return parseLanes(lanes.empty() ? usual : lanes);
+    } catch (const InputError& error) {
+        throw InputError(within("--lanes", error.message()));
+    }
+}
+
 int benchCommand(const BenchOptions& options) {
     SignalWatch signals;    // before the engine starts threads
     signals.setStop([] {}); // rounds are short: they check interrupted()
     if (!options.data.empty()) return benchData(options, signals);
     const DeviceInfo device = makeExecutor(options.device, options.threads)->device();
     const bool cpu = device.kind == "cpu";
-    const std::vector<LaneConfig> lanes = parseLanes(
-        !options.lanes.empty() ? options.lanes
-                               : (cpu ? "fp32,amp-fp16,amp-bf16" : "fp32,tf32,amp-fp16,amp-bf16"));
+    const std::vector<LaneConfig> lanes =
+        options.lanesOr(cpu ? "fp32,amp-fp16,amp-bf16" : "fp32,tf32,amp-fp16,amp-bf16");
     const std::vector<StepCase> rows = chosenRows(options, cpu);
     Beside beside;
     if (cpu) beside.gemm.emplace(options.threads);
@@ -348,14 +357,17 @@ int benchCommand(const BenchOptions& options) {
             std::make_unique<PyTorchSteps>(options.pytorch, !cpu, options.threads, signals);
     std::vector<Result> results;
     for (const StepCase& row : rows) {
-        printNote(row.name + ": " + std::to_string(options.rounds) + " rounds of " +
+        printNote(row.name + ": " + std::to_string(options.rounds) +
+                  (options.rounds == 1 ? " round of " : " rounds of ") +
                   std::to_string(lanes.size()) + (lanes.size() == 1 ? " lane\n" : " lanes\n"));
         for (Result& result : measure(row, lanes, options, beside, signals))
             results.push_back(std::move(result));
         if (signals.interrupted()) break;
     }
     const int code = signals.interrupted() ? kInterruptedExit : 0;
-    if (code != 0) printNote("Interrupted: the rows before this one were printed\n");
+    if (code != 0)
+        printNote(results.empty() ? "Interrupted: no row was finished\n"
+                                  : "Interrupted: only the rows that were finished follow\n");
     if (results.empty()) return code;
     if (!options.json) {
         print(device.name + ", " + device.libraries + "\n" + tableOf(results));

@@ -1,6 +1,8 @@
 // The bench command: measures milliseconds and memory of training steps on a device, lane by lane.
 #pragma once
 
+#include "engine/settings/run_config.h"
+
 #include <CLI/CLI.hpp>
 
 #include <string>
@@ -21,6 +23,8 @@ struct BenchOptions {
     bool json = false;
 
     void addTo(CLI::App& command);
+    /// Returns the lanes, or `usual` ones. Throws InputError.
+    std::vector<LaneConfig> lanesOr(const char* usual) const;
 };
 
 /// Returns the median: the mean of the two middle values when their number is even. `values` must

@@ -77,8 +77,7 @@ double secondsOf(const std::function<void()>& each) {
 
 int benchData(const BenchOptions& options, const SignalWatch& signals) {
     const RunConfig config = benchedConfig(options);
-    const std::vector<LaneConfig> lanes =
-        parseLanes(options.lanes.empty() ? "fp32,amp-fp16" : options.lanes);
+    const std::vector<LaneConfig> lanes = options.lanesOr("fp32,amp-fp16");
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     std::string text;
     for (const LaneConfig& lane : lanes) {

@@ -147,6 +147,9 @@ std::string testFaultLine(const Experiment& experiment, std::span<const LaneSums
             differ = true;
     }
     if (names.empty()) return {};
+    if (const Message fault = knownTestFault(taskOf(experiment.config())); !fault.empty())
+        return (differ ? names + ": " : std::string()) +
+               "The validation loss is finite, but the test loss is not. " + fault.english() + "\n";
     return (differ ? names + ": " : std::string()) +
            "The validation loss is finite, but the test loss is not: the samples of the test may "
            "hold inf or nan, or very large values. Correct such values, or leave the samples "

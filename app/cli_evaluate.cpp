@@ -11,6 +11,7 @@
 #include "engine/core/text.h"
 #include "engine/data/data_print.h"
 #include "engine/data/dataset.h"
+#include "engine/data/held_fault.h"
 #include "engine/data/text_table.h"
 #include "engine/io/output_folder.h"
 #include "engine/settings/run_task.h"
@@ -21,6 +22,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -264,6 +266,10 @@ int evaluate(const EvaluateOptions& options) {
     if (options.quiet) return 0;
     print(std::to_string(lanes.front().samples) +
           (options.test ? " test samples\n" : " validation samples\n") + scoresTable(lanes));
+    const auto isLost = [](const Judged& each) { return !std::isfinite(each.validation.loss); };
+    const Message fault = knownTestFault(taskOf(config)); // only a test that was lost has one
+    if (options.test && std::ranges::any_of(lanes, isLost) && !fault.empty())
+        print(fault.english() + "\n");
     if (keeps) print("Files: " + pathText(options.out) + "\n");
     return 0;
 }

@@ -68,8 +68,8 @@ int get(const GetOptions& options) {
     PublicData data = publicDataNamed(options.name);
     const std::string folder = options.folder.empty() ? usualFolder(data) : options.folder;
     if (folder.empty())
-        throw InputError(Message::data("get: --out is missing: without a home folder there is no "
-                                       "usual one"));
+        throw InputError(Message::data("get: the folder is missing: without a home folder there is "
+                                       "no usual one"));
     if (!options.from.empty())
         data.addresses = {options.from.ends_with('/') ? options.from : options.from + "/"};
     const std::string question = "Download " + data.title + ", " + megabytes(data.bytes()) +
@@ -77,7 +77,7 @@ int get(const GetOptions& options) {
                                  " into " + pathText(folder) + "?";
     if (!options.yes && !agrees(question)) {
         printNote("\nNothing was downloaded; --yes does it without asking.\n");
-        return 0;
+        return 1; // a script must not go on as if the data were there
     }
     try {
         getData(data, folder, [&data](int64_t have) { showProgress(have, data.bytes()); });
@@ -88,7 +88,7 @@ int get(const GetOptions& options) {
     endProgress();
     print(data.title + " is in " + pathText(folder) +
           ". To train on it:\nhalfscope-cli run --preset " + data.preset +
-          " --set data.path=" + pathText(folder) + "\n");
+          " --set data.path=" + shellText(folder) + "\n");
     return 0;
 }
 

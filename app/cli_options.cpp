@@ -24,8 +24,13 @@ CLI::Option& textOption(CLI::App& command, const char* name, std::string& to, co
                     const std::string start = value.substr(0, value.find('='));
                     const bool option = command.get_option_no_throw(start) != nullptr;
                     const bool wrong = value.empty() || (option && value.front() == '-');
-                    return wrong ? quotedText(value) + " is not allowed: " + allowed
-                                 : std::string();
+                    if (wrong) return quotedText(value) + " is not allowed: " + allowed;
+                    if (value != "-" || allowed.find("path") == std::string::npos)
+                        return std::string();
+                    // scripts mean standard input or output by it
+                    return "\"-\" is not allowed: " + allowed +
+                           "; standard input and output cannot stand for files, and a file of "
+                           "this name is ./-";
                 })
                 ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
@@ -55,8 +60,8 @@ void deviceOption(CLI::App& command, std::string& to) {
 void ExperimentOptions::addTo(CLI::App& command, Trains trains) {
     textOption(command, "experiment", file,
                "An experiment file (JSON), the folder of a saved run, or data to train on: a csv "
-               "table, .npy, .npz or .safetensors arrays, a folder of pictures, MNIST, CIFAR, a "
-               "text; or a picture to paint; without it, the preset",
+               "table, .npy, .npz or .safetensors arrays, a folder of pictures or of .tar shards, "
+               "MNIST, CIFAR, a text; or a picture to paint; without it, the preset",
                "FILE", "the path of an experiment file, a run or data");
     textOption(command, "--preset", preset, "The name of a preset (default: checkerboard)", "NAME",
                "the name of a preset, such as checkerboard");

@@ -58,6 +58,10 @@ std::string confusionText(const Judged& judged) {
         if (hasNone)
             text += "  " + paddedLeft(std::to_string(counts.count(row, counts.rows())), kLeast);
     }
+    if (hasNone)
+        text +=
+            "\nnone, the last column: samples whose scores are all nan, so that no class has the "
+            "highest one";
     return text + "\n";
 }
 

@@ -230,8 +230,9 @@ bool CsvFile::next() {
         checkFollows(m_counts);
         if (fields.size() != m_columns)
             throw InputError(
-                phrase("Data", "%1: %2 fields do not fit the %3 columns of the first line"),
-                place(), fields.size(), m_columns);
+                phrase("Data", "%1: the number of fields in %2 is %3, but must be %4, as in the "
+                               "first line; empty lines are skipped"),
+                place(), quotedText(record()), fields.size(), m_columns);
         return true;
     }
     return false;

@@ -1,10 +1,11 @@
-// Reads the samples to validate on once more, and keeps what was found by the settings that decide
-// which ones these are.
+// Reads the samples to validate on, or those of the test, once more, and keeps what was found by
+// the settings that decide which ones these are.
 #include "engine/data/held_fault.h"
 
 #include "engine/core/text.h"
 #include "engine/data/array_notes.h"
 #include "engine/data/known_facts.h"
+#include "engine/data/own_files.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,8 @@
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,8 +30,14 @@ int64_t samplesToRead(std::span<const TensorSpec> specs) {
     return std::clamp<int64_t>(kBytes / each, 1, kMost);
 }
 
-/// Returns the sentence, and an empty one when `stop` came in between.
-Message heldFaultIn(const Dataset& data, const std::atomic<bool>& stop) {
+/// A sample that holds inf or nan.
+struct Fault {
+    size_t tensor = kX;
+    int64_t number = 0; ///< see Dataset::number()
+};
+
+/// Returns the first one; nothing where there is none, or when `stop` came in between.
+std::optional<Fault> faultIn(const Dataset& data, const std::atomic<bool>& stop) {
     const int64_t each = samplesToRead(data.tensors());
     const int64_t all = data.samples(Split::Validation);
     for (int64_t first = 0; first < all && !stop; first += each) {
@@ -44,14 +53,34 @@ Message heldFaultIn(const Dataset& data, const std::atomic<bool>& stop) {
                 if (std::ranges::all_of(floats.subspan(row * values, values),
                                         [](float value) { return std::isfinite(value); }))
                     continue;
-                return {tensor == kX ? phrase("Data", "The validation data hold inf or nan: the "
-                                                      "input of sample %1 (counted from 0).")
-                                     : phrase("Data", "The validation data hold inf or nan: the "
-                                                      "target of sample %1 (counted from 0)."),
-                        data.number(Split::Validation, wanted[row])};
+                return Fault{tensor, data.number(Split::Validation, wanted[row])};
             }
     }
-    return {};
+    return std::nullopt;
+}
+
+Message heldSentence(const Fault& fault) {
+    return {fault.tensor == kX ? phrase("Data", "The validation data hold inf or nan: the input of "
+                                                "sample %1 (counted from 0).")
+                               : phrase("Data", "The validation data hold inf or nan: the target "
+                                                "of sample %1 (counted from 0)."),
+            fault.number};
+}
+
+Message testSentence(const Fault& fault, const TaskConfig& task) {
+    const std::string& file = fault.tensor == kX || task.yTest.empty() ? task.xTest : task.yTest;
+    if (testsOwn(task) && !file.empty())
+        return {fault.tensor == kX
+                    ? phrase("Data", "The test data hold inf or nan: the input of sample %1 "
+                                     "(counted from 0) in %2.")
+                    : phrase("Data", "The test data hold inf or nan: the target of sample %1 "
+                                     "(counted from 0) in %2."),
+                fault.number, pathText(file)};
+    return {fault.tensor == kX ? phrase("Data", "The test data hold inf or nan: the input of "
+                                                "sample %1 (counted from 0).")
+                               : phrase("Data", "The test data hold inf or nan: the target of "
+                                                "sample %1 (counted from 0)."),
+            fault.number};
 }
 
 bool notesFaults(const Dataset& data) {
@@ -91,17 +120,28 @@ HeldFaults& heldFaults() {
     static HeldFaults faults;
     return faults;
 }
+HeldFaults& testFaults() {
+    static HeldFaults faults;
+    return faults;
+}
+
+/// Looks only where notes tell of inf and nan. Returns nothing when there is no memory: nobody
+/// knows, but the training has what it needs.
+std::optional<Fault> notedFault(const TaskConfig& task, const Dataset& data,
+                                const std::atomic<bool>& stop) {
+    try { // samples to predict are not judged
+        if (task.predictFile.empty() && notesFaults(data)) return faultIn(data, stop);
+    } catch (const std::bad_alloc&) {
+    }
+    return std::nullopt;
+}
 
 } // namespace
 
 bool findHeldFault(const TaskConfig& task, const Dataset& data, const std::atomic<bool>& stop) {
-    Message sentence;
-    try { // samples to predict are not validated on
-        if (task.predictFile.empty() && notesFaults(data)) sentence = heldFaultIn(data, stop);
-    } catch (const std::bad_alloc&) { // nobody knows, but the training has what it needs
-    }
+    const std::optional<Fault> fault = notedFault(task, data, stop);
     if (stop) return false;
-    setHeldFault(task, sentence);
+    setHeldFault(task, fault ? heldSentence(*fault) : Message());
     return true;
 }
 
@@ -116,5 +156,14 @@ Message knownHeldFault(const TaskConfig& task) {
                            "precision: correct them, or leave the samples out."),
             sentence};
 }
+
+bool findTestFault(const TaskConfig& task, const Dataset& test, const std::atomic<bool>& stop) {
+    const std::optional<Fault> fault = notedFault(task, test, stop);
+    if (stop) return false;
+    testFaults().set(heldKeyOf(task), fault ? testSentence(*fault, task) : Message());
+    return true;
+}
+
+Message knownTestFault(const TaskConfig& task) { return testFaults().find(heldKeyOf(task)); }
 
 } // namespace halfscope

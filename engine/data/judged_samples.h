@@ -16,7 +16,7 @@ namespace halfscope {
 struct JudgedSamples {
     ClassCounts counts{};                        ///< Classes: of all samples
     std::vector<float> targets{}, predictions{}; ///< Scatter: of the first samples
-    int64_t notFinite = 0;                       ///< samples whose inf or nan has lost the loss
+    int64_t notFinite = 0;                       ///< samples for which inf or nan is predicted
 
     static constexpr size_t kMostNumbers = 2000; ///< more dots would only cover each other
     /// Takes numbers in the units that the network learns.

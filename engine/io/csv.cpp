@@ -41,6 +41,7 @@ char separatorOf(std::string_view header, std::string_view below, bool tabFirst)
     }
     if (tabFirst && counts[kAll.find('\t')] > 0) return '\t';
     const auto most = std::max_element(counts.begin(), counts.end()); // the first of equal ones
+    below.remove_prefix(std::min(below.find_first_not_of(" \t\r\n"), below.size()));
     const std::string_view second = below.substr(0, below.find('\n'));
     const size_t fields = spacedFields(header);
     if (*most == 0 && fields > 1 && spacedFields(second) == fields) return ' ';
@@ -121,12 +122,11 @@ bool CsvReader::takeLine() {
     return true;
 }
 
-bool CsvReader::next(std::vector<std::string_view>& fields) {
+/// Takes the lines of the next record.
+bool CsvReader::takeRecord() {
     m_firstLine = m_lines + 1;
     m_record.clear();
     m_marks = 0;
-    m_texts.clear();
-    fields.clear();
     if (!takeLine()) return false;
     while (m_marks % 2 != 0) {
         m_record += '\n';
@@ -137,8 +137,17 @@ bool CsvReader::next(std::vector<std::string_view>& fields) {
                              quotedLine());
     }
     if (m_record.ends_with('\r')) m_record.pop_back(); // written on Windows
-    if (m_rule != Separator::Comma) {                  // the header; it decides for all records
+    return true;
+}
+
+bool CsvReader::next(std::vector<std::string_view>& fields) {
+    m_texts.clear();
+    fields.clear();
+    if (!takeRecord()) return false;
+    if (m_rule != Separator::Comma) { // the header; it decides for all records
         m_record.erase(0, m_record.size() - withoutByteOrderMark(m_record).size());
+        while (trimmed(m_record).empty())
+            if (!takeRecord()) return false;
         m_separator = separatorOf(m_record, std::string_view(m_block).substr(m_at),
                                   m_rule == Separator::TabFirst);
         m_rule = Separator::Comma;

@@ -28,13 +28,14 @@ public:
     /// Whether the last line must have a line end: in a file that a program wrote row by row, a
     /// line without one was cut off.
     enum class LastLine : uint8_t { MustEnd, MayLackEnd };
-    /// What separates fields. When the header decides, a byte order mark before it is skipped.
+    /// What separates fields. When the header decides, a byte order mark and empty lines before it
+    /// are skipped.
     enum class Separator : uint8_t {
         Comma,
         /// The one of comma, tab and semicolon that the first record, the header, has most often
         /// outside quotation marks; on a tie, the first in this order. Spaces when it has none of
-        /// them, and the next line has as many fields between spaces: then any number of spaces
-        /// and tabs separates fields.
+        /// them, and the next line that is not empty has as many fields between spaces: then any
+        /// number of spaces and tabs separates fields.
         AsHeader,
         /// Tabs when the header has any, else as AsHeader. For .tsv files: a comma there belongs to
         /// a column's name.
@@ -64,6 +65,7 @@ public:
     double share() const;
 
 private:
+    bool takeRecord();
     bool takeLine();
     bool appendLine();
     bool fill();

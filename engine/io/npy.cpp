@@ -25,8 +25,8 @@ constexpr size_t kMostHeader = 65536; ///< bytes; NumPy itself writes a few hund
 constexpr size_t kMostAxes = 32;
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {
-    throw InputError(phrase("Files", "%1: not an .npy file that can be read: %2"), pathText(path),
-                     what);
+    throw InputError(phrase("Files", "%1: cannot be read as an .npy file, because %2"),
+                     pathText(path), what);
 }
 
 /// Reads the dict from left to right.

@@ -29,11 +29,11 @@ constexpr const char* kTypeNames[] = {"BOOL", "U8",  "I8",  "U16",  "I16", "U32"
                                       "U64",  "I64", "F16", "BF16", "F32", "F64"};
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {
-    throw InputError(phrase("Files", "%1: not a safetensors file that can be read: %2"),
+    throw InputError(phrase("Files", "%1: cannot be read as a safetensors file, because %2"),
                      pathText(path), what);
 }
 [[noreturn]] void refuse(const std::string& path, std::string_view array, const Message& what) {
-    refuse(path, {phrase("Files", "%1: %2"), pathText(array), what});
+    refuse(path, {phrase("Files", "in the entry of %1, %2"), pathText(array), what});
 }
 
 void readAll(InputFile& file, const std::string& path, std::span<char> into) {
@@ -62,7 +62,7 @@ const Json& memberOf(const Json& object, const char* key, const std::string& pat
 ElementType typeOf(const Json& value, const std::string& path, const std::string& array) {
     for (size_t i = 0; i < std::size(kTypeNames); ++i)
         if (isText(value, kTypeNames[i])) return static_cast<ElementType>(i);
-    refuse(path, array, {phrase("Files", "its dtype %1 is not known"), shown(value)});
+    refuse(path, array, {phrase("Files", "the dtype %1 is not known"), shown(value)});
 }
 
 /// Reads an array's entry. Its offsets count from the end of the header; those returned count from
@@ -70,14 +70,14 @@ ElementType typeOf(const Json& value, const std::string& path, const std::string
 ArrayInfo arrayOf(const std::string& name, const Json& json, const std::string& path, int64_t start,
                   int64_t size) {
     if (!json.is_object() || json.size() != 3)
-        refuse(path, name, phrase("Files", "it must have dtype, shape and data_offsets"));
+        refuse(path, name, phrase("Files", "there must be dtype, shape and data_offsets"));
     ArrayInfo info;
     info.name = name;
     info.type = typeOf(memberOf(json, "dtype", path, name), path, name);
     const Json& shape = memberOf(json, "shape", path, name);
     const Json& offsets = memberOf(json, "data_offsets", path, name);
     if (!shape.is_array() || shape.size() > kMostAxes)
-        refuse(path, name, phrase("Files", "its shape must be a list of at most 32 numbers"));
+        refuse(path, name, phrase("Files", "the shape must be a list of at most 32 numbers"));
     for (const Json& extent : shape)
         info.shape.push_back(wholeOf(extent, path, name));
     if (!offsets.is_array() || offsets.size() != 2)
@@ -102,10 +102,10 @@ void checkPlaces(const std::vector<ArrayInfo>& arrays, const std::string& path, 
     int64_t end = start;
     for (const ArrayInfo& each : arrays) {
         if (each.offset < end)
-            refuse(path, each.name, phrase("Files", "its values overlap those of another array"));
+            refuse(path, each.name, phrase("Files", "the values overlap those of another array"));
         if (each.offset > end)
             refuse(path, each.name,
-                   {phrase("Files", "%1 bytes before its values belong to no array"),
+                   {phrase("Files", "%1 bytes before the values belong to no array"),
                     each.offset - end});
         end += *checkedBytes(each.type, each.shape);
     }
@@ -162,7 +162,7 @@ Header readHeader(InputFile& file, const std::string& path) {
         try {
             return parseStrictJson(text, kJsonOfArrays);
         } catch (const InputError& error) {
-            refuse(path, error.message());
+            refuse(path, {phrase("Files", "its header is wrong (%1)"), error.message()});
         }
     }();
     if (!tree.root().is_object()) refuse(path, phrase("Files", "its header must be an object"));

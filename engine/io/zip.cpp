@@ -37,7 +37,7 @@ T numberAt(std::string_view bytes, size_t at) {
 } // namespace
 
 void ZipFile::fail(const Message& what) const {
-    throw InputError(phrase("Files", "%1: not a zip archive that can be read: %2"),
+    throw InputError(phrase("Files", "%1: cannot be read as a zip archive, because %2"),
                      pathText(m_path), what);
 }
 

@@ -26,8 +26,8 @@ struct ZipEntry {
 
 class ZipFile {
 public:
-    /// Reads the list. Throws InputError "PATH: not a zip archive that can be read: WHAT", also for
-    /// an archive of more than 4 GiB or 65,534 files.
+    /// Reads the list. Throws InputError "PATH: cannot be read as a zip archive, because WHAT",
+    /// also for an archive of more than 4 GiB or 65,534 files.
     explicit ZipFile(std::string path);
 
     std::span<const ZipEntry> entries() const { return m_entries; }

@@ -541,12 +541,11 @@ void LeftSession::remove(const LeftRun& run) {
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::Create);
     database.run(kLaterSessionTables);
     database.run("BEGIN");
-    for (const char* table : kTablesOfRuns)
-        database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
-            .bind(1, key)
-            .run();
-    database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
-    if (!saved) database.run("DELETE FROM saved");
+    eraseRun(database, key);
+    if (!saved) { // a session of an earlier version does not tell what lies in folders
+        database.run("DELETE FROM saved");
+        database.run("INSERT INTO saved SELECT run, steps FROM in_folder");
+    }
     // a chunk that another run has, too, stays
     database.run("DELETE FROM chunks WHERE id NOT IN (SELECT chunk FROM columns)");
     database.run("COMMIT");

@@ -65,10 +65,10 @@ public:
     const Message& damage() const { return m_damage; }
     /// Removes the session; its lock goes with this object. Throws RunError.
     void remove();
-    /// Removes a run. If it was not saved, no other run counts as saved any longer, because the
-    /// removed one may have been the one with their steps. With the last run of the session, the
-    /// file goes if nothing is damaged. It must not follow leaveOutSaved(): the runs left out would
-    /// go with the file. Throws RunError.
+    /// Removes a run. If it was not saved, only what lies in a folder counts as saved any longer,
+    /// because the removed run may have been the one with the steps of others. With the last run
+    /// of the session, the file goes if nothing is damaged. It must not follow leaveOutSaved(): the
+    /// runs left out would go with the file. Throws RunError.
     void remove(const LeftRun&);
 
 private:

@@ -1,6 +1,11 @@
 // The tables of a session's file.
 #pragma once
 
+#include "engine/io/database.h"
+
+#include <cstdint>
+#include <string>
+
 namespace halfscope {
 
 inline constexpr int kSessionVersion = 1; ///< PRAGMA user_version
@@ -15,9 +20,10 @@ inline constexpr const char* kSessionEnding = ".session";
 /// earlier versions have no such table. `galleries` goes by place, see LanePictures; earlier
 /// versions lack it, too. `kept` has a row where the user chose to keep the session, see
 /// LeftSession::wasKept(); it may be missing as well. So may `saved`, which has how many steps of a
-/// run lie elsewhere, see SessionStore::setSaved(). `event_kinds` names the kinds of `events`;
-/// where it is missing, they are the numbers of EventKind. `tails` has the values behind the last
-/// full chunk. Blobs are in this machine's byte order; see ChunkValues::packed().
+/// run lie elsewhere, and `in_folder`, which has how many of these lie in a folder, see
+/// SessionStore::setSaved(). `event_kinds` names the kinds of `events`; where it is missing, they
+/// are the numbers of EventKind. `tails` has the values behind the last full chunk. Blobs are in
+/// this machine's byte order; see ChunkValues::packed().
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,
                   summary TEXT, steps INTEGER, target BLOB, origin TEXT, named INTEGER);
@@ -40,9 +46,20 @@ CREATE TABLE IF NOT EXISTS galleries(run INTEGER, place INTEGER, data BLOB,
 CREATE TABLE IF NOT EXISTS event_kinds(kind INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE IF NOT EXISTS kept(kept INTEGER);
 CREATE TABLE IF NOT EXISTS saved(run INTEGER PRIMARY KEY, steps INTEGER);
+CREATE TABLE IF NOT EXISTS in_folder(run INTEGER PRIMARY KEY, steps INTEGER);
 )";
 /// The tables, besides `runs`, that have rows for a run.
-inline constexpr const char* kTablesOfRuns[] = {"columns",  "tails",       "events",    "gradients",
-                                                "pictures", "checkpoints", "galleries", "saved"};
+inline constexpr const char* kTablesOfRuns[] = {"columns",   "tails",    "events",
+                                                "gradients", "pictures", "checkpoints",
+                                                "galleries", "saved",    "in_folder"};
+
+/// Erases a run but not its chunks, which other runs may have, too.
+inline void eraseRun(const Database& database, int64_t key) {
+    for (const char* table : kTablesOfRuns)
+        database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
+            .bind(1, key)
+            .run();
+    database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
+}
 
 } // namespace halfscope

@@ -54,8 +54,8 @@ struct Watched {
     std::vector<int64_t> tails{}; ///< the last steps of the tails
     size_t events = 0;
     int64_t gradientStep = -1;
-    std::shared_ptr<const RunCheckpoint> checkpoint{}; ///< the one that is on disk
-    int64_t saved = 0, markedSaved = 0; ///< steps, see setSaved(): as told, and on disk
+    std::shared_ptr<const RunCheckpoint> checkpoint{};   ///< the one that is on disk
+    SessionStore::StepsElsewhere saved{}, markedSaved{}; ///< as told, and on disk
     Clock::time_point large{};
     uint64_t largeVersion = ~uint64_t{0}; ///< the version of what is written less often
 };
@@ -176,7 +176,6 @@ private:
     void writePictures(Watched&, const RunSnapshot&);
     void writeCheckpoint(Watched&, const RunSnapshot&);
     void writeSaved(Watched&);
-    void erase(int64_t key);
     void dropOver(size_t budget);
 
     SessionOptions m_options;
@@ -275,7 +274,7 @@ void SessionStore::Writer::takeNews() {
     m_going.clear();
     for (Watched& each : m_runs) {
         const auto found = m_saved.find(each.run);
-        each.saved = found == m_saved.end() ? 0 : found->second;
+        each.saved = found == m_saved.end() ? StepsElsewhere{} : found->second;
     }
 }
 
@@ -290,8 +289,8 @@ void SessionStore::Writer::look(bool all) {
     m_kept.clear();
     try {
         m_database.run("BEGIN");
-        for (const int64_t key : m_erased)
-            erase(key);
+        for (const int64_t key : m_erased) // its chunks stay: who holds the run reads them
+            eraseRun(m_database, key);
         for (Watched& each : m_runs) {
             write(each, all);
             writeSaved(each);
@@ -545,21 +544,14 @@ void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& 
 
 void SessionStore::Writer::writeSaved(Watched& watched) {
     if (watched.saved == watched.markedSaved) return;
-    m_database.prepare("INSERT OR REPLACE INTO saved VALUES(?1, ?2)")
-        .bind(1, watched.key)
-        .bind(2, watched.saved)
-        .run();
-    watched.markedSaved = watched.saved;
-}
-
-/// Erases a run but not its chunks: somebody may still hold the run, whose dropped values are read
-/// from them.
-void SessionStore::Writer::erase(int64_t key) {
-    for (const char* table : kTablesOfRuns)
-        m_database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
-            .bind(1, key)
+    using Mark = std::pair<const char*, int64_t>;
+    for (const auto& [table, steps] :
+         {Mark{"saved", watched.saved.all}, Mark{"in_folder", watched.saved.inFolder}})
+        m_database.prepare("INSERT OR REPLACE INTO " + std::string(table) + " VALUES(?1, ?2)")
+            .bind(1, watched.key)
+            .bind(2, steps)
             .run();
-    m_database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
+    watched.markedSaved = watched.saved;
 }
 
 /// What is dropped but not on disk yet is written in the next turn.

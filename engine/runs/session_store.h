@@ -58,8 +58,13 @@ public:
     void discard();
     /// Sets whether the session stays because its user wants it to, which the next write records.
     void setKept(bool);
-    /// The steps of a run up to this one lie elsewhere, too: in a folder, or in another run.
-    using SavedSteps = std::map<std::shared_ptr<const Run>, int64_t>;
+    /// The steps of a run up to this one lie elsewhere, too.
+    struct StepsElsewhere {
+        int64_t all = 0;      ///< in a folder, or in another run
+        int64_t inFolder = 0; ///< in a folder
+        bool operator==(const StepsElsewhere&) const = default;
+    };
+    using SavedSteps = std::map<std::shared_ptr<const Run>, StepsElsewhere>;
     /// Sets which of the runs that are watched nobody would miss, see LeftSession::leaveOutSaved().
     void setSaved(SavedSteps);
     void setBudget(size_t bytes);

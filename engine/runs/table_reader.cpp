@@ -43,10 +43,13 @@ int TableReader::wanted(std::string_view name) const {
 }
 
 bool TableReader::next() {
-    if (!m_reader.next(m_fields)) return false;
+    do // an empty line is no row, as for pandas
+        if (!m_reader.next(m_fields)) return false;
+    while (m_reader.text().empty());
     if (m_fields.size() != m_columns.size())
-        throw InputError(phrase("Files", "%1: %2 has %3 fields: %4 are expected"), place(),
-                         quotedText(m_reader.text()), m_fields.size(), m_columns.size());
+        throw InputError(phrase("Files", "%1: the number of fields in %2 is %3, but must be %4, as "
+                                         "in the first line; empty lines are skipped"),
+                         place(), quotedText(m_reader.text()), m_fields.size(), m_columns.size());
     if (++m_rows > kMostRows)
         throw InputError(phrase("Files", "%1: at most %2 rows are read"), place(), kMostRows);
     return true;

@@ -35,7 +35,7 @@ public:
     /// Does the same for a column that the file must have.
     int wanted(std::string_view name) const;
 
-    /// Reads the next row; false at the end, and where the file was cut off.
+    /// Reads the next row, past empty lines; false at the end, and where the file was cut off.
     bool next();
     bool cutOff() const { return m_reader.cutOff(); }
 

@@ -1,4 +1,5 @@
 // Lanes by the names of their precisions ("fp32,amp-fp16").
+#include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/settings/field_parts.h"
 
@@ -11,7 +12,13 @@ std::vector<LaneConfig> parseLanes(std::string_view list, std::span<const LaneCo
     const Field& field = *findField("precision");
     std::vector<LaneConfig> lanes;
     std::map<Precision, size_t> taken; // how far into `before` each precision has got
-    for (const std::string_view name : partsOf(list, ',')) {
+    const std::vector<std::string_view> names = partsOf(list, ',');
+    if (names.size() > 1 && std::ranges::any_of(names, &std::string_view::empty))
+        throw InputError(phrase("Settings", "%1 has a comma without a precision on each side; "
+                                            "write precisions with one comma between two, such as "
+                                            "fp32,amp-fp16"),
+                         quotedText(list));
+    for (const std::string_view name : names) {
         Precision precision{};
         field_parts::fromValue(precision, parseValue(field, name));
         const auto has = [precision](const LaneConfig& lane) {

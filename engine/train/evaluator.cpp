@@ -3,9 +3,11 @@
 
 #include "engine/core/error.h"
 #include "engine/data/class_weights.h"
+#include "engine/data/held_fault.h"
 #include "engine/data/loader.h"
 #include "engine/data/targets.h"
 #include "engine/passes/compile.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
@@ -223,14 +225,13 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* pred
     m_read += size.rows;
     const bool classes = batch.tensors[kTarget].dtype == DType::I32;
     const Standardiser& scale = m_data.targetScale();
-    const bool isLost = !std::isfinite(loss);
-    if (!classes && !predictions && !scale.active() && !m_scatters && !isLost) return true;
+    // some losses stay finite beside an infinite prediction, so the loss does not tell
     std::vector<float> prediction =
         downloadFloats(*size.executor, graph, graph.output("prediction"));
     if (classes)
         m_running.counts.add(batch.labels(kTarget),
                              highestClasses(prediction, m_running.counts.classes()));
-    if (isLost) m_running.notFinite += rowsNotFinite(prediction, size.rows);
+    m_running.notFinite += rowsNotFinite(prediction, size.rows);
     std::vector<float> targets = targetsOf(batch);
     if (m_scatters) m_running.addNumbers(targets, prediction);
     if (scale.active())
@@ -266,6 +267,8 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
     Validation result{m_loss / m_weight};
     if (measuresPerplexity(m_config.task)) result.perplexity = std::exp(result.loss);
     if (m_data.targetScale().active()) result.error = m_error / static_cast<double>(m_read);
+    // explain() of LaneJudge does this for validations; a test is judged only once
+    if (test && !std::isfinite(result.loss)) (void)findTestFault(taskOf(m_config), *test, stop);
     m_judged = std::exchange(m_running, {});
     const ClassCounts& counts = m_judged.counts;
     if (m_data.tensors()[kTarget].dtype == DType::I32)

@@ -57,8 +57,19 @@ void TestCli::wrongUsage_data() {
             "is not allowed: an address such as https://host/folder/\n");
     row("unknown data", {"get", "imagenet"},
         "\"imagenet\" is not a data set that can be downloaded; there are: mnist, fashion-mnist\n");
-    row("command", {"rum"},
-        "\"rum\" is not a command: run, sweep, evaluate, runs, verify, bench, presets, devices");
+    row("command", {"train"},
+        "\"train\" is not a command: run, sweep, evaluate, runs, verify, bench, presets, devices");
+    row("mistyped command", {"evalute"},
+        "\"evalute\" is not a command; the nearest one is evaluate (--help lists all)\n");
+    row("standard input", {"run", "-"},
+        "\"-\" is not allowed: the path of an experiment file, a run or data; standard input and "
+        "output cannot stand for files, and a file of this name is ./-\n");
+    row("standard output", {"run", "--onnx", "-"}, "--onnx: \"-\" is not allowed: the path of a");
+    row("option behind --", {"run", "--", "a.json", "--steps", "2"},
+        "\"--steps\" is one argument too many for run; options must stand before --\n");
+    row("workers of no data", {"bench", "--workers", "2"}, "--workers requires --data\n");
+    row("rows of data", {"bench", "--only", "mlp", "--data", "sample"}, " excludes --");
+    row("lanes to time", {"bench", "--lanes", "fp32,"}, "--lanes: \"fp32,\" has a comma without");
     row("option", {"run", "--stepps=3"},
         "\"--stepps\" is not an option of run; the nearest one is --steps\n");
     row("foreign option", {"verify", "--colour"},
@@ -403,7 +414,7 @@ void TestCli::asksBeforeItDownloads() {
     const auto asked = [&home](const QString& name) {
         const Outcome outcome = callShell("XDG_DATA_HOME=\"$1\" exec \"$0\" get \"$2\" </dev/null",
                                           {home.path(), name});
-        return outcome.code == 0 && outcome.out.isEmpty() ? outcome.error : QByteArray("failed");
+        return outcome.code == 1 && outcome.out.isEmpty() ? outcome.error : QByteArray("failed");
     };
     const QByteArray folder = home.path().toUtf8() + "/halfscope/";
     const QByteArray end = "? [y/N] \nNothing was downloaded; --yes does it without asking.\n";

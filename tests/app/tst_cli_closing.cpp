@@ -134,7 +134,8 @@ private slots:
             << QList{299} << 275 << QByteArray("\nfp32: The validation ");
     }
 
-    /// Of samples that only the test sees, its loss is the only sign.
+    /// Of samples that only the test sees, its loss is the only sign, at the end of a run and in
+    /// an evaluation.
     void faultOfTheTest() {
         QFETCH(const QList<int>, faults);
         QFETCH(const int, large);
@@ -148,9 +149,13 @@ private slots:
         QVERIFY2(outcome.code == 0, outcome.error);
         const auto loss = runIn(folder)->now().totals(1).validationLoss();
         QVERIFY(loss && std::isfinite(*loss) == (large < 0));
-        const QByteArray line = "loss is finite, but the test loss is not: the samples of the "
-                                "test may hold inf or nan";
+        const QByteArray sentence = "The test data hold inf or nan: the input of sample 299 "
+                                    "(counted from 0).\n";
+        const QByteArray line = "loss is finite, but the test loss is not. " + sentence;
         QVERIFY2(outcome.out.contains(told + line) != told.isEmpty(), outcome.out);
+        const Outcome judged = call({"evaluate", folder.filePath("out"), "--test"});
+        QVERIFY2(judged.code == 0 && judged.out.endsWith(sentence) != told.isEmpty(),
+                 judged.out + judged.error);
         QCOMPARE(outcome.out.contains("Test: loss nan (fp32), nan (amp-fp16)\n"), !told.isEmpty());
     }
 

@@ -28,6 +28,7 @@ private slots:
     void inputsThatAreNoNumbers();
     void noPredictionIsANumber();
     void judgesPredictionsThatAreNoNumbers();
+    void infiniteScoresBesideAFiniteLoss();
 
 private:
     QString path(const char* name) const { return m_folder.filePath(name); }
@@ -161,11 +162,39 @@ void TestCliPredictScores::judgesPredictionsThatAreNoNumbers() {
     QVERIFY2(classes.out.contains("\nfp32: inf or nan is predicted for 1 of 2 samples.\n"),
              classes.out);
     QVERIFY2(classes.out.contains("      0      1   none\n"), classes.out);
+    QVERIFY2(classes.out.contains("\nnone, the last column: samples whose scores are all nan"),
+             classes.out);
     const QString scores = contentOf(path("scored/scores.json"));
     QVERIFY2(scores.contains("\"not_finite\": 1"), qPrintable(scores));
     const Outcome numbers = trained({"--set", "data.y=" + path("n.npy")});
     QVERIFY2(numbers.out.contains("\nfp32: inf or nan is predicted for 1 of 2 samples.\n"),
              numbers.out + numbers.error);
+}
+
+/// The score of the wrong class is -inf, which cross-entropy takes for a share of 0.
+void TestCliPredictScores::infiniteScoresBesideAFiniteLoss() {
+    writeBytes(path("c.npy").toStdString(),
+               npy("<i8", "(8,)", bytesOfValues<int64_t>({0, 1, 0, 1, 0, 1, 0, 1})));
+    writeBytes(path("large.npy").toStdString(),
+               npy("<f4", "(8, 1)", bytesOfValues<float>({0, 1, 2, 3, 4, 5, 6, 3e38f})));
+    writeBytes(path("w.safetensors").toStdString(),
+               safetensorsBytes(R"({"0.weight":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},)"
+                                R"("0.bias":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})",
+                                bytesOfValues<float>({-10, 0, 0, 0})));
+    const Outcome outcome = call({"evaluate",  path("large.npy"),
+                                  "--weights", path("w.safetensors"),
+                                  "--lanes",   "fp32",
+                                  "--device",  "cpu",
+                                  "--set",     "data.y=" + path("c.npy"),
+                                  "--set",     "task.loss=cross-entropy",
+                                  "--set",     "model.layers=nn.Sequential(nn.Linear(1, 2))",
+                                  "--set",     "data.standardise_x=false",
+                                  "--set",     "data.validation=0.25",
+                                  "--set",     "data.held_back=last"});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.out.contains("\nfp32  30 "), outcome.out); // of the other sample
+    QVERIFY2(outcome.out.endsWith("\nfp32: inf or nan is predicted for 1 of 2 samples.\n"),
+             outcome.out);
 }
 
 } // namespace tst_cli_predict_scores

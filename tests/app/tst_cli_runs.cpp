@@ -26,6 +26,7 @@ private slots:
     void exportsBothNetworks();
     void deletes();
     void deletesSavedRuns();
+    void deletingLeavesRunsInFolders();
     void usedSessionsAreLeftAlone();
     void unreadableSessionsAreNamed();
     void unreadableSessionsAreNoneTheLess();
@@ -257,8 +258,8 @@ void TestCliRuns::deletesSavedRuns() {
         const auto second = readRun(path("short").toStdString());
         store.watch(first, "First");
         store.watch(second, "Second");
-        SessionStore::SavedSteps saved{{first, 12}};
-        if (!listsOne) saved[second] = 12;
+        SessionStore::SavedSteps saved{{first, {12}}};
+        if (!listsOne) saved[second] = {12};
         store.setSaved(std::move(saved));
         store.flush();
     };
@@ -281,6 +282,24 @@ void TestCliRuns::deletesSavedRuns() {
     QCOMPARE(names(), QStringList{left + "/1"});
     QCOMPARE(runs({"delete", left + "/1"}).code, 0);
     QCOMPARE(files(), QStringList());
+}
+
+/// A run with all its steps in a folder does not come back when another one is deleted.
+void TestCliRuns::deletingLeavesRunsInFolders() {
+    m_sessions = std::make_unique<QTemporaryDir>();
+    {
+        SessionStore store({sessions().toStdString()});
+        const auto first = readRun(path("short").toStdString());
+        const auto second = readRun(path("short").toStdString());
+        store.watch(first, "In a folder");
+        store.watch(second, "Unsaved");
+        store.setSaved({{first, {12, 12}}});
+        store.flush();
+    }
+    const QStringList all = names();
+    QCOMPARE(all.size(), 1);
+    QCOMPARE(runs({"delete", all.first()}).code, 0);
+    QCOMPARE(names(), QStringList());
 }
 
 void TestCliRuns::usedSessionsAreLeftAlone() {

@@ -249,7 +249,8 @@ void SessionKeeper::tellSaved() {
     }
     SessionStore::SavedSteps saved;
     for (const auto& [run, each] : m_watched)
-        if (unsaved.count(run) == 0) saved[each.run] = each.run->now().lastStep();
+        if (const int64_t steps = each.run->now().lastStep(); unsaved.count(run) == 0)
+            saved[each.run] = {steps, m_shown.isInFolder(*run) ? steps : 0};
     m_store->setSaved(std::move(saved));
 }
 

@@ -182,6 +182,15 @@ public:
             if (each->isUnsaved() && begun.count(each->run) == 0) unsaved.push_back(each->run);
         return unsaved;
     }
+    /// Whether a run, shown or of the list, has all its rows in a folder.
+    bool isInFolder(const Run& run) const {
+        const auto has = [&run](const Shown& each) {
+            return each.run.get() == &run && each.savedRows >= rowsOf(run.now());
+        };
+        return has(m_shown) || std::ranges::any_of(m_others, [&has](const auto& other) {
+                   return has(other.second);
+               });
+    }
     /// Whether a run, or an earlier one that it goes on from, comes from a session that was left
     /// behind.
     bool isRestored(const Run&) const;

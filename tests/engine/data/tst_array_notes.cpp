@@ -137,8 +137,15 @@ void TestArrayNotes::heldFaultsAreThoseOfTheSettings() {
     QVERIFY(knownHeldFault(other).empty());
     task = heldBackLast({590}, {}); // a sample of the test
     task.testShare = 0.3;
-    QVERIFY(findHeldFault(task, *makeDataset(task, 0), false));
+    const auto data = makeDataset(task, 0);
+    QVERIFY(findHeldFault(task, *data, false));
     QVERIFY(knownHeldFault(task).empty());
+    QVERIFY(findTestFault(task, *data->test(), false));
+    QCOMPARE(knownTestFault(task).english(),
+             "The test data hold inf or nan: the input of sample 590 (counted from 0)."s);
+    other = task;
+    other.testShare = 0.4;
+    QVERIFY(knownTestFault(other).empty());
 }
 
 /// fp16 has no number from 65520 on; targets are never cast.

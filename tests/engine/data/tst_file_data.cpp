@@ -443,8 +443,10 @@ void TestFileData::refusesTables_data() {
     row("nan", "a,b\nnan,2\n", "line 2: \"nan\" in the column \"a\" is not allowed");
     row("inf", "a,b\n1,inf\n", "\"inf\" in the column \"b\"");
     row("too large", "a,b\n1e99,2\n", "\"1e99\" in the column \"a\"");
-    row("fewer fields", "a,b\n1,2\n1\n", "line 3: 1 fields do not fit the 2 columns");
-    row("more fields", "a,b\n1,2,3\n", "line 2: 3 fields do not fit the 2 columns");
+    row("fewer fields", "a,b\n1,2\n1\n",
+        "line 3: the number of fields in \"1\" is 1, but must be 2");
+    row("more fields", "a,b\n1,2,3\n",
+        "line 2: the number of fields in \"1,2,3\" is 3, but must be 2");
     row("open quotation mark", "a,b\n1,\"2\n", "unmatched quotation mark");
 }
 

@@ -471,7 +471,7 @@ void TestTextClasses::refuses_data() {
     row("Latin-1", "text,c\nabc,a\ncaf\xe9,b\n", "", "",
         "t.csv, line 3: the text is not UTF-8; save the table as CSV (UTF-8)");
     row("fields", "text,c\nabc,a,b\n", "", "",
-        "3 fields do not fit the 2 columns of the first line");
+        "the number of fields in \"abc,a,b\" is 3, but must be 2, as in the first line");
 }
 
 void TestTextClasses::refuses() {

@@ -251,7 +251,9 @@ void TestArrayFiles::refuses_data() {
     dict("npy: twice", "{'descr': '<f4', 'descr': '<f4', 'shape': (6,)}",
          "the key \"descr\" twice");
     dict("npy: another key", "{'descr': '<f4', 'note': 1, 'fortran_order': False, 'shape': (6,)}",
-         "its header has the key \"note\", which is not known");
+         "a.npy: cannot be read as an .npy file, because its header has the key \"note\", which is "
+         "not "
+         "known");
     dict("npy: no shape", "{'descr': '<f4', 'fortran_order': False}", "lacks descr");
     dict("npy: negative", "{'descr': '<f4', 'fortran_order': False, 'shape': (-6,)}",
          "not a list of whole numbers");
@@ -280,12 +282,13 @@ void TestArrayFiles::refuses_data() {
         "it does not begin as one");
     row("safetensors: cut", "a.safetensors", safetensorsBytes("{" + a + "}", kSix.substr(1)),
         "bytes 0 to 24 are outside the 23 bytes");
-    safe("safetensors: no JSON", "{a}", "line 1, column 2: not valid JSON");
+    safe("safetensors: no JSON", "{a}",
+         "because its header is wrong (line 1, column 2: not valid JSON");
     safe("safetensors: a list", "[]", "must be an object");
-    safe("safetensors: no array", R"({"a":1})", "a: it must have dtype");
+    safe("safetensors: no array", R"({"a":1})", "because in the entry of a, there must be dtype");
     safe("safetensors: twice", "{" + a + "," + a + "}", "a: the key occurs twice");
     safe("safetensors: dtype", R"({"a":{"dtype":"F8","shape":[6],"data_offsets":[0,24]}})",
-         "its dtype \"F8\" is not known");
+         "because in the entry of a, the dtype \"F8\" is not known");
     safe("safetensors: negative", R"({"a":{"dtype":"F32","shape":[-6],"data_offsets":[0,24]}})",
          "-6 is not a whole number from 0 up");
     safe("safetensors: backwards", R"({"a":{"dtype":"F32","shape":[6],"data_offsets":[24,0]}})",
@@ -299,9 +302,9 @@ void TestArrayFiles::refuses_data() {
          "0 bytes are not the shape");
     safe("safetensors: overlap",
          "{" + a + R"(,"b":{"dtype":"F32","shape":[1],)" + R"("data_offsets":[4,8]}})",
-         "b: its values overlap");
+         "in the entry of b, the values overlap");
     safe("safetensors: gap", R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
-         "4 bytes before its values belong to no array");
+         "4 bytes before the values belong to no array");
     safe("safetensors: rest", R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
          "20 bytes at its end belong to no array");
     safe("safetensors: metadata", R"({"__metadata__":{"a":1}})", "an object of texts");

@@ -126,7 +126,8 @@ void TestZip::refuses_data() {
         "a.npz/x.npy: its values take 304 MiB, more than 200 times what they are packed in; above "
         "256 MiB, this is not allowed. numpy.savez, without compression, saves arrays that can be "
         "read.");
-    row("no array", zipBytes({{"x.npy", "no array"}}), "a.npz/x.npy: not an .npy file");
+    row("no array", zipBytes({{"x.npy", "no array"}}),
+        "a.npz/x.npy: cannot be read as an .npy file, because ");
 }
 
 void TestZip::refuses() {

@@ -382,10 +382,10 @@ void TestLeftFiles::savedRunsAreLeftOut() {
         store.watch(one, "one");
         store.watch(two, "two");
         store.watch(three, "three");
-        store.setSaved({{one, 9000}, {two, 9000}, {three, 9000}});
+        store.setSaved({{one, {9000}}, {two, {9000}}, {three, {9000}}});
         store.flush();
         appendRows(*two, 9001, 9001, 3);
-        store.setSaved({{one, 9000}, {two, 9000}}); // the third is missed after all
+        store.setSaved({{one, {9000}}, {two, {9000}}}); // the third is missed after all
         store.flush();
         path = store.path();
     }
@@ -403,7 +403,7 @@ void TestLeftFiles::savedRunsAreLeftOut() {
     QCOMPARE(names(true), names(false));
 }
 
-/// The second run has the steps of the first. The mark of a run does not tell where its steps lie.
+/// The second run has the steps of the first. The third and the fourth lie in folders.
 void TestLeftFiles::removedRunsMayHaveTheStepsOfSavedOnes() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();
@@ -419,11 +419,13 @@ void TestLeftFiles::removedRunsMayHaveTheStepsOfSavedOnes() {
     };
     {
         SessionStore store({sessions});
-        const std::shared_ptr<Run> one = madeRun(9000), two = madeRun(9000), three = madeRun(9000);
+        const std::shared_ptr<Run> one = madeRun(9000), two = madeRun(9000), three = madeRun(9000),
+                                   four = madeRun(9000);
         store.watch(one, "one");
         store.watch(two, "two");
         store.watch(three, "three");
-        store.setSaved({{one, 9000}, {three, 9000}});
+        store.watch(four, "four");
+        store.setSaved({{one, {9000}}, {three, {9000, 9000}}, {four, {9000, 9000}}});
         store.flush();
     }
     QCOMPARE(names(), Names{"two"});

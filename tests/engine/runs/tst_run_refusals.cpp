@@ -68,8 +68,10 @@ void TestRunRefusals::refusesRows_data() {
     row("skips that do not add up", "1,fp32,0.5,1,0,0.01,1,1,0,0,0,0\n",
         ", line 2, skipped_so_far: \"0\" is not allowed: 1");
     row("too few fields", good + "2,fp32,0.5\n",
-        ", line 3: \"2,fp32,0.5\" has 3 fields: 12 are expected");
-    row("an empty line", good + "\n", ", line 3: \"\" has 1 fields: 12 are expected");
+        ", line 3: the number of fields in \"2,fp32,0.5\" is 3, but must be 12, as in the first "
+        "line");
+    row("spaces alone", good + " \n", ", line 3: the number of fields in \" \" is 1, but must");
+    row("after an empty line", good + "\n" + good, ", line 4, step: \"1\" is not allowed");
     row("an open quotation mark", "1,\"fp32,0.5,1,0,0.01,1,0,0,0,0,0\n",
         " has an unmatched quotation mark");
     row("text behind a quoted one", "1,\"fp32\"x,0.5,1,0,0.01,1,0,0,0,0,0\n",

@@ -66,7 +66,7 @@ void TestDataExperiment::archives() {
     QVERIFY(!experimentOn(path("one.npz")));
     writeBytes(path("cut.npz"), "PK\3\4");
     QVERIFY(isAbout(thrownBy<InputError>([&] { experimentOn(path("cut.npz")); }), path("cut.npz"),
-                    "not a zip archive that can be read: it has no list of its files"));
+                    "cannot be read as a zip archive, because it has no list of its files"));
     const std::string other = path("other.npz");
     writeBytes(other,
                zipBytes({{"inputs.npy", array("(4, 2)", 32)}, {"targets.npy", array("(4,)", 16)}}));

@@ -1,6 +1,7 @@
 // Lanes given by name in place of an experiment's own: what they keep of its settings, and what is
 // lost.
 #include "engine/settings/fields.h"
+#include "tests/support/thrown.h"
 
 #include <QTest>
 
@@ -40,6 +41,14 @@ private slots:
             for (size_t i = 0; i < lanes.size(); ++i)
                 QVERIFY2(same(lanes[i], preset.config.lanes[i]), preset.name.c_str());
         }
+    }
+
+    void commasStandBetweenPrecisions() {
+        for (const std::string wrong : {"fp32,", ",fp32", "fp32,,fp16", "fp32, ,fp16", ","})
+            QCOMPARE(thrownBy<InputError>([&] { parseLanes(wrong); }),
+                     '"' + wrong +
+                         "\" has a comma without a precision on each side; write precisions with "
+                         "one comma between two, such as fp32,amp-fp16");
     }
 
     void nthLaneOfAPrecisionIsTheNth() {

@@ -278,7 +278,7 @@ void TestStateDict::refuses_data() {
     QTest::newRow("no file") << "none"
                              << "cannot read: No such file or directory";
     QTest::newRow("a text") << "text"
-                            << "not a safetensors file that can be read: ";
+                            << "cannot be read as a safetensors file, because ";
     QTest::newRow("a folder") << "folder"
                               << "cannot read: ";
 }

@@ -1,5 +1,6 @@
 // The runs of windows that crashed, as the next one names them: in which order, and since when; and
-// what it says where they cannot be read.
+// what it says where they cannot be read; and that deleting one of them offers no saved one.
+#include "engine/runs/left_session.h"
 #include "tests/support/left_runs.h"
 
 #include <QAbstractButton>
@@ -9,6 +10,8 @@
 #include <QSignalSpy>
 #include <QStatusBar>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,6 +36,7 @@ class TestOfferedRuns : public QObject {
 private slots:
     void theNewestSessionComesFirst();
     void saysNoLongerThatItRestores();
+    void deletingBringsNoSavedRunBack();
 };
 
 /// A run that was restored is older than the session that has it now: its time is not told.
@@ -85,6 +89,47 @@ void TestOfferedRuns::saysNoLongerThatItRestores() {
         kPatience));
     QVERIFY(told.contains({QStringLiteral("Restoring runs…")}));
     QCOMPARE(window.statusBar()->currentMessage(), QString());
+}
+
+/// The saved one of two runs is not offered once the other one is deleted.
+void TestOfferedRuns::deletingBringsNoSavedRunBack() {
+    constexpr int64_t kSaved = 25, kUnsaved = 20; // steps
+    const QTemporaryDir sessions, saved;
+    {
+        Opened opened(tinyConfig(kSaved), keeping(sessions));
+        MainWindow& window = opened.window;
+        const auto stands = [&window](int64_t step) {
+            return QTest::qWaitFor([&] { return window.run().step() == step; }, kPatience);
+        };
+        QVERIFY(trainsTo(window, kSaved) && stands(kSaved));
+        window.saveResults(saved.filePath(QStringLiteral("saved")));
+        window.restart();
+        QVERIFY(reaches(window, SessionState::Ready) && stands(0));
+        window.setStopStep(kUnsaved);
+        QVERIFY(trainsTo(window, kUnsaved) && stands(kUnsaved));
+        QVERIFY(window.keepSession().empty());
+    } // as after a crash
+    const std::string folder = keeping(sessions).sessions.toStdString();
+    const auto offered = [&folder] {
+        std::vector<int64_t> steps;
+        std::vector<LeftSession> left = leftSessions(folder);
+        for (LeftSession& each : left) {
+            each.leaveOutSaved();
+            for (const LeftRun& run : each.runs())
+                steps.push_back(run.steps);
+        }
+        return steps;
+    };
+    QCOMPARE(offered(), std::vector<int64_t>{kUnsaved});
+    {
+        std::vector<LeftSession> left = leftSessions(folder);
+        const std::vector<LeftRun>& runs = left.at(0).runs();
+        QCOMPARE(runs.size(), size_t{2});
+        const auto unsaved = std::ranges::find(runs, kUnsaved, &LeftRun::steps);
+        QVERIFY(unsaved != runs.end());
+        left[0].remove(LeftRun(*unsaved));
+    }
+    QCOMPARE(offered(), std::vector<int64_t>());
 }
 
 } // namespace tst_offered_runs

@@ -248,7 +248,8 @@ void TestSavedGradients::refusesRows_data() {
             ", line 2, 2^-40: \"1.01\" is not allowed: a number from 0 to 1");
     refused("not all", row("fp32,1,1,1", "0.25", "0.5"),
             ", line 2: shares add up to 0.75; allowed is 1, or 0");
-    refused("too few fields", "fp32,1,1\n", ", line 2: \"fp32,1,1\" has 3 fields: 70 are expected");
+    refused("too few fields", "fp32,1,1\n",
+            ", line 2: the number of fields in \"fp32,1,1\" is 3, but must be 70");
 }
 
 void TestSavedGradients::refusesRows() {
