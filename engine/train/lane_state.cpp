@@ -45,7 +45,7 @@ StateValues downloadStates(Executor& executor, const Graph& graph, WhichStates w
     StateValues states;
     for (const StateInfo& state : graph.states()) {
         if (which == WhichStates::Written && state.next == kNoNode) continue;
-        if (which == WhichStates::Weights && !isWeight(state)) continue;
+        if (which == WhichStates::WeightsOnly && !isWeight(state)) continue;
         const Node& node = graph[state.node];
         TypedBytes& values = states[state.name];
         values = {node.dtype, node.shape, std::vector<std::byte>(node.bytes())};

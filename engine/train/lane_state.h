@@ -76,8 +76,8 @@ float nextScaleOf(const LaneState&);
 
 enum class WhichStates : uint8_t {
     All,
-    Written, ///< those that the step changes; putting them back undoes a run
-    Weights, ///< see isWeight()
+    Written,     ///< those that the step changes; putting them back undoes a run
+    WeightsOnly, ///< see isWeight()
 };
 StateValues downloadStates(Executor&, const Graph&, WhichStates);
 

@@ -323,7 +323,7 @@ std::string stepIn(const std::string& path) { return metadataIn(path, kStep); }
 
 std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
                            const std::string& data) {
-    const LaneState state = lane.state(WhichStates::Weights);
+    const LaneState state = lane.state(WhichStates::WeightsOnly);
     const int64_t steps = state.step;
     std::vector<ArrayView> arrays;
     for (const StateInfo& each : lane.program().graph.states()) {
