@@ -56,7 +56,7 @@ void CudaExecutor::clear() {
     m_staged.reset();
     m_ring.reset();
     m_program.reset();
-    m_marked = m_noRoomToVisit = false;
+    m_marked = m_cannotVisit = false;
     m_steps = m_over = 0;
 }
 
@@ -249,13 +249,15 @@ RunResult CudaExecutor::runLaunches() {
 }
 
 RunResult CudaExecutor::runVisited(const Visitor& visitor) {
-    if (m_noRoomToVisit) return RunResult::Stopped;
+    if (m_cannotVisit) return RunResult::Stopped;
     if (!m_visited) {
         try {
             m_visited = withLibraries(
                 [this](const SourceOptions& options) { return makeVisited(options); });
-        } catch (const OutOfMemory&) {
-            m_noRoomToVisit = true;
+        } catch (const EngineError& error) { // OutOfMemory, for example
+            noteForDebugging("not_shown.txt", error.what());
+            m_device->activate(); // throws when the device is lost
+            m_cannotVisit = true;
             return RunResult::Stopped;
         }
     }
@@ -326,11 +328,11 @@ void CudaExecutor::download(NodeId id, std::span<std::byte> bytes) {
     m_over = m_steps;
 }
 
-void CudaExecutor::stage(NodeId id, std::span<const std::byte> bytes) {
+bool CudaExecutor::stage(NodeId id, std::span<const std::byte> bytes) {
     checkTransfer(id, bytes.size());
     const std::lock_guard turn(m_device->turn());
     m_device->activate();
-    m_staged->stage(id, bytes);
+    return m_staged->stage(id, bytes);
 }
 
 void CudaExecutor::takeStaged() {

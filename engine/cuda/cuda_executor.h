@@ -16,10 +16,10 @@ namespace halfscope::cuda {
 /// launched piece by piece, so that it can be given up in between. A captured step and a stepwise
 /// one without a visitor give the same bits. A visitor sees values that merged and fused kernels
 /// would not store, so it is shown the same step kernel by kernel and unfused, on memory of its
-/// own; the states and outputs of that run count. When there is too little memory for that, run()
-/// returns Stopped: showing values is not worth a run. load() searches for the fastest way to run a
-/// step that changes states; a stop that is requested meanwhile ends the search with the best way
-/// so far.
+/// own; the states and outputs of that run count. When that step cannot be made, for lack of memory
+/// for example, run() returns Stopped: showing values is not worth a run. load() searches for the
+/// fastest way to run a step that changes states; a stop that is requested meanwhile ends the
+/// search with the best way so far.
 class CudaExecutor final : public Executor {
 public:
     CudaExecutor(std::shared_ptr<Device>, StepWriter, const SourceOptions&, FileCache);
@@ -31,7 +31,7 @@ public:
     void upload(NodeId, std::span<const std::byte>) override;
     void download(NodeId, std::span<std::byte>) override;
     bool worksAhead() const override { return true; }
-    void stage(NodeId, std::span<const std::byte>) override;
+    bool stage(NodeId, std::span<const std::byte>) override;
     void takeStaged() override;
     void requestStop() override { ++m_stops; }
     const MemoryPlan* memory() const override;
@@ -89,7 +89,7 @@ private:
     Version m_main;
     std::vector<VariantTime> m_variants;
     Version m_visited;              ///< made when the first visitor comes
-    bool m_noRoomToVisit = false;   ///< whether that failed for lack of memory
+    bool m_cannotVisit = false;     ///< whether that failed
     std::vector<std::byte> m_shown; ///< the value that a visitor is looking at
     NodeId m_metrics = kNoNode;
     std::optional<MetricsRing> m_ring;

@@ -7,6 +7,7 @@
 //   launch.txt             the launch that is running
 //   failed.cu, failed.log  a text that does not compile, and the compiler's log
 //   no_algorithm.txt       what the libraries refused
+//   not_shown.txt          why the values of a step cannot be shown
 // This is slow: for debugging only.
 #pragma once
 

@@ -131,7 +131,13 @@ void MatmulPlan::findCandidates() {
     const cublasStatus_t status = blas.cublasLtMatmulAlgoGetHeuristic(
         m_device.blas(), m_desc.get(), m_b.get(), m_a.get(), m_out.get(), m_out.get(), made,
         kMostCandidates, m_candidates.data(), &found);
-    if (status != CUBLAS_STATUS_NOT_SUPPORTED) m_device.check(status, m_what);
+    // INVALID_VALUE: some versions answer so where a bias is added to a single row or column
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) {
+        m_device.checkStream(Message::of(m_what)); // a lost device shows first in the libraries
+        found = 0;
+    } else {
+        m_device.check(status, m_what);
+    }
     m_candidates.resize(static_cast<size_t>(std::max(found, 0)));
     std::erase_if(m_candidates, [](const cublasLtMatmulHeuristicResult_t& candidate) {
         return candidate.state != CUBLAS_STATUS_SUCCESS || candidate.workspaceSize > kMostWorkspace;

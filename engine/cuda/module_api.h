@@ -14,7 +14,7 @@ struct StepWriter;
 /// The version of the module's interface. The module's exported function, named kCudaModuleEntry,
 /// fills a CudaModuleApi; its `abi` must equal kCudaModuleAbi. Messages are static strings or live
 /// as long as the module.
-inline constexpr int kCudaModuleAbi = 9;
+inline constexpr int kCudaModuleAbi = 10;
 inline constexpr const char* kCudaModuleEntry = "halfscopeCudaModule";
 struct CudaModuleApi {
     int abi = 0;

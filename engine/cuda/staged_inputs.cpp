@@ -9,25 +9,34 @@ StagedInputs::Path::Path(const Device& device)
       moved(device.makeEvent(CU_EVENT_DISABLE_TIMING)),
       taken(device.makeEvent(CU_EVENT_DISABLE_TIMING)) {}
 
-StagedInputs::~StagedInputs() {
+StagedInputs::~StagedInputs() { release(); }
+
+void StagedInputs::release() {
     // what is still on its way uses the memory that is released now
     if (m_path) (void)m_device.driver().cuStreamSynchronize(m_path->stream.get());
+    m_spares.clear();
+    m_path.reset();
 }
 
-StagedInputs::Spare& StagedInputs::spareFor(NodeId id, size_t bytes) {
+void StagedInputs::makeRoom(NodeId id, size_t bytes) {
+    if (!m_path) m_path.emplace(m_device);
     Spare& spare = m_spares[id];
-    if (spare.bytes == bytes) return spare;
+    if (spare.bytes == bytes) return;
     spare = {m_device.allocate(bytes, phrase("Devices", "the next batch")), bytes, false};
     // The device's stream zeroes it, perhaps after a step: a copy must not come before that.
     m_device.check(m_device.driver().cuEventRecord(m_path->taken.get(), m_device.stream()),
                    phrase("Devices", "memory for the next batch"));
-    return spare;
 }
 
-void StagedInputs::stage(NodeId id, std::span<const std::byte> bytes) {
-    if (bytes.empty()) return;
-    if (!m_path) m_path.emplace(m_device);
-    Spare& spare = spareFor(id, bytes.size());
+bool StagedInputs::stage(NodeId id, std::span<const std::byte> bytes) {
+    if (bytes.empty()) return true;
+    try {
+        makeRoom(id, bytes.size());
+    } catch (const OutOfMemory&) {
+        release();
+        return false;
+    }
+    Spare& spare = m_spares.at(id);
     const DriverApi& driver = m_device.driver();
     // An event that was never recorded counts as reached.
     m_device.check(driver.cuStreamWaitEvent(m_path->stream.get(), m_path->taken.get(), 0),
@@ -36,6 +45,7 @@ void StagedInputs::stage(NodeId id, std::span<const std::byte> bytes) {
     m_device.check(driver.cuEventRecord(m_path->moved.get(), m_path->stream.get()),
                    phrase("Devices", "the next batch"));
     spare.staged = true;
+    return true;
 }
 
 void StagedInputs::take(const std::function<CUdeviceptr(NodeId)>& place) {

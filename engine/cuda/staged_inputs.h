@@ -20,9 +20,12 @@ public:
     StagedInputs(const StagedInputs&) = delete;
     StagedInputs& operator=(const StagedInputs&) = delete;
 
-    /// Stages an input. The bytes are copied before it returns; it waits for no step. When an input
-    /// is staged twice, the last call counts.
-    void stage(NodeId, std::span<const std::byte>);
+    /// Stages an input. The bytes are copied before it returns. It waits for no step as long as a
+    /// batch fits into a Transfer's pinned memory of 8 MiB. A larger one waits for the steps that
+    /// were enqueued before the last batch was taken or, the first time, before this call. When an
+    /// input is staged twice, the last call counts. Returns false when there is no memory for it;
+    /// then it holds nothing.
+    bool stage(NodeId, std::span<const std::byte>);
     /// Copies what was staged to its place on the device's stream, before whatever comes next in
     /// it.
     void take(const std::function<CUdeviceptr(NodeId)>& place);
@@ -43,7 +46,8 @@ private:
         EventHandle moved; ///< the spares hold what was staged
         EventHandle taken; ///< the device's stream has read the spares
     };
-    Spare& spareFor(NodeId, size_t bytes);
+    void makeRoom(NodeId, size_t bytes);
+    void release();
 
     const Device& m_device;
     std::map<NodeId, Spare> m_spares;

@@ -102,14 +102,43 @@ std::unique_ptr<StepVersion>
 VariantSearch::kept(const std::vector<WrittenVariant>& variants) const {
     const size_t chosen = m_records.chosen();
     if (chosen >= variants.size()) return nullptr;
-    try {
-        WrittenVariant variant = variants[chosen];
+    const auto load = [&](WrittenVariant variant) {
         const std::vector<std::string> code =
             compileParts(m_device, m_cache, variant.written.parts());
         return make(std::move(variant), code);
+    };
+    try {
+        try {
+            return load(variants[chosen]);
+        } catch (const NodesRefused& reason) {
+            return load(without(reason, variants[chosen].variant));
+        }
     } catch (const EngineError&) { // also when there is less memory than there was
         m_device.activate();       // throws when the device is lost
         return nullptr;
+    }
+}
+
+/// Returns the variant with the program's own kernels for the nodes that the libraries refuse.
+WrittenVariant VariantSearch::without(const NodesRefused& reason, Variant variant) const {
+    noteForDebugging("no_algorithm.txt", reason.what());
+    variant.options.refused.insert(reason.nodes().begin(), reason.nodes().end());
+    WrittenStep written = m_write(variant.options);
+    return {std::move(variant), std::move(written)};
+}
+
+/// Tries a variant and, when the libraries refuse nodes of it, once more without these. What they
+/// refuse of the first variant is the caller's to know, because it concerns all of them.
+void VariantSearch::tryOne(size_t i, WrittenVariant variant, const std::vector<std::string>& code) {
+    const Variant how = variant.variant;
+    try {
+        trial(std::move(variant), code, m_records[i]);
+    } catch (const NodesRefused& reason) {
+        if (i == 0) throw;
+        WrittenVariant rest = without(reason, how);
+        const std::vector<std::string> restCode =
+            compileParts(m_device, m_cache, rest.written.parts());
+        trial(std::move(rest), restCode, m_records[i]);
     }
 }
 
@@ -148,7 +177,7 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
             if (!code.error.empty()) throw EngineError(code.error);
             if (const Message why = enough(); m_best && !why.empty())
                 throw EngineError(phrase("Devices", "not tried: %1"), why);
-            trial(std::move(variants[i]), code.parts, m_records[i]);
+            tryOne(i, std::move(variants[i]), code.parts);
         } catch (const EngineError& error) {
             if (i == 0) first = std::current_exception();
             leaveOut(m_records[i], error);

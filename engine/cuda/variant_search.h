@@ -46,6 +46,8 @@ private:
     std::unique_ptr<StepVersion> kept(const std::vector<WrittenVariant>&) const;
     void readRecords(const std::vector<WrittenVariant>&);
     void tryAll(std::vector<WrittenVariant>);
+    WrittenVariant without(const NodesRefused&, Variant) const;
+    void tryOne(size_t i, WrittenVariant, const std::vector<std::string>& code);
     void trial(WrittenVariant, const std::vector<std::string>& code, VariantRecord&);
     template <class Attempt>
     void survive(VariantRecord&, const Attempt&);

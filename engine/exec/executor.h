@@ -73,8 +73,9 @@ public:
     virtual bool worksAhead() const { return false; }
     /// Moves an input's next values to the device while the step that was enqueued still reads the
     /// present ones; only for a device that works ahead. The next values count from takeStaged()
-    /// on; upload() in between changes the present ones.
-    virtual void stage(NodeId, std::span<const std::byte>) {}
+    /// on; upload() in between changes the present ones. Returns false when there is no memory for
+    /// that: then nothing is staged any more, and the next values must be uploaded.
+    virtual bool stage(NodeId, std::span<const std::byte>) { return false; }
     virtual void takeStaged() {}
     /// Returns the threads that run steps, for the host's work between them; null on a device that
     /// has processors of its own.

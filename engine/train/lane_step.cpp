@@ -25,6 +25,7 @@ void LaneStep::load(const Graph& step) {
     m_executor->load(program);
     m_program = std::move(program);
     m_batch = m_staged = 0;
+    m_hasRoomToStage = true;
     makeTools();
 }
 
@@ -52,16 +53,17 @@ void LaneStep::readMetrics(std::span<std::byte> row) const {
 
 void LaneStep::stageBatch(int64_t step) {
     const int64_t number = m_source.batchNumber(step);
-    if (m_staged == number || m_batch == number) return;
+    if (!m_hasRoomToStage || m_staged == number || m_batch == number) return;
     std::shared_ptr<const Batch> batch;
     try {
         batch = m_source.load(step);
     } catch (const InputError&) {
         return; // the step that needs it reports that: the one before must come to its end
     }
-    stageTensor(*m_executor, graph(), graph().input("x"), batch->tensors[kX]);
-    stageTensor(*m_executor, graph(), graph().input("target"), batch->tensors[kTarget]);
-    m_staged = number;
+    m_hasRoomToStage =
+        stageTensor(*m_executor, graph(), graph().input("x"), batch->tensors[kX]) &&
+        stageTensor(*m_executor, graph(), graph().input("target"), batch->tensors[kTarget]);
+    m_staged = m_hasRoomToStage ? number : 0;
 }
 
 void LaneStep::dropStaged() {

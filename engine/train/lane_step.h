@@ -45,7 +45,8 @@ public:
 
     /// Makes sure that the batch of `step` is on the device.
     void loadBatch(int64_t step);
-    /// Uploads the batch of a later step while the device still reads the present one.
+    /// Uploads the batch of a later step while the device still reads the present one. Where there
+    /// is no room for both, loadBatch() uploads each one when it is needed.
     void stageBatch(int64_t step);
     /// Drops the staged batch; to be called before any step other than the one that was staged.
     void dropStaged();
@@ -59,6 +60,7 @@ private:
     int64_t m_rows;
     int64_t m_batch = 0;  ///< the number of the batch on the device; 0 when there is none
     int64_t m_staged = 0; ///< the number of the staged batch beside it; 0 when there is none
+    bool m_hasRoomToStage = true; ///< on the device; false when it had none for an earlier batch
     std::unique_ptr<const OverflowFinder> m_finder;
     std::unique_ptr<const GradientSampler> m_gradients;
     std::unique_ptr<WeightWatch> m_weights;

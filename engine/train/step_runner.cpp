@@ -73,9 +73,9 @@ void lendTensor(Executor& executor, const Graph& graph, NodeId id,
         executor.upload(id, storedAs(graph[id].dtype, values));
 }
 
-void stageTensor(Executor& executor, const Graph& graph, NodeId id, const TypedBytes& tensor) {
+bool stageTensor(Executor& executor, const Graph& graph, NodeId id, const TypedBytes& tensor) {
     require(tensor.shape == graph[id].shape, "a batch has the shape of its input");
-    executor.stage(id, storedAs(graph[id].dtype, tensor));
+    return executor.stage(id, storedAs(graph[id].dtype, tensor));
 }
 
 std::vector<float> downloadFloats(Executor& executor, const Graph& graph, NodeId id) {

@@ -20,11 +20,12 @@ namespace halfscope {
 /// elements.
 void uploadFloats(Executor&, const Graph&, NodeId, std::span<const float> values);
 /// Uploads a batch's tensor in the input's storage form, with one rounding if that is another form.
-/// lendTensor() lends it, if it has that form already; stageTensor() stages it.
+/// lendTensor() lends it, if it has that form already; stageTensor() stages it, and returns
+/// whether there was room.
 void uploadTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
 void lendTensor(Executor&, const Graph&, NodeId, const std::shared_ptr<const Batch>&,
                 size_t tensor);
-void stageTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
+bool stageTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
 /// Uploads those of the weights that the step has. Throws InputError for one that is missing or has
 /// another size, and RunError when `stop` asks for it.
 void uploadWeights(Executor&, const Graph&, const Weights&, const std::stop_token& stop);

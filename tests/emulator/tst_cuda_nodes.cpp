@@ -107,6 +107,29 @@ private slots:
         QCOMPARE(workOf(Op::CountNonFinite, {{33}}, {}), 33.0);
     }
 
+    /// The warps of a block share a product's k. Where that takes them many turns and few blocks
+    /// have work, tiles cut k for as many blocks as there are.
+    void longProductsTakeManyBlocks() {
+        const auto written = [](int64_t m, int64_t n, int64_t k, DType type) {
+            NodeBench bench;
+            bench.b.setMathMode(MathMode::TF32);
+            bench.output(bench.b.matmul(bench.b.input("a", {k, m}, type),
+                                        bench.b.input("b", {k, n}, type), {true, false}));
+            const Program program = compile(bench.graph, {FuseOptions::None});
+            return cuda::writeNode({program, 0, "name", 1024, 0, 0}, cuda::DeviceTraits{});
+        };
+        const auto byWarps = [](const cuda::KernelText& text) {
+            return text.function.find("multiplyByWarps") != std::string::npos;
+        };
+        for (const DType type : {DType::F16, DType::BF16, DType::F32}) {
+            const int64_t most = type == DType::F32 ? 4096 : 8192; // 32 turns of 8 warps
+            QVERIFY(byWarps(written(8, 8, most, type)));
+            QVERIFY(!byWarps(written(8, 8, most + 1, type)));
+            QVERIFY(written(8, 8, 65536, type).blocks >= 128);
+            QVERIFY(byWarps(written(1024, 1024, 2048, type))); // there are blocks enough
+        }
+    }
+
     void elementwise_data() { dtypes({DType::I32, DType::Bool}); }
     void elementwise() {
         QFETCH(int, type);

@@ -2,6 +2,7 @@
 // the fastest of those with the same bits; and what it does where there is none. On the fake
 // machine.
 #include "tests/support/library_steps.h"
+#include "tests/support/thrown.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -34,6 +35,7 @@ private slots:
     void directionThatCudnnLacks();
     void withoutAnAlgorithm_data();
     void withoutAnAlgorithm();
+    void lostWhileItIsAsked();
 };
 
 void TestCudaAlgorithms::onlyAlgorithmsOfFixedOrder() {
@@ -175,14 +177,19 @@ void TestCudaAlgorithms::directionThatCudnnLacks() {
 
 void TestCudaAlgorithms::withoutAnAlgorithm_data() {
     QTest::addColumn<bool>("refuses");
-    QTest::newRow("offers none") << false;
-    QTest::newRow("refuses what it offered") << true;
+    QTest::addColumn<int>("status"); // of the question which algorithms there are
+    QTest::newRow("offers none") << false << int(CUBLAS_STATUS_SUCCESS);
+    QTest::newRow("refuses what it offered") << true << int(CUBLAS_STATUS_SUCCESS);
+    QTest::newRow("supports no such product") << false << int(CUBLAS_STATUS_NOT_SUPPORTED);
+    QTest::newRow("takes the question for wrong") << false << int(CUBLAS_STATUS_INVALID_VALUE);
 }
 
 void TestCudaAlgorithms::withoutAnAlgorithm() {
     QFETCH(bool, refuses);
+    QFETCH(int, status);
     fakeCuda().blasCandidates = refuses ? 3 : 0;
     fakeCuda().refuseBlas = refuses;
+    fakeCuda().fault = {"cublasLtMatmulAlgoGetHeuristic", 1, status, true};
     Platform platform(fakeCuda().api());
     const auto program = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
     const auto wanted = resultOf(*makeCpuExecutor(1), program);
@@ -190,6 +197,20 @@ void TestCudaAlgorithms::withoutAnAlgorithm() {
     QVERIFY(fakeCuda().blasUsed.empty());
     for (size_t i = 0; i < got.size(); ++i)
         QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <= boundOf(DType::F32, 7, 0));
+}
+
+/// What a library answers when the device is lost says nothing about the product.
+void TestCudaAlgorithms::lostWhileItIsAsked() {
+    fakeCuda().fault = {"cublasLtMatmulAlgoGetHeuristic", 1, int(CUBLAS_STATUS_INVALID_VALUE)};
+    fakeCuda().watch = [](const std::string& function) {
+        if (function == "cuStreamQuery")
+            fakeCuda().fault = {function, fakeCuda().calls[function], CUDA_ERROR_ILLEGAL_ADDRESS};
+    };
+    Platform platform(fakeCuda().api());
+    const auto program = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
+    const std::string words =
+        test::thrownBy<EngineError>([&] { executorOf(platform)->load(program); });
+    QVERIFY2(words.starts_with("cuda:0 (Fake GPU) failed: "), words.c_str());
 }
 
 } // namespace tst_cuda_algorithms

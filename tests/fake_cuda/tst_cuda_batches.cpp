@@ -180,6 +180,50 @@ private slots:
         QVERIFY(calls("cuStreamWaitEvent") > 0);
     }
 
+    void trainsWithoutRoomToStage_data() {
+        QTest::addColumn<std::string>("function");
+        QTest::addColumn<int>("call");
+        QTest::newRow("for x") << std::string("cuMemAlloc") << 1;
+        QTest::newRow("for the target") << std::string("cuMemAlloc") << 2;
+        QTest::newRow("for transfers") << std::string("cuMemHostAlloc") << 1;
+    }
+    /// Each step sees its own batch, which is uploaded when the step needs it.
+    void trainsWithoutRoomToStage() {
+        QFETCH(std::string, function);
+        QFETCH(int, call);
+        const RunConfig config = manyBatches({Precision::Fp32}, "cpu");
+        const auto data = makeTask(config);
+        cuda::Platform platform(fakeCuda().api());
+        Trainer roomy(config, 0, "lane", *data, test::fakeExecutor(platform));
+        const std::vector<StepRecord> wanted = trained(roomy, config.steps);
+        QVERIFY(calls("cuStreamWaitEvent") > 0);
+        Trainer narrow(config, 0, "lane", *data, test::fakeExecutor(platform));
+        const size_t used = fakeCuda().used;
+        const int refused = calls(function.c_str()) + call;
+        fakeCuda().fault = {function, refused, CUDA_ERROR_OUT_OF_MEMORY, true};
+        QVERIFY(sameBits(trained(narrow, config.steps), wanted));
+        QCOMPARE(calls(function.c_str()), refused); // it was tried once
+        QCOMPARE(fakeCuda().used, used);            // and nothing is kept for the next batch
+    }
+
+    /// Half a batch is none.
+    void forgetsWhatHasNoRoom() {
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", {8}, DType::F32), y = b.input("y", {8}, DType::F32);
+        graph.addOutput("sum", b.add(x, y));
+        cuda::Platform platform(fakeCuda().api());
+        const auto executor = test::fakeExecutor(platform);
+        executor->load(std::make_shared<const Program>(compile(graph)));
+        const std::vector<float> present = batchOf(1, 8), next = batchOf(2, 8);
+        executor->upload(x, std::as_bytes(std::span(present)));
+        QVERIFY(executor->stage(x, std::as_bytes(std::span(next))));
+        fakeCuda().fault = {"cuMemAlloc", calls("cuMemAlloc") + 1, CUDA_ERROR_OUT_OF_MEMORY};
+        QVERIFY(!executor->stage(y, std::as_bytes(std::span(next))));
+        executor->takeStaged();
+        QCOMPARE(valuesAt(*executor, x, 8), present);
+    }
+
     /// Two halves of a step, other lanes' in between: the same bits as one after the other.
     void lanesInLine() {
         const RunConfig config = manyBatches({Precision::Fp32, Precision::AmpFp16}, "cuda");

@@ -50,6 +50,8 @@ private slots:
     void sameBitsEveryWay();
     void visitorSeesEveryStoredValue();
     void visitorWithoutMemory();
+    void visitorOfAStepThatFails();
+    void visitorOfALostDevice();
     void noWaitingInsideAStep();
     void metricsWithoutSynchronisation();
     void transfersLargerThanTheBuffer();
@@ -190,6 +192,41 @@ void TestCudaExecutor::visitorWithoutMemory() {
     const Visitor counts = [&](NodeId, std::span<const std::byte>) { ++shown; };
     QCOMPARE(executor->run(RunMode::Stepwise, counts), RunResult::Done);
     QVERIFY(shown > 0);
+}
+
+/// Showing values is not worth a run: the step that is shown does not compile, others do.
+void TestCudaExecutor::visitorOfAStepThatFails() {
+    const test::Loaded lane(Precision::AmpFp16);
+    Platform platform(fakeCuda().api());
+    const auto executor = test::fakeExecutor(platform);
+    lane.start(*executor);
+    const auto before = test::valuesOf(*executor, lane.graph());
+    fakeCuda().compile = [](std::string&) { return NVRTC_ERROR_COMPILATION; };
+    const Visitor never = [](NodeId, std::span<const std::byte>) { QFAIL("a value was shown"); };
+    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::Stopped);
+    QVERIFY(test::valuesOf(*executor, lane.graph()) == before);
+    QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
+    const int asked = fakeCuda().compiled;
+    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::Stopped);
+    QCOMPARE(fakeCuda().compiled, asked); // not tried again
+    fakeCuda().compile = {};
+    lane.start(*executor);
+    int shown = 0;
+    const Visitor counts = [&](NodeId, std::span<const std::byte>) { ++shown; };
+    QCOMPARE(executor->run(RunMode::Stepwise, counts), RunResult::Done);
+    QVERIFY(shown > 0);
+}
+
+void TestCudaExecutor::visitorOfALostDevice() {
+    const test::Loaded lane(Precision::AmpFp16);
+    Platform platform(fakeCuda().api());
+    const auto executor = test::fakeExecutor(platform);
+    lane.start(*executor);
+    fakeCuda().fault = {"cuModuleLoadData", calls("cuModuleLoadData") + 1,
+                        CUDA_ERROR_ILLEGAL_ADDRESS};
+    const std::string words = thrownBy<EngineError>(
+        [&] { executor->run(RunMode::Stepwise, [](NodeId, std::span<const std::byte>) {}); });
+    QVERIFY2(words.starts_with("cuda:0 (Fake GPU) failed: "), words.c_str());
 }
 
 void TestCudaExecutor::noWaitingInsideAStep() {

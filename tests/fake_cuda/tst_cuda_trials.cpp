@@ -7,6 +7,7 @@
 #include "engine/step/step_graph.h"
 #include "tests/emulator/cuda_emulator.h"
 #include "tests/support/cuda_ways.h"
+#include "tests/support/library_steps.h"
 #include "tests/support/thrown.h"
 
 #include <QTemporaryDir>
@@ -20,6 +21,43 @@ namespace tst_cuda_trials {
 using namespace halfscope;
 using namespace halfscope::cuda;
 using namespace halfscope::test;
+
+namespace {
+
+/// Writes steps in which the library computes the products of the way kOther, and of no other.
+StepSource writeForOneWay(const Program& program, const DeviceTraits& traits,
+                          const SourceOptions& options) {
+    if (options.chains != Chains::Sums) return writeStep(program, traits, options);
+    SourceOptions plain = options;
+    plain.merge = Merge::OneByOne;
+    StepSource source = writeStep(program, traits, plain);
+    for (Launch& launch : source.launches) {
+        if (launch.kernels.size() != 1) continue;
+        const Kernel& kernel = source.program.kernels[launch.kernels.front()];
+        const NodeId node = kernel.members.front();
+        if (kernel.members.size() != 1 || source.program.graph[node].op != Op::Matmul) continue;
+        if (options.refused.contains(node)) continue;
+        launch.kind = LaunchKind::Matmul;
+        launch.node = node;
+    }
+    return source;
+}
+
+/// Returns a program with outputs "y", a product that is a chain in the way kFirst, and "z", one
+/// that never is. It changes a state, so that the fastest way to run it is looked for.
+std::shared_ptr<const Program> twoProducts() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {300, 24}, DType::F32), dy = b.input("dy", {300, 16}, DType::F32);
+    graph.addOutput("y", b.matmul(b.unary(Op::Relu, x), b.unary(Op::Tanh, dy), {true, false}));
+    graph.addOutput("z",
+                    b.matmul(b.input("a", {5, 7}, DType::F32), b.input("b", {7, 3}, DType::F32)));
+    const NodeId state = b.state("kept", {4}, DType::F32, StateRole::Parameter);
+    graph.setNext(state, b.scale(state, 2));
+    return std::make_shared<const Program>(compile(graph));
+}
+
+} // namespace
 
 class TestCudaTrials : public QObject {
     Q_OBJECT
@@ -38,6 +76,7 @@ private slots:
     void failingCalls_data();
     void failingCalls();
     void otherResults();
+    void refusedNode();
     void noRoomForASecond();
     void noRoomForTheFirst();
     void lostInATrial();
@@ -165,6 +204,35 @@ void TestCudaTrials::otherResults() {
     QVERIFY2(has(low.note, "other results than the first way: ") && has(low.note, " apart, "),
              low.note.c_str());
     QVERIFY(chosenOf(*machine.executor) != kOther);
+}
+
+/// A product that the library refuses in a later way costs that way nothing but this product, also
+/// when the choice is read from disk.
+void TestCudaTrials::refusedNode() {
+    fakeCuda().blasSlowness = 0;
+    fakeCuda().millisecondsOf = [](const std::string& text, const std::string&) {
+        return has(text, "kTileM = ") ? kKernel : 0.01 * kKernel;
+    };
+    const auto program = twoProducts();
+    const auto wanted = resultOf(*makeCpuExecutor(1), program);
+    QTemporaryDir folder;
+    for (const bool kept : {false, true}) {
+        fakeCuda().calls.clear();
+        fakeCuda().blasUsed.clear();
+        fakeCuda().fault = {"cublasLtMatmulAlgoGetHeuristic", 1, CUBLAS_STATUS_NOT_SUPPORTED};
+        Platform platform(fakeCuda().api());
+        CudaExecutor executor(platform.open(0), StepWriter{writeForOneWay, describeLaunch},
+                              options(), FileCache(folder.path().toStdString()));
+        const auto got = resultOf(executor, program);
+        QCOMPARE(variantOf(executor, kOther).note, std::string());
+        QCOMPARE(chosenOf(executor), std::string(kOther));
+        // asked for two products, then for the one that it did not refuse
+        QCOMPARE(fakeCuda().calls["cublasLtMatmulAlgoGetHeuristic"], 3);
+        QVERIFY(!fakeCuda().blasUsed.empty());
+        QCOMPARE(fakeCuda().calls["cuModuleLoadData"], kept ? 2 : 3);
+        for (size_t i = 0; i < got.size(); ++i)
+            QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <= boundOf(DType::F32, 300, 0));
+    }
 }
 
 void TestCudaTrials::noRoomForASecond() {

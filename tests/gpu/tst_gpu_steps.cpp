@@ -109,8 +109,8 @@ private slots:
             for (int64_t step = 1; step <= 20; ++step) {
                 const std::vector<float> batch = batchOf(step, kCount);
                 const auto bytes = std::as_bytes(std::span(batch));
-                executor->worksAhead() ? executor->stage(adder.x, bytes)
-                                       : executor->upload(adder.x, bytes);
+                if (!executor->worksAhead() || !executor->stage(adder.x, bytes))
+                    executor->upload(adder.x, bytes);
                 executor->takeStaged();
                 QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
                 for (size_t i = 0; i < wanted.size(); ++i)

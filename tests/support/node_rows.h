@@ -151,7 +151,7 @@ inline void addProducts(NodeBench& bench, DType type) {
         int64_t m, n, k;
     } sizes[] = {{{}, 1, 1, 1},      {{}, 31, 33, 257}, {{}, 64, 20, 10},    {{3}, 17, 5, 33},
                  {{}, 1, 257, 31},   {{}, 257, 1, 700}, {{2}, 65, 130, 129}, {{}, 33, 31, 4000},
-                 {{}, 100, 300, 40}, {{2, 2}, 3, 4, 0}};
+                 {{}, 100, 300, 40}, {{2, 2}, 3, 4, 0}, {{}, 9, 7, 8321}};
     for (const auto& s : sizes) {
         for (const bool turnA : {false, true}) {
             for (const bool turnB : {false, true}) {

@@ -34,11 +34,20 @@ bool isConvolution(Op op) {
     return op == Op::Conv2d || op == Op::Conv2dInputGrad || op == Op::Conv2dWeightGrad;
 }
 
-double multiplyAdds(const Graph& graph, const Node& node) {
-    const Shape& a = graph[node.in[0]].shape;
-    const bool transposed = std::get<MatmulAttrs>(node.attrs).transposeA;
-    return static_cast<double>(node.elements()) *
-           static_cast<double>(a[a.rank() - (transposed ? 2 : 1)]);
+/// Returns the number of terms of each of a product's sums.
+int64_t depthOf(const Graph& graph, const Node& product) {
+    const Shape& a = graph[product.in[0]].shape;
+    const bool transposed = std::get<MatmulAttrs>(product.attrs).transposeA;
+    return a[a.rank() - (transposed ? 2 : 1)];
+}
+
+bool suitsLibrary(const Graph& graph, const Node& product) {
+    const int64_t m = product.shape[product.shape.rank() - 2], n = product.shape.back(),
+                  k = depthOf(graph, product);
+    // cuBLASLt may refuse to add a bias where a matrix has one row or column
+    const bool hasBias = product.in.size() == 3;
+    return !(hasBias && std::min({m, n, k}) == 1) &&
+           static_cast<double>(product.elements()) * static_cast<double>(k) >= kLibraryWork;
 }
 
 bool isLibraryType(DType type) {
@@ -56,8 +65,7 @@ LaunchKind kindOf(const Graph& graph, const Kernel& kernel, const SourceOptions&
     if (isConvolution(node.op))
         return options.convolutions == Libraries::Used ? LaunchKind::Convolution
                                                        : LaunchKind::Generated;
-    if (node.op == Op::Matmul && multiplyAdds(graph, node) >= kLibraryWork)
-        return LaunchKind::Matmul;
+    if (node.op == Op::Matmul && suitsLibrary(graph, node)) return LaunchKind::Matmul;
     return LaunchKind::Generated;
 }
 

@@ -33,6 +33,7 @@ constexpr int64_t kSmallWork = 1 << 20; ///< multiplications below which a tile'
 constexpr int64_t kSmallDepth = 2048;   ///< k of a product without tiles
 constexpr int64_t kSmallThreads = 16384; ///< threads that share a small product
 constexpr int64_t kPartDepth = 256;      ///< the least k of one part
+constexpr int64_t kMostTurns = 32;       ///< of a warp, while there is room for more blocks
 
 ProductPlan planOf(const ProductSizes& s) {
     ProductPlan plan;
@@ -81,6 +82,12 @@ WarpPlan warpPlanOf(const ProductSizes& s, DType in) {
     if (s.n <= 8 || plan.blocks(s) < kWantedTiles / 2) cut(8);
     plan.turns = ceilDiv(turns, plan.ways);
     return plan;
+}
+
+/// Whether warps have enough to do. The warps of a block share k, but tiles cut it for as many
+/// blocks as a device runs, which is faster when k is long and the result is small.
+bool sharesWell(const WarpPlan& plan, const ProductSizes& s) {
+    return plan.turns <= kMostTurns || plan.blocks(s) >= kWantedTiles / 2;
 }
 
 /// Whether tensor cores multiply what a product has, with sums in f32.
@@ -226,7 +233,8 @@ KernelText writeProduct(const NodeSite& site) {
     how.number("batch", s.batch);
     const ProductPlan plan = planOf(s);
     if (plan.lanes > 0) return writeLanes(site, how, s, plan.lanes);
-    return suitsWarps(site) ? writeWarps(site, how, s) : writeTiles(site, how, s, plan);
+    const bool warps = suitsWarps(site) && sharesWell(warpPlanOf(s, site.in(0).dtype), s);
+    return warps ? writeWarps(site, how, s) : writeTiles(site, how, s, plan);
 }
 
 } // namespace halfscope::cuda

@@ -1,7 +1,7 @@
 // Matrix products of any shape and dtype, and what convolution makes of them: a tile in shared
 // memory, or a few lanes for each result when the product is small. Sums run over k in ascending
 // order, in parts that depend only on the sizes. What tensor cores multiply belongs to
-// warp_matmul.cuh, and when it is large to chain.cuh.
+// warp_matmul.cuh, unless k is long and the result small, and when it is large to chain.cuh.
 #pragma once
 
 namespace hs {
