@@ -165,12 +165,12 @@ void RunModel::update(int index, Lane& lane) {
     const LaneConfig* own = laneConfigOf(run.info().config, index);
     status.config = own ? std::optional(*own) : std::nullopt;
     const bool starts = status.last.step == 0 && static_cast<size_t>(index) < m_start.scales.size();
-    const int64_t step = starts ? m_start.step : status.last.step;
-    status.knowsScale = step > 0;
+    const int64_t done = starts ? m_start.step : status.last.step;
+    status.knowsScale = done > 0;
     status.scaleAfter = starts ? m_start.scales[static_cast<size_t>(index)] : totals.scaleAfter();
     if (laneScales(run.info().config, index))
         status.scaleAfter =
-            scaleSetAfter(step, run.info().recorded, index).value_or(status.scaleAfter);
+            scaleSetAfter(done, run.info().recorded, index).value_or(status.scaleAfter);
     status.accuracy = totals.accuracy();
     status.validationLoss = totals.validationLoss();
     status.validationError = totals.validationError();

@@ -150,8 +150,8 @@ void FieldEditor::buildControl(const Field& field) {
 
 /// Adds a choice under the name that the window has for it, if there is one.
 void FieldEditor::addChoice(const std::string& choice, const Phrase& title) {
-    const QString data = QString::fromStdString(choice);
-    m_combo->addItem(title.empty() ? data : translated(title), data);
+    const QString key = QString::fromStdString(choice);
+    m_combo->addItem(title.empty() ? key : translated(title), key);
 }
 
 void FieldEditor::buildLineEdit(const Field& field) {

@@ -3,6 +3,7 @@
 #include "engine/core/usable_memory.h"
 #include "engine/data/dataset.h"
 #include "engine/settings/layers.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/experiment.h"
 #include "engine/train/lanes_fit.h"

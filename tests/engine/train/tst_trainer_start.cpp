@@ -90,7 +90,7 @@ private slots:
             stop.request_stop();
         });
         const std::string words = thrownBy<RunError>([&] {
-            Trainer(config, 0, "a", *dataset, std::make_unique<SearchingExecutor>(),
+            Trainer(config, 0, "a", *dataset, std::make_unique<SearchingExecutor>(), Draw::Now,
                     stop.get_token());
         });
         QVERIFY(!words.empty());
@@ -103,9 +103,9 @@ private slots:
         std::stop_source stop;
         stop.request_stop();
         const int before = SearchingExecutor::compiled;
-        QVERIFY_THROWS_EXCEPTION(RunError,
-                                 Trainer(config, 0, "a", *dataset,
-                                         std::make_unique<SearchingExecutor>(), stop.get_token()));
+        QVERIFY_THROWS_EXCEPTION(RunError, Trainer(config, 0, "a", *dataset,
+                                                   std::make_unique<SearchingExecutor>(), Draw::Now,
+                                                   stop.get_token()));
         QCOMPARE(SearchingExecutor::compiled.load(), before);
     }
 
