@@ -15,6 +15,8 @@
 #include <QScopeGuard>
 #include <QtTest>
 
+#include <limits>
+
 namespace tst_picture_files {
 
 using namespace halfscope;
@@ -55,7 +57,7 @@ void TestPictureFiles::stepsAreNamedTruthfully() {
     QCOMPARE(said(ViewKind::Painted, 0, 300), QStringLiteral("In step 300") + how.arg(300));
     view.setBare(true); // for an audience
     QCOMPARE(view.readout(), QStringLiteral("In step 300"));
-    view.setPictures(300, {constant(4, kNan)});
+    view.setPictures(300, {constant(4, std::numeric_limits<float>::quiet_NaN())});
     QCOMPARE(view.readout(), QStringLiteral("In step 300   Magenta: not finite."));
     QVERIFY(said(ViewKind::Painted, 0, 0).startsWith(QStringLiteral("Before step 1: As the ")));
     QCOMPARE(said(ViewKind::Curve, 0, 300), QStringLiteral("After step 300"));
