@@ -96,17 +96,19 @@ int benchData(const BenchOptions& options, const SignalWatch& signals) {
             }
         for (size_t i = 0; i < parts.size(); ++i) {
             const double took = median(seconds[i]);
-            std::vector<double> ofStep(seconds[i]);
-            for (size_t round = 0; round < ofStep.size(); ++round)
-                ofStep[round] /= seconds[kStepAlone][round];
+            std::vector<double> speeds(seconds[kStepAlone]);
+            for (size_t round = 0; round < speeds.size(); ++round)
+                speeds[round] /= seconds[i][round];
+            const double speed = median(speeds);
             char line[120];
-            std::snprintf(line, sizeof line, "%-14s %-10s %10.4f ms/step %8.1f %% of the step\n",
-                          parts[i].first, nameOf(lane.precision), 1e3 * took, 100 * median(ofStep));
+            std::snprintf(line, sizeof line,
+                          "%-14s %-10s %10.4f ms/step %8.1f %% of the speed of the step alone\n",
+                          parts[i].first, nameOf(lane.precision), 1e3 * took, 100 * speed);
             text += line;
             rows.push_back({{"row", parts[i].first},
                             {"lane", nameOf(lane.precision)},
                             {"ms_per_step", 1e3 * took},
-                            {"of_step", median(ofStep)}});
+                            {"speed_of_step", speed}});
         }
     }
     print(options.json ? rows.dump(2) + "\n" : text);

@@ -171,6 +171,21 @@ std::string idleText(const RunConfig& config, const std::vector<std::string>& se
     return text.empty() ? text : text + "\n";
 }
 
+/// Refuses a picture that is given as data.path, because the default one would be painted instead.
+void checkPicturePath(const RunConfig& config, const std::vector<std::string>& settings) {
+    if (config.task.kind != TaskKind::Image) return;
+    std::string path;
+    for (const std::string& setting : settings) {
+        const Assignment given = parseAssignment(setting);
+        if (given.field->key == "task.image") return;
+        if (given.field->key == "data.path") path = std::get<std::string>(given.value);
+    }
+    if (!path.empty())
+        throw InputError(Message::data("data.path: with data.kind image, task.image names the "
+                                       "picture: --set task.image=" +
+                                       pathText(path)));
+}
+
 } // namespace
 
 void ExperimentOptions::addSweepTo(CLI::App& command) {
@@ -223,6 +238,7 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     if (partial || !weights.empty()) setField(config, -1, "model.partial_weights", partial);
     for (const std::string& setting : presetsFirst(settings))
         applySetting(config, setting);
+    checkPicturePath(config, settings);
     if (partial && config.model.weights.empty())
         throw InputError(Message::data("--partial: --weights is missing, the file of which the "
                                        "tensors that fit are taken"));

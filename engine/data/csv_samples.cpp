@@ -13,6 +13,7 @@
 #include "engine/data/standardiser.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -56,6 +57,8 @@ public:
         while (m_file.next()) {
             if (m_file.isBlank() || m_table.layout.drops(m_file, m_task.missing) || lacksTruths()) {
                 ++m_table.dropped;
+                const bool lost = m_file.isBlank() || m_table.layout.drops(m_file, Missing::Mean);
+                m_table.keepable += lost ? 0 : 1;
                 continue;
             }
             readSample();
@@ -408,9 +411,12 @@ constexpr Phrase kUntrue = phrase("Data", "%1 is not allowed: true, false, yes, 
                                           "training data have it there");
 
 constexpr Phrase kLineDropped =
-    phrase("Data", "%1 of %2 lines lacks a value and is left out. To keep such a line if it has a "
-                   "target, set data.missing to mean.");
+    phrase("Data", "%1 of %2 lines lacks a value and is left out. To keep it, set data.missing to "
+                   "mean.");
 constexpr Phrase kLinesDropped =
+    phrase("Data", "%1 of %2 lines lack a value and are left out. To keep them, set data.missing "
+                   "to mean.");
+constexpr Phrase kSomeWithTarget =
     phrase("Data", "%1 of %2 lines lack a value and are left out. To keep those that have a "
                    "target, set data.missing to mean.");
 constexpr Phrase kLineWithoutTarget =
@@ -433,17 +439,20 @@ CsvTable readSamples(const TaskConfig& task) {
 
 } // namespace
 
-Message droppedNote(int64_t dropped, int64_t lines, Missing missing) {
-    const bool one = dropped == 1;
-    if (missing == Missing::Mean)
-        return {one ? kLineWithoutTarget : kLinesWithoutTarget, dropped, lines};
-    return {one ? kLineDropped : kLinesDropped, dropped, lines};
+Message droppedNote(const CsvTable& table) {
+    const bool one = table.dropped == 1;
+    const int64_t lines = table.dropped + table.samples;
+    const Phrase form = table.keepable == 0 ? one ? kLineWithoutTarget : kLinesWithoutTarget
+                        : table.keepable < table.dropped ? kSomeWithTarget
+                        : one                            ? kLineDropped
+                                                         : kLinesDropped;
+    return {form, table.dropped, lines};
 }
 
 bool isDroppedNote(const Message& note) {
-    const Phrase form = note.format();
-    return form == kLineDropped || form == kLinesDropped || form == kLineWithoutTarget ||
-           form == kLinesWithoutTarget;
+    constexpr std::array kDroppedForms{kLineDropped, kLinesDropped, kSomeWithTarget,
+                                       kLineWithoutTarget, kLinesWithoutTarget};
+    return std::ranges::find(kDroppedForms, note.format()) != kDroppedForms.end();
 }
 
 CsvTable readCsvTable(const TaskConfig& task) {

@@ -17,8 +17,9 @@ struct CsvTable {
     /// The places of the samples among the lines of the file, from 0; empty lines do not count.
     std::vector<int64_t> places;
     int64_t samples = 0;
-    int64_t dropped = 0; ///< lines left out because a value is missing
-    int64_t filled = 0;  ///< missing values in x
+    int64_t dropped = 0;  ///< lines left out because a value is missing
+    int64_t keepable = 0; ///< those of them that have a target: data.missing mean would keep them
+    int64_t filled = 0;   ///< missing values in x
     /// The samples with words that the training data lack: the inputs of such a column are 0.
     std::vector<int64_t> unknown;
     Message firstUnknown; ///< "PATH, line 4: "teal" in the column "colour""
@@ -29,9 +30,9 @@ struct CsvTable {
     Message formatted;   ///< likewise the first number that is read as a word, see Formatted
 };
 
-/// Returns the note on the lines of a table that data.missing leaves out, so many of `lines`, and
-/// on the value of it that keeps more of them.
-Message droppedNote(int64_t dropped, int64_t lines, Missing);
+/// Returns the note on the lines of a table that data.missing leaves out, and on the value of it
+/// that keeps more of them, where one does.
+Message droppedNote(const CsvTable&);
 /// Whether a note is such a one.
 bool isDroppedNote(const Message&);
 

@@ -44,7 +44,7 @@ public:
         noteTarget();
         scaleTarget(task);
         noteEncoding(task);
-        noteDropped(task);
+        noteDropped();
         noteFilled();
         noteHeldBack(task);
         if (!task.predictFile.empty()) {
@@ -113,17 +113,17 @@ private:
         checkOwnFiles(task);
         if (validatesOwn(task)) {
             const int64_t samples =
-                append(task, task.validationPath, readCsvLike(task, task.validationPath, m_table));
+                append(task.validationPath, readCsvLike(task, task.validationPath, m_table));
             m_notes.push_back(
                 ownValidationNote(samples, Message::data(pathText(task.validationPath))));
         }
         noteSides(task);
         if (!testsOwn(task)) return;
-        m_tested = append(task, task.testPath, readCsvLike(task, task.testPath, m_table));
+        m_tested = append(task.testPath, readCsvLike(task, task.testPath, m_table));
         m_notes.push_back(ownTestNote(m_tested, Message::data(pathText(task.testPath))));
     }
     /// Returns how many samples there are in the table, which are judged.
-    int64_t append(const TaskConfig& task, const std::string& path, CsvTable more) {
+    int64_t append(const std::string& path, CsvTable more) {
         const auto first = static_cast<int32_t>(m_table.samples);
         m_table.samples += more.samples;
         checkSampleCount(pathText(path), m_table.samples);
@@ -136,10 +136,7 @@ private:
             m_splits.validation.push_back(first + static_cast<int32_t>(i));
         noteUnknown(more);
         noteFilledIn(path, more);
-        if (more.dropped > 0)
-            m_notes.push_back(
-                within(pathText(path),
-                       droppedNote(more.dropped, more.dropped + more.samples, task.missing)));
+        if (more.dropped > 0) m_notes.push_back(within(pathText(path), droppedNote(more)));
         return more.samples;
     }
     void noteUnknown(const CsvTable& more) {
@@ -249,10 +246,8 @@ private:
         m_targets.resize(first + numbers.size());
         m_targetScale.standardise(numbers, std::span(m_targets).subspan(first));
     }
-    void noteDropped(const TaskConfig& task) {
-        const int64_t lines = m_table.dropped + m_table.samples;
-        if (m_table.dropped > 0)
-            m_notes.push_back(droppedNote(m_table.dropped, lines, task.missing));
+    void noteDropped() {
+        if (m_table.dropped > 0) m_notes.push_back(droppedNote(m_table));
     }
     void noteHeldBack(const TaskConfig& task) {
         if (validatesOwn(task)) return;

@@ -7,6 +7,7 @@
 #include "engine/data/own_files.h"
 #include "engine/data/targets.h"
 #include "engine/data/test_split.h"
+#include "engine/io/torch_file.h"
 
 #include <algorithm>
 #include <array>
@@ -133,6 +134,25 @@ DataFacts Dataset::facts() const {
             test() ? test()->samples(Split::Validation) : ownTest()};
 }
 
+/// Refuses PyTorch's files in place of data: what reads these could only say that they are damaged.
+static void refuseTorchFiles(const TaskConfig& task) {
+    const DataSetInfo& info = infoOf(task.kind);
+    const std::array<std::pair<std::string_view, const std::string*>, 9> paths{
+        {{"data.path", &task.path},
+         {"data.validation_path", &task.validationPath},
+         {"data.test_path", &task.testPath},
+         {"data.x", &task.x},
+         {"data.y", &task.y},
+         {"data.x_val", &task.xVal},
+         {"data.y_val", &task.yVal},
+         {"data.x_test", &task.xTest},
+         {"data.y_test", &task.yTest}}};
+    for (const auto& [key, path] : paths)
+        if (info.has(key) && isCalledTorchFile(*path)) throw InputError(torchFileRefusal(*path));
+    if (info.fromFiles && isCalledTorchFile(task.predictFile))
+        throw InputError(torchFileRefusal(task.predictFile));
+}
+
 /// Returns the facts without a test; see factsOf().
 static DataFacts wholeFactsOf(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
@@ -146,6 +166,7 @@ static DataFacts wholeFactsOf(const TaskConfig& task) {
     const size_t files = filesOf(task); // without a lock: a folder on a network may take long
     if (known && known->files == files) throw InputError(known->error);
     try {
+        refuseTorchFiles(task);
         DataFacts facts = info.facts(task);
         knownFacts().put(task, {facts, {}, files});
         return facts;
@@ -168,6 +189,7 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     const size_t files = info.fromFiles ? filesOf(task) : 0; // before they are read
     std::unique_ptr<Dataset> made;
     try {
+        refuseTorchFiles(task);
         made = info.make(task, seed);
     } catch (const InputError& error) { // files that were good before may be gone
         if (info.fromFiles) knownFacts().put(task, {std::nullopt, error.message(), files});

@@ -1,6 +1,7 @@
 // MNIST, Fashion-MNIST and other sets in their four files: pictures of ten classes and their
 // labels, in IDX, plain or gzipped. Without a folder, it is the sample that comes with the program.
 #include "engine/core/error.h"
+#include "engine/core/sha256.h"
 #include "engine/core/text.h"
 #include "engine/data/byte_pictures.h"
 #include "engine/data/new_pictures.h"
@@ -129,8 +130,16 @@ DataFacts factsOfFiles(const TaskConfig& task) {
     return facts;
 }
 
-std::vector<std::string> classNames(const TaskConfig& task) {
-    if (lowerCase(task.path).find("fashion") != std::string::npos)
+/// The SHA-256 of the labels of t10k-labels-idx1-ubyte of Fashion-MNIST, a byte for each.
+constexpr std::string_view kFashionLabels =
+    "3d0e6c6ea990b53b6f8f500a41cac93881d981b315f84578b7d915342ade01e9";
+
+/// MNIST and Fashion-MNIST have files of the same names. The labels to validate on tell which it
+/// is; of a part of the set, the path does.
+std::vector<std::string> classNames(const TaskConfig& task, std::span<const std::byte> held) {
+    const std::string_view labels(reinterpret_cast<const char*>(held.data()), held.size());
+    if (sha256(labels) == kFashionLabels ||
+        lowerCase(task.path).find("fashion") != std::string::npos)
         return {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
                 "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
     return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
@@ -138,7 +147,6 @@ std::vector<std::string> classNames(const TaskConfig& task) {
 
 std::unique_ptr<Dataset> makeMnist(const TaskConfig& task, uint64_t seed) {
     BytePictures made;
-    made.classes = classNames(task);
     for (const Split split : {Split::Train, Split::Validation}) {
         const SplitFiles files = filesOf(task, split);
         if (!task.path.empty()) // else the digits come with the program
@@ -152,6 +160,7 @@ std::unique_ptr<Dataset> makeMnist(const TaskConfig& task, uint64_t seed) {
             checkSameShape(made.picture, shape, files);
         made.of(split) = {std::move(images.bytes), std::move(labels.bytes)};
     }
+    made.classes = classNames(task, made.of(Split::Validation).labels);
     return makeBytePictures(std::move(made), task, seed);
 }
 

@@ -20,9 +20,6 @@ namespace halfscope {
 
 namespace {
 
-/// Where Debian's packages of data sets have them, in folders of the same names.
-constexpr const char* kDebianFolder = "/usr/share/datasets/";
-
 PublicData mnist() {
     return {.name = "mnist",
             .title = "MNIST",
@@ -88,8 +85,11 @@ bool hasFilesSoon(const std::string& folder, const PublicData& data) {
 std::string lookFor(const PublicData& data) {
     std::string folder = usualFolder(data);
     if (!folder.empty() && hasFilesSoon(folder, data)) return folder;
-    folder = kDebianFolder + data.name;
-    return hasFiles(folder, data) ? folder : std::string();
+    for (const std::string& shared : sharedDataFolders()) { // Debian's packages have them there
+        folder = (std::filesystem::path(shared) / "datasets" / data.name).string();
+        if (hasFilesSoon(folder, data)) return folder;
+    }
+    return {};
 }
 
 /// The folders of the data sets that were looked for; empty for one that is not here.

@@ -34,9 +34,10 @@ const PublicData& publicDataNamed(std::string_view name);
 /// Empty when the user has no home folder.
 std::string usualFolder(const PublicData&);
 /// Returns the folder of this machine that has all files of a data set, as they were published or
-/// unpacked: the usual one, or that of Debian's package. Empty when neither has them. Looks for
-/// them once; what getData() brings into the usual folder later is known from then on. A home
-/// folder that does not answer soon counts as one without them. Any thread may call.
+/// unpacked: the usual one, or that of Debian's package, see sharedDataFolders(). Empty when
+/// neither has them. Looks for them once; what getData() brings into the usual folder later is
+/// known from then on. A home folder that does not answer soon counts as one without them. Any
+/// thread may call.
 std::string localFolder(const PublicData&);
 
 /// Downloads what is missing into a folder, which is made when it does not exist; data.path can

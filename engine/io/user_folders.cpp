@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include <pwd.h>
 #include <unistd.h>
@@ -36,6 +37,15 @@ std::string userDataFolder() {
     if (data.is_absolute()) return data.string();
     const std::filesystem::path home = homeFolder();
     return home.empty() ? std::string() : (home / ".local/share").string();
+}
+
+std::vector<std::string> sharedDataFolders() {
+    std::vector<std::string> folders;
+    std::istringstream all(variable("XDG_DATA_DIRS").string());
+    for (std::string each; std::getline(all, each, ':');)
+        if (std::filesystem::path(each).is_absolute()) folders.push_back(each);
+    folders.emplace_back("/usr/share");
+    return folders;
 }
 
 } // namespace halfscope

@@ -1,7 +1,8 @@
-// Folders of the user who runs the program.
+// Folders of the user who runs the program, and those that all users share.
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace halfscope {
 
@@ -9,5 +10,8 @@ namespace halfscope {
 /// ~/.local/share. Without $HOME, the home folder is that of the account. Empty when neither is
 /// known.
 std::string userDataFolder();
+/// Returns where installed packages keep data: the absolute paths in $XDG_DATA_DIRS, and always
+/// /usr/share at the end, where Debian's packages keep them whatever the variable says.
+std::vector<std::string> sharedDataFolders();
 
 } // namespace halfscope

@@ -32,6 +32,9 @@ struct LanePictures {
     bool fromFiles = false;
     /// Does not count for what a validation or its samples show: that is always made afterwards.
     PicturesMade made = PicturesMade::Unknown;
+    /// What a scatter of validation samples is compared with, because the run's own target shows
+    /// its first batch; empty otherwise.
+    Picture target{};
 };
 
 } // namespace halfscope

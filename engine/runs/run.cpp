@@ -193,7 +193,7 @@ size_t RunSnapshot::bytes() const {
     for (const auto* pictures : {&m_pictures->outputs, &m_pictures->galleries})
         for (const Picture& each : *pictures)
             sum += ofPicture(each);
-    return sum + ofPicture(*m_target);
+    return sum + ofPicture(*m_target) + ofPicture(m_pictures->target);
 }
 
 Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<Metric> metrics) {
@@ -358,7 +358,7 @@ std::shared_ptr<Run> Run::goingOn(const RunConfig& recorded, const RunSnapshot& 
     info.pastId = saved ? past.id : past.pastId;
     info.pastStep = saved ? step : std::min(step, past.pastStep);
     const auto others = before.metrics().subspan(metric::kKnown);
-    auto run = std::make_shared<Run>(std::move(info), std::vector<LaneInfo>(), before.target(),
+    auto run = std::make_shared<Run>(std::move(info), std::vector<LaneInfo>(), *before.m_target,
                                      std::vector<Metric>(others.begin(), others.end()));
     for (const LaneInfo& lane : lanesOf(recorded)) {
         const int index = run->now().laneCount();

@@ -143,8 +143,10 @@ public:
     std::span<const GradientRange> lastGradients() const { return *m_lastGradients; }
     /// The same, or a glance that came later.
     std::span<const GradientRange> newestGradients() const { return *m_newestGradients; }
-    /// The picture that the lanes are to paint; its width is 0 when the task has none.
-    const Picture& target() const { return *m_target; }
+    /// What pictures() are compared with; its width is 0 when the task has no such picture.
+    const Picture& target() const {
+        return m_pictures->target.width > 0 ? m_pictures->target : *m_target;
+    }
     /// Step 0 and no outputs until there are pictures.
     const LanePictures& pictures() const { return *m_pictures; }
     /// The newest state from which the run can go on; null when none was kept.

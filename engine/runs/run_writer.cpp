@@ -284,6 +284,7 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
     if (settings != m_settings) write(run_file::kExperiment, settings);
     for (size_t i = 0; i < pictures.outputs.size(); ++i)
         write(run_file::output(m_names[i]), outputPng(info.config.task, pictures.outputs[i]));
+    if (pictures.target.width > 0) write(run_file::kTarget, pngBytes(pictures.target));
     const std::vector<std::string> galleries = galleryNames(m_names);
     for (size_t i = 0; pictures.galleries.size() == galleries.size() && i < galleries.size(); ++i)
         write(galleries[i], pngBytes(pictures.galleries[i]));

@@ -519,6 +519,11 @@ void SessionStore::Writer::writePictures(Watched& watched, const RunSnapshot& no
             .bind(2, static_cast<int64_t>(place))
             .bind(3, packed(pictures.galleries[place]))
             .run();
+    if (pictures.target.width > 0)
+        m_database.prepare("UPDATE runs SET target = ?2 WHERE id = ?1")
+            .bind(1, watched.key)
+            .bind(2, packed(pictures.target))
+            .run();
     watched.pictures = now.sharedPictures();
 }
 

@@ -21,6 +21,7 @@
 #include "engine/io/input_file.h"
 #include "engine/io/open_folder.h"
 #include "engine/io/safetensors.h"
+#include "engine/io/torch_file.h"
 #include "engine/settings/run_length.h"
 
 #include <algorithm>
@@ -325,10 +326,6 @@ constexpr Phrase kOtherTable =
 constexpr Phrase kUnnamedTable =
     phrase("Files", "%1: a table is read from a file whose name ends in .csv, .tsv or .data, with "
                     "commas, semicolons, tabs or spaces between the columns");
-constexpr Phrase kTorchFile =
-    phrase("Files", "%1: PyTorch's files can run code, so they are not opened; "
-                    "safetensors.torch.save_file({'x': x, 'y': y}, 'data.safetensors') makes "
-                    "data of tensors");
 constexpr Phrase kPacked =
     phrase("Files", "%1: packed files are not opened; unpack it and open what was in it");
 constexpr Phrase kOnnx =
@@ -343,8 +340,7 @@ constexpr std::array kOtherFiles{
     OtherFile{".xz", kPacked},          OtherFile{".zst", kPacked},
     OtherFile{".7z", kPacked},          OtherFile{".rar", kPacked},
     OtherFile{".onnx", kOnnx},          OtherFile{".h5", kHdf},
-    OtherFile{".hdf5", kHdf},           OtherFile{".pt", kTorchFile},
-    OtherFile{".pth", kTorchFile},      OtherFile{".xls", kSpreadsheet},
+    OtherFile{".hdf5", kHdf},           OtherFile{".xls", kSpreadsheet},
     OtherFile{".xlsx", kSpreadsheet},   OtherFile{".ods", kSpreadsheet},
     OtherFile{".parquet", kOtherTable}, OtherFile{".feather", kOtherTable},
     OtherFile{".pkl", kOtherTable},     OtherFile{".dat", kUnnamedTable},
@@ -495,6 +491,7 @@ void checkCanBeExperiment(const std::string& path) {
         throw InputError(phrase("Files", "%1: one of the six files of CIFAR-10; open the folder "
                                          "that holds them"),
                          pathText(path));
+    if (isCalledTorchFile(path)) throw InputError(torchFileRefusal(path));
     for (const OtherFile& other : kOtherFiles)
         if (ending == other.ending) throw InputError(other.help, pathText(path));
     constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark

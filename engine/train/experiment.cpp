@@ -233,7 +233,7 @@ void Experiment::tellDamaged(std::vector<Event>& events) {
         }
     };
     if (isValidatedAfter(step) && !m_judge.testProblem().empty())
-        tell({&m_judge.testProblem(), 1}, phrase("Events", "Step %1: %2. So there is no test."));
+        tell({&m_judge.testProblem(), 1}, kNoTest);
     if (m_config.task.damaged == Damaged::Refuse) return;
     const std::shared_ptr<const Batch> batch = m_task->load(step);
     if (!batch->skipped.empty() && !m_knowsLost) {

@@ -106,6 +106,10 @@ void LaneJudge::show(const TaskView& view, LanePictures& shown) const {
     if (pictures.size() < m_judged.size()) return; // they are no such samples
     shown.outputs = std::move(pictures);
     shown.validated = m_step;
+    if (view.kind != ViewKind::Scatter) return; // the target of classes suits all samples
+    JudgedSamples ideal = m_judged.front();
+    ideal.predictions = ideal.targets;
+    if (auto target = pictureOf(view, ideal)) shown.target = std::move(*target);
 }
 
 } // namespace halfscope

@@ -5,6 +5,7 @@
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
+#include "engine/io/torch_file.h"
 #include "engine/models/model_spec.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
@@ -192,18 +193,6 @@ Message noteOn(const std::string& path, const StateDictFit& fit) {
     return listed(parts, phrase("Files", "%1; %2"));
 }
 
-[[noreturn]] void refusePickle(const std::string& path) {
-    refuse(path, phrase("Files",
-                        "torch.save() wrote it, and loading such a file can run any code, so it "
-                        "is not opened. To convert it, run: python3 -c \"import sys, torch, "
-                        "safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v "
-                        "in torch.load(sys.argv[1], map_location='cpu').items()}, sys.argv[2])\" "
-                        "FILE.pt FILE.safetensors; of a whole model, save model.state_dict() "
-                        "first; of a training checkpoint, write ['model'], or the name of the "
-                        "entry that holds the state_dict, between map_location='cpu') and "
-                        ".items()"));
-}
-
 /// Recognizes PyTorch's .pt and .pth files, old or new, by their first bytes.
 bool isPickle(const std::string& path) {
     std::array<char, 8> start{};
@@ -220,7 +209,7 @@ bool isPickle(const std::string& path) {
 }
 
 SafetensorsInfo headerOf(const std::string& path) {
-    if (isPickle(path)) refusePickle(path);
+    if (isPickle(path)) throw InputError(torchFileRefusal(path));
     if (path.ends_with(".onnx"))
         refuse(path, phrase("Files", "ONNX files are written but not opened; "
                                      "safetensors.torch.save_file(model.state_dict(), "

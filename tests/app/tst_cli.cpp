@@ -146,6 +146,10 @@ void TestCli::wrongUsage_data() {
         "\"scaler.mode\" is not a setting: KEY=VALUE");
     row("picture", {"run", "--preset", "picture", "--set", "task.image=no/such.png"},
         "no/such.png");
+    row("picture as data.path", {"run", "--set", "data.kind=image", "--set", "data.path=a.jpg"},
+        "data.path: with data.kind image, task.image names the picture: --set task.image=a.jpg\n");
+    row("data.path of a preset", {"run", "--preset", "picture", "--set", "data.path=a.jpg"},
+        "task.image names the picture");
     row("lane of describe", {"describe", "--lane", "amp-fp61"},
         "--lane: \"amp-fp61\" is not a lane of this experiment; the nearest one is amp-fp16");
     row("settings that exclude each other", {"describe", "--set", "scaler.floor=1e9"},
@@ -449,17 +453,22 @@ void TestCli::takesTheServerItIsTold() {
 }
 
 void TestCli::presetLooksForItsData_data() {
+    QTest::addColumn<QString>("where");
     QTest::addColumn<QString>("missing");
-    QTest::newRow("all files") << QString();
-    QTest::newRow("one is missing") << QStringLiteral("t10k-labels-idx1-ubyte");
+    const QString own = "halfscope/fashion-mnist", one = "t10k-labels-idx1-ubyte";
+    QTest::newRow("all files") << own << QString();
+    QTest::newRow("one is missing") << own << one;
+    QTest::newRow("packaged") << "datasets/fashion-mnist" << QString();
+    QTest::newRow("packaged, one is missing") << "datasets/fashion-mnist" << one;
 }
 
-/// What was fetched into the usual folder is found, if it is complete; otherwise a line says how to
-/// get it.
+/// What was fetched into the usual folder, or a package has put beside the system's data, is found
+/// if it is complete; otherwise a line says how to get it.
 void TestCli::presetLooksForItsData() {
+    QFETCH(const QString, where);
     QFETCH(const QString, missing);
     const QTemporaryDir home;
-    const QString folder = home.filePath("halfscope/fashion-mnist");
+    const QString folder = home.filePath(where);
     QVERIFY(QDir().mkpath(folder));
     constexpr uint32_t kCount = 256, kSide = 28;
     for (const char* start : {"train", "t10k"}) {
@@ -472,10 +481,10 @@ void TestCli::presetLooksForItsData() {
     }
     if (!missing.isEmpty()) QVERIFY(QFile::remove(folder + "/" + missing + ".gz"));
     const QString out = home.filePath("out");
-    const Outcome outcome = callShell(
-        "XDG_DATA_HOME=\"$1\" exec \"$0\" run --preset fashion-cnn --steps 1 --device cpu "
-        "--out \"$2\"",
-        {home.path(), out});
+    const Outcome outcome = callShell("XDG_DATA_HOME=\"$1\" XDG_DATA_DIRS=\"$1\" exec \"$0\" run "
+                                      "--preset fashion-cnn --steps 1 --device cpu "
+                                      "--out \"$2\"",
+                                      {home.path(), out});
     QVERIFY2(outcome.code == 0, outcome.error);
     const QByteArray used = contentOf(out + "/experiment.json");
     QCOMPARE(used.contains(folder.toUtf8()), missing.isEmpty());

@@ -5,6 +5,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -76,6 +77,36 @@ private slots:
             QCOMPARE(row["matmul_flops_per_step"].toDouble(), 2.0 * 64 * (2 * 200 + 3 * 20));
         }
         QCOMPARE(lanes, (QStringList{"fp32", "amp-fp16", "amp-bf16"}));
+    }
+    /// In JSON and as a table; in one round, the shares are those of the printed times.
+    void dataHasThreeRows() {
+        const QStringList parts{"loader alone", "step alone", "both"};
+        const Outcome json = bench({"--data", "sample", "--lanes", "fp32", "--json"});
+        QVERIFY2(json.code == 0, json.error.constData());
+        const QJsonArray rows = QJsonDocument::fromJson(json.out).array();
+        QCOMPARE(rows.size(), parts.size());
+        const double step = rows[1].toObject()["ms_per_step"].toDouble();
+        for (qsizetype i = 0; i < parts.size(); ++i) {
+            const QJsonObject row = rows[i].toObject();
+            QCOMPARE(row["row"].toString(), parts[i]);
+            QCOMPARE(row["lane"].toString(), QString("fp32"));
+            const double took = row["ms_per_step"].toDouble();
+            QVERIFY2(took > 0, json.out.constData());
+            QCOMPARE(row["speed_of_step"].toDouble(), step / took); // a speed, not a time
+        }
+        const Outcome table = bench({"--data", "sample", "--lanes", "fp32,amp-bf16"});
+        QVERIFY2(table.code == 0, table.error.constData());
+        const QRegularExpression form("^(.{14}) (fp32|amp-bf16) +(\\d+\\.\\d{4}) ms/step +"
+                                      "(\\d+\\.\\d) % of the speed of the step alone$");
+        const QStringList lines = QString::fromUtf8(table.out).split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 2 * parts.size());
+        for (qsizetype i = 0; i < lines.size(); ++i) {
+            const QRegularExpressionMatch match = form.match(lines[i]);
+            QVERIFY2(match.hasMatch(), qPrintable(lines[i]));
+            QCOMPARE(match.captured(1).trimmed(), parts[i % parts.size()]);
+            QCOMPARE(match.captured(2), QString(i < parts.size() ? "fp32" : "amp-bf16"));
+            QVERIFY(match.captured(3).toDouble() > 0 && match.captured(4).toDouble() > 0);
+        }
     }
     /// A preset's network, whose convolutions are among the operations.
     void convolutionsCount() {

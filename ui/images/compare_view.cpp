@@ -158,6 +158,7 @@ void CompareView::refresh() {
     m_painted = now.sharedPictures();
     const LanePictures& painted = *m_painted;
     if (painted.outputs.empty()) return;
+    if (painted.target.width > 0) setTarget(painted.target);
     setGalleries(painted.galleries);
     setValidated(painted.validated);
     setMade(painted.made);

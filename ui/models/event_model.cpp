@@ -383,9 +383,10 @@ QString EventModel::whyText(const Event& event, const QString& reason) {
         return ofLossText(event, reason);
     case EventKind::Damaged:
         if (event.text.format() == kLostClass) return ofLostClassText();
-        return tr(
-            "Why: its file could not be read as a picture, and the setting Damaged pictures is "
-            "skip. The next sample took its place.");
+        if (event.text.format() == kNoTest) return {}; // its sentence says why
+        // what became of the sample is told by the sentence: it depends on what it was for
+        return tr("Why: its file could not be read as a picture, and the setting Damaged pictures "
+                  "is skip.");
     case EventKind::Underflow:
         return tr("Why: fp16 rounds 2^-25, about 3e-8, and what is smaller to zero. Every gradient "
                   "of this step was as small, even multiplied by the loss scale, and became zero "

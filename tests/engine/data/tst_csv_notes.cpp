@@ -2,6 +2,7 @@
 // better be.
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/csv_samples.h"
 #include "engine/data/dataset.h"
 #include "engine/data/date_text.h"
 #include "tests/support/array_files.h"
@@ -30,6 +31,8 @@ private slots:
     void lineNames();
     void oneValue();
     void wordsAsNames();
+    void droppedLines_data();
+    void droppedLines();
     void placeholders_data();
     void placeholders();
     void placeholdersOfTargets();
@@ -297,6 +300,38 @@ void TestCsvNotes::wordsAsNames() {
                          "line is a sample, set data.header to false."));
     QCOMPARE(told("work,age\n"), QStringList());
     QCOMPARE(told("Private,State\n").size(), 1);
+}
+
+/// The setting is advised only where it keeps lines that are left out now.
+void TestCsvNotes::droppedLines_data() {
+    QTest::addColumn<QByteArray>("lines");
+    QTest::addColumn<QString>("note");
+    const auto row = [](const char* name, const char* lines, const char* note) {
+        QTest::newRow(name) << QByteArray(lines) << QString(note);
+    };
+    row("a target", "1,2,\n", "1 of 3 lines lacks its target and is left out.");
+    row("targets", "1,2,\n3,NA,?\n", "2 of 4 lines lack their target and are left out.");
+    row("a value", "1,,5\n",
+        "1 of 3 lines lacks a value and is left out. To keep it, set data.missing to mean.");
+    row("values", "1,,5\n,2,6\n",
+        "2 of 4 lines lack a value and are left out. To keep them, set data.missing to mean.");
+    row("both", "1,,5\n1,2,\n",
+        "2 of 4 lines lack a value and are left out. To keep those that have a target, set "
+        "data.missing to mean.");
+}
+
+void TestCsvNotes::droppedLines() {
+    QFETCH(const QByteArray, lines);
+    QFETCH(const QString, note);
+    for (const LossKind loss : {LossKind::Mse, LossKind::CrossEntropy}) {
+        TaskConfig task = csv("a,b,y\n1,2,7\n5,6,3\n" + lines.toStdString());
+        task.loss.kind = loss;
+        task.missing = Missing::Drop;
+        QStringList told;
+        for (const Message& each : makeDataset(task, 0)->notes())
+            if (isDroppedNote(each)) told << QString::fromStdString(each.english());
+        QCOMPARE(told, QStringList(note));
+    }
 }
 
 void TestCsvNotes::placeholders_data() {

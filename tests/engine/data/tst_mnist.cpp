@@ -9,6 +9,7 @@
 #include "engine/settings/run_task.h"
 #include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
+#include "tests/support/fashion_labels.h"
 #include "tests/support/thrown.h"
 
 #include <QDir>
@@ -477,6 +478,23 @@ void TestMnist::fashionNames() {
     QCOMPARE(makeDataset(taskOf(folder.filePath("Fashion")), 0)->view().classes.back(),
              std::string("Ankle boot"));
     QCOMPARE(makeDataset(taskOf({}), 0)->view().classes.back(), std::string("9"));
+    // whatever the folder is called, the labels tell it
+    Files whole;
+    whole.trainImages = idxBytes({3, 1, 1}, "abc");
+    whole.testImages = idxBytes({10'000, 1, 1}, std::string(10'000, 'x'));
+    std::string labels(kFashionDigits);
+    for (char& label : labels)
+        label = static_cast<char>(label - '0');
+    const auto lastName = [&](const char* end) {
+        const QTemporaryDir clothes;
+        whole.testLabels = idxBytes({10'000}, labels);
+        whole.write(clothes.filePath("clothes"), end);
+        return makeDataset(taskOf(clothes.filePath("clothes")), 0)->view().classes.back();
+    };
+    for (const char* end : {"", ".gz"})
+        QCOMPARE(lastName(end), std::string("Ankle boot"));
+    std::swap(labels.front(), labels[1]); // of another set
+    QCOMPARE(lastName(""), std::string("9"));
 }
 
 void TestMnist::settings() {

@@ -1,6 +1,7 @@
 // The data sets that can be downloaded: what the table says of them, where they go and are found,
 // and the preset that takes what was fetched. Servers of this machine stand in for the mirrors.
 #include "engine/core/error.h"
+#include "engine/io/user_folders.h"
 #include "engine/settings/fields.h"
 #include "tests/support/array_files.h"
 #include "tests/support/stand_in_data.h"
@@ -8,6 +9,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -42,6 +44,7 @@ private slots:
     void noFolder();
     void otherDataStay();
     void localFolders();
+    void packagedFolders();
     void presetTakesWhatWasFetched();
     void usualFolders(); // last: it changes the environment
 
@@ -145,6 +148,30 @@ void TestPublicData::localFolders() {
         QCOMPARE(localFolder(unknown(name)), usualFolder(unknown(name)));
     for (const char* name : {"half", "begun", "none"})
         QCOMPARE(localFolder(unknown(name)), std::string());
+}
+
+/// A made-up folder stands in for that of Debian's packages; the user's own comes first.
+void TestPublicData::packagedFolders() {
+    const QByteArray before = qgetenv("XDG_DATA_DIRS");
+    const auto restore = qScopeGuard([&] { qputenv("XDG_DATA_DIRS", before); });
+    const auto put = [this](const char* file) {
+        const QString whole = path(file);
+        QVERIFY(QDir().mkpath(QFileInfo(whole).path()));
+        writeBytes(whole.toStdString(), "x");
+    };
+    for (const char* file :
+         {"share/datasets/packaged/a.gz", "share/datasets/packaged/b.gz",
+          "share/datasets/part/a.gz", "share/datasets/both/a.gz", "share/datasets/both/b.gz",
+          "halfscope/both/a.gz", "halfscope/both/b.gz"})
+        put(file);
+    qputenv("XDG_DATA_DIRS", QByteArray("relative::/nowhere:") + path("share").toUtf8());
+    QCOMPARE(localFolder(unknown("packaged")), path("share/datasets/packaged").toStdString());
+    QCOMPARE(localFolder(unknown("part")), std::string());
+    QCOMPARE(localFolder(unknown("both")), usualFolder(unknown("both")));
+    QCOMPARE(sharedDataFolders(),
+             (std::vector<std::string>{"/nowhere", path("share").toStdString(), "/usr/share"}));
+    qunsetenv("XDG_DATA_DIRS");
+    QCOMPARE(sharedDataFolders(), std::vector<std::string>{"/usr/share"});
 }
 
 /// It falls back to the digits and says how to get the clothes, until these come.

@@ -525,12 +525,14 @@ void TestSessionStore::theLastStepIsWritten() {
         appendRows(*run, 11, 11, 2);
         RunBatch news;
         news.pictures = LanePictures{11, {Picture{1, 1, 1, {0.5f}}, Picture{1, 1, 1, {1}}}};
+        news.pictures->target = Picture{1, 1, 1, {0.75f}}; // of a validation
         run->append(std::move(news));
         std::this_thread::sleep_for(100ms); // for turns that write rows alone
     }
     const std::vector<LeftSession> left = leftSessions(folder.path().toStdString());
     const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
     QVERIFY(back->step() == 11 && back->now().pictures().step == 11);
+    QVERIFY(back->now().target().values == std::vector{0.75f});
 }
 
 namespace {

@@ -1,7 +1,10 @@
 // Files and folders that no experiment can be made of: the messages say what would help.
 #include "engine/core/error.h"
+#include "engine/data/dataset.h"
 #include "engine/settings/data_experiment.h"
+#include "engine/settings/fields.h"
 #include "tests/support/array_files.h"
+#include "tests/support/python.h"
 #include "tests/support/thrown.h"
 
 #include <QDir>
@@ -12,12 +15,17 @@
 namespace tst_other_files {
 
 using namespace halfscope;
+using namespace halfscope::test;
 
 class TestOtherFiles : public QObject {
     Q_OBJECT
 private slots:
     void otherFiles_data();
     void otherFiles();
+    void torchFiles_data();
+    void torchFiles();
+    void torchFilesConverted_data();
+    void torchFilesConverted();
     void weightsOfANetwork();
     void checkpointOfARun();
     void otherArrays();
@@ -38,7 +46,7 @@ void TestOtherFiles::otherFiles_data() {
         QTest::newRow(name) << bytes << QByteArray(about);
     };
     row("damaged.npz", "PK\3\4", "cannot be read as a zip archive, because ");
-    row("data.PT", "PK\3\4", "safetensors.torch.save_file");
+    row("data.PT", "PK\3\4", "model.weights, and samples for data.x and data.y;");
     row("table.xlsx", "PK\3\4", "save the sheet as CSV");
     row("table.ODS", "PK\3\4", "save the sheet as CSV");
     row("table.parquet", "PAR1", "save it as a csv table");
@@ -75,6 +83,74 @@ void TestOtherFiles::otherFiles() {
                  tensors + ": there are no arrays x and y (or X and Y, or x_train and y_train) in "
                            "it to train on; it has X");
     }
+}
+
+void TestOtherFiles::torchFiles_data() {
+    QTest::addColumn<QStringList>("settings");
+    const QString x = "data.x=x.npy", y = "data.y=y.npy";
+    const auto row = [](const char* name, const char* kind, QStringList more) {
+        more.prepend(QStringLiteral("data.kind=") + QLatin1String(kind));
+        QTest::newRow(name) << more;
+    };
+    row("data.x", "arrays", {"data.x=v.pt", y});
+    row("data.y", "arrays", {x, "data.y=v.pt"});
+    row("data.x_val", "arrays", {x, y, "data.x_val=v.pt", "data.y_val=y.npy"});
+    row("data.y_val", "arrays", {x, y, "data.x_val=x.npy", "data.y_val=v.pt"});
+    row("data.x_test", "arrays", {x, y, "data.x_test=v.pt", "data.y_test=y.npy"});
+    row("data.y_test", "arrays", {x, y, "data.x_test=x.npy", "data.y_test=v.pt"});
+    for (const char* kind : {"csv", "mnist", "cifar", "pictures", "shards", "text", "text-classes"})
+        row(kind, kind, {"data.path=v.pt"});
+    row("data.validation_path", "csv", {"data.path=t.csv", "data.validation_path=v.pt"});
+    row("data.test_path", "csv", {"data.path=t.csv", "data.test_path=v.pt"});
+}
+
+/// Whichever setting names one, the sentence is the one for weights and for an opened file.
+void TestOtherFiles::torchFiles() {
+    QFETCH(const QStringList, settings);
+    const std::string pickle = writeBytes(path("v.pt"), "PK\3\4");
+    writeBytes(path("x.npy"), npy("<f4", "(2, 1)", bytesOfValues({1.0f, 2.0f})));
+    writeBytes(path("y.npy"), npy("<f4", "(2, 1)", bytesOfValues({1.0f, 2.0f})));
+    writeBytes(path("t.csv"), "a,y\n1,2\n3,4\n");
+    RunConfig config = defaultConfig();
+    for (const QString& each : settings) {
+        const QString key = each.section('=', 0, 0), value = each.section('=', 1);
+        applySetting(
+            config,
+            (key + '=' + (key == "data.kind" ? value : m_folder.filePath(value))).toStdString());
+    }
+    const std::string wanted = thrownBy<InputError>([&] { checkCanBeExperiment(pickle); });
+    QVERIFY2(wanted.starts_with(pickle + ": torch.save() wrote it"), wanted.c_str());
+    QCOMPARE(thrownBy<InputError>([&] { factsOf(config.task); }), wanted);
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(config.task, 0); }), wanted);
+}
+
+void TestOtherFiles::torchFilesConverted_data() {
+    QTest::addColumn<QString>("saved");
+    QTest::newRow("pair") << "(torch.randn(4, 3), torch.arange(4) % 2)";
+    QTest::newRow("names") << "{'x': torch.randn(4, 3).T.contiguous().T, 'y': torch.arange(4)}";
+    QTest::newRow("tensor") << "torch.arange(4) % 2";
+}
+
+/// Runs the line; for weights, tst_state_dict does.
+void TestOtherFiles::torchFilesConverted() {
+    if (lacksPython()) QSKIP(lacksPython());
+    QFETCH(const QString, saved);
+    const QString pickle = m_folder.filePath("v.pt"), made = m_folder.filePath("v.safetensors");
+    QCOMPARE(python("import sys, torch; torch.save(" + saved + ", sys.argv[1])", {pickle}),
+             QString());
+    const QString text = QString::fromStdString(
+        thrownBy<InputError>([&] { checkCanBeExperiment(pickle.toStdString()); }));
+    const QString line = text.section("python3 -c \"", 1).section('"', 0, 0);
+    QCOMPARE(python(line, {pickle, made}), QString());
+    TaskConfig task;
+    task.kind = TaskKind::Arrays;
+    task.x = task.y = made.toStdString();
+    if (saved.startsWith("torch")) // an array alone is found whatever its name is
+        task.x = writeBytes(path("x.npy"), npy("<f4", "(4, 1)", std::string(16, '\0')));
+    task.loss.kind = LossKind::CrossEntropy;
+    task.validation = 0;
+    QCOMPARE(makeDataset(task, 0)->samples(Split::Train), int64_t{4});
+    QVERIFY(QFile::remove(made));
 }
 
 /// Whoever trains on weights by mistake is told where they go.
@@ -181,5 +257,5 @@ void TestOtherFiles::picturesLeftOut() {
 
 } // namespace tst_other_files
 
-QTEST_APPLESS_MAIN(tst_other_files::TestOtherFiles)
+QTEST_GUILESS_MAIN(tst_other_files::TestOtherFiles)
 #include "tst_other_files.moc"

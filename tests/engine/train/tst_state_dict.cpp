@@ -560,8 +560,8 @@ void TestStateDict::theLineForPicklesWorks() {
         "torch.save({'model': eval(sys.argv[1]).state_dict(), 'epoch': 3}, sys.argv[2])");
     QCOMPARE(python(saveMore, {kModel, pickle}), QString());
     const QString entry = text.section("of a training checkpoint, write ", 1).section(',', 0, 0);
-    const QString before = text.section(", between ", 1).section(" and ", 0, 0);
-    QVERIFY(line.contains(before + ".items()"));
+    const QString before = text.section(", behind ", 1);
+    QVERIFY(line.contains(before + ";"));
     QVERIFY(QFile::remove(made));
     QCOMPARE(python(QString(line).replace(before, before + entry), {pickle, made}), QString());
     checkStateDict(made.toStdString(), config()); // throws

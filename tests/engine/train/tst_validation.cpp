@@ -232,6 +232,7 @@ void TestValidation::numbersAreShownForTheSameSamples() {
     std::vector<Event> events;
     experiment.advance(records, events);
     QCOMPARE(experiment.snapshot().validated, int64_t{0});
+    QCOMPARE(experiment.snapshot().target.width, 0); // the run's own shows the batch
     while (!experiment.finished())
         experiment.advance(records, events);
     const Snapshot last = experiment.snapshot();
@@ -244,6 +245,20 @@ void TestValidation::numbersAreShownForTheSameSamples() {
             std::vector<float>(held.floats(kTarget).begin(), held.floats(kTarget).end()));
     const Picture wanted = pictureOf(data->view(), held, lane.judged().predictions);
     QVERIFY(last.outputs[0].values == wanted.values);
+    QVERIFY(last.target.values == targetPictureOf(data->view(), held).values);
+    QVERIFY(last.target.values != experiment.target().values); // of the first batch
+    RunInfo info = runInfo(experiment, "0");
+    const std::string saved = folder.filePath("run").toStdString();
+    RunWriter writer(saved, info, lanesOf(config), experiment.target(), extraMetrics(experiment));
+    RunBatch rows;
+    for (const StepRecord& each : records)
+        rows.rows.push_back(rowOf(each));
+    writer.append(rows);
+    info.outcome = RunOutcome::Finished;
+    writer.finish(info, last);
+    const Picture back = readPicture(saved + "/target.png");
+    writePng(last.target, saved + "/wanted.png");
+    QVERIFY(back.values == readPicture(saved + "/wanted.png").values);
 }
 
 void TestValidation::stopsAndGoesOn() {

@@ -26,6 +26,7 @@ class TestPictureFiles : public QObject {
 private slots:
     void stepsAreNamedTruthfully();
     void savedRunsDoNotTellWhichWeights();
+    void theTargetShowsTheSamplesOfTheLanes();
     void filesHaveALayoutOfTheirOwn();
     void lettersAreTheProgramsOwn();
     void errorsStandBesideTheTitles();
@@ -88,6 +89,30 @@ void TestPictureFiles::savedRunsDoNotTellWhichWeights() {
     QCOMPARE(said(PicturesMade::AfterStep, 12), QStringLiteral("After step 12"));
     QCOMPARE(said({}, 12), QStringLiteral("Step 12")); // as readers of files leave it
     QCOMPARE(said({}, 0), QStringLiteral("Before step 1"));
+}
+
+/// A scatter shows the first batch, and from the first validation on the samples of that.
+void TestPictureFiles::theTargetShowsTheSamplesOfTheLanes() {
+    FedRun fed;
+    fed.start({QStringLiteral("fp32")}, {}, defaultConfig());
+    const auto lanes = fed.run->lanes();
+    const auto run = std::make_shared<Run>(fed.run->info(), std::vector(lanes.begin(), lanes.end()),
+                                           constant(8, 0.25f));
+    CompareView view;
+    view.setRun(run);
+    const auto shown = [&](LanePictures pictures) {
+        RunBatch batch;
+        batch.pictures = std::move(pictures);
+        run->append(std::move(batch));
+        view.refresh();
+        return view.target().values.front();
+    };
+    QCOMPARE(shown({1, {constant(8, 0.5f)}}), 0.25f);
+    LanePictures validated{2, {constant(8, 0.5f)}, 2};
+    validated.target = constant(8, 0.75f);
+    QCOMPARE(shown(validated), 0.75f);
+    view.setRun(run); // as after a look at another run
+    QCOMPARE(view.target().values.front(), 0.75f);
 }
 
 /// From a wide window in the dark theme, too: no gaps, dark on white, with the caption.

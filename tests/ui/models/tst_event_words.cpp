@@ -162,10 +162,13 @@ void TestEventWords::anEarlierLossHasNoLaterReason() {
 void TestEventWords::aLostClassIsNoSample() {
     Event event = eventOf(EventKind::Damaged, 1, "Step 1: a.png: cut off.");
     QCOMPARE(EventModel::whatText(event), QStringLiteral("Damaged sample"));
-    QVERIFY(EventModel::whyText(event).contains("The next sample took its place"));
+    const QString why = EventModel::whyText(event);
+    QVERIFY(why.contains("could not be read") && why.endsWith("is skip."));
     event.text = {kLostClass, 1, Message::data("no sample of \"dog\" can be read")};
     QCOMPARE(EventModel::whatText(event), QStringLiteral("Class without samples"));
     QVERIFY(EventModel::whyText(event).contains("What to do: mend the files"));
+    event.text = {kNoTest, 1, Message::data("test.csv is missing")};
+    QCOMPARE(EventModel::whyText(event), QString());
 }
 
 void TestEventWords::briefSentencesHaveOneForm() {

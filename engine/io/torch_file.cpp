@@ -1,0 +1,30 @@
+// The command has no double quotes inside, so that a shell takes it as it is printed.
+#include "engine/io/torch_file.h"
+
+#include "engine/core/text.h"
+
+#include <filesystem>
+
+namespace halfscope {
+
+bool isCalledTorchFile(const std::string& path) {
+    const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
+    std::error_code ignored;
+    return (ending == ".pt" || ending == ".pth") && !std::filesystem::is_directory(path, ignored);
+}
+
+Message torchFileRefusal(const std::string& path) {
+    return {phrase("Files",
+                   "%1: torch.save() wrote it, and loading such a file can run any code, so it is "
+                   "not opened. To convert it, run: python3 -c \"import sys, torch, "
+                   "safetensors.torch as s; d = torch.load(sys.argv[1], map_location='cpu'); d = "
+                   "d if isinstance(d, dict) else dict(zip('xy', d if isinstance(d, (tuple, list)) "
+                   "else [d])); s.save_file({k: v.clone().contiguous() for k, v in d.items()}, "
+                   "sys.argv[2])\" FILE.pt FILE.safetensors; weights in the new file are for "
+                   "model.weights, and samples for data.x and data.y; of a whole model, save "
+                   "model.state_dict() first; of a training checkpoint, write ['model'], or the "
+                   "name of the entry that holds the state_dict, behind map_location='cpu')"),
+            pathText(path)};
+}
+
+} // namespace halfscope

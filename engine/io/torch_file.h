@@ -1,0 +1,17 @@
+// Files that torch.save() writes. Loading one can run any code, so none is opened; users are told
+// how to convert them instead.
+#pragma once
+
+#include "engine/core/message.h"
+
+#include <string>
+
+namespace halfscope {
+
+/// Whether a file is called as such files are: .pt or .pth, in any case. False for a folder.
+bool isCalledTorchFile(const std::string& path);
+/// Returns why a file is not opened and the command that converts it, whether it holds samples or
+/// weights. The sentence begins with the path.
+Message torchFileRefusal(const std::string& path);
+
+} // namespace halfscope
