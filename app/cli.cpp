@@ -158,8 +158,8 @@ struct Commands {
         writesFolder(textOption(
             *run, "--tensorboard", runOptions.tensorboard,
             "Write event files for TensorBoard into DIR/LANE while the run trains: every "
-            "metric at every step, gradients where --gradients counts them, and about 20 "
-            "pictures",
+            "metric at every step, gradients where --gradients counts them (else now and "
+            "then, on the CPU), and about 20 pictures",
             "DIR", "the path of a folder"));
         writesFile(textOption(
             *run, "--onnx", runOptions.onnx,

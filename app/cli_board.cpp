@@ -4,7 +4,9 @@
 #include "app/cli_output.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 
+#include <chrono>
 #include <utility>
 
 namespace halfscope::cli {
@@ -17,6 +19,22 @@ BoardFiles::BoardFiles(std::string folder, std::span<const LaneInfo> lanes, int6
 
 void BoardFiles::append(const RunBatch& batch) {
     attempt([&batch](TensorBoardWriter& writer) { writer.append(batch); });
+}
+
+void BoardFiles::countGradients(double stepSeconds,
+                                const std::function<std::vector<GradientRange>()>& count) {
+    const auto now = [] {
+        const auto time = std::chrono::steady_clock::now().time_since_epoch();
+        return std::chrono::duration<double>(time).count();
+    };
+    const double start = now();
+    if (!m_writer || !m_pace.dueForGlance(start, stepSeconds)) return;
+    std::vector<GradientRange> ranges = count();
+    if (ranges.empty()) return;
+    m_pace.counted(ranges.front().step, start, now());
+    RunBatch batch;
+    batch.gradients.push_back(std::move(ranges));
+    append(batch);
 }
 
 void BoardFiles::sync() {
@@ -38,6 +56,15 @@ void BoardFiles::attempt(const std::function<void(TensorBoardWriter&)>& write) {
         printNote("halfscope-cli: " + m_problem.english() +
                   "; the run goes on without TensorBoard\n");
     }
+}
+
+std::string boardNote(const std::string& folder, std::span<const LaneInfo> lanes) {
+    std::string others;
+    for (const std::string& name : otherBoardLanes(folder, lanes))
+        others += (others.empty() ? "" : ", ") + pathText(name);
+    if (others.empty()) return {};
+    return "TensorBoard will also show lanes of earlier runs, which are left in " +
+           pathText(folder) + ": " + others + "\n";
 }
 
 } // namespace halfscope::cli

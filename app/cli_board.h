@@ -3,12 +3,15 @@
 #pragma once
 
 #include "engine/core/message.h"
+#include "engine/runs/gradient_counts.h"
 #include "engine/runs/tensorboard.h"
+#include "engine/train/gradient_pace.h"
 
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace halfscope::cli {
 
@@ -21,6 +24,11 @@ public:
                std::function<void()> beforeNote);
 
     void append(const RunBatch&);
+    /// Appends what `count` returns, by lane, when a count is due: counts take about a hundredth of
+    /// the time. `stepSeconds` is what the last step took. `count` returns nothing when it was
+    /// stopped.
+    void countGradients(double stepSeconds,
+                        const std::function<std::vector<GradientRange>()>& count);
     /// Returns when the disk has everything so far.
     void sync();
     /// Returns when the disk has everything.
@@ -37,6 +45,11 @@ private:
     const std::function<void()> m_beforeNote;
     std::optional<TensorBoardWriter> m_writer; ///< nothing after a problem
     Message m_problem;
+    GradientPace m_pace;
 };
+
+/// Names the lanes of earlier runs whose files TensorBoard shows beside those of these lanes; empty
+/// without any.
+std::string boardNote(const std::string& folder, std::span<const LaneInfo> lanes);
 
 } // namespace halfscope::cli

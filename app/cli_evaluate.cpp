@@ -241,7 +241,7 @@ int evaluate(const EvaluateOptions& options) {
     if (predicts) predictInstead(config, options);
     checkCanJudge(config, options);
     checkOutput(options, config, own ? own->lanes() : laneNames(config));
-    if (!own) checkStateDict(config.model.weights, config);
+    const Message note = own ? Message() : checkFirstWeights(config);
     SignalWatch signals; // before the engine starts threads; ends the program while it judges
     const bool keeps = !options.out.empty();
     const Asked asked{options.test, keeps};
@@ -253,6 +253,7 @@ int evaluate(const EvaluateOptions& options) {
             tellSource(*own, options.best);
             tellChanged(config, *own, lanes.front());
         } else {
+            if (!note.empty()) printNote("Weights: " + note.english() + "\n");
             tellOtherData(config, lanes.front());
         }
     }

@@ -120,6 +120,8 @@ public:
                 if (m_progress) m_progress->endLine();
             });
             m_pictureEvery = std::max<int64_t>(1, experiment.config().steps / kBoardPictures);
+            if (!options.quiet)
+                printNote(boardNote(options.tensorboard, lanesOf(experiment.recorded())));
         }
         if (!options.quiet) {
             m_progress.emplace(experiment.config(), experiment.epochs(), experiment.step());
@@ -180,9 +182,9 @@ public:
             std::vector<GradientRange> ranges;
             if (m_countEvery > 0) ranges = lastRanges(outcome);
             print((m_sweeps.empty() ? bestLine(m_experiment, m_lanes) : std::string()) +
-                  testLine(m_experiment, m_lanes) + testFaultLine(m_experiment, m_lanes) +
-                  heldFaultLine(m_experiment, m_lanes) + laneNotes(m_experiment, m_lanes, ranges) +
-                  gradientTables(m_experiment, ranges));
+                  testLine(m_experiment, m_lanes) + lostSamplesText() +
+                  testFaultLine(m_experiment, m_lanes) + heldFaultLine(m_experiment, m_lanes) +
+                  laneNotes(m_experiment, m_lanes, ranges) + gradientTables(m_experiment, ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
         if (!options.onnx.empty())
@@ -215,6 +217,11 @@ private:
         if (outcome != RunOutcome::OutOfPatience) return {};
         return "Ended" + place + ": " + patienceWords(m_experiment.outOfPatience()).english() +
                "\n";
+    }
+
+    /// Tells how many samples were lost: accuracies are those of the others.
+    std::string lostSamplesText() const {
+        return m_lost.all() > 0 ? "Data: " + m_lost.sentence().english() + "\n" : std::string();
     }
 
     /// Tells why a run that was to go on did nothing, and what lets it.
@@ -314,6 +321,7 @@ private:
     void take(const RunBatch& batch) {
         if (!batch.lanes.empty() && m_progress) m_progress->setLanes(m_experiment.config());
         const double seconds = add(batch);
+        if (!batch.rows.empty()) m_stepSeconds = seconds;
         if (m_files) m_files->append(batch);
         if (m_board) m_board->append(batch);
         if (!m_files) return;
@@ -326,7 +334,8 @@ private:
     void addPictures() {
         const int64_t step = m_experiment.step();
         if (m_pictureEvery == 0 || lacksBoard()) return;
-        if (step % m_pictureEvery != 0 && !m_experiment.finished()) return;
+        const bool first = step == m_begin + 1;
+        if (step % m_pictureEvery != 0 && !first && !m_experiment.finished()) return;
         m_pictures = m_experiment.snapshot();
         const auto& outputs = m_pictures.outputs;
         const bool drawn = std::any_of(outputs.begin(), outputs.end(),
@@ -355,8 +364,10 @@ private:
             m_lanes[static_cast<size_t>(row.lane)].add(row);
             seconds += row.deviceSeconds();
         }
-        for (const Event& event : batch.events)
+        for (const Event& event : batch.events) {
+            m_lost.add(event);
             if (event.lane >= 0) m_lanes[static_cast<size_t>(event.lane)].totals.add(event);
+        }
         return seconds;
     }
 
@@ -442,8 +453,9 @@ private:
 
     /// Counts the gradients of the next step, when it is one of those to count.
     void countGradients() {
+        if (m_countEvery == 0) return countForBoard();
         const int64_t step = m_experiment.step();
-        if (m_countEvery == 0 || step % m_countEvery != 0 || step == m_counted) return;
+        if (step % m_countEvery != 0 || step == m_counted) return;
         const bool errors = m_experiment.config().gradientError > 0;
         std::vector<GradientRange> ranges = m_experiment.gradientRanges(errors);
         if (ranges.empty()) return; // in the middle of a step, or there are no gradients
@@ -455,10 +467,23 @@ private:
         m_counted = step;
     }
 
+    /// Counts them now and then for TensorBoard alone: no option asks for them. What a step takes
+    /// is known after the first one. A GPU would need a second step in its memory.
+    void countForBoard() {
+        if (!m_board || m_experiment.step() == m_begin) return;
+        if (m_experiment.device().kind != "cpu") return;
+        m_board->countGradients(m_stepSeconds, [this] {
+            std::vector<GradientRange> ranges = m_experiment.gradientRanges();
+            if (ranges.size() > m_infos.size()) ranges.clear(); // the first step of a fork was
+            return ranges;                                      // stopped midway
+        });
+    }
+
     Experiment& m_experiment;
     std::vector<LaneInfo> m_infos; ///< of the lanes that are there now
     std::vector<LaneSums> m_lanes;
     const std::vector<Sweep> m_sweeps;
+    LostSamples m_lost;
     bool m_hasRows = false; ///< in m_lanes
     const int m_countEvery, m_saveEvery;
     bool m_goesOnHere = false;           ///< in the folder of the checkpoint
@@ -473,6 +498,7 @@ private:
     std::optional<BestFiles> m_best; ///< where the best weights are kept
     std::optional<BoardFiles> m_board;
     int64_t m_pictureEvery = 0; ///< in steps, for TensorBoard; 0: never
+    double m_stepSeconds = 0;   ///< what the devices took for the last step
     /// Pictures of the last step, when steps are slow: an interrupted run must not compute another
     /// forward pass before it ends.
     LanePictures m_pictures;

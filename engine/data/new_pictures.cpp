@@ -27,7 +27,7 @@ void addFrom(const std::string& folder, int depth, std::vector<std::string>& pat
                              reasonOf(error));
         return found;
     };
-    const std::vector<std::string> found = add(Entries::Files, isPictureName);
+    const std::vector<std::string> found = add(Entries::NotFolders, isPictureName);
     paths.insert(paths.end(), found.begin(), found.end());
     if (depth == kDeepest) return;
     for (const std::string& each : add(Entries::Folders, [](const std::string&) { return true; }))

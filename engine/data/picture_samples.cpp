@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -18,6 +19,12 @@ namespace {
 constexpr size_t kMostKept = size_t{512} << 20; // bytes of decoded pictures that are kept
 
 int channelsOf(const TaskConfig& task) { return task.grey ? 1 : 3; }
+
+bool isGone(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return !path.empty() &&
+           std::filesystem::status(path, ignored).type() == std::filesystem::file_type::not_found;
+}
 
 } // namespace
 
@@ -32,8 +39,9 @@ bool isPictureName(const std::string& name) {
 }
 
 bool isOtherPictureName(const std::string& name) {
-    constexpr std::array<std::string_view, 9> kOthers{".webp", ".gif",  ".bmp",  ".tif", ".tiff",
-                                                      ".avif", ".heic", ".jfif", ".ppm"};
+    constexpr std::array<std::string_view, 15> kOthers{".webp", ".gif",  ".bmp",  ".tif",  ".tiff",
+                                                       ".avif", ".heic", ".heif", ".jfif", ".jxl",
+                                                       ".jp2",  ".tga",  ".ppm",  ".pgm",  ".pbm"};
     const std::string ending = lowerCase(std::filesystem::path(name).extension().string());
     return std::find(kOthers.begin(), kOthers.end(), ending) != kOthers.end();
 }
@@ -89,7 +97,7 @@ std::vector<uint8_t> planesOf(const Picture& picture, int channels) {
 }
 
 PictureSamples::PictureSamples(const TaskConfig& task, uint64_t seed)
-    : m_side(static_cast<int>(task.pictureSide)), m_channels(channelsOf(task)),
+    : m_path(task.path), m_side(static_cast<int>(task.pictureSide)), m_channels(channelsOf(task)),
       m_new(task.predictFile.empty() ? NewPictures() : newPicturesAt(task.predictFile)),
       m_pixels(task, seed, {m_channels, m_side, m_side}) {
     m_damaged = task.damaged;
@@ -178,6 +186,19 @@ void PictureSamples::withPlanes(size_t stored, Use use) const {
     if (!m_kept[stored].empty() || m_keptBytes + planes.size() > kMostKept) return;
     m_keptBytes += planes.size();
     m_kept[stored] = std::move(planes);
+}
+
+/// A file that is gone with its folder was not damaged: a disk or a network was disconnected, or
+/// all of it was deleted. New pictures are others' business.
+void PictureSamples::checkIsThere(int32_t stored) const {
+    const auto at = static_cast<size_t>(stored);
+    if (at >= m_firstNew) return;
+    const std::filesystem::path file = fileOf(at);
+    std::filesystem::path gone = file == m_path ? file : file.parent_path(); // one shard, or many
+    if (!isGone(gone)) return;
+    while (isGone(gone.parent_path()))
+        gone = gone.parent_path();
+    refuseUnread(gone.string(), ENOENT);
 }
 
 bool PictureSamples::canRead(size_t stored) const {

@@ -59,12 +59,15 @@ protected:
     /// names the file.
     virtual Picture squareOf(size_t stored, int side) const = 0;
     virtual int32_t labelOf(size_t stored) const = 0;
+    /// Returns the path of the file that has a stored picture.
+    virtual const std::string& fileOf(size_t stored) const = 0;
 
 private:
     /// The small picture as planes of bytes, like those of a file: the same whether it is kept or
     /// not.
     using Planes = std::vector<uint8_t>;
     void readStored(int32_t stored, int64_t epoch, const SamplePlace&) const final;
+    void checkIsThere(int32_t stored) const final;
     Planes decoded(size_t stored) const;
     template <class Use>
     void withPlanes(size_t stored, Use) const;
@@ -73,6 +76,7 @@ private:
     void addPredicted(size_t stored);
     Picture squareAt(size_t stored) const;
 
+    const std::string m_path; ///< data.path
     const int m_side, m_channels;
     const NewPictures m_new; ///< those of task.predictFile
     PixelValues m_pixels;

@@ -15,6 +15,7 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -36,6 +37,9 @@ struct PictureFile {
     int32_t label = 0;
 };
 
+/// Where the pictures of a class may lie: also in the folders below its own one, or not.
+enum class Depth : uint8_t { Whole, ClassFolder };
+
 struct PictureFolder {
     std::string train, validation; ///< `validation` is empty when samples are held back
     std::string test;              ///< empty unless it is there beside `validation`
@@ -47,6 +51,7 @@ struct PictureFolder {
     std::string unread; ///< the first folder that cannot be listed; its class would be missing
     int error = 0;      ///< the reason, as from namesIn()
     std::vector<std::string> others; ///< pictures in formats that are not read
+    Depth depth = Depth::Whole;
 
     std::vector<std::string> entriesOf(const std::string& folder, Entries kind,
                                        bool (*wanted)(const std::string& name)) {
@@ -58,18 +63,40 @@ struct PictureFolder {
         }
         return paths;
     }
+    /// Returns them folder by folder in the order of the folders' paths, as torchvision does.
     std::vector<std::string> picturesIn(const std::string& folder) {
-        std::vector<std::string> paths =
-            entriesOf(folder, Entries::Files, [](const std::string& name) {
-                return isPictureName(name) || isOtherPictureName(name);
-            });
-        const auto other = std::stable_partition(paths.begin(), paths.end(), isPictureName);
-        others.insert(others.end(), other, paths.end());
-        paths.erase(other, paths.end());
+        std::vector<std::string> paths, folders{folder};
+        if (depth == Depth::Whole) folders = foldersFrom(folder);
+        for (const std::string& each : folders) {
+            const std::vector<std::string> here =
+                entriesOf(each, Entries::NotFolders, [](const std::string& name) {
+                    return isPictureName(name) || isOtherPictureName(name);
+                });
+            for (const std::string& path : here)
+                (isPictureName(path) ? paths : others).push_back(path);
+        }
         return paths;
     }
     std::vector<std::string> foldersIn(const std::string& folder) {
         return entriesOf(folder, Entries::Folders, [](const std::string&) { return true; });
+    }
+    /// Returns the sorted paths of a folder and all below it. Links are followed, but a folder to
+    /// which several ways lead comes once: a link may lead to a folder above itself.
+    std::vector<std::string> foldersFrom(const std::string& folder) {
+        std::vector<std::string> waiting{folder}, all;
+        std::set<std::string> known; // without links
+        while (!waiting.empty()) {
+            const std::string next = std::move(waiting.back());
+            waiting.pop_back();
+            std::error_code ignored;
+            const fs::path real = fs::canonical(next, ignored);
+            if (!ignored && !known.insert(real.string()).second) continue;
+            const std::vector<std::string> below = foldersIn(next);
+            waiting.insert(waiting.end(), below.rbegin(), below.rend()); // the first is next
+            all.push_back(next);
+        }
+        std::ranges::sort(all);
+        return all;
     }
 };
 
@@ -123,8 +150,9 @@ void readTested(PictureFolder& found, const std::string& folder) {
 }
 
 /// Looks into a folder that has other folders for training and perhaps for validation and a test.
-PictureFolder lookIntoParts(const fs::path& folder) {
+PictureFolder lookIntoParts(const fs::path& folder, Depth depth) {
     PictureFolder found;
+    found.depth = depth;
     const auto isThere = [&](std::string_view part) {
         std::error_code ignored;
         return fs::is_directory(folder / part, ignored);
@@ -151,10 +179,11 @@ PictureFolder lookIntoParts(const fs::path& folder) {
 }
 
 /// Looks at names only and opens no picture. A folder that cannot be listed counts as empty.
-PictureFolder lookInto(const std::string& path) {
-    PictureFolder found = lookIntoParts(path);
+PictureFolder lookInto(const std::string& path, Depth depth = Depth::Whole) {
+    PictureFolder found = lookIntoParts(path, depth);
     if (!found.classes.empty() || found.error != 0) return found;
     found = {};
+    found.depth = depth;
     found.train = path;
     readTrained(found);
     return found;
@@ -303,6 +332,7 @@ private:
         return readSquare(m_files[stored].path, side);
     }
     int32_t labelOf(size_t stored) const override { return m_files[stored].label; }
+    const std::string& fileOf(size_t stored) const override { return m_files[stored].path; }
 
     std::vector<PictureFile> m_files;
     std::vector<Message> m_notes;
@@ -359,21 +389,22 @@ PythonData picturePython(const TaskConfig& task, int64_t) {
         return name + " = pathlib.Path(" + lang::pythonText(folder) + ")\n";
     };
     PythonData python{
-        "import pathlib\n" + parts.imports,
+        "import os\nimport pathlib\n" + parts.imports,
         lang::filled(
             R"(TRAIN = pathlib.Path({TRAIN})
 {VALIDATION}CLASSES = [{CLASSES}]
 {PICTURE}
 
 def pictures(folder):
-    """Those of every class, one folder each, and their classes."""
+    """Those in every class's folder and below it, and their classes."""
     endings = (".png", ".jpg", ".jpeg")
     paths = [
         (path, label)
         for label, name in enumerate(CLASSES)
-        if (folder / name).is_dir()
-        for path in sorted((folder / name).iterdir())
-        if path.suffix.lower() in endings and not path.name.startswith(".")
+        for root, _, files in sorted(os.walk(folder / name, followlinks=True))
+        for path in (pathlib.Path(root, file) for file in sorted(files))
+        if path.suffix.lower() in endings
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     ]
 {STACK}
 
@@ -393,49 +424,67 @@ def samples():
     return python;
 }
 
-/// Returns the first folder in each of `folders` that has pictures; empty when one of them has no
-/// such folder, and when there are too many to look at.
-std::vector<std::string> picturesBelow(const std::vector<std::string>& folders) {
+/// Returns the folders in a folder, without that of another program.
+std::vector<std::string> classFoldersIn(const std::string& folder) {
+    std::vector<std::string> folders = PictureFolder().foldersIn(folder);
+    std::erase_if(folders, [](const std::string& path) { return path.ends_with("__MACOSX"); });
+    return folders;
+}
+
+/// Whether each of `folders` has pictures right in it or in a folder there; false where there are
+/// too many to look at.
+bool allHavePictures(const std::vector<std::string>& folders) {
     constexpr size_t kMostFolders = 1000;
-    std::vector<std::string> found;
+    PictureFolder within;
+    within.depth = Depth::ClassFolder;
     size_t looked = 0;
     for (const std::string& folder : folders) {
-        PictureFolder within;
-        const size_t before = found.size();
-        for (const std::string& below : within.foldersIn(folder)) {
-            if (++looked > kMostFolders) return {};
-            if (within.picturesIn(below).empty()) continue;
-            found.push_back(below);
-            break;
+        bool found = !within.picturesIn(folder).empty();
+        const std::vector<std::string> below =
+            found ? std::vector<std::string>() : within.foldersIn(folder);
+        for (size_t i = 0; i < below.size() && !found; ++i) {
+            if (++looked > kMostFolders) return false;
+            found = !within.picturesIn(below[i]).empty();
         }
-        if (found.size() == before) return {};
+        if (!found) return false;
     }
-    return found;
+    return !folders.empty();
+}
+
+/// Whether a folder looks like one for this data set. One in which only some of the folders have
+/// pictures, and only further down, may be anything, such as a home.
+bool holdsClasses(const std::string& folder) {
+    if (lookInto(folder, Depth::ClassFolder).classes.size() >= kLeastClasses) return true;
+    std::string train = folder;
+    for (const std::string_view part : std::span(kParts).first(kTrainParts)) {
+        std::error_code ignored;
+        if (!fs::is_directory(fs::path(folder) / part, ignored)) continue;
+        train = (fs::path(folder) / part).string();
+        break;
+    }
+    const std::vector<std::string> folders = classFoldersIn(train);
+    return folders.size() >= kLeastClasses && allHavePictures(folders);
 }
 
 } // namespace
 
+Message otherFormats(const std::string& folder, const std::string& picture) {
+    return {phrase("Data", "%1: only .png and .jpg pictures are read, not such as %2; an image "
+                           "program can save them so"),
+            pathText(folder), pathText(picture)};
+}
+
 Message unusualPictures(const std::string& folder) {
-    PictureFolder found = lookInto(folder);
-    if (!found.others.empty())
-        return {phrase("Data", "%1: only .png and .jpg pictures are read, not such as %2; an image "
-                               "program can save them so"),
-                pathText(folder), pathText(found.others.front())};
+    const PictureFolder found = lookInto(folder, Depth::ClassFolder);
+    if (!found.others.empty()) return otherFormats(folder, found.others.front());
     if (found.classes.size() == 1)
         return {phrase("Data", "%1: its pictures are all in one folder, %2; there must be one for "
                                "each class, at least %3"),
                 pathText(folder), pathText(found.classes.front()), kLeastClasses};
-    std::vector<std::string> folders = found.foldersIn(folder);
-    std::erase_if(folders, [](const std::string& path) { return path.ends_with("__MACOSX"); });
-    const std::vector<std::string> below = picturesBelow(folders);
-    if (below.empty()) return {};
-    if (folders.size() == 1)
-        return {phrase("Data", "%1: it holds no pictures of classes itself; open the folder %2 "
-                               "in it"),
-                pathText(folder), pathText(folders.front())};
-    return {phrase("Data", "%1: pictures are a folder too deep, such as those in %2; they must lie "
-                           "right in the folder of their class"),
-            pathText(folder), pathText(below.front())};
+    const std::vector<std::string> folders = classFoldersIn(folder);
+    if (folders.size() != 1 || !allHavePictures(folders)) return {};
+    return {phrase("Data", "%1: it holds no pictures of classes itself; open the folder %2 in it"),
+            pathText(folder), pathText(folders.front())};
 }
 
 extern const DataSetInfo kPictureData;
@@ -454,8 +503,7 @@ const DataSetInfo kPictureData{
         [](const std::string& path, TaskConfig& task) {
             std::error_code ignored;
             task.path = path;
-            return fs::is_directory(path, ignored) &&
-                   lookInto(path).classes.size() >= kLeastClasses;
+            return fs::is_directory(path, ignored) && holdsClasses(path);
         },
     .facts = pictureFacts,
     .make = [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {

@@ -8,8 +8,10 @@
 namespace halfscope {
 
 /// Returns a sentence about a folder that holds pictures of classes in another form than data.kind
-/// pictures takes: in other formats, or a folder too deep. Empty where none are found; looks at
-/// names only, and only at the first 1,000 folders.
+/// pictures takes: in other formats, in one folder only, or in a folder inside. Empty where none
+/// are found; looks at names only, and only at the first 1,000 folders.
 Message unusualPictures(const std::string& folder);
+/// Says that a folder's pictures, such as this one, are in a format that is not read.
+Message otherFormats(const std::string& folder, const std::string& picture);
 
 } // namespace halfscope

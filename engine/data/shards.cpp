@@ -34,7 +34,9 @@ struct ShardSample {
 struct ShardIndex {
     std::vector<std::string> shards; ///< their paths
     std::vector<ShardSample> samples;
-    int32_t classes = 0; ///< one more than the highest class
+    int32_t classes = 0;        ///< one more than the highest class
+    std::vector<Message> notes; ///< on shards that end early, which data.damaged may skip
+    Message cut;                ///< why the first of these is refused otherwise
 };
 
 bool isShard(const std::string& path) { return fs::path(path).extension() == ".tar"; }
@@ -43,7 +45,7 @@ bool isShard(const std::string& path) { return fs::path(path).extension() == ".t
 /// pathsIn().
 std::vector<std::string> shardsAt(const std::string& path, int& error) {
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return pathsIn(path, Entries::Files, isShard, &error);
+    if (fs::is_directory(path, ignored)) return pathsIn(path, Entries::NotFolders, isShard, &error);
     error = 0;
     return {path};
 }
@@ -65,7 +67,8 @@ struct ShardName {
 class ShardReader {
 public:
     ShardReader(ShardIndex& index, size_t shard)
-        : m_index(index), m_shard(shard), m_path(index.shards[shard]), m_reader(m_path) {}
+        : m_index(index), m_shard(shard), m_path(index.shards[shard]),
+          m_reader(m_path, CutTar::TakeWholeFiles) {}
 
     void read() {
         TarEntry entry;
@@ -83,11 +86,29 @@ public:
             else
                 sample.label = labelIn(entry);
         }
+        if (!m_reader.cut().empty()) return dropParts();
         for (const auto& [name, at] : m_places)
             checkWhole(name, m_index.samples[at]);
     }
 
 private:
+    /// Drops the samples that the end of the shard has cut in two, and tells of it.
+    void dropParts() {
+        std::vector<ShardSample>& all = m_index.samples;
+        const auto first = all.end() - static_cast<std::ptrdiff_t>(m_places.size());
+        all.erase(std::remove_if(first, all.end(),
+                                 [](const ShardSample& sample) {
+                                     return sample.label < 0 || sample.picture.name.empty();
+                                 }),
+                  all.end());
+        m_places.clear();
+        const auto left = std::ranges::count(all, m_shard, &ShardSample::shard);
+        m_index.notes.push_back(
+            {phrase("Data", "%1 ends early at byte %2; %3 samples before it are used."),
+             pathText(m_path), m_reader.bytes(), int64_t{left}});
+        if (m_index.cut.empty()) m_index.cut = m_reader.cut();
+    }
+
     ShardSample& sampleOf(const std::string& name) {
         const auto [at, added] = m_places.try_emplace(name, m_index.samples.size());
         if (added) m_index.samples.push_back({m_shard, {}, -1});
@@ -108,7 +129,6 @@ private:
                 phrase("Data", "%1: %2 has the class %3: a whole number from 0 to %4 is "
                                "allowed"),
                 pathText(m_path), pathText(entry.name), quotedText(text), kMostPictureClasses - 1);
-        m_index.classes = std::max(m_index.classes, label + 1);
         return label;
     }
 
@@ -139,6 +159,8 @@ IndexPtr readIndex(std::vector<std::string> shards) {
     index.shards = std::move(shards);
     for (size_t shard = 0; shard < index.shards.size(); ++shard)
         ShardReader(index, shard).read();
+    for (const ShardSample& sample : index.samples)
+        index.classes = std::max(index.classes, sample.label + 1);
     return std::make_shared<const ShardIndex>(std::move(index));
 }
 
@@ -174,6 +196,7 @@ IndexPtr indexOf(const TaskConfig& task) {
         throw InputError(
             phrase("Data", "data.path: missing; it must be a .tar file or a folder of them"));
     IndexPtr index = indexAt(task.path);
+    if (task.damaged == Damaged::Refuse && !index->cut.empty()) throw InputError(index->cut);
     if (index->samples.empty())
         throw InputError(phrase("Data",
                                 "data.path: %1 has no samples: pictures with their classes in "
@@ -228,6 +251,7 @@ std::vector<Message> notesOn(const TaskConfig& task, const ShardIndex& index,
         notes.push_back({phrase("Data", "%1 readers each read every shard, so an epoch has %2 "
                                         "samples: each of the %3 samples %1 times."),
                          task.shardReaders, once * task.shardReaders, once});
+    notes.insert(notes.end(), index.notes.begin(), index.notes.end());
     if (task.predictFile.empty())
         if (auto note = undecodedIn(index, task)) notes.push_back(*std::move(note));
     return notes;
@@ -256,6 +280,9 @@ private:
         return squareIn(*m_index, stored, side);
     }
     int32_t labelOf(size_t stored) const override { return m_index->samples[stored].label; }
+    const std::string& fileOf(size_t stored) const override {
+        return m_index->shards[m_index->samples[stored].shard];
+    }
 
     const IndexPtr m_index;
     std::vector<Message> m_notes;
@@ -354,7 +381,7 @@ const DataSetInfo kShardData{
             task.path = path;
             const bool folder = fs::is_directory(path, ignored);
             checkIsNoPattern(path);
-            return folder ? !pathsIn(path, Entries::Files, isShard).empty() : isShard(path);
+            return folder ? !pathsIn(path, Entries::NotFolders, isShard).empty() : isShard(path);
         },
     .facts = shardFacts,
     .make = [](const TaskConfig& task, uint64_t seed) -> std::unique_ptr<Dataset> {

@@ -24,6 +24,7 @@ std::vector<Unread> StoredData::read(Pass pass, std::span<const int64_t> samples
         try {
             readStored(stored, epoch, {out, row});
         } catch (const InputError& error) {
+            checkIsThere(stored);
             if (m_damaged == Damaged::Refuse)
                 throw InputError(phrase("Data", "%1; to go on without such samples, set "
                                                 "data.damaged to skip"),

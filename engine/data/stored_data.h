@@ -42,6 +42,10 @@ protected:
     /// Throws InputError when the sample cannot be read.
     virtual void readStored(int32_t stored, int64_t epoch, const SamplePlace&) const = 0;
 
+    /// Throws InputError when a sample cannot be read because the data set as a whole is gone,
+    /// which no setting skips.
+    virtual void checkIsThere(int32_t /*stored*/) const {}
+
     /// Makes the samples that are stored from `first` on the only ones to validate on; m_numbers
     /// has them all.
     void judgeFrom(int64_t first);

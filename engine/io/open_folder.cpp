@@ -62,9 +62,11 @@ bool isWanted(DIR* folder, const dirent& entry, Entries wanted) {
     if (wanted == Entries::All) return true;
     const bool known = entry.d_type != DT_UNKNOWN && entry.d_type != DT_LNK;
     struct stat status {};
-    if (!known && ::fstatat(::dirfd(folder), entry.d_name, &status, 0) != 0) return false;
+    if (!known && ::fstatat(::dirfd(folder), entry.d_name, &status, 0) != 0)
+        return wanted == Entries::NotFolders;
     const unsigned type = known ? entry.d_type : IFTODT(status.st_mode);
-    return type == (wanted == Entries::Files ? DT_REG : DT_DIR);
+    if (wanted == Entries::Files) return type == DT_REG;
+    return (type == DT_DIR) == (wanted == Entries::Folders);
 }
 
 } // namespace

@@ -50,7 +50,9 @@ Descriptor openFolder(const std::string& path);
 /// be waited for (a pipe, some network folders) counts as done.
 int syncToDisk(int file);
 
-enum class Entries { All, Files, Folders }; ///< a link counts as what it leads to
+/// A link counts as what it leads to. What is neither a file nor a folder (a pipe, a link that
+/// leads nowhere) is among NotFolders, so that reading it can say what it is.
+enum class Entries { All, Files, Folders, NotFolders };
 /// Returns the names of the first `most` entries in a folder except "." and "..", in the disk's
 /// order. Empty when the folder cannot be listed; then `error` is the system's number, otherwise 0.
 /// Can be cancelled. Not done with the standard library's iterator, which would end the program

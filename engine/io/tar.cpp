@@ -84,7 +84,8 @@ struct TarReader::Header {
     }
 };
 
-TarReader::TarReader(std::string path) : m_path(std::move(path)), m_file(m_path) {
+TarReader::TarReader(std::string path, CutTar whenCut)
+    : m_path(std::move(path)), m_file(m_path), m_whenCut(whenCut) {
     std::array<char, 2> start{};
     const size_t count = m_file.read(start);
     if (count == start.size() && start[0] == '\x1f' && start[1] == '\x8b')
@@ -93,8 +94,15 @@ TarReader::TarReader(std::string path) : m_path(std::move(path)), m_file(m_path)
                          pathText(m_path));
 }
 
-void TarReader::fail(const Message& what) const {
-    throw InputError(phrase("Files", "%1, byte %2: %3"), pathText(m_path), m_header, what);
+Message TarReader::sentence(const Message& what) const {
+    return {phrase("Files", "%1, byte %2: %3"), pathText(m_path), m_header, what};
+}
+
+void TarReader::fail(const Message& what) const { throw InputError(sentence(what)); }
+
+void TarReader::endEarly(const Message& what) {
+    if (m_whenCut == CutTar::Refuse) fail(what);
+    m_cut = sentence(what);
 }
 
 /// Returns false when the file ends before the block does.
@@ -108,11 +116,13 @@ bool TarReader::readBlock(std::span<char> block) {
     return true;
 }
 
-void TarReader::checkInside(std::string_view name, int64_t bytes) const {
+/// Whether the archive has all of a file.
+bool TarReader::isInside(std::string_view name, int64_t bytes) {
     const int64_t left = m_file.size() - m_header - kBlock;
-    if (bytes > left)
-        fail({phrase("Files", "%1 has %2 bytes, and the archive ends after %3 of them"),
+    if (bytes <= left) return true;
+    endEarly({phrase("Files", "%1 has %2 bytes, and the archive ends after %3 of them"),
               pathText(name), bytes, std::max<int64_t>(left, 0)});
+    return false;
 }
 
 /// Takes name and size from records such as "27 path=some/long/name\n", each with its own length in
@@ -148,8 +158,10 @@ bool TarReader::next(TarEntry& entry) {
         m_header = m_at;
         Header header;
         m_file.skipTo(m_header);
-        if (!readBlock(header.block))
-            fail(phrase("Files", "the archive ends early: its end marker is missing"));
+        if (!readBlock(header.block)) {
+            endEarly(phrase("Files", "the archive ends early: its end marker is missing"));
+            return false;
+        }
         if (header.isZero()) return false;
         if (!header.sumFits()) fail(phrase("Files", "not a file header: its checksum is wrong"));
         const auto bytes = header.bytes();
@@ -162,7 +174,7 @@ bool TarReader::next(TarEntry& entry) {
         const char type = header.type();
         const bool extra = type == 'x' || type == 'g' || type == 'L' || type == 'K';
         const int64_t size = !extra && longBytes >= 0 ? longBytes : *bytes;
-        checkInside(name, size);
+        if (!isInside(name, size)) return false;
         m_at = m_header + kBlock + inBlocks(size);
         if (type == 'x') takePax(header, longName, longBytes);
         if (type == 'L') longName = untilZero(content({"", m_header + kBlock, size}, kMostExtra));

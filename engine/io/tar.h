@@ -17,30 +17,41 @@ struct TarEntry {
     int64_t offset = 0, bytes = 0;
 };
 
+/// What to do with an archive that ends before its end mark, as a copy that was broken off does:
+/// refuse it, or take the whole files before that.
+enum class CutTar : uint8_t { Refuse, TakeWholeFiles };
+
 /// Reads plain archives as POSIX (ustar, pax) and GNU tar write them, from their first file to the
 /// last.
 class TarReader {
 public:
     /// Throws InputError "PATH: cannot read: REASON", also for a compressed archive.
-    explicit TarReader(std::string path);
+    explicit TarReader(std::string path, CutTar = CutTar::Refuse);
 
     /// Finds the next file, without reading its content; returns false at the mark that ends the
     /// archive. Can be cancelled. Throws InputError "PATH, byte N: WHAT" for a damaged header, for
     /// what is refused, and for an archive that ends before its end mark or in the middle of a
-    /// file.
+    /// file; with CutTar::TakeWholeFiles, it returns false there.
     bool next(TarEntry&);
+    /// Says how the archive was found to end early, as a refusal would; empty when it was not.
+    const Message& cut() const { return m_cut; }
+    int64_t bytes() const { return m_file.size(); } ///< of the whole archive
     /// Returns the content of a file. Throws InputError when it has more than `most` bytes.
     std::string content(const TarEntry&, size_t most);
 
 private:
     struct Header;
+    Message sentence(const Message& what) const;
     [[noreturn]] void fail(const Message& what) const;
+    void endEarly(const Message& what);
     bool readBlock(std::span<char> block);
-    void checkInside(std::string_view name, int64_t bytes) const;
+    bool isInside(std::string_view name, int64_t bytes);
     void takePax(const Header&, std::string& name, int64_t& bytes);
 
     std::string m_path;
     InputFile m_file;
+    CutTar m_whenCut;
+    Message m_cut;
     int64_t m_header = 0; ///< where the current header begins
     int64_t m_at = 0;     ///< where the next header begins
 };

@@ -42,6 +42,7 @@ inline constexpr Phrase kLostClass =
     phrase("Events", "Step %1: %2. So the network cannot learn this class.");
 /// The sentence about samples of a test that cannot be read, an event of the same kind.
 inline constexpr Phrase kNoTest = phrase("Events", "Step %1: %2. So there is no test.");
+inline constexpr Phrase kNoValidation = phrase("Events", "Step %1: %2. So there is no validation.");
 /// Whether a sentence has one of the two formats about forks.
 bool tellsFork(const Message& text);
 /// A learning rate that follows the validation: the step, how many validations have not improved,

@@ -20,31 +20,36 @@ void MagnitudeCounts::add(DType type, std::span<const std::byte> bytes) {
     constexpr size_t kBlock = 1024;
     constexpr int kExponentBias = 127, kExponents = 256;
     std::array<float, kBlock> values{};
-    std::array<int64_t, kExponents>
-        counts{}; // by float32's exponent; 0 stands for zero and for less than 2^-126
+    // by float32's exponent, where 0 stands for less than 2^-126; the second half is below zero
+    std::array<int64_t, 2 * kExponents> counts{};
     const size_t n = bytes.size() / bytesOf(type);
     for (size_t at = 0; at < n; at += kBlock) {
         const size_t count = std::min(kBlock, n - at);
         loadAsFloat(type, bytes.data() + at * bytesOf(type), values.data(), count);
         for (size_t i = 0; i < count; ++i) {
-            const uint32_t bits = std::bit_cast<uint32_t>(values[i]) & 0x7fffffffu;
-            ++counts[bits >> 23];
-            zeros += bits == 0;
-            counts[0] -= bits == 0;
+            const uint32_t bits = std::bit_cast<uint32_t>(values[i]);
+            const bool zero = (bits & 0x7fffffffu) == 0;
+            counts[bits >> 23] += !zero;
+            zeros += zero;
         }
     }
-    notFinite += counts[kExponents - 1];
+    notFinite += counts[kExponents - 1] + counts[2 * kExponents - 1];
     for (int field = 0; field < kExponents - 1; ++field) {
         const int exponent = field - kExponentBias;
-        const int bucket = std::clamp(exponent - kLowest, 0, kBuckets - 1);
-        buckets[static_cast<size_t>(bucket)] += counts[static_cast<size_t>(field)];
-        if (exponent < smallestNormal(type)) subnormals += counts[static_cast<size_t>(field)];
+        const auto bucket = static_cast<size_t>(std::clamp(exponent - kLowest, 0, kBuckets - 1));
+        const int64_t below = counts[static_cast<size_t>(field + kExponents)];
+        const int64_t both = counts[static_cast<size_t>(field)] + below;
+        buckets[bucket] += both;
+        negative[bucket] += below;
+        if (exponent < smallestNormal(type)) subnormals += both;
     }
 }
 
 void MagnitudeCounts::add(const MagnitudeCounts& other) {
-    for (size_t i = 0; i < buckets.size(); ++i)
+    for (size_t i = 0; i < buckets.size(); ++i) {
         buckets[i] += other.buckets[i];
+        negative[i] += other.negative[i];
+    }
     zeros += other.zeros;
     notFinite += other.notFinite;
     subnormals += other.subnormals;

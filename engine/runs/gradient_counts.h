@@ -23,6 +23,7 @@ struct MagnitudeCounts {
     /// Bucket i counts 2^(kLowest + i) <= |x| < 2^(kLowest + i + 1); the last one counts all larger
     /// values, too.
     std::array<int64_t, kBuckets> buckets{};
+    std::array<int64_t, kBuckets> negative{}; ///< how many in each bucket are below zero
     int64_t zeros = 0;
     int64_t notFinite = 0;  ///< inf and nan
     int64_t subnormals = 0; ///< values in the buckets below their type's smallest normal

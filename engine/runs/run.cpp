@@ -408,6 +408,7 @@ void Run::add(Event event) {
     m_events.append(std::move(event));
     m_now.m_events = m_events.view();
     const Event& added = m_now.m_events.back();
+    m_now.m_lost.add(added);
     if (added.lane >= 0) m_now.m_totals[static_cast<size_t>(added.lane)].add(added);
 }
 

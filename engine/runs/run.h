@@ -9,6 +9,7 @@
 #include "engine/runs/gradient_history.h"
 #include "engine/runs/lane_pictures.h"
 #include "engine/runs/lane_totals.h"
+#include "engine/runs/lost_samples.h"
 #include "engine/runs/missing_part.h"
 #include "engine/runs/run_checkpoint.h"
 #include "engine/runs/step_row.h"
@@ -136,6 +137,8 @@ public:
     double medianDeviceSeconds(int lane) const;
 
     const GrowingList<Event>::View& events() const { return m_events; }
+    /// What the events tell of samples that could not be read.
+    const LostSamples& lostSamples() const { return m_lost; }
     const GradientHistory& gradients(int lane) const {
         return *m_gradients[static_cast<size_t>(lane)];
     }
@@ -172,6 +175,7 @@ private:
     std::vector<Column> m_columns; ///< lane by lane; each lane has as many as there are metrics
     std::vector<LaneTotals> m_totals;
     GrowingList<Event>::View m_events;
+    LostSamples m_lost;
     std::vector<std::shared_ptr<const GradientHistory>> m_gradients;
     std::shared_ptr<const std::vector<GradientRange>> m_lastGradients, m_newestGradients;
     std::shared_ptr<const Picture> m_target;

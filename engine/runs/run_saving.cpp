@@ -190,7 +190,8 @@ private:
                 medians.push_back(m_run.medianDeviceSeconds(lane));
             }
             text = summaryText(m_run.info(), m_run.lanes(), totals, medians,
-                               pictureErrors(m_run.info(), m_run.pictures(), m_run.target()));
+                               pictureErrors(m_run.info(), m_run.pictures(), m_run.target()),
+                               m_run.lostSamples());
         }
         add(run_file::kSummary, text);
     }

@@ -242,7 +242,7 @@ std::vector<PictureError> pictureErrors(const RunInfo& info, const LanePictures&
 std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
                         std::span<const LaneTotals> totals,
                         std::span<const double> medianDeviceSeconds,
-                        std::span<const PictureError> errors) {
+                        std::span<const PictureError> errors, const LostSamples& lost) {
     int64_t steps = totals.empty() ? 0 : std::numeric_limits<int64_t>::max();
     for (const LaneTotals& each : totals)
         steps = std::min(steps, each.last().step);
@@ -260,6 +260,10 @@ std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
     summary["wall_seconds"] = jsonNumber(seconds);
     summary["steps_per_second"] =
         jsonNumber(seconds > 0 ? static_cast<double>(steps) / seconds : 0.0);
+    if (lost.all() > 0) {
+        summary["lost_samples"] = lost.all();
+        summary["lost_validation_samples"] = lost.judged;
+    }
     JsonText& on = summary["device"];
     on["name"] = device.name;
     on["kind"] = device.kind;

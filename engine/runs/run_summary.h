@@ -22,7 +22,7 @@ std::vector<PictureError> pictureErrors(const RunInfo&, const LanePictures&, con
 /// step on its device and, if known, how far its last picture is from the target.
 std::string summaryText(const RunInfo&, std::span<const LaneInfo>, std::span<const LaneTotals>,
                         std::span<const double> medianDeviceSeconds,
-                        std::span<const PictureError> = {});
+                        std::span<const PictureError> = {}, const LostSamples& = {});
 
 /// The largest file that is read; that of six lanes takes 10,000.
 inline constexpr size_t kMostSummaryBytes = size_t{1} << 20;

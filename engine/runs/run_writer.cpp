@@ -164,6 +164,7 @@ void RunWriter::take(const RunBatch& batch) {
     std::vector<const Event*> events;
     for (const Event& event : batch.events) {
         events.push_back(&event);
+        m_lost.add(event);
         if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);
     }
     appendEvents(m_events, std::move(events), m_names);
@@ -298,8 +299,8 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
     std::vector<double> medians;
     for (const RecentTimes& times : m_times)
         medians.push_back(times.median());
-    write(run_file::kSummary,
-          summaryText(info, m_lanes, m_totals, medians, pictureErrors(info, pictures, m_target)));
+    write(run_file::kSummary, summaryText(info, m_lanes, m_totals, medians,
+                                          pictureErrors(info, pictures, m_target), m_lost));
     m_folder.sync();
     checkWhole();
     m_folder.write(run_file::kManifest, manifestText({m_id, true, m_sizes, m_after}));

@@ -94,6 +94,7 @@ private:
     std::vector<std::string> m_names;
     std::vector<LaneTotals> m_totals;
     std::vector<RecentTimes> m_times;
+    LostSamples m_lost;
     std::string m_id = {};
     int64_t m_after = 0;                    ///< rows begin after this step
     std::string m_settings;                 ///< experiment.json

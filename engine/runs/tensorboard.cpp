@@ -1,5 +1,5 @@
-// Writes events as protobuf messages (tensorboard/compat/proto/event.proto and summary.proto) in
-// the framing of records.h.
+// Writes events as protobuf messages (tensorboard/compat/proto/event.proto) in the framing of
+// records.h.
 #include "engine/runs/tensorboard.h"
 
 #include "engine/core/cancel.h"
@@ -9,12 +9,12 @@
 #include "engine/io/output_folder.h"
 #include "engine/io/protobuf.h"
 #include "engine/io/records.h"
+#include "engine/runs/board_values.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <map>
 
 #include <unistd.h>
 
@@ -74,76 +74,6 @@ ProtoMessage event(double time, int64_t step) {
     made.real(1, time);
     made.whole(2, step);
     return made;
-}
-
-ProtoMessage scalar(std::string_view tag, float value) {
-    return ProtoMessage().text(1, tag).real(2, value);
-}
-
-ProtoMessage image(const Picture& picture) {
-    const bool showsNan = std::any_of(picture.values.begin(), picture.values.end(),
-                                      [](float value) { return value != value; });
-    const int channels = showsNan ? 3 : picture.channels; // as pngBytes() draws it
-    const ProtoMessage encoded = ProtoMessage()
-                                     .whole(1, picture.height)
-                                     .whole(2, picture.width)
-                                     .whole(3, channels)
-                                     .text(4, pngBytes(picture));
-    return ProtoMessage().text(1, "picture").message(4, encoded);
-}
-
-/// Returns the histogram from the smallest to the largest bucket that holds anything, or nothing
-/// when none does.
-std::optional<ProtoMessage> histogram(const std::string& tag, const GradientShares& shares) {
-    const auto holds = [](float share) { return share > 0; };
-    const auto& buckets = shares.buckets;
-    const auto first = std::find_if(buckets.begin(), buckets.end(), holds);
-    if (first == buckets.end()) return std::nullopt;
-    const auto last = std::find_if(buckets.rbegin(), buckets.rend(), holds).base();
-    const auto exponent = [&](auto at) {
-        return double{MagnitudeCounts::kLowest} + static_cast<double>(at - buckets.begin());
-    };
-    std::vector<double> limits, counts;
-    double all = 0, sum = 0, squares = 0;
-    for (auto at = first; at != last; ++at) {
-        const double share{*at}, middle = exponent(at) + 0.5;
-        limits.push_back(exponent(at) + 1);
-        counts.push_back(share);
-        all += share;
-        sum += share * middle;
-        squares += share * middle * middle;
-    }
-    ProtoMessage histo;
-    histo.real(1, exponent(first)).real(2, exponent(last)).real(3, all).real(4, sum);
-    histo.real(5, squares).packed(6, limits).packed(7, counts);
-    return ProtoMessage().text(1, tag).message(5, histo);
-}
-
-/// Adds shares to a summary; `group` goes before their tags.
-void addShares(ProtoMessage& summary, const std::string& group, const GradientShares& shares) {
-    if (const auto histo = histogram(group + "/log2_magnitude", shares)) summary.message(1, *histo);
-    summary.message(1, scalar(group + "/zero", shares.zeros));
-    summary.message(1, scalar(group + "/not_finite", shares.notFinite));
-}
-
-ProtoMessage summaryOf(const GradientShares& shares) {
-    ProtoMessage summary;
-    addShares(summary, "gradients", shares);
-    return summary;
-}
-
-ProtoMessage summaryOf(const GradientRange& range) {
-    ProtoMessage summary = summaryOf(GradientShares::of(range));
-    for (const LayerGradients& layer : range.layers) {
-        const std::string group = "gradients/" + layer.layer;
-        GradientRange own;
-        own.outputs = layer.outputs;
-        own.weights = layer.weights;
-        addShares(summary, group, GradientShares::of(own));
-        if (layer.error)
-            summary.message(1, scalar(group + "/error", static_cast<float>(*layer.error)));
-    }
-    return summary;
 }
 
 } // namespace
@@ -270,24 +200,24 @@ void TensorBoardWriter::append(const RunBatch& batch) {
         if (!tag.empty())
             lane(each.lane).add(
                 m_time, each.step,
-                ProtoMessage().message(1, scalar(tag, static_cast<float>(each.value))));
+                ProtoMessage().message(1, boardScalar(tag, static_cast<float>(each.value))));
     }
     if (batch.pictures)
         for (size_t i = 0; i < batch.pictures->outputs.size(); ++i)
             if (const Picture& picture = batch.pictures->outputs[i]; picture.width > 0)
                 m_lanes[i]->add(m_time, batch.pictures->step,
-                                ProtoMessage().message(1, image(picture)));
+                                ProtoMessage().message(1, boardPicture(picture)));
     if (Clock::now() - m_flushed >= kFlushAfter) flush();
 }
 
 void TensorBoardWriter::addGradients(const RunBatch& batch) {
     for (const auto& ranges : batch.gradients)
         for (size_t i = 0; i < ranges.size(); ++i)
-            m_lanes[i]->add(m_time, ranges[i].step, summaryOf(ranges[i]));
+            m_lanes[i]->add(m_time, ranges[i].step, boardGradients(ranges[i]));
     for (size_t i = 0; i < batch.savedGradients.size(); ++i)
         for (const GradientColumn& each : batch.savedGradients[i])
             if (each.counted == each.from && !each.merged) // the other columns follow from these
-                m_lanes[i]->add(m_time, each.counted, summaryOf(each.shares));
+                m_lanes[i]->add(m_time, each.counted, boardGradients(each.shares));
 }
 
 void TensorBoardWriter::add(const StepRow& row) {
@@ -296,7 +226,7 @@ void TensorBoardWriter::add(const StepRow& row) {
     ProtoMessage summary;
     for (MetricId id = 0; id < metric::kKnown; ++id)
         if (row.measured(id) && !tensorBoardTag(id).empty())
-            summary.message(1, scalar(tensorBoardTag(id), shownValue(id, row[id])));
+            summary.message(1, boardScalar(tensorBoardTag(id), shownValue(id, row[id])));
     lane(row.lane).add(m_time, row.step, summary);
 }
 
@@ -377,6 +307,17 @@ void TensorBoardFollower::write(const RunSnapshot& run) {
         news.pictures = pictures;
     }
     m_writer.append(news);
+}
+
+std::vector<std::string> otherBoardLanes(const std::string& folder,
+                                         std::span<const LaneInfo> lanes) {
+    std::vector<std::string> others = namesIn(folder, Entries::Folders);
+    std::erase_if(others, [&](const std::string& name) {
+        return std::ranges::find(lanes, name, &LaneInfo::name) != lanes.end() ||
+               eventFilesIn((std::filesystem::path(folder) / name).string()).empty();
+    });
+    std::ranges::sort(others);
+    return others;
 }
 
 void saveTensorBoard(const RunSnapshot& run, const std::string& folder) {

@@ -1,10 +1,10 @@
 // Writes a run as TensorBoard's event files: FOLDER/LANE/events.out.tfevents.*.halfscope, so that
 // TensorBoard shows lanes as runs, one over the other. Every step has a scalar for each metric, see
 // tensorBoardTag(). When gradients are counted there are the histogram "gradients/log2_magnitude"
-// of log2 |x| of the scaled gradients, in shares of them all, and the shares "gradients/zero" and
-// "gradients/not_finite"; the same of each layer as "gradients/Linear 0/zero", with its error as
-// "gradients/Linear 0/error" where that was measured. The pictures that networks paint have the tag
-// "picture".
+// of log2 |x| of the scaled gradients, and the shares "gradients/zero" and "gradients/not_finite";
+// the same of each layer as "gradients/Linear 0/zero", with the histogram "gradients/Linear
+// 0/weights" of its parameters' gradients with their signs, and its error as "gradients/Linear
+// 0/error" where that was measured. The pictures that networks paint have the tag "picture".
 #pragma once
 
 #include "engine/runs/run.h"
@@ -92,6 +92,10 @@ private:
 
 /// Returns the time now, in seconds since 1970, minus the time that a run has trained.
 double startOf(const RunSnapshot&);
+
+/// Returns the folders in `folder` that have event files of other lanes, sorted: those of earlier
+/// runs, which TensorBoard shows beside these.
+std::vector<std::string> otherBoardLanes(const std::string& folder, std::span<const LaneInfo>);
 
 /// Writes a run that is complete, all at once; files of an earlier run are replaced. Throws
 /// RunError.

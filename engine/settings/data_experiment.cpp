@@ -13,6 +13,7 @@
 #include "engine/data/held_back.h"
 #include "engine/data/known_facts.h"
 #include "engine/data/own_files.h"
+#include "engine/data/picture_samples.h"
 #include "engine/data/pictures.h"
 #include "engine/data/targets.h"
 #include "engine/data/text_table.h"
@@ -346,6 +347,18 @@ constexpr std::array kOtherFiles{
     OtherFile{".pkl", kOtherTable},     OtherFile{".dat", kUnnamedTable},
     OtherFile{".arff", kUnnamedTable}};
 
+bool isPacked(const std::filesystem::path& file) {
+    const std::string ending = endingOf(file);
+    return std::ranges::any_of(kOtherFiles, [&ending](const OtherFile& other) {
+        return other.ending == ending && other.help == kPacked;
+    });
+}
+
+/// Keeps the name that comes first in the alphabet: a folder's files are in no order.
+void keepFirst(const std::string& name, std::string& first) {
+    if (first.empty() || name < first) first = name;
+}
+
 /// Whether arrays have the names of a state dict, such as "0.weight".
 bool looksLikeWeights(const SafetensorsInfo& file) {
     return std::ranges::any_of(file.arrays, [](const ArrayInfo& array) {
@@ -516,12 +529,16 @@ InputError nothingInFolder(const std::string& path) {
                std::find(kOpened.begin(), kOpened.end(), endingOf(file)) != kOpened.end();
     };
     std::set<std::string> names;
+    std::string packed, picture; // the first of the files that only another program opens
     std::error_code error;
     auto each = std::filesystem::directory_iterator(path, error);
     for (int n = 0; !error && n < kMostEntries && each != end(each); each.increment(error), ++n) {
         std::error_code ignored;
-        if (opens(each->path()) && each->is_regular_file(ignored))
-            names.insert(each->path().filename().string());
+        const std::filesystem::path& file = each->path();
+        if (!each->is_regular_file(ignored)) continue;
+        if (opens(file)) names.insert(file.filename().string());
+        if (isPacked(file)) keepFirst(file.string(), packed);
+        if (isOtherPictureName(file.string())) keepFirst(file.string(), picture);
         if (names.size() > kMostNamed) names.erase(std::prev(names.end()));
     }
     if (error)
@@ -532,6 +549,8 @@ InputError nothingInFolder(const std::string& path) {
                "%1: the folder holds no saved run (experiment.json), no files of MNIST "
                "or CIFAR, no pair of arrays (x.npy and y.npy), no shards (.tar) and no folders of "
                "pictures");
+    if (names.empty() && !packed.empty()) return InputError(kPacked, pathText(packed));
+    if (names.empty() && !picture.empty()) return InputError(otherFormats(path, picture));
     if (names.empty()) return InputError(kLacks, pathText(path));
     std::string listed;
     for (const std::string& name : names)

@@ -13,7 +13,10 @@ std::vector<LaneConfig> parseLanes(std::string_view list, std::span<const LaneCo
     std::vector<LaneConfig> lanes;
     std::map<Precision, size_t> taken; // how far into `before` each precision has got
     const std::vector<std::string_view> names = partsOf(list, ',');
-    if (names.size() > 1 && std::ranges::any_of(names, &std::string_view::empty))
+    const auto isBlank = [](std::string_view name) {
+        return name.find_first_not_of(" \t") == std::string_view::npos;
+    };
+    if (names.size() > 1 && std::ranges::any_of(names, isBlank))
         throw InputError(phrase("Settings", "%1 has a comma without a precision on each side; "
                                             "write precisions with one comma between two, such as "
                                             "fp32,amp-fp16"),

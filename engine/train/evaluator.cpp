@@ -247,7 +247,7 @@ void Evaluator::refuseAll() const {
             ? m_skipped.front()
             : Message{phrase("Data", "%1 (and no other sample can be read)"), m_skipped.front()};
     if (!m_config.task.predictFile.empty()) throw InputError(why);
-    throw RunError(why);
+    throw NoSampleLeft(why);
 }
 
 std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop,

@@ -2,6 +2,7 @@
 // precision, with running statistics and without dropout.
 #pragma once
 
+#include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/data/judged_samples.h"
 #include "engine/exec/executor.h"
@@ -22,6 +23,12 @@ namespace halfscope {
 
 struct Predictions;
 
+/// All samples to judge by were skipped, because none can be read.
+class NoSampleLeft : public RunError {
+public:
+    using RunError::RunError;
+};
+
 class Evaluator {
 public:
     /// Compiles for whole batches and for the last ones of validation and test. The settings, the
@@ -31,7 +38,7 @@ public:
 
     /// Judges the network on all validation samples. `weights` uploads all states that the graph
     /// has. Samples that cannot be read are left out of all counts. Returns nothing when it was
-    /// stopped; throws RunError when no sample can be read.
+    /// stopped; throws NoSampleLeft when no sample can be read.
     using Weights = std::function<void(Executor&, const Graph&)>;
     /// `predictions` receives what the network predicts; it may be null. `test`, which may be null,
     /// is Dataset::test(); then its samples are judged.

@@ -104,7 +104,7 @@ void Experiment::resume(const ExperimentState& state) {
     m_dataChange = changeSince(state.data, m_dataPrint, m_config.task);
     m_tellsChange = !m_dataChange.empty();
     m_dataPrint = state.data;
-    m_toldDamaged = state.damaged;
+    m_damage.goOn(state.damaged);
     m_step = m_resumed = state.step;
     m_wallSeconds = state.wallSeconds;
     if (isValidatedAfter(m_step)) // rows have it already
@@ -134,8 +134,8 @@ ExperimentState Experiment::state() {
                               "finished"),
                        m_step + 1);
     applyEdits(); // those that came in the middle of the last step
-    ExperimentState state{recorded(), m_step, m_wallSeconds, m_epochs,     device().name,
-                          {},         {},     m_dataPrint,   m_toldDamaged};
+    ExperimentState state{recorded(), m_step, m_wallSeconds, m_epochs,       device().name,
+                          {},         {},     m_dataPrint,   m_damage.told()};
     for (const auto& lane : m_lanes) {
         const SinceBest sinceBest = m_patience.of(state.lanes.size());
         state.lanes.push_back(lane->state());
@@ -217,33 +217,12 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     return true;
 }
 
-/// Reports the damaged samples of the step that all lanes have done and of their validation, each
-/// sample once.
+/// Reports the damaged samples of the step that all lanes have done and of their validation.
 void Experiment::tellDamaged(std::vector<Event>& events) {
     const int64_t step = m_step + 1;
-    const auto tell = [&](std::span<const Message> reasons, Phrase sentence) {
-        for (const Message& why : reasons) {
-            if (!m_toldDamaged.insert(damagedKey(why)).second) continue;
-            Event event;
-            event.kind = EventKind::Damaged;
-            event.step = step;
-            event.lane = -1;
-            event.text = {sentence, step, why};
-            events.push_back(std::move(event));
-        }
-    };
-    if (isValidatedAfter(step) && !m_judge.testProblem().empty())
-        tell({&m_judge.testProblem(), 1}, kNoTest);
-    if (m_config.task.damaged == Damaged::Refuse) return;
-    const std::shared_ptr<const Batch> batch = m_task->load(step);
-    if (!batch->skipped.empty() && !m_knowsLost) {
-        tell(m_task->dataset().lostClasses(m_stop), kLostClass);
-        m_knowsLost = !m_stop;
-    }
-    tell(batch->skipped, phrase("Events", "Step %1: %2. Another sample took its place."));
-    if (!isValidatedAfter(step)) return;
-    tell(m_judge.leftOut(), phrase("Events", "Step %1: %2. Validation leaves it out."));
-    tell(m_judge.leftOutOfTest(), phrase("Events", "Step %1: %2. The test leaves it out."));
+    if (m_config.task.damaged == Damaged::Skip)
+        m_damage.addStep(step, m_task->load(step)->skipped, m_task->dataset(), m_stop, events);
+    if (isValidatedAfter(step)) m_damage.addJudged(step, m_judge, events);
 }
 
 bool Experiment::tests() const { return m_task->test() != nullptr; }

@@ -7,6 +7,7 @@
 #include "engine/data/task_view.h"
 #include "engine/runs/lane_pictures.h"
 #include "engine/settings/fields.h"
+#include "engine/train/damage_report.h"
 #include "engine/train/experiment_state.h"
 #include "engine/train/lane_judge.h"
 #include "engine/train/patience.h"
@@ -14,7 +15,6 @@
 
 #include <atomic>
 #include <memory>
-#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -66,8 +66,7 @@ public:
     const DeviceInfo& device() const { return m_lanes.front()->device(); }
     /// The reason why CUDA is not used although the configuration left it open; empty otherwise.
     const Message& cudaReason() const { return m_cudaReason; }
-    /// Which weights the lanes have not begun with from the file of model.weights, see
-    /// FirstWeights; empty when there are none.
+    /// What FirstWeights notes of the file of model.weights that the lanes have begun with.
     const Message& weightsNote() const { return m_weightsNote; }
 
     /// How the samples become steps. An epoch is one pass over the train split.
@@ -213,12 +212,11 @@ private:
     std::vector<std::string> m_names;
     Message m_cudaReason, m_weightsNote;
     std::atomic<bool> m_stop{false};
-    std::vector<StepRecord> m_pending;   ///< rows of the lanes that finished an interrupted step
-    std::vector<Edit> m_edits;           ///< waiting for the next step boundary
-    std::set<std::string> m_toldDamaged; ///< see ExperimentState::damaged
-    bool m_knowsLost = false;            ///< whether it was looked for classes without samples
-    bool m_midway = false;               ///< true when a lane has begun a step that not all have
-                                         ///< finished
+    std::vector<StepRecord> m_pending; ///< rows of the lanes that finished an interrupted step
+    std::vector<Edit> m_edits;         ///< waiting for the next step boundary
+    DamageReport m_damage;
+    bool m_midway = false; ///< true when a lane has begun a step that not all have
+                           ///< finished
     int64_t m_step = 0;
     int64_t m_resumed = 0; ///< the step of the checkpoint that this goes on from
     double m_wallSeconds = 0;

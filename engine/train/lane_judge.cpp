@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/held_fault.h"
+#include "engine/train/evaluator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +22,13 @@ bool LaneJudge::validate(Lanes lanes, int64_t step, std::span<StepRecord> rows,
         }
     } catch (const InputError& error) {
         m_problem = error.message();
+        for (StepRecord& row : rows)
+            row.validation.reset();
+        return true;
+    } catch (const NoSampleLeft& error) {
+        clear();
+        m_noValidation = error.message();
+        m_leftOut = lanes.front()->skippedSamples();
         for (StepRecord& row : rows)
             row.validation.reset();
         return true;
@@ -47,6 +55,8 @@ bool LaneJudge::test(Lanes lanes, std::span<StepRecord> rows, const std::atomic<
             throw;
         } catch (const ReportedError& error) {
             m_testProblem = error.message();
+            if (dynamic_cast<const NoSampleLeft*>(&error))
+                m_leftOutOfTest = lanes[i]->skippedSamples();
             for (StepRecord& row : rows)
                 row.test.reset();
             return true;
@@ -93,9 +103,15 @@ void LaneJudge::keep(Lanes lanes, int64_t step) {
     m_judged.clear();
     for (const auto& lane : lanes)
         m_judged.push_back(lane->judged());
+    clear();
     m_leftOut = lanes.front()->skippedSamples();
+}
+
+/// Forgets what the last validation, and the test after it, left out.
+void LaneJudge::clear() {
+    m_leftOut.clear();
     m_leftOutOfTest.clear();
-    m_testProblem = {};
+    m_noValidation = m_testProblem = {};
 }
 
 void LaneJudge::show(const TaskView& view, LanePictures& shown) const {

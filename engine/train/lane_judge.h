@@ -20,7 +20,8 @@ public:
 
     /// Fills StepRecord::validation of all rows, which are those of `step`. Returns false when a
     /// stop request came in between; the next call goes on with the lanes that are left. Rows have
-    /// none where the samples cannot be read, see problem(): the step is done.
+    /// none where the samples cannot be read, see problem(): the step is done. Nor have they where
+    /// all samples were skipped, see noValidation(): the training goes on without.
     bool validate(Lanes, int64_t step, std::span<StepRecord> rows, const std::atomic<bool>& stop);
     /// Looks for data that explain a validation loss that is not finite, when the first one is
     /// among the rows, see knownHeldFault(). `data` is what the lanes are validated on.
@@ -49,6 +50,8 @@ public:
     /// The reasons why the last validation, and the test after it, left samples out.
     const std::vector<Message>& leftOut() const { return m_leftOut; }
     const std::vector<Message>& leftOutOfTest() const { return m_leftOutOfTest; }
+    /// Why the last validation could judge no sample, all of which are skipped; empty otherwise.
+    const Message& noValidation() const { return m_noValidation; }
     /// Why there was no test after the last validation; empty when there was one, or none was due.
     const Message& testProblem() const { return m_testProblem; }
     /// Shows the last validation in place of the batch, where there was one.
@@ -56,11 +59,12 @@ public:
 
 private:
     void keep(Lanes, int64_t step);
+    void clear();
 
     int64_t m_step = 0;
     std::vector<JudgedSamples> m_judged; ///< in that validation, by lane
     std::vector<Message> m_leftOut, m_leftOutOfTest;
-    Message m_problem, m_testProblem;
+    Message m_problem, m_noValidation, m_testProblem;
     bool m_explained = false; ///< see explain()
 };
 

@@ -45,9 +45,8 @@ std::map<std::string, Shape> shapesOf(const Graph& graph) {
     return shapes;
 }
 
-std::map<std::string, Shape> shapesOf(const RunConfig& config) {
-    const BatchShape batch = batchShape(factsOf(taskOf(config)).tensors, epochPlanOf(config).batch);
-    const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
+std::map<std::string, Shape> shapesOf(const RunConfig& config, int64_t inputs, int64_t outputs) {
+    const ModelSpec model = modelOf(config.model, inputs, outputs);
     std::map<std::string, Shape> shapes;
     const StepParts parts = partsOf(config);
     const auto put = [&shapes](const std::string& prefix, const ModelSpec& network) {
@@ -56,8 +55,19 @@ std::map<std::string, Shape> shapesOf(const RunConfig& config) {
     };
     for (const NetworkPart& part : parts.networks)
         put(part.prefix, model);
-    if (parts.critic) put(parts.critic->prefix, criticOf(config.model, batch.outputs));
+    if (parts.critic) put(parts.critic->prefix, criticOf(config.model, outputs));
     return shapes;
+}
+
+std::map<std::string, Shape> shapesOf(const RunConfig& config) {
+    const BatchShape batch = batchShape(factsOf(taskOf(config)).tensors, epochPlanOf(config).batch);
+    return shapesOf(config, batch.inputs, batch.outputs);
+}
+
+/// Returns how many weights the file has, if it is one of weights.
+size_t weightsIn(const SafetensorsInfo& file) {
+    const auto counts = [](const ArrayInfo& each) { return !each.name.ends_with(kTracked); };
+    return static_cast<size_t>(std::ranges::count_if(file.arrays, counts));
 }
 
 std::string tupleText(const Shape& shape) {
@@ -113,6 +123,26 @@ bool hasOtherNames(const StateDictFit& fit, const SafetensorsInfo& file,
     return here == there;
 }
 
+/// Returns pairsByShape() of the file and the network. An array of whole numbers is none of a
+/// network's weights.
+WeightPairs pairsOf(const SafetensorsInfo& file, const std::map<std::string, Shape>& wanted) {
+    NamedShapes here, there;
+    for (const auto& [name, shape] : wanted)
+        here[name] = tupleText(shape);
+    for (const ArrayInfo& array : file.arrays) {
+        if (isWhole(array.type) && !array.name.ends_with(kTracked)) return {};
+        there[array.name] = array.shapeText();
+    }
+    for (auto each = there.begin(); each != there.end();) {
+        const std::string& name = each->first;
+        const bool tracked = name.ends_with(kTracked) &&
+                             there.contains(name.substr(0, name.size() - kTracked.size()) +
+                                            std::string(kRunningMean));
+        each = tracked ? there.erase(each) : std::next(each);
+    }
+    return pairsByShape(here, there);
+}
+
 /// Returns what differs about names, in the words of load_state_dict().
 std::vector<Message> differentNames(const StateDictFit& fit, const std::string& wrapper) {
     std::vector<Message> found;
@@ -129,8 +159,8 @@ std::vector<Message> differentNames(const StateDictFit& fit, const std::string& 
 }
 
 /// Finds all problems at once, so that whoever has to change names sees every one of them.
-StateDictFit fitOf(const std::string& path, const SafetensorsInfo& file,
-                   const std::map<std::string, Shape>& wanted) {
+StateDictFit fitByName(const std::string& path, const SafetensorsInfo& file,
+                       const std::map<std::string, Shape>& wanted) {
     StateDictFit fit{.wanted = wanted.size()};
     for (const auto& each : wanted)
         if (!file.find(each.first)) fit.missing.push_back(each.first);
@@ -167,6 +197,19 @@ StateDictFit fitOf(const std::string& path, const SafetensorsInfo& file,
     return fit;
 }
 
+/// Does the same, and looks for pairs where the file does not fit by name. A part is taken by name,
+/// unless none fits.
+StateDictFit fitOf(const std::string& path, const SafetensorsInfo& file,
+                   const std::map<std::string, Shape>& wanted) {
+    StateDictFit fit = fitByName(path, file, wanted);
+    if (fit.problem.empty()) return fit;
+    fit.pairs = pairsOf(file, wanted);
+    if (fit.pairs.empty()) return fit;
+    fit.problem = {};
+    if (fit.taken == 0) fit.partialProblem = {};
+    return fit;
+}
+
 /// Throws when the file is not to be taken as a whole or, where parts are allowed, not even so.
 void checkFit(const StateDictFit& fit, bool partial) {
     const Message& problem = partial ? fit.partialProblem : fit.problem;
@@ -180,6 +223,14 @@ void checkFirstFit(const StateDictFit& fit, bool partial) {
                                          "that fit are taken"),
                          fit.problem, fit.taken, fit.wanted);
     checkFit(fit, partial);
+}
+
+/// Returns which names of a file stand for which of the network.
+Message noteOn(const std::string& path, const WeightPairs& pairs) {
+    return {phrase("Files", "the layers in %1 have other names than the network's and were matched "
+                            "by their shapes, those of the same shapes by the numbers in their "
+                            "names: %2"),
+            pathText(path), someOf(renamedIn(pairs))};
 }
 
 /// Returns what is taken of a file that does not fit as a whole, and what is not.
@@ -229,11 +280,12 @@ std::string metadataIn(const std::string& path, const char* key) {
     return found == file.metadata.end() ? std::string() : found->second;
 }
 
-/// Reads those of the weights that the file has.
+/// Reads those of the weights that the file has, by their own names where there are no pairs.
 void readThere(const std::string& path, const SafetensorsInfo& file,
-               const std::map<std::string, Shape>& wanted, Weights& weights) {
+               const std::map<std::string, Shape>& wanted, const WeightPairs& pairs,
+               Weights& weights) {
     for (const auto& [name, shape] : wanted) {
-        const ArrayInfo* const there = file.find(name);
+        const ArrayInfo* const there = file.find(pairs.empty() ? name : pairs.at(name));
         if (!there) continue;
         const Array array = readSafetensor(path, *there);
         std::vector<float>& values = weights[name];
@@ -273,8 +325,30 @@ StateDictFit stateDictFit(const std::string& path, const RunConfig& config) {
     return fit;
 }
 
+SafetensorsInfo stateDictHeader(const std::string& path) {
+    SafetensorsInfo file;
+    withKey([&] { file = headerOf(path); });
+    return file;
+}
+
+std::optional<StateDictFit> wholeFit(const std::string& path, const SafetensorsInfo& file,
+                                     const RunConfig& config) {
+    // how many weights there are does not depend on the data
+    if (shapesOf(config, 1, 1).size() != weightsIn(file)) return std::nullopt;
+    StateDictFit fit = fitOf(path, file, shapesOf(config));
+    if (!fit.problem.empty()) return std::nullopt;
+    return fit;
+}
+
 void checkStateDict(const std::string& path, const RunConfig& config) {
-    checkFit(stateDictFit(path, config), false);
+    withKey([&] { checkFit(fitByName(path, headerOf(path), shapesOf(config)), false); });
+}
+
+Message checkFirstWeights(const RunConfig& config) {
+    const std::string& path = config.model.weights;
+    const StateDictFit fit = stateDictFit(path, config);
+    checkFit(fit, false);
+    return fit.pairs.empty() ? Message() : noteOn(path, fit.pairs);
 }
 
 Weights readStateDict(const std::string& path, const Graph& step) {
@@ -282,8 +356,8 @@ Weights readStateDict(const std::string& path, const Graph& step) {
     withKey([&] {
         const std::map<std::string, Shape> wanted = shapesOf(step);
         const SafetensorsInfo file = headerOf(path);
-        checkFit(fitOf(path, file, wanted), false);
-        readThere(path, file, wanted, weights);
+        checkFit(fitByName(path, file, wanted), false);
+        readThere(path, file, wanted, {}, weights);
     });
     return weights;
 }
@@ -298,9 +372,14 @@ FirstWeights readFirstWeights(const RunConfig& config, const Graph& step,
         const SafetensorsInfo file = headerOf(path);
         const StateDictFit fit = fitOf(path, file, wanted);
         checkFirstFit(fit, partial);
-        if (partial) first.weights = initialWeights(step, config.seed, stop);
-        if (!fit.problem.empty()) first.note = noteOn(path, fit);
-        readThere(path, file, wanted, first.weights);
+        const bool byName = partial && fit.taken > 0;
+        const WeightPairs pairs = byName ? WeightPairs() : fit.pairs;
+        if (partial && pairs.empty()) first.weights = initialWeights(step, config.seed, stop);
+        if (!pairs.empty())
+            first.note = noteOn(path, pairs);
+        else if (!fit.missing.empty() || !fit.unexpected.empty())
+            first.note = noteOn(path, fit);
+        readThere(path, file, wanted, pairs, first.weights);
         checkFinite(path, first.weights);
     });
     return first;

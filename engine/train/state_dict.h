@@ -4,6 +4,9 @@
 
 #include "engine/io/safetensors.h"
 #include "engine/train/trainer.h"
+#include "engine/train/weight_pairs.h"
+
+#include <optional>
 
 namespace halfscope {
 
@@ -12,8 +15,11 @@ struct StateDictFit {
     size_t wanted = 0; ///< the network's weights; num_batches_tracked is none
     size_t taken = 0;  ///< those of them that the file has by name
     std::vector<std::string> missing{}, unexpected{};
+    /// Where names differ and each layer still has one of the same shapes in the file, see
+    /// pairsByShape(); empty where all names are the same.
+    WeightPairs pairs{};
     /// Why the file cannot be taken as a whole: names, shapes and types, as readStateDict() throws
-    /// it; empty when it can.
+    /// it; empty when it can, by name or by pairs.
     Message problem{};
     /// Why not even a part of it can be taken, as load_state_dict(strict=False) takes it: shapes
     /// and types, or no name that fits; empty when it can.
@@ -23,7 +29,14 @@ struct StateDictFit {
 /// Compares the file with the network of the settings before anything is built. Throws InputError
 /// for a file that is no state dict.
 StateDictFit stateDictFit(const std::string& path, const RunConfig&);
-/// Does the same, and throws InputError as readStateDict() does when it does not fit as a whole.
+/// Reads what the file says of its arrays. Throws likewise.
+SafetensorsInfo stateDictHeader(const std::string& path);
+/// Compares the file of this header; returns nothing when it does not fit as a whole. Looks at the
+/// data of the settings only where the file has as many weights as the network.
+std::optional<StateDictFit> wholeFit(const std::string& path, const SafetensorsInfo& header,
+                                     const RunConfig&);
+/// Compares likewise, and throws InputError as readStateDict() does when it does not fit as a
+/// whole.
 void checkStateDict(const std::string& path, const RunConfig&);
 
 /// Reads the weights of a network from a file. Names and shapes must be those of the graph's
@@ -38,14 +51,21 @@ Weights readStateDict(const std::string& path, const Graph& step);
 /// What a training begins with.
 struct FirstWeights {
     Weights weights;
-    Message note{}; ///< which of them are drawn and what is ignored; empty when the file fits
+    /// Which of them are drawn and what is ignored, or which names of the file stand for others;
+    /// empty when names and shapes are the network's.
+    Message note{};
 };
 /// Does the same for the weights that a training begins with, in the file that model.weights names.
+/// Under other names they are taken by StateDictFit::pairs, where there are any.
 /// With model.partial_weights, those that it lacks are drawn as without a file, what is unexpected
 /// is ignored, and an InputError says when nothing fits. Throws InputError, too, for an array that
 /// holds inf or nan, or a number that float32 does not hold: no step could come back from there.
 FirstWeights readFirstWeights(const RunConfig&, const Graph& step,
                               const std::stop_token& stop = {});
+
+/// Throws before anything is built what readFirstWeights() would throw of names and shapes, and
+/// returns its note. Takes the file as a whole.
+Message checkFirstWeights(const RunConfig&);
 
 /// Returns the weights of a lane as a file: each in the dtype in which the lane stores it, and for
 /// a batch norm num_batches_tracked, the steps of this run. `model` is PyTorch's text of the

@@ -18,8 +18,8 @@ double nesterovMomentum(const OptimizerConfig& config, double step) {
 struct Rule {
     const OptimizerConfig& config;
     const Rounding& r;
-    double step = 0;      ///< counts from 1
-    double muProduct = 1; ///< NAdam's momenta so far, with this step's
+    double step = 0;     ///< counts from 1
+    float muProduct = 1; ///< NAdam's momenta so far, with this step's; float32 in PyTorch, too
 
     /// Interpolates as torch.lerp does, from the nearer end.
     double lerp(double from, double to, double share) const {
@@ -95,8 +95,8 @@ struct Element {
         const double divisor = r(r(r(std::sqrt(second)) / correction) + c.eps);
         const double next = nesterovMomentum(c, rule.step + 1);
         const double ofGradient =
-            r(c.lr * (1 - nesterovMomentum(c, rule.step)) / (1 - rule.muProduct));
-        const double ofMean = r(c.lr * next / (1 - rule.muProduct * next));
+            r(c.lr * (1 - nesterovMomentum(c, rule.step)) / (1 - double{rule.muProduct}));
+        const double ofMean = r(c.lr * next / (1 - double{rule.muProduct} * next));
         p = r(p - r(ofGradient * r(g / divisor)));
         p = r(p - r(ofMean * r(first / divisor)));
     }
@@ -156,7 +156,7 @@ Trace optimizerTrace(const OptimizerConfig& config, const std::vector<double>& s
     Rule rule{config, rounding};
     for (const std::vector<double>& gradient : gradients) {
         ++rule.step;
-        rule.muProduct *= nesterovMomentum(config, rule.step);
+        rule.muProduct *= static_cast<float>(nesterovMomentum(config, rule.step));
         std::vector<double>& values = trace.emplace_back();
         for (size_t i = 0; i < elements.size(); ++i) {
             elements[i].update(rule, rounding(gradient[i]));

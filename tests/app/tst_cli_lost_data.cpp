@@ -2,6 +2,7 @@
 // run ends with one sentence and leaves its steps, its weights and a checkpoint, and it goes on
 // from there once the pictures are back. What an experiment does with data that are gone for a
 // while: tst_resumed_data.
+#include "engine/data/held_back.h"
 #include "engine/io/picture.h"
 #include "engine/runs/run_reader.h"
 #include "engine/settings/fields.h"
@@ -43,7 +44,9 @@ class TestCliLostData : public QObject {
     Q_OBJECT
 
 private slots:
+    void endsAndGoesOn_data();
     void endsAndGoesOn();
+    void tellsHowManyWereLost();
     void keepsWhatWasTrained();
     void validationIsLostAlone();
     void otherFilesAreNoSamples();
@@ -78,21 +81,31 @@ QStringList TestCliLostData::training(const char* out, int64_t steps, int batch)
     return words.split(' ') + QStringList{"--set", "data.path=" + path("data"), "--out", path(out)};
 }
 
+void TestCliLostData::endsAndGoesOn_data() {
+    QTest::addColumn<QString>("damaged");
+    QTest::newRow("refuse") << "data.damaged=refuse";
+    QTest::newRow("skip") << "data.damaged=skip"; // a folder that is gone is no damaged picture
+}
+
 void TestCliLostData::endsAndGoesOn() {
+    QFETCH(const QString, damaged);
+    const QStringList setting{"--set", damaged};
+    for (const char* name : {"out", "whole"})
+        QDir(path(name)).removeRecursively();
     writePictures(kPictures);
     QProcess process;
     process.setReadChannel(QProcess::StandardError);
-    process.start(program(), training("out", kPictures) + QStringList{"--checkpoint-every", "1"});
+    process.start(program(),
+                  training("out", kPictures) + setting + QStringList{"--checkpoint-every", "1"});
     while (!process.peek(100000).contains(" it/s")) // after the first step
         QVERIFY(process.waitForReadyRead(kPatience));
     QVERIFY(QDir().rename(path("data"), path("away")));
     const Outcome lost = outcomeOf(process);
     QVERIFY2(lost.code == 1 && !lost.crashed, lost.error);
     const QByteArray last = lost.error.trimmed().split('\n').last();
-    QVERIFY2(last.startsWith("halfscope-cli: " + path("data/").toUtf8()) &&
-                 last.endsWith(".png: cannot read: No such file or directory; to go on without "
-                               "such samples, set data.damaged to skip"),
-             lost.error);
+    QCOMPARE(last, "halfscope-cli: data.path: " + path("data").toUtf8() +
+                       " cannot be read: No such file or directory");
+    QVERIFY2(!lost.error.contains("Another sample took its place"), lost.error);
     QCOMPARE(lost.error.count("halfscope-cli: "), 1);
     const int64_t step = checkpointStep(path("out"));
     QVERIFY(step > 0 && step < kPictures);
@@ -111,11 +124,46 @@ void TestCliLostData::endsAndGoesOn() {
     QVERIFY(QDir().rename(path("away"), path("data")));
     const Outcome continued = call(resumed);
     QVERIFY2(continued.code == 0, continued.error);
-    const Outcome whole = call(training("whole", step + 3));
+    const Outcome whole = call(training("whole", step + 3) + setting);
     QVERIFY2(whole.code == 0, whole.error);
     for (const char* name :
          {"steps.csv", "weights_fp32.safetensors", "weights_amp-fp16.safetensors"})
         QVERIFY2(contentOf(path("out/") + name) == contentOf(path("whole/") + name), name);
+}
+
+/// Of pictures to train on and to validate on; a run that goes on counts those before it, too.
+void TestCliLostData::tellsHowManyWereLost() {
+    writePictures(20);
+    const QStringList skipping{"--set", "data.damaged=skip", "--set", "data.validation=0.25"};
+    const Outcome none = call(training("none lost", 3, 8) + skipping);
+    QVERIFY2(none.code == 0 && !none.out.contains("were left out"), none.error);
+    QVERIFY(!contentOf(path("none lost/summary.json")).contains("lost_samples"));
+    const HeldBack split(20, 0.25); // the dark ones come first
+    for (const int32_t number : {split.train.front(), split.validation.front()})
+        writeBytes(QString("%1/%2/%3.png")
+                       .arg(path("data"), number < 10 ? "dark" : "light")
+                       .arg(number % 10)
+                       .toStdString(),
+                   "no picture");
+    const Outcome lost = call(training("some lost", 3, 8) + skipping);
+    QVERIFY2(lost.code == 0, lost.error);
+    const QByteArray told = "\nData: Samples that could not be read and were left out: 2 (of "
+                            "those to validate or test on: 1).\n";
+    QVERIFY2(lost.out.contains(told), lost.out);
+    const auto counted = [this](const char* folder) {
+        const QByteArray summary = contentOf(path(folder) + "/summary.json");
+        return summary.contains("\"lost_samples\": 2,") &&
+               summary.contains("\"lost_validation_samples\": 1,");
+    };
+    QVERIFY(counted("some lost"));
+    const Outcome kept =
+        call(training("kept", 3, 8) + skipping + QStringList{"--checkpoint-every", "3"});
+    QVERIFY2(kept.code == 0, kept.error);
+    const Outcome went =
+        call({"run", "--resume", path("kept"), "--out", path("kept"), "--steps", "6"});
+    QVERIFY2(went.code == 0 && went.out.contains(told), went.out + went.error);
+    QVERIFY(counted("kept"));
+    QVERIFY(QDir(path("kept")).removeRecursively());
 }
 
 /// The third step, which has fewer samples than the others, meets the damaged picture. No

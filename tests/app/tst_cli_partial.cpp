@@ -1,6 +1,8 @@
-// Runs that begin with a part of a state dict, from outside: what is said, recorded and gone on
-// from. Which weights the lanes begin with: tst_partial_weights.
+// Runs that begin with a part of a state dict, or with one of other names, from outside: what is
+// said, recorded and gone on from. Which weights the lanes begin with: tst_partial_weights,
+// tst_weight_pairs.
 #include "tests/support/cli.h"
+#include "tests/support/named_weights.h"
 #include "tests/support/part_of_weights.h"
 
 #include <QTemporaryDir>
@@ -49,6 +51,7 @@ private slots:
     void takesWhatFits();
     void goesOn();
     void judgesWholeNetworks();
+    void otherNames();
     void refuses_data();
     void refuses();
 
@@ -109,6 +112,28 @@ void TestCliPartial::judgesWholeNetworks() {
     QVERIFY2(other.code == 2 && other.saysOneLine() &&
                  other.error.endsWith("missing: 3.bias, 3.weight; unexpected: fc.weight\n"),
              told(other));
+}
+
+/// A run and an evaluation say which names stand for which.
+void TestCliPartial::otherNames() {
+    const std::string file =
+        renamedWeights((first() + "/weights_fp32.safetensors").toStdString(),
+                       path("renamed.safetensors").toStdString(), [](const std::string& name) {
+                           return (name.starts_with("1.") ? "fc1" : "fc2") + name.substr(1);
+                       });
+    const QString out = path("renamed");
+    const Outcome run = call(shortRun(out, {"--weights", QString::fromStdString(file)}));
+    QVERIFY2(run.code == 0, told(run));
+    const QByteArray said =
+        "Weights: the layers in " + QByteArray::fromStdString(file) +
+        " have other names than the network's and were matched by their shapes, those of the same "
+        "shapes by the numbers in their names: fc1.bias → 1.bias, fc1.weight → 1.weight, fc2.bias "
+        "→ 3.bias, fc2.weight → 3.weight\n";
+    QVERIFY2(run.error.contains(said), told(run));
+    const Outcome judged = call({"evaluate", out, "--weights", QString::fromStdString(file)});
+    QVERIFY2(judged.code == 0 && judged.error.contains(said), told(judged));
+    const Outcome own = call({"evaluate", first()});
+    QVERIFY2(own.code == 0 && !own.error.contains("matched by their shapes"), told(own));
 }
 
 void TestCliPartial::refuses_data() {

@@ -10,8 +10,10 @@
 #include "tests/support/python.h"
 #include "tests/support/thrown.h"
 
+#include <QSize>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QtEndian>
 
 #include <csignal>
 #include <cstring>
@@ -68,13 +70,26 @@ Records recordsIn(const QByteArray& file) {
     return found;
 }
 
+/// Returns the size of the first picture of an event file, as its PNG tells it.
+QSize firstPicture(const QByteArray& file) {
+    const qsizetype at = file.indexOf("\x89PNG");
+    if (at < 0 || file.size() < at + 24) return {};
+    const auto number = [&](qsizetype place) {
+        return static_cast<int>(qFromBigEndian<quint32>(file.constData() + at + place));
+    };
+    return {number(16), number(20)};
+}
+
 /// Compares what TensorBoard's reader finds of a run with steps.csv and gradients.csv beside it;
 /// prints how many values were compared.
 constexpr const char* kCompare = R"(
-import csv, sys
+import csv, io, sys
 import numpy as np
+from PIL import Image
+from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 out, board = sys.argv[1:3]
+saved = board.endswith("saved")  # has shares in place of counts, and no layers
 tags = {"loss": "loss", "scale": "amp/loss_scale", "growth_tracker": "amp/growth_tracker",
         "learning_rate": "learning_rate", "gradient_norm": "gradient_norm",
         "skipped": "amp/skipped", "skipped_so_far": "amp/skipped_so_far",
@@ -91,12 +106,7 @@ def same(found, wanted, what):
     assert np.array_equal(a, b, equal_nan=True), (what, found[:3], wanted[:3])
     compared += len(a)
 def pixels(png):
-    at, found = 8, b""
-    while at < len(png):
-        size = int.from_bytes(png[at:at + 4], "big")
-        if png[at + 4:at + 8] in (b"IHDR", b"IDAT"): found += png[at + 8:at + 8 + size]
-        at += 12 + size
-    return found
+    return np.array(Image.open(io.BytesIO(png)))
 def rows(name):
     return list(csv.DictReader(open(out + "/" + name)))
 for lane in ("fp32", "amp-fp16"):
@@ -120,6 +130,11 @@ for lane in ("fp32", "amp-fp16"):
         same([(e.step, e.value) for e in events.Scalars(tag)],
              [(int(r["counted_step"]), float(r[column])) for r in counts], tag)
     histograms = {e.step: e.histogram_value for e in events.Histograms("gradients/log2_magnitude")}
+    finite = lambda r: 1 - float(r["zero"]) - float(r["not_finite"])
+    most = max(counts, key=finite)
+    size = round(histograms[int(most["counted_step"])].num / finite(most))
+    assert size == 1 if saved else size > 7000, size
+    counted = {s: h.num for s, h in histograms.items()}
     for r in counts:
         wanted = {i + 1.0: np.float32(r["2^%d" % i]) for i in range(-40, 24)}
         full = [limit for limit, share in wanted.items() if share > 0]
@@ -129,30 +144,43 @@ for lane in ("fp32", "amp-fp16"):
         h = histograms.pop(int(r["counted_step"]))
         assert (h.min, h.max) == (full[0] - 1, full[-1])
         assert list(h.bucket_limit) == [l for l in wanted if full[0] <= l <= full[-1]]
-        assert list(h.bucket) == [float(wanted[l]) for l in h.bucket_limit]
+        assert saved or list(h.bucket) == [round(n) for n in h.bucket]
+        assert [np.float32(n / size) for n in h.bucket] == [wanted[l] for l in h.bucket_limit]
+        assert abs(sum(h.bucket) - h.num) < 1e-5
         compared += len(h.bucket)
     assert not histograms
+    about = events.summary_metadata["gradients/log2_magnitude"].summary_description
+    assert "log2" in about and ("share" in about) == saved, about
     # layers have the same tags; together they are the whole
     layers = sorted({t.split("/")[1] for t in events.Tags()["scalars"] if t.count("/") == 2})
-    # a run that was saved has none
-    assert layers == ([] if board.endswith("saved") else ["layer 0", "output layer"]), layers
+    assert layers == ([] if saved else ["layer 0", "output layer"]), layers
+    weights = {}
     for name in layers:
         zeros = events.Scalars("gradients/%s/zero" % name)
         assert [e.step for e in zeros] == [int(r["counted_step"]) for r in counts], name
-        shares = zip(zeros, events.Scalars("gradients/%s/not_finite" % name))
-        for zero, infinite in shares:
-            filled = [sum(e.histogram_value.bucket) for e in
-                      events.Histograms("gradients/%s/log2_magnitude" % name)
-                      if e.step == zero.step]
-            assert abs(zero.value + infinite.value + sum(filled) - 1) < 1e-5, (name, zero)
+        for e in events.Histograms("gradients/%s/log2_magnitude" % name):
+            counted[e.step] -= e.histogram_value.num
+        for e in events.Histograms("gradients/%s/weights" % name):
+            h = e.histogram_value
+            assert h.min < 0 < h.max and sum(h.bucket) == h.num, (name, e)
+            # without the loss scale: it is 2^18 and more
+            assert h.max < 100, (name, e)
+            weights.setdefault(e.step, []).append(h.num)
         errors = "gradients/%s/error" % name in events.Tags()["scalars"]
         assert errors == (lane != "fp32"), (lane, name)
         compared += len(zeros)
+    if not saved:
+        assert set(counted.values()) == {0}, counted
+        of_all = sum(w.size for w in load_file(out + "/weights_%s.safetensors" % lane).values())
+        assert sum(weights[57]) == of_all, (weights[57], of_all)
     pictures = events.Images("picture")
-    # the file has the exact shares of a table as a text, too
-    saved = open(out + "/output_%s.png" % lane, "rb").read()
-    assert pixels(pictures[-1].encoded_image_string) == pixels(saved) != b""
-    assert pictures[-1].step == int(steps[-1]["step"]) and pictures[-1].width > 0
+    table = pixels(open(out + "/output_%s.png" % lane, "rb").read())
+    assert table.shape == (10, 10), table.shape
+    large = pixels(pictures[-1].encoded_image_string)
+    assert np.array_equal(large, table.repeat(20, axis=0).repeat(20, axis=1))
+    assert (pictures[-1].width, pictures[-1].height) == (200, 200)
+    found = [e.step for e in pictures]
+    assert found == ([60] if saved else [1, *range(3, 61, 3)]), found
     compared += len(pictures)
 print(compared)
 )";
@@ -167,10 +195,13 @@ private slots:
     void writesRecords();
     void tensorBoardReadsThem_data();
     void tensorBoardReadsThem();
+    void pandasReadsThem();
     void testsAreThere();
     void everyMetricIsDecided();
     void aForkHasItsOwnSteps();
+    void countsByItself();
     void newRunReplacesFiles();
+    void namesLanesOfEarlierRuns();
     void resumedRunGoesOn();
     void killLeavesWholeRecords();
     void killAfterACheckpoint();
@@ -191,14 +222,16 @@ void TestCliTensorBoard::initTestCase() {
     saveTensorBoard(readRun(path("out").toStdString())->snapshot(), path("saved").toStdString());
 }
 
-/// The folders contain the version, 60 steps, 9 counts of gradients, 20 pictures and nothing else.
+/// The folders contain the version, 60 steps, 9 counts of gradients, 21 pictures and nothing else.
+/// A table of 10 classes is 200 pixels wide.
 void TestCliTensorBoard::writesRecords() {
     QCOMPARE(filesOf(path("board")), QStringList());
     for (const QString& lane : kLanes) {
         QCOMPARE(filesOf(path("board/") + lane).size(), qsizetype{1});
         const Records found = recordsIn(eventsOf(path("board"), lane));
-        QCOMPARE(found.whole, 1 + 60 + 9 + 20);
+        QCOMPARE(found.whole, 1 + 60 + 9 + 21);
         QCOMPARE(found.rest, qsizetype{0});
+        QCOMPARE(firstPicture(eventsOf(path("board"), lane)), QSize(200, 200));
     }
 }
 
@@ -214,6 +247,28 @@ void TestCliTensorBoard::tensorBoardReadsThem() {
     const QString found = python(kCompare, {path("out"), board});
     bool number = false;
     QVERIFY2(found.toInt(&number) > 2 * 60 * 10 && number, qPrintable(found));
+}
+
+/// As the manual tells it.
+void TestCliTensorBoard::pandasReadsThem() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QString script = QStringLiteral(R"(
+import sys
+import numpy as np
+import pandas
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+steps = pandas.read_csv(sys.argv[1])
+for lane in ("fp32", "amp-fp16"):
+    events = EventAccumulator(sys.argv[2] + "/" + lane, size_guidance={"scalars": 0}).Reload()
+    found = pandas.DataFrame(events.Scalars("loss"))
+    wanted = steps[steps["lane"] == lane]
+    assert list(found["step"]) == list(wanted["step"]) == list(range(1, 61)), found
+    assert np.array_equal(found["value"].astype(np.float32), wanted["loss"].astype(np.float32),
+                          equal_nan=True), (found, wanted)
+    assert found["wall_time"].is_monotonic_increasing
+    print(len(found))
+)");
+    QCOMPARE(python(script, {path("out/steps.csv"), path("board")}).simplified(), QString("60 60"));
 }
 
 /// What a run measures on samples that are kept for a test comes at its last step, and only there.
@@ -307,6 +362,23 @@ void TestCliTensorBoard::aForkHasItsOwnSteps() {
             whole[lane]);
 }
 
+/// Without --gradients they are counted for TensorBoard alone, and the run's own files are those of
+/// a run that counts nothing.
+void TestCliTensorBoard::countsByItself() {
+    QStringList run = boardRun(path("alone"), "60", {"--out", path("alone-out")});
+    run.remove(run.indexOf("--gradients"), 2);
+    QCOMPARE(call(run).code, 0);
+    for (const QString& lane : kLanes) {
+        const QByteArray events = eventsOf(path("alone"), lane);
+        QVERIFY2(events.contains("gradients/zero"), qPrintable(lane));
+        QVERIFY2(events.contains("gradients/layer 0/zero"), qPrintable(lane));
+        QVERIFY2(events.count("gradients/zero") < 60, "a count at every step takes too long");
+    }
+    QVERIFY(!QFile::exists(path("alone-out/gradients.csv")));
+    for (const char* file : {"steps.csv", "events.csv", "weights_amp-fp16.safetensors"})
+        QVERIFY2(contentOf(path("alone-out/") + file) == contentOf(path("out/") + file), file);
+}
+
 void TestCliTensorBoard::newRunReplacesFiles() {
     const QString board = path("twice");
     QCOMPARE(call(boardRun(board, "5")).code, 0);
@@ -318,6 +390,29 @@ void TestCliTensorBoard::newRunReplacesFiles() {
     QVERIFY(eventFiles(board, "amp-fp16").front() > before); // it may be of the same second
     QCOMPARE(recordsIn(eventsOf(board, "amp-fp16")).whole, 1 + 4 + 1 + 4);
     QVERIFY(QFile::exists(foreign)); // another program's
+}
+
+/// TensorBoard shows them as if they were of the new run. They may be wanted, so they stay.
+void TestCliTensorBoard::namesLanesOfEarlierRuns() {
+    const QString board = path("left");
+    const QByteArray words = "TensorBoard will also show lanes of earlier runs";
+    QCOMPARE(call(boardRun(board, "4")).code, 0);
+    const auto plant = [&board](const QString& file) {
+        QDir().mkpath(QFileInfo(board + '/' + file).path());
+        return QFile(board + '/' + file).open(QIODevice::WriteOnly);
+    };
+    QVERIFY(plant("another's/events.out.tfevents.1700000000.host.1.0"));
+    const Outcome same = call(boardRun(board, "4"));
+    QVERIFY2(same.code == 0 && !same.error.contains(words), same.error);
+    const QString left = "events.out.tfevents.1700000000.host.1.halfscope";
+    QVERIFY(plant("amp-bf16/" + left) && plant("a b/" + left));
+    const Outcome told = call(boardRun(board, "4"));
+    QCOMPARE(told.code, 0);
+    const QByteArray line = words + ", which are left in " + board.toUtf8() + ": a b, amp-bf16\n";
+    QVERIFY2(told.error.contains(line), told.error);
+    QVERIFY(QFile::exists(board + "/amp-bf16/" + left));
+    const Outcome quiet = call(boardRun(board, "4", {"--quiet"}));
+    QVERIFY2(quiet.code == 0 && quiet.error.isEmpty(), quiet.error);
 }
 
 /// Interrupted after step 40, with a checkpoint of step 30: what was written of steps 31 to 40 is

@@ -208,8 +208,7 @@ void TestCudaAlgorithms::lostWhileItIsAsked() {
     };
     Platform platform(fakeCuda().api());
     const auto program = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
-    const std::string words =
-        thrownBy<EngineError>([&] { executorOf(platform)->load(program); });
+    const std::string words = thrownBy<EngineError>([&] { executorOf(platform)->load(program); });
     QVERIFY2(words.starts_with("cuda:0 (Fake GPU) failed: "), words.c_str());
 }
 

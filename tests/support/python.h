@@ -10,8 +10,8 @@ namespace halfscope::test {
 /// Returns why a test that needs Python is left out; nullptr when there is Python.
 inline const char* lacksPython() {
     return qEnvironmentVariableIsEmpty("HALFSCOPE_PYTHON")
-               ? "HALFSCOPE_PYTHON names no Python with PyTorch, ONNX and TensorBoard (./dev "
-                 "clients)"
+               ? "HALFSCOPE_PYTHON names no Python with PyTorch, ONNX, TensorBoard and pandas "
+                 "(./dev clients)"
                : nullptr;
 }
 

@@ -49,7 +49,7 @@ while IFS= read -r line; do
 done <lines
 
 # settings in code font, alone or after --set; optimizer.maximize is a setting that a page adds to try itself
-keys="$("$cli" settings | sed -nE 's/^\| `([a-z_.0-9]+)` \|.*/\1/p')"
+keys="$("$cli" settings | sed -nE 's/^\* Key: `([a-z_.0-9]+)`;.*/\1/p')"
 while IFS= read -r key; do
     grep -qx "$key" <<<"$keys" || [[ "$key" =~ \.(csv|json|maximize)$ ]] || complain "there is no setting $key in the program"
 done < <(grep -hoE '(`|--set "?)(lanes\.[0-9]\.)?(task|model|data|validation|optimizer|schedule|gradients|run|precision|scaler)\.[a-z_0-9]+(`|=)' \

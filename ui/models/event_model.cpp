@@ -383,7 +383,8 @@ QString EventModel::whyText(const Event& event, const QString& reason) {
         return ofLossText(event, reason);
     case EventKind::Damaged:
         if (event.text.format() == kLostClass) return ofLostClassText();
-        if (event.text.format() == kNoTest) return {}; // its sentence says why
+        if (event.text.format() == kNoTest || event.text.format() == kNoValidation)
+            return {}; // its sentence says why
         // what became of the sample is told by the sentence: it depends on what it was for
         return tr("Why: its file could not be read as a picture, and the setting Damaged pictures "
                   "is skip.");

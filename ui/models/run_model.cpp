@@ -469,7 +469,9 @@ QString RunModel::summaryIn(Words words) const {
     if (words == Words::Fewest)
         return skipped.isEmpty() && lost.isEmpty() ? figureText(words, figure, all)
                                                    : (skipped + lost).mid(1);
-    const QString text = figureText(words, figure, all);
+    QString text = figureText(words, figure, all);
+    if (const Message gone = m_run->now().lostSamples().sentence(); !gone.empty())
+        text += u' ' + translated(gone); // the figures are those of the others
     if (!skipped.isEmpty() || !normal) return text + skipped + lost;
     return text + (skips == 1 ? tr(" This skip is normal.") : normalText(words)) + lost;
 }

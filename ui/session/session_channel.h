@@ -79,8 +79,9 @@ struct SessionInfo {
     std::vector<std::string> laneNames;
     std::vector<MemoryUse> memory; ///< TrainingRun::memory()
     DeviceInfo device;
-    Message cudaReason; ///< why the GPU is not used; empty when it is used or was not asked for
-    Message dataChange; ///< Experiment::dataChange()
+    Message cudaReason;    ///< why the GPU is not used; empty when it is used or was not asked for
+    Message dataChange;    ///< Experiment::dataChange()
+    Message weightsNote{}; ///< Experiment::weightsNote()
     Picture target;
 };
 

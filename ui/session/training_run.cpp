@@ -31,6 +31,7 @@ public:
     DeviceInfo device() const override { return m_experiment.device(); }
     Message cudaReason() const override { return m_experiment.cudaReason(); }
     Message dataChange() const override { return m_experiment.dataChange(); }
+    Message weightsNote() const override { return m_experiment.weightsNote(); }
     std::vector<MemoryUse> memory() override {
         std::vector<MemoryUse> memory;
         for (int i = 0; i < m_experiment.lanes(); ++i)

@@ -23,6 +23,8 @@ public:
     virtual Message cudaReason() const = 0;
     /// See Experiment::dataChange().
     virtual Message dataChange() const { return {}; }
+    /// See Experiment::weightsNote().
+    virtual Message weightsNote() const { return {}; }
     /// Returns the memory that each lane uses; empty when it is not known.
     virtual std::vector<MemoryUse> memory() { return {}; }
     virtual int64_t step() const = 0;

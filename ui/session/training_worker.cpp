@@ -180,6 +180,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         info->device = m_run->device();
         info->cudaReason = m_run->cudaReason();
         info->dataChange = m_run->dataChange();
+        info->weightsNote = m_run->weightsNote();
         info->target = m_run->target();
         tell(BuiltNotice{std::move(info)});
         showPicture();

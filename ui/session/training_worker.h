@@ -2,8 +2,8 @@
 // steps. It reports through the channel alone.
 #pragma once
 
+#include "engine/train/gradient_pace.h"
 #include "ui/session/checkpoint_pace.h"
-#include "ui/session/gradient_pace.h"
 #include "ui/session/session_channel.h"
 #include "ui/session/step_pace.h"
 

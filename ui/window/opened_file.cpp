@@ -11,6 +11,7 @@
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/fitting_preset.h"
 #include "ui/models/safe_text.h"
 
 #include <QCollator>
@@ -78,16 +79,39 @@ bool namesArrays(const QString& path) {
     return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
 }
 
-/// Reads weights, which must fit the network of the present settings at least in part, or a
-/// checkpoint.
+/// Returns weights that fit the network of a preset; nothing when there is no such preset.
+std::optional<OpenedFile> weightsOfPreset(const QString& path, const Message& misfit) {
+    std::optional<FittingPreset> found = fittingPreset(path.toStdString());
+    if (!found) return std::nullopt;
+    return OpenedFile{.path = path,
+                      .weights = true,
+                      .fit = std::move(found->fit),
+                      .preset = std::move(found->name),
+                      .misfit = misfit};
+}
+
+/// Reads weights, which must fit the network of the present settings at least in part, or that of
+/// a preset as a whole; or a checkpoint.
 OpenedFile readArrays(const QString& path, const RunConfig& settings) {
     const QString name = QFileInfo(path).fileName();
     const bool named = name == QLatin1String(run_file::kCheckpoint) ||
                        name == QLatin1String(run_file::kEarlierCheckpoint);
     if (named || isCheckpoint(path.toStdString())) return readCheckpointAt(path);
-    StateDictFit fit = stateDictFit(path.toStdString(), settings);
-    if (!fit.partialProblem.empty()) throw InputError(fit.problem);
-    return {.path = path, .weights = true, .fit = std::move(fit)};
+    StateDictFit fit;
+    try {
+        fit = stateDictFit(path.toStdString(), settings);
+    } catch (const InputError& error) { // also for settings whose data cannot be read
+        if (auto other = weightsOfPreset(path, error.message())) return *std::move(other);
+        throw;
+    }
+    if (fit.problem.empty() || fit.partialProblem.empty())
+        return {.path = path, .weights = true, .fit = std::move(fit)};
+    if (auto other = weightsOfPreset(path, fit.problem)) return *std::move(other);
+    throw InputError(phrase("Files",
+                            "%1. No preset has such a network either: open the data that "
+                            "these weights were trained on, set model.layers to their network, "
+                            "and open this file again"),
+                     fit.problem);
 }
 
 QString titled(const QString& title, const QString& name) {

@@ -32,6 +32,9 @@ struct OpenedFile {
     bool savedRun = false;             ///< a saved run lies beside the experiment
     bool weights = false;              ///< weights of a network, to start from
     StateDictFit fit{};                ///< how they fit the network: at least in part
+    /// Of weights that fit the network of this preset, but not that of the settings, and why not.
+    std::string preset{};
+    Message misfit{};
     /// The state of a checkpoint, and the rows before it when they lie beside it.
     std::shared_ptr<const ExperimentState> from{};
     std::shared_ptr<Run> begun{};
@@ -50,7 +53,7 @@ OpenedFile readExperiment(const QString& path);
 /// Reads a picture that the networks are to paint.
 OpenedFile checkPicture(const QString& path);
 /// Reads a file of any kind, or a folder. Weights must fit the network of `settings`, at least in
-/// part.
+/// part, or that of a preset.
 OpenedFile readAny(const QString& path, const RunConfig& settings);
 
 /// Reads the saved runs in these folders. Throws InputError when one of them holds none.

@@ -15,22 +15,36 @@ namespace {
 
 QString count(size_t tensors) { return QLocale().toString(qulonglong{tensors}); }
 
+void setWeights(RunConfig& config, const OpenedFile& opened) {
+    setField(config, -1, "model.weights", QFileInfo(opened.path).absoluteFilePath().toStdString());
+}
+
+QString presetTitle(const OpenedFile& opened) {
+    return translated(presetNamed(opened.preset).titleHere());
+}
+
 } // namespace
 
 void OpenedWeights::set(ConfigModel& config, const OpenedFile& opened, WeightsTaken taken) {
     const bool partial = taken == WeightsTaken::WhatFits;
     if (!partial && !opened.fit.problem.empty()) throw InputError(opened.fit.problem);
-    const std::string path = QFileInfo(opened.path).absoluteFilePath().toStdString();
     ConfigModel::Edits edits = config.edits();
-    setField(edits.config, -1, "model.weights", path);
+    setWeights(edits.config, opened);
     edits.config.model.partialWeights = partial;
     config.restore(edits);
+}
+
+RunConfig OpenedWeights::onPreset(const OpenedFile& opened) {
+    RunConfig config = presetNamed(opened.preset).config;
+    setWeights(config, opened);
+    return config;
 }
 
 QString OpenedWeights::told(const OpenedFile& opened) {
     const QString path = safeText(opened.path.toStdString());
     const StateDictFit& fit = opened.fit;
-    if (fit.missing.empty()) return tr("All lanes start from the weights in %1").arg(path);
+    if (fit.problem.empty() || fit.missing.empty())
+        return tr("All lanes start from the weights in %1").arg(path);
     return tr("All lanes start from the weights in %1: %2 of %3 tensors; the others "
               "keep their initial values")
         .arg(path, count(fit.taken), count(fit.wanted));
@@ -43,6 +57,17 @@ QString OpenedWeights::offer(const StateDictFit& fit) {
             .arg(problem, count(fit.wanted));
     return tr("%1. %2 of %3 tensors fit; the others would keep their initial values.")
         .arg(problem, count(fit.taken), count(fit.wanted));
+}
+
+QString OpenedWeights::toldOfPreset(const OpenedFile& opened) {
+    return tr("The weights in %1 do not fit the network that was open, but that of the preset %2. "
+              "The preset was opened, and all its lanes start from them.")
+        .arg(safeText(opened.path.toStdString()), presetTitle(opened));
+}
+
+QString OpenedWeights::offerOfPreset(const OpenedFile& opened) {
+    return tr("%1. The weights fit the network of the preset %2.")
+        .arg(translated(opened.misfit), presetTitle(opened));
 }
 
 } // namespace halfscope

@@ -2,6 +2,7 @@
 // its tensors that fit.
 #pragma once
 
+#include "engine/settings/run_config.h"
 #include "engine/train/state_dict.h"
 
 #include <QCoreApplication>
@@ -24,10 +25,16 @@ public:
     /// undone. Throws InputError, and sets nothing, when they are to be taken as a whole but do not
     /// fit, or when no setting can have this path.
     static void set(ConfigModel&, const OpenedFile&, WeightsTaken);
+    /// Returns the settings of the preset whose network the weights fit, with these weights. Throws
+    /// InputError when no setting can have this path.
+    static RunConfig onPreset(const OpenedFile&);
     /// Says what the lanes start from.
     static QString told(const OpenedFile&);
     /// Says why a file cannot be taken as a whole, and what could be taken.
     static QString offer(const StateDictFit&);
+    /// Says that the preset was opened, or why it could be.
+    static QString toldOfPreset(const OpenedFile&);
+    static QString offerOfPreset(const OpenedFile&);
 };
 
 } // namespace halfscope

@@ -86,6 +86,7 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
         if (state == SessionState::Running && m_parts.banner->text() == m_news)
             m_parts.banner->dismiss();
     });
+    connect(&m_controller, &ExperimentController::built, this, &WindowFiles::tellOfWeights);
     connect(&m_controller, &ExperimentController::saved, this,
             [this](const QString& path, qint64 step) {
                 emit used(path);
@@ -151,8 +152,10 @@ void WindowFiles::openPreset(const QString& name) {
 
 void WindowFiles::show(const OpenedFile& opened) {
     if (opened.picture) return showPicture(opened.path);
+    if (!opened.preset.empty()) return openPresetOf(opened);
     if (opened.weights) return startFrom(opened, WeightsTaken::Whole);
     if (!opened.runs.empty()) return showRuns(opened);
+    m_toldOfWeights.clear();
     emit used(opened.savedRun ? QFileInfo(opened.path).path() : opened.path);
     const RunConfig& config = opened.from ? opened.from->recorded : *opened.config;
     const QString title = titleOf(opened);
@@ -198,14 +201,53 @@ void WindowFiles::showPicture(const QString& path) {
 }
 
 void WindowFiles::startFrom(const OpenedFile& weights, WeightsTaken taken) {
+    m_toldOfWeights.clear();
     OpenedWeights::set(m_models.config, weights, taken);
     if (m_shown.restart()) m_shown.tellWithNews(OpenedWeights::told(weights));
+}
+
+void WindowFiles::openPresetOf(const OpenedFile& weights) {
+    const bool trained = m_shown.run() && m_shown.run()->step() > 0;
+    if (trained || m_models.history.stack().canUndo()) throw InputError(weights.misfit);
+    loadPresetOf(weights);
+}
+
+void WindowFiles::loadPresetOf(const OpenedFile& weights) {
+    const Preset& preset = presetNamed(weights.preset);
+    m_toldOfWeights.clear();
+    m_shown.load(OpenedWeights::onPreset(weights), QString::fromStdString(preset.name),
+                 translated(preset.titleHere()));
+    if (!m_parts.banner->isHidden()) return; // it cannot be trained
+    m_news = OpenedWeights::toldOfPreset(weights);
+    m_parts.banner->showNotice(m_news);
+}
+
+void WindowFiles::offerPresetOf(const OpenedFile& weights) {
+    m_parts.banner->showText(OpenedWeights::offerOfPreset(weights));
+    const auto take = [this, weights] { guarded(*m_parts.banner, [&] { loadPresetOf(weights); }); };
+    m_parts.banner->offer(tr("Open the preset"),
+                          tr("Opens the preset, and starts all its lanes from these weights"),
+                          take);
+}
+
+void WindowFiles::tellOfWeights() {
+    const SessionInfoPtr& built = m_controller.info();
+    if (!built || built->weightsNote.empty() || built->goesOnAfter) return;
+    const QString note = tr("Initial weights: %1.").arg(translated(built->weightsNote));
+    if (std::exchange(m_toldOfWeights, note) == note) return;
+    const bool hasNews = !m_news.isEmpty() && m_parts.banner->text() == m_news;
+    if (!hasNews && !m_parts.banner->isHidden()) return emit told(note);
+    m_news = hasNews ? m_news + u' ' + note : note;
+    m_parts.banner->showNotice(m_news);
 }
 
 void WindowFiles::offerPart(const OpenedFile& weights) {
     m_parts.banner->showText(OpenedWeights::offer(weights.fit));
     const auto take = [this, weights, config = m_models.config.config()] {
-        if (!m_models.config.isStill(config)) return open(weights.path); // others may fit now
+        if (!m_models.config.isStill(config)) { // others may fit now
+            tryOpen(weights.path);
+            return;
+        }
         guarded(*m_parts.banner, [&] { startFrom(weights, WeightsTaken::WhatFits); });
     };
     m_parts.banner->offer(tr("Take what fits"),
@@ -240,7 +282,10 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
         job->result();
         show(*opened);
     });
-    if (!good && !opened->fit.problem.empty()) offerPart(*opened);
+    if (!good && !opened->preset.empty())
+        offerPresetOf(*opened);
+    else if (!good && !opened->fit.problem.empty())
+        offerPart(*opened);
     if (!good) m_news = m_parts.banner->text();
     emit ended(good);
     return good;

@@ -122,8 +122,15 @@ private:
     void lookAtLiveBoard();
     /// Starts from weights: from the part that fits, only when that was chosen. Throws InputError.
     void startFrom(const OpenedFile& weights, WeightsTaken);
+    /// Opens the preset whose network weights fit. Throws InputError, so that it is offered, where
+    /// steps or edits stand in the window: the weights were meant for them.
+    void openPresetOf(const OpenedFile& weights);
+    void loadPresetOf(const OpenedFile& weights);
     /// Shows why a file was refused, and what can be done about it.
     void offerPart(const OpenedFile& weights);
+    void offerPresetOf(const OpenedFile& weights);
+    /// Tells which weights the networks that were built have not taken by name.
+    void tellOfWeights();
     /// Shows what the job has read; returns false when it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
     QStringList resultNames() const;
@@ -145,6 +152,8 @@ private:
     /// What the banner says of what was opened last, until a training starts: why it was refused,
     /// or how many runs it held; else empty.
     QString m_news;
+    QString m_toldOfWeights;        ///< what was last told of the weights that a training begins
+                                    ///< with: a reset is no reason to tell it again
     std::unique_ptr<FileJob> m_job; ///< reads a file; null otherwise
     ProgramCopier m_copier;
     LaneFiles m_lanes;

@@ -2,12 +2,17 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
+#include "engine/runs/lost_samples.h"
+#include "engine/settings/fields.h"
+#include "engine/train/experiment.h"
 #include "tests/support/all_samples.h"
 #include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
 
 #include <QFile>
 #include <QTest>
+
+#include <algorithm>
 
 #include <unistd.h>
 
@@ -28,6 +33,8 @@ private slots:
     void testOfOtherClasses();
     void unreadableTest();
     void damagedPictures();
+    void nothingToJudgeBy_data();
+    void nothingToJudgeBy();
 };
 
 void TestPictureSplits::splitFolders_data() {
@@ -184,6 +191,62 @@ void TestPictureSplits::damagedPictures() {
         put(first, plain(1, 0, 0));
     }
     QCOMPARE(note(), QString());
+}
+
+void TestPictureSplits::nothingToJudgeBy_data() {
+    QTest::addColumn<int>("pictures"); // to validate on
+    QTest::newRow("one") << 1;
+    QTest::newRow("three") << 3;
+}
+
+/// Where no sample to validate on or to test on can be decoded, and such samples are skipped, the
+/// training goes on without; an event says so once, and each sample is lost.
+void TestPictureSplits::nothingToJudgeBy() {
+    QFETCH(const int, pictures);
+    for (const char* name : {"train/a/1.png", "train/a/2.png", "train/b/1.png", "train/b/2.png"})
+        put(name, plain(1, 0, 0));
+    for (const char* part : {"val", "test"})
+        for (int i = 0; i < pictures; ++i) {
+            const QString name = QString("%1/a/%2.png").arg(part).arg(i);
+            put(name, plain(1, 0, 0));
+            QFile file(m_folder->filePath(name));
+            QVERIFY(file.open(QFile::WriteOnly) && file.write("no picture") > 0);
+        }
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.damaged = Damaged::Skip;
+    config.task.batch = 2; // two steps an epoch
+    config.model.width = 8;
+    config.device = "cpu";
+    config.threads = 1;
+    config.epochs = 2;
+    Experiment experiment(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    while (!experiment.finished())
+        QVERIFY(experiment.advance(records, events));
+    QCOMPARE(experiment.step(), int64_t{4});
+    QVERIFY(experiment.dataFault().empty());
+    QVERIFY(std::ranges::none_of(records,
+                                 [](const StepRecord& row) { return row.validation || row.test; }));
+    LostSamples lost;
+    QStringList none;
+    for (const Event& event : events) {
+        lost.add(event);
+        const QString text = QString::fromStdString(event.text.english());
+        if (event.kind == EventKind::Damaged && text.contains(". So there is no "))
+            none << text.left(text.indexOf(": ")) + text.mid(text.lastIndexOf(". So"));
+    }
+    QCOMPARE(none,
+             (QStringList{"Step 2. So there is no validation.", "Step 4. So there is no test."}));
+    QCOMPARE(lost.judged, int64_t{pictures});
+    QCOMPARE(lost.tested, int64_t{pictures});
+    QCOMPARE(lost.trained, int64_t{0});
+    config.task.damaged = Damaged::Refuse;
+    Experiment refusing(config);
+    for (int step = 0; step < 2; ++step)
+        QVERIFY(refusing.advance(records, events));
+    QVERIFY(!refusing.dataFault().empty());
 }
 
 } // namespace tst_picture_splits

@@ -16,8 +16,10 @@
 #include <QFile>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fcntl.h>
@@ -61,6 +63,9 @@ private slots:
     void unreadableFolder();
     void damagedSample();
     void changedShard();
+    void goneShards();
+    void cutShard_data();
+    void cutShard();
 
 private:
     std::string path(const QString& name) const { return m_folder->filePath(name).toStdString(); }
@@ -368,6 +373,68 @@ void TestShards::changedShard() {
             error.starts_with(path(sample == 1 ? "shard-0.tar, byte " : "shard-1.tar: cannot")),
             error.c_str());
     }
+}
+
+/// Damaged samples are skipped, but shards that are gone with their folder are no damage.
+void TestShards::goneShards() {
+    writeShards();
+    TaskConfig config = shards();
+    config.damaged = Damaged::Skip;
+    const auto all = makeDataset(config, 0);
+    config.path = path("shard-1.tar");
+    const auto single = makeDataset(config, 0);
+    Batch one = Batch::of(all->tensors(), 1);
+    const int64_t second = 1, last = 9;
+    QVERIFY(QFile::remove(m_folder->filePath("shard-1.tar")));
+    QCOMPARE(all->read(Split::Train, std::span(&last, 1), one).size(), size_t{1});
+    QCOMPARE(thrownBy<InputError>([&] { single->read(Split::Train, std::span(&second, 1), one); }),
+             "data.path: " + path("shard-1.tar") + " cannot be read: No such file or directory");
+    const std::string folder = m_folder->path().toStdString();
+    QVERIFY(QDir(m_folder->path()).removeRecursively());
+    QCOMPARE(thrownBy<InputError>([&] { all->read(Split::Train, std::span(&second, 1), one); }),
+             "data.path: " + folder + " cannot be read: No such file or directory");
+}
+
+void TestShards::cutShard_data() {
+    QTest::addColumn<int>("left"); // bytes
+    QTest::addColumn<int>("whole");
+    constexpr int kBlock = 512;
+    const int sample = static_cast<int>(sampleFiles("0", 0.5f, 0).size());
+    QTest::newRow("no end") << 3 * sample << 3;
+    QTest::newRow("in a picture") << 2 * sample + kBlock + 20 << 2;
+    QTest::newRow("in a header") << 2 * sample + 100 << 2;
+    QTest::newRow("behind a picture") << 3 * sample - 2 * kBlock << 2;
+    QTest::newRow("in the padding") << 3 * sample - 100 << 3;
+    QTest::newRow("in the first") << 100 << 0;
+}
+
+/// Of a shard that a copy has left half, the whole samples are used where damage is skipped.
+void TestShards::cutShard() {
+    QFETCH(const int, left);
+    QFETCH(const int, whole);
+    std::string bytes;
+    for (int i = 0; i < 3; ++i)
+        bytes += sampleFiles(std::to_string(i), 0.5f, i);
+    writeBytes(path("0.tar"), bytes.substr(0, static_cast<size_t>(left)));
+    writeBytes(path("1.tar"), sampleFiles("3", 1, 0) + sampleFiles("4", 1, 1) + tarEnd());
+    TaskConfig config = shards();
+    const std::string refused = thrownBy<InputError>([&] { factsOf(config); });
+    QVERIFY2(refused.starts_with(path("0.tar") + ", byte "), refused.c_str());
+    config.damaged = Damaged::Skip;
+    const auto data = makeDataset(config, 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{whole + 2});
+    QCOMPARE(data->tensors()[kTarget].classes, int64_t{whole == 3 ? 3 : 2});
+    std::vector<int64_t> all(static_cast<size_t>(whole) + 2);
+    std::iota(all.begin(), all.end(), 0);
+    Batch batch = Batch::of(data->tensors(), whole + 2);
+    QVERIFY(data->read(Split::Train, all, batch).empty());
+    QCOMPARE(batch.floats(kX)[16 * static_cast<size_t>(whole)], 1.0f); // of the other shard
+    const std::string told = path("0.tar") + " ends early at byte " + std::to_string(left) + "; " +
+                             std::to_string(whole) + " samples before it are used.";
+    const std::vector<Message> notes = data->notes();
+    QCOMPARE(std::ranges::count(notes, told, &Message::english), 1);
+    config.damaged = Damaged::Refuse; // as before, although the shards are known by now
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(config, 0); }), refused);
 }
 
 } // namespace tst_shards

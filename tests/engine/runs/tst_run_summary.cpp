@@ -41,6 +41,7 @@ private slots:
     void medianOfTheLatestTimes();
     void comparesPictures();
     void ofAFork();
+    void lostSamples();
     void ofAnotherMachine();
     void isNotAlwaysThere();
     void refusesValues_data();
@@ -139,6 +140,37 @@ void TestRunSummary::ofAFork() {
     QVERIFY(!laneOf().contains("mae") && !laneOf().contains("psnr"));
     error.notFinite = 0;
     QCOMPARE(laneOf()["mae"].get<double>(), 0.125);
+}
+
+/// Events of a saved run have only the English words.
+void TestRunSummary::lostSamples() {
+    LostSamples lost;
+    QVERIFY(lost.sentence().empty());
+    const auto add = [&lost](const Message& text, EventKind kind = EventKind::Damaged) {
+        Event event;
+        event.kind = kind;
+        event.text = text;
+        lost.add(event);
+        event.text = Message::data(text.english());
+        lost.add(event);
+    };
+    const auto summary = [&lost] {
+        return Json::parse(summaryText(RunInfo{}, {}, {}, {}, {}, lost));
+    };
+    add({kLostClass, 1, "b"});
+    add(phrase("Events", "Step 1: x. So there is no validation."));
+    add({kReplacedSample, 1, "a.png: cut off"}, EventKind::Edit);
+    QVERIFY(lost.all() == 0 && !summary().contains("lost_samples"));
+    add({kReplacedSample, 1, "a.png: cut off"});
+    QCOMPARE(lost.sentence().english(),
+             std::string("Samples that could not be read and were left out: 2."));
+    add({kNotValidatedOn, 1, "b.png: cut off"});
+    add({kNotTestedOn, 1, "c.png: cut off"});
+    QCOMPARE(lost.sentence().english(),
+             std::string("Samples that could not be read and were left out: 6 (of those to "
+                         "validate or test on: 4)."));
+    QCOMPARE(summary()["lost_samples"].get<int>(), 6);
+    QCOMPARE(summary()["lost_validation_samples"].get<int>(), 2);
 }
 
 void TestRunSummary::ofAnotherMachine() {

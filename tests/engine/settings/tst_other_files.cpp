@@ -217,8 +217,9 @@ void TestOtherFiles::picturesOfAnotherForm() {
         return QString::fromStdString(whole).remove(m_folder.path() + "/");
     };
     for (const char* name :
-         {"web/cat/1.webp", "web/cat/2.GIF", "web/dog/1.webp", "deep/cat/a/1.png",
-          "deep/cat/b/1.png", "deep/dog/c/1.jpg", "outer/pets/cat/1.png", "outer/pets/dog/1.png",
+         {"web/cat/1.webp", "web/cat/2.GIF", "web/dog/1.webp", "tga/cat/1.tga", "tga/dog/1.tga",
+          "pgm/cat/1.pgm", "pgm/dog/1.pgm", "flat/2.webp", "flat/1.webp", "packed/b.tar.gz",
+          "packed/a.tar.gz", "packed/a.webp", "outer/pets/cat/1.png", "outer/pets/dog/1.png",
           "outer/.git/a/1.png", "outer/__MACOSX/pets/._1.png", "home/Pictures/trip/1.png",
           "home/Music/1.txt"}) {
         QDir().mkpath(QFileInfo(m_folder.filePath(name)).path());
@@ -226,8 +227,14 @@ void TestOtherFiles::picturesOfAnotherForm() {
     }
     QCOMPARE(about("web"), "web: only .png and .jpg pictures are read, not such as web/cat/1.webp; "
                            "an image program can save them so");
-    QCOMPARE(about("deep"), "deep: pictures are a folder too deep, such as those in deep/cat/a; "
-                            "they must lie right in the folder of their class");
+    for (const char* kind : {"tga", "pgm"})
+        QCOMPARE(about(kind), QString("%1: only .png and .jpg pictures are read, not such as "
+                                      "%1/cat/1.%1; an image program can save them so")
+                                  .arg(kind));
+    QCOMPARE(about("flat"), "flat: only .png and .jpg pictures are read, not such as flat/1.webp; "
+                            "an image program can save them so");
+    QCOMPARE(about("packed"), "packed/a.tar.gz: packed files are not opened; unpack it and open "
+                              "what was in it");
     QCOMPARE(about("outer"), "outer: it holds no pictures of classes itself; open the folder "
                              "outer/pets in it");
     QVERIFY(about("home").startsWith("home: the folder holds no saved run"));

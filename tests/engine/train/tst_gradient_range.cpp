@@ -30,6 +30,10 @@ int64_t at(const MagnitudeCounts& counts, int exponent) {
     return counts.buckets[static_cast<size_t>(exponent - MagnitudeCounts::kLowest)];
 }
 
+int64_t below(const MagnitudeCounts& counts, int exponent) {
+    return counts.negative[static_cast<size_t>(exponent - MagnitudeCounts::kLowest)];
+}
+
 RunConfig scaled(Precision precision, double scale) {
     RunConfig config = laneConfig(precision);
     config.lanes[0].scaler.rules.mode = ScalerMode::Static;
@@ -61,11 +65,17 @@ private slots:
         for (const int exponent : {-24, -15, -14, 15})
             QCOMPARE(at(half, exponent), int64_t{1});
         QCOMPARE(at(half, 0), int64_t{2});
+        for (const int exponent : {-24, -14, 15})
+            QCOMPARE(below(half, exponent), int64_t{0});
+        for (const int exponent : {-15, 0})
+            QCOMPARE(below(half, exponent), int64_t{1});
         // the first and the last bucket include what lies beyond them
         const MagnitudeCounts wide =
             counted(DType::F32, {0x1p-41f, 0x1p-40f, 0x1p-149f, 0x1p23f, -0x1p127f});
         QCOMPARE(at(wide, -40), int64_t{3});
         QCOMPARE(at(wide, 23), int64_t{2});
+        QCOMPARE(below(wide, -40), int64_t{0});
+        QCOMPARE(below(wide, 23), int64_t{1});
         QCOMPARE(wide.subnormals, int64_t{1});
         // more than one block of the loop
         QCOMPARE(at(counted(DType::BF16, std::vector<float>(2500, 3)), 1), int64_t{2500});
@@ -144,6 +154,8 @@ private slots:
         QCOMPARE(outputs.buckets, range.outputs.buckets);
         QCOMPARE(outputs.zeros, range.outputs.zeros);
         QCOMPARE(weights.buckets, range.weights.buckets);
+        QCOMPARE(outputs.negative, range.outputs.negative);
+        QCOMPARE(weights.negative, range.weights.negative);
         QCOMPARE(weights.total(), range.weights.total());
     }
 

@@ -320,8 +320,8 @@ void TestStateDict::refuses() {
              "model.weights: " + file + ": " + text);
 }
 
-/// Weights under the names that a class gave its layers: the message says what makes them fit, and
-/// that works. Not where shapes differ, too.
+/// Weights under the names that a class gave its layers, two of which no shape tells apart: the
+/// message says what makes them fit, and that works. Not where shapes differ, too.
 void TestStateDict::namesOfAClass() {
     const ElementType f32 = ElementType::F32;
     std::vector<Named> arrays{
@@ -329,9 +329,11 @@ void TestStateDict::namesOfAClass() {
         {"bn.running_mean", f32, {7}}, {"bn.running_var", f32, {7}},
         {"bn.weight", f32, {7}},       {"fc1.bias", f32, {7}},
         {"fc1.weight", f32, {7, 10}},  {"fc2.bias", f32, {1}},
-        {"fc2.weight", f32, {1, 7}}};
+        {"fc2.weight", f32, {1, 7}},   {"mean.weight", f32, {7, 7}},
+        {"mix.weight", f32, {7, 7}}};
     RunConfig from = config("fp32");
-    from.model.layers = "Sequential(Linear(10, 7), BatchNorm1d(7), ReLU(), Linear(7, 1))";
+    from.model.layers = "Sequential(Linear(10, 7), BatchNorm1d(7), Linear(7, 7, bias=False), "
+                        "Linear(7, 7, bias=False), ReLU(), Linear(7, 1))";
     const std::string file = zeros(path("class.safetensors"), arrays);
     const std::string advice = "; the shapes are the network's, so only the names differ: paste "
                                "print(model) as the network (model.layers), with Sequential in "
@@ -342,10 +344,12 @@ void TestStateDict::namesOfAClass() {
     for (const Message& problem : {fit.problem, fit.partialProblem})
         QVERIFY2(problem.english().ends_with(advice), problem.english().c_str());
     from.model.layers = "Sequential(\n  (fc1): Linear(in_features=10, out_features=7, bias=True)\n"
-                        "  (bn): BatchNorm1d(7)\n  (act): ReLU()\n"
+                        "  (bn): BatchNorm1d(7)\n  (mean): Linear(7, 7, bias=False)\n"
+                        "  (mix): Linear(7, 7, bias=False)\n  (act): ReLU()\n"
                         "  (fc2): Linear(in_features=7, out_features=1, bias=True)\n)";
     checkStateDict(file, from); // throws
-    from.model.layers = "Sequential(Linear(10, 8), BatchNorm1d(8), ReLU(), Linear(8, 1))";
+    from.model.layers = "Sequential(Linear(10, 8), BatchNorm1d(8), Linear(8, 8, bias=False), "
+                        "Linear(8, 8, bias=False), ReLU(), Linear(8, 1))";
     const std::string other = stateDictFit(file, from).problem.english();
     QVERIFY2(other.find("only the names differ") == other.npos, other.c_str());
 }

@@ -305,6 +305,13 @@ void TestRunStatus::whatWasJudgedIsNamed() {
     QVERIFY2(errors.contains(QLatin1String("0.25 (validation error 12.5)")) &&
                  errors.contains(QLatin1String("0.25 (validation error 3)")),
              qPrintable(errors));
+    RunModel model; // and it is told how many samples these figures are not of
+    RunBatch lost;
+    lost.rows = {rowAt(1, 0, 1), rowAt(1, 1, 1)};
+    lost.events = {{EventKind::Damaged, 1, -1, 1, 1, {}, {kNotValidatedOn, 1, "a.png: cut off"}}};
+    shownIn(model, config)->append(std::move(lost));
+    model.refresh();
+    QVERIFY(model.summary().contains(QLatin1String("were left out: 1 (of those")));
 }
 
 /// A lane whose accuracy fell since says when it was best; small differences may be chance.

@@ -1,5 +1,5 @@
 // A budget of seconds that grows with time and is spent by counts.
-#include "ui/session/gradient_pace.h"
+#include "engine/train/gradient_pace.h"
 
 #include <algorithm>
 

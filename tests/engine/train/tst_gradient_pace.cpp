@@ -1,5 +1,5 @@
 // How often a training stops to count its gradients.
-#include "ui/session/gradient_pace.h"
+#include "engine/train/gradient_pace.h"
 
 #include <QTest>
 

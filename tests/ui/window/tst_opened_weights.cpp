@@ -1,0 +1,187 @@
+// Weights that do not fit the network of the window by name: they open a preset or offer it, are
+// matched by shape, or the banner says what to open first.
+#include "engine/settings/fields.h"
+#include "engine/train/experiment.h"
+#include "tests/support/named_weights.h"
+#include "tests/support/opened_window.h"
+#include "ui/models/translated.h"
+#include "ui/panels/banner.h"
+
+#include <QPushButton>
+#include <QStatusBar>
+#include <QTest>
+
+namespace tst_opened_weights {
+
+using namespace halfscope;
+
+namespace {
+
+QPushButton& offerOf(MainWindow& window) {
+    return *window.findChild<Banner*>()->findChild<QPushButton*>(QStringLiteral("offer"));
+}
+
+TaskKind taskIn(MainWindow& window) { return window.config().config().task.kind; }
+
+} // namespace
+
+class TestOpenedWeights : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void freshWindowsOpenThePreset_data();
+    void freshWindowsOpenThePreset();
+    void theOthersOfferIt_data();
+    void theOthersOfferIt();
+    void otherNamesAreTold_data();
+    void otherNamesAreTold();
+    void theBannerSaysWhatToOpen();
+
+private:
+    /// Writes the weights of 784-256-10 under the names of its two layers.
+    QString digits(const QString& first, const QString& second) const {
+        const QString file = m_folder.filePath(first + second + QStringLiteral(".safetensors"));
+        return QString::fromStdString(
+            test::writeDigitWeights(file.toStdString(), first.toStdString(), second.toStdString()));
+    }
+    QTemporaryDir m_folder;
+};
+
+void TestOpenedWeights::freshWindowsOpenThePreset_data() {
+    QTest::addColumn<QString>("first");
+    QTest::addColumn<QString>("second");
+    QTest::addColumn<QString>("pairs"); // what is told of names; empty: nothing
+    QTest::newRow("the preset's names") << "0"
+                                        << "2"
+                                        << "";
+    QTest::newRow("names of a class") << "fc1"
+                                      << "fc2"
+                                      << "fc1.bias → 0.bias, fc1.weight → 0.weight, fc2.bias → "
+                                         "2.bias, fc2.weight → 2.weight.";
+}
+
+void TestOpenedWeights::freshWindowsOpenThePreset() {
+    QFETCH(const QString, first);
+    QFETCH(const QString, second);
+    QFETCH(const QString, pairs);
+    const QString file = digits(first, second);
+    MainWindow window;
+    window.openPreset(QStringLiteral("checkerboard"));
+    window.show();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(window.tryFile(file));
+    QTRY_VERIFY_WITH_TIMEOUT(taskIn(window) == TaskKind::Mnist, kPatience);
+    const RunConfig opened = window.config().config();
+    QCOMPARE(opened.model.weights, file.toStdString());
+    QVERIFY(!opened.model.partialWeights);
+    const QString said = "The weights in " + file +
+                         " do not fit the network that was open, but that of the preset Digits. "
+                         "The preset was opened, and all its lanes start from them.";
+    QVERIFY2(window.bannerText().startsWith(said), qPrintable(window.bannerText()));
+    QVERIFY(offerOf(window).isHidden());
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY2(pairs.isEmpty() ? window.bannerText() == said : window.bannerText().endsWith(pairs),
+             qPrintable(window.bannerText()));
+
+    Experiment expected(opened);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    expected.advance(records, events);
+    QVERIFY(stepsTo(window, 1));
+    QCOMPARE(window.shown().run()->now().row(0, 1).loss(), records[0].loss);
+}
+
+void TestOpenedWeights::theOthersOfferIt_data() {
+    QTest::addColumn<bool>("trained");
+    QTest::newRow("steps") << true;
+    QTest::newRow("edits") << false;
+}
+
+/// The weights may have been meant for the network that is there: nothing takes its place unasked.
+void TestOpenedWeights::theOthersOfferIt() {
+    QFETCH(const bool, trained);
+    const QString file = digits("0", "2");
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& config = window.config();
+    if (trained)
+        QVERIFY(stepsTo(window, 1));
+    else
+        QVERIFY(config.setData(config.index(config.rowOf("model.width")), QStringLiteral("9")));
+    window.tryFile(file);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        window.bannerText().endsWith(". The weights fit the network of the preset Digits."),
+        kPatience);
+    QVERIFY2(window.bannerText().contains("its arrays are not those of the network: "),
+             qPrintable(window.bannerText()));
+    QVERIFY(taskIn(window) != TaskKind::Mnist && config.config().model.weights.empty());
+    QPushButton& offer = offerOf(window);
+    QVERIFY(!offer.isHidden());
+    QCOMPARE(offer.text(), QStringLiteral("Open the preset"));
+    QTest::mouseClick(&offer, Qt::LeftButton);
+    QVERIFY(taskIn(window) == TaskKind::Mnist);
+    QCOMPARE(config.config().model.weights, file.toStdString());
+    QVERIFY(window.bannerText().contains("The preset was opened"));
+    QVERIFY(reaches(window, SessionState::Ready));
+}
+
+void TestOpenedWeights::otherNamesAreTold_data() {
+    QTest::addColumn<QString>("first");
+    QTest::addColumn<QString>("second");
+    QTest::newRow("names of a class") << "fc1"
+                                      << "fc2";
+    QTest::newRow("a Flatten in front") << "1"
+                                        << "3";
+}
+
+/// Until the training starts, and by no reset again.
+void TestOpenedWeights::otherNamesAreTold() {
+    QFETCH(const QString, first);
+    QFETCH(const QString, second);
+    RunConfig learns = presetNamed("mnist-mlp").config;
+    learns.steps = 3;
+    learns.epochs = 0;
+    learns.device = "cpu";
+    const QString file = digits(first, second);
+    Opened opened(learns);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(window.tryFile(file));
+    QTRY_COMPARE_WITH_TIMEOUT(window.config().config().model.weights, file.toStdString(),
+                              kPatience);
+    QCOMPARE(window.statusBar()->currentMessage(), "All lanes start from the weights in " + file);
+    const QString pairs =
+        QStringLiteral("%1.bias → 0.bias, %1.weight → 0.weight, %2.bias → 2.bias, "
+                       "%2.weight → 2.weight.")
+            .arg(first, second);
+    QTRY_VERIFY_WITH_TIMEOUT(window.bannerText().endsWith(pairs), kPatience);
+    QVERIFY(window.bannerText().startsWith("Initial weights: the layers in " + file));
+    QVERIFY(trainsTo(window, 3));
+    QCOMPARE(window.bannerText(), QString());
+    QVERIFY(window.shown().reset());
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(window.bannerText(), QString());
+}
+
+void TestOpenedWeights::theBannerSaysWhatToOpen() {
+    const QString file = m_folder.filePath(QStringLiteral("none.safetensors"));
+    test::writeNamedWeights(file.toStdString(), {{"a.weight", {5, 4}}, {"a.bias", {5}}});
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.tryFile(file);
+    const QString advice = "; unexpected: a.weight, a.bias. No preset has such a network either: "
+                           "open the data that these weights were trained on, set " +
+                           labelInWindow(*findField("model.layers")) +
+                           " to their network, and open this file again";
+    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().endsWith(advice), qPrintable(window.bannerText()),
+                              kPatience);
+    QVERIFY(offerOf(window).isHidden());
+    QVERIFY(window.config().config().model.weights.empty());
+}
+
+} // namespace tst_opened_weights
+
+QTEST_MAIN(tst_opened_weights::TestOpenedWeights)
+#include "tst_opened_weights.moc"
