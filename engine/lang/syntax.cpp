@@ -5,11 +5,15 @@
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
 #include "engine/core/text.h"
+#include "engine/lang/arithmetic.h"
+#include "engine/lang/pasted.h"
+#include "engine/lang/scanner.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 namespace halfscope::lang {
 
@@ -17,20 +21,11 @@ namespace {
 
 constexpr Phrase kValues =
     phrase("Model", "a layer, a number, a string, True, False, None, a list or a tuple");
-constexpr std::string_view kLineSeparator = "\xE2\x80\xA8"; // what a one-line editor turns \n into
-/// What looks like a space or like nothing in text that was copied from pages and documents: a
-/// no-break space, a zero-width space, a byte order mark.
-constexpr std::array<std::string_view, 3> kOtherSpaces{"\xC2\xA0", "\xE2\x80\x8B", "\xEF\xBB\xBF"};
-
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
-bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool isNamePart(char c) { return isNameStart(c) || isDigit(c); }
-/// Returns whether a byte begins a character of UTF-8.
-bool isLead(char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }
-
-class Parser {
+constexpr Phrase kNumbers =
+    phrase("Model", "found %1, where a number such as 3, -1 or 1e-5 is allowed");
+class Parser : Scanner {
 public:
-    explicit Parser(std::string_view text) : m_text(text) {}
+    explicit Parser(std::string_view text) : Scanner(text) {}
 
     Value whole() {
         if (m_text.size() > kMaxTextBytes) {
@@ -38,98 +33,35 @@ public:
                              m_text.size(), kMaxTextBytes);
         }
         requirePlainLines();
-        skipSpace();
-        skipImports();
-        skipAssignment();
-        Value value = readValue();
-        skipSpace();
+        Value value = readStatements();
         if (value.kind == Kind::Call) skipMethods();
+        skipSemicolon();
         if (!atEnd()) refuseRest(value);
         return value;
     }
 
 private:
-    /// Requires plain UTF-8, as in files and messages; tabs and line ends are the only controls
-    /// allowed.
-    void requirePlainLines() const {
-        Place place;
-        for (const std::string_view line : partsOf(m_text, '\n')) {
-            std::string text(line);
-            std::erase_if(text, [](char c) { return c == '\t' || c == '\r'; });
-            if (!isPlainText(text))
-                refuseAt(place,
-                         phrase("Model", "the line has bytes that are not plain UTF-8 text"));
-            ++place.line;
-        }
-    }
-
-    bool atEnd() const { return m_at >= m_text.size(); }
-    char here() const { return atEnd() ? '\0' : m_text[m_at]; }
-    char after(size_t n) const { return m_at + n < m_text.size() ? m_text[m_at + n] : '\0'; }
-
-    void step() {
-        const char c = m_text[m_at++];
-        if (c == '\n') {
-            ++m_place.line;
-            m_place.column = 1;
-        } else if (atEnd() || isLead(m_text[m_at])) {
-            ++m_place.column;
-        }
-    }
-
-    bool skipLineSeparator() {
-        if (!m_text.substr(m_at).starts_with(kLineSeparator)) return false;
-        m_at += kLineSeparator.size();
-        ++m_place.line;
-        m_place.column = 1;
-        return true;
-    }
-
-    bool skipOtherSpace() {
-        for (const std::string_view space : kOtherSpaces) {
-            if (!m_text.substr(m_at).starts_with(space)) continue;
-            for (const size_t end = m_at + space.size(); m_at < end;)
-                step();
-            return true;
-        }
-        return false;
-    }
-
-    void skipSpace() {
+    /// Reads the model behind imports, a docstring and numbers with names, which it may use.
+    Value readStatements() {
         for (;;) {
-            const char c = here();
-            if (!atEnd() && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) {
-                step();
-            } else if (c == '#') {
-                while (!atEnd() && here() != '\n' &&
-                       !m_text.substr(m_at).starts_with(kLineSeparator))
-                    step();
-            } else if (!skipLineSeparator() && !skipOtherSpace()) {
-                return;
-            }
+            skipSpace();
+            skipImports();
+            skipDocstring();
+            skipReturn();
+            const std::string name = skipAssignment();
+            Value value = readValue();
+            skipSpace();
+            const bool number = value.kind == Kind::Whole || value.kind == Kind::Real;
+            const bool ends = here() == ';' || m_place.line > value.place.line;
+            if (name.empty() || !number || !ends) return value;
+            skipSemicolon();
+            if (atEnd()) return value;
+            m_numbers[name] = std::move(value);
         }
-    }
-
-    /// Returns what stands here, for a message: a word, or a single character.
-    Message found() const {
-        if (atEnd()) return phrase("Model", "the end of the text");
-        size_t end = m_at;
-        while (end < m_text.size() && (isNamePart(m_text[end]) || m_text[end] == '.'))
-            ++end;
-        if (end == m_at) {
-            ++end;
-            while (end < m_text.size() && !isLead(m_text[end]))
-                ++end;
-        }
-        return Message::data(quotedText(m_text.substr(m_at, end - m_at)));
-    }
-
-    [[noreturn]] void refuseHere(const Message& allowed) const {
-        refuseAt(m_place, {phrase("Model", "found %1, where %2 is allowed"), found(), allowed});
     }
 
     /// Refuses the text after a whole value: often a program was pasted. What begins with no
-    /// call, such as "hidden = 64", is a program, and so is a call with "model = " behind it.
+    /// call, such as "device = 'cpu'", is a program, and so is a call with "model = " behind it.
     [[noreturn]] void refuseRest(const Value& value) const {
         const bool assigned = assignmentAt(m_at) != m_text.npos;
         const bool program = value.kind != Kind::Call || assigned;
@@ -142,28 +74,19 @@ private:
                                      "order in which its forward() uses them"));
         if (program)
             refuseAt(place,
-                     phrase("Model", "this is a program; what is allowed here is one model by "
-                                     "itself, such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
-                                     "nn.Linear(16, 1)), without variables or classes"));
+                     phrase("Model",
+                            "this is a program; what is allowed here is one model by "
+                            "itself, such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
+                            "nn.Linear(16, 1)), with nothing but imports and numbers such as "
+                            "hidden = 64 above it"));
         refuseAt(m_place,
                  {phrase("Model", "found %1 after the model, where the text must end"), found()});
-    }
-
-    /// Skips one byte or line end, of any kind.
-    void stepOver() {
-        if (!skipLineSeparator()) step();
-    }
-
-    bool atLineEnd() const {
-        return here() == '\n' || m_text.substr(m_at).starts_with(kLineSeparator);
     }
 
     /// Skips lines such as "import torch" and "from torch import nn" before the value; names in
     /// brackets may stand on several lines, as may what ends with a backslash.
     void skipImports() {
-        const auto begins = [this](std::string_view word) {
-            return m_text.substr(m_at).starts_with(word);
-        };
+        const auto begins = [this](std::string_view word) { return rest().starts_with(word); };
         while (begins("import ") || begins("from ")) {
             int depth = 0;
             while (!atEnd() && here() != ';' && (depth > 0 || !atLineEnd())) {
@@ -179,8 +102,8 @@ private:
                 }
                 if (!atEnd()) stepOver();
             }
-            if (here() == ';') step();
             skipSpace();
+            skipSemicolon();
         }
     }
 
@@ -231,23 +154,65 @@ private:
             kTypes, [&](std::string_view type) { return call.find(type) != call.npos; });
     }
 
-    /// Returns where the "=" stands of a "model = " that begins here; npos where none does.
+    /// Returns where the name with dots ends that begins here, if one does.
+    size_t nameEnd(size_t at) const {
+        if (at < m_text.size() && isNameStart(m_text[at]))
+            while (at < m_text.size() && (isNamePart(m_text[at]) || m_text[at] == '.'))
+                ++at;
+        return at;
+    }
+    size_t blanksEnd(size_t at) const {
+        return std::min(m_text.find_first_not_of(' ', at), m_text.size());
+    }
+
+    /// Returns where the "=" stands of a "model = " or "model: nn.Module = " that begins here; npos
+    /// where none does.
     size_t assignmentAt(size_t at) const {
-        if (at >= m_text.size() || !isNameStart(m_text[at])) return m_text.npos;
-        while (at < m_text.size() && (isNamePart(m_text[at]) || m_text[at] == '.'))
-            ++at;
-        while (at < m_text.size() && m_text[at] == ' ')
-            ++at;
+        const size_t name = nameEnd(at);
+        if (name == at) return m_text.npos;
+        at = blanksEnd(name);
+        if (at < m_text.size() && m_text[at] == ':') at = blanksEnd(nameEnd(blanksEnd(at + 1)));
         return at < m_text.size() && m_text[at] == '=' ? at : m_text.npos;
     }
 
-    /// Skips "model = " before the value, as it stands in a program.
-    void skipAssignment() {
+    /// Skips "model = " before the value, as it stands in a program, and returns the name.
+    std::string skipAssignment() {
         const size_t at = assignmentAt(m_at);
-        if (at == m_text.npos) return;
+        if (at == m_text.npos) return {};
+        const std::string name(m_text.substr(m_at, nameEnd(m_at) - m_at));
         while (m_at <= at)
             step();
         skipSpace();
+        return name;
+    }
+
+    void skipReturn() {
+        if (!rest().starts_with("return ")) return;
+        while (here() != ' ')
+            step();
+        skipSpace();
+    }
+
+    void skipSemicolon() {
+        if (here() != ';') return;
+        step();
+        skipSpace();
+    }
+
+    /// Skips what a program says of itself before it begins.
+    void skipDocstring() {
+        const std::string_view quotes = m_text.substr(m_at, 3);
+        if (quotes != "\"\"\"" && quotes != "'''") return;
+        const size_t close = m_text.find(quotes, m_at + 3);
+        if (close == m_text.npos)
+            refuseAt(
+                m_place,
+                {phrase("Model", "the text that begins here does not end: %1 is missing"), quotes});
+        while (m_at < close + 3)
+            stepOver();
+        skipSpace();
+        skipSemicolon();
+        skipImports();
     }
 
     Value readValue() {
@@ -269,32 +234,52 @@ private:
     Value readAny() {
         const char c = here();
         if (isDigit(c) || c == '-' || c == '+' || (c == '.' && isDigit(after(1))))
-            return readProduct();
+            return readProduct(readNumber());
         if (c == '\'' || c == '"') return readString();
         if (c == '[') return readItems(Kind::List, ']');
+        if (c == '{') return readItems(Kind::List, '}');
         if (c == '(') return readItems(Kind::Tuple, ')');
         if (isNameStart(c)) return readNamed();
         refuseHere(kValues);
     }
 
-    /// Reads products of numbers such as 28 * 28, because sizes are often written so.
-    Value readProduct() {
-        Value value = readNumber();
-        for (skipSpace(); here() == '*'; skipSpace()) {
+    /// Reads what follows a number in 28 * 28, 512 // 2 or 2**8.
+    Value readProduct(Value value) {
+        value = readPower(std::move(value));
+        while (here() == '*' || (here() == '/' && after(1) == '/')) {
+            const bool divides = here() == '/';
+            step();
+            if (divides) step();
+            skipSpace();
+            const Value right = readPower(readOperand());
+            value = divides ? quotientOf(value, right) : productOf(value, right);
+        }
+        return value;
+    }
+
+    Value readPower(Value base) {
+        skipSpace();
+        if (here() == '*' && after(1) == '*') {
+            step();
             step();
             skipSpace();
-            const Value factor = readNumber();
-            int64_t product = 0;
-            if (value.kind == Kind::Whole && factor.kind == Kind::Whole) {
-                if (__builtin_mul_overflow(value.whole, factor.whole, &product))
-                    refuseAt(value.place,
-                             phrase("Model", "the product is too large for a whole number"));
-                value.whole = product;
-            } else {
-                value.kind = Kind::Real;
-            }
-            value.real *= factor.real;
+            base = powerOf(base, readOperand());
+            skipSpace();
         }
+        return base;
+    }
+
+    Value readOperand() {
+        if (!isNameStart(here())) return readNumber();
+        const Place place = m_place;
+        const std::string name = readDottedName();
+        if (const auto known = m_numbers.find(name); known != m_numbers.end())
+            return placedAt(place, known->second);
+        refuseAt(place, {kNumbers, quotedText(name)});
+    }
+
+    static Value placedAt(Place place, Value value) {
+        value.place = place;
         return value;
     }
 
@@ -338,11 +323,9 @@ private:
         if (!good || isNamePart(here())) {
             while (isNamePart(here()) || here() == '.')
                 step();
-            refuseAt(value.place,
-                     {phrase("Model", "found %1, where a number such as 3, -1 or 1e-5 is allowed"),
-                      m_at == begin
-                          ? found()
-                          : Message::data(quotedText(m_text.substr(begin, m_at - begin)))});
+            refuseAt(value.place, {kNumbers, m_at == begin ? found()
+                                                           : Message::data(quotedText(m_text.substr(
+                                                                 begin, m_at - begin)))});
         }
         value.kind = isReal ? Kind::Real : Kind::Whole;
         return value;
@@ -368,7 +351,21 @@ private:
         return value;
     }
 
-    /// Reads a list or a tuple; "(x)" is x itself.
+    /// Reads 'a': 1 as a tuple.
+    Value readPair() {
+        Value pair;
+        pair.kind = Kind::Tuple;
+        pair.place = m_place;
+        pair.items.push_back(readValue());
+        skipSpace();
+        if (here() != ':') refuseHere(phrase("Model", "a colon"));
+        step();
+        skipSpace();
+        pair.items.push_back(readValue());
+        return pair;
+    }
+
+    /// Reads a list, a dict or a tuple; "(x)" is x itself.
     Value readItems(Kind kind, char close) {
         Value value;
         value.kind = kind;
@@ -377,7 +374,7 @@ private:
         bool comma = false;
         for (skipSpace(); here() != close; skipSpace()) {
             if (!value.items.empty() && !comma) refuseEntry(close);
-            value.items.push_back(readValue());
+            value.items.push_back(close == '}' ? readPair() : readValue());
             skipSpace();
             comma = here() == ',';
             if (comma) step();
@@ -430,6 +427,9 @@ private:
             value.truth = value.text == "True";
         } else if (value.text != "None") {
             value.kind = Kind::Name;
+            const auto known = m_numbers.find(value.text);
+            if (known != m_numbers.end() && here() != '=') // which follows an argument's name
+                return readProduct(placedAt(value.place, known->second));
         }
         return value;
     }
@@ -467,6 +467,15 @@ private:
         return argument;
     }
 
+    /// Reads *[1, 2] as arguments.
+    void readSpread(Value& call) {
+        step();
+        for (Value& item : readValue().items) {
+            const Place place = item.place;
+            call.arguments.push_back({{}, place, false, std::move(item)});
+        }
+    }
+
     /// Reads a call's arguments. Parts that PyTorch printed stand one after the other without
     /// commas.
     void readArguments(Value& call) {
@@ -474,7 +483,10 @@ private:
         bool open = true;
         for (skipSpace(); here() != ')'; skipSpace()) {
             if (!open && printedName() == 0) refuseEntry(')');
-            call.arguments.push_back(readArgument());
+            if (here() == '*' && after(1) == '[')
+                readSpread(call);
+            else
+                call.arguments.push_back(readArgument());
             skipSpace();
             open = here() == ',';
             if (open) step();
@@ -482,10 +494,9 @@ private:
         step();
     }
 
-    std::string_view m_text;
-    size_t m_at = 0, m_values = 0;
+    std::map<std::string, Value, std::less<>> m_numbers; ///< that have names
+    size_t m_values = 0;
     int m_depth = 0;
-    Place m_place;
 };
 
 void write(const Value& value, std::string& to, size_t most);
@@ -528,7 +539,10 @@ void write(const Value& value, std::string& to, size_t most) {
 
 } // namespace
 
-Value parse(std::string_view text) { return Parser(text).whole(); }
+Value parse(std::string_view text) {
+    const std::string plain = withoutMarks(text);
+    return Parser(plain).whole();
+}
 
 std::string textOf(const Value& value, size_t most) {
     std::string text;

@@ -21,13 +21,13 @@ struct Place {
 struct Argument;
 
 enum class Kind : uint8_t {
-    Whole,  ///< 3, -1, 28*28
+    Whole,  ///< 3, -1, 28*28, 512//2, 2**8
     Real,   ///< 0.5, 1e-5
     Truth,  ///< True, False
     None,   ///< None
     String, ///< 'nearest'
     Name,   ///< torch.float32
-    List,   ///< [1, 2]
+    List,   ///< [1, 2]; {'a': 1} is the list [('a', 1)]
     Tuple,  ///< (1, 2), (1,)
     Call    ///< nn.Linear(10, 20, bias=True)
 };
@@ -52,14 +52,18 @@ struct Argument {
     Value value;
 };
 
+/// What a one-line editor turns line ends into.
+inline constexpr std::string_view kLineSeparator = "\xE2\x80\xA8";
 inline constexpr size_t kMaxTextBytes = 64 * 1024;
 inline constexpr int kMaxDepth = 64;
 inline constexpr size_t kMaxValues = 20'000;
 
-/// Reads one value: numbers, products of whole numbers, True, False, None, strings, names with
-/// dots, lists, tuples and calls, with comments and trailing commas. Before it may stand imports
-/// and "name =", and behind a call methods that only move a model, such as ".to(device)" and
-/// ".eval()". Takes time in proportion to the text. Throws InputError, a sentence that begins with
+/// Reads one value: numbers, what *, // and ** make of them, True, False, None, strings, names with
+/// dots, lists, dicts, tuples and calls, with comments and trailing commas; "*[a, b]" gives a call
+/// its arguments. Before it may stand imports, a docstring, numbers with names ("hidden = 64",
+/// which the value may then use), "name =" and "return", and behind a call methods that only move a
+/// model, such as ".to(device)" and ".eval()". Prompts and fences around the lines are skipped, see
+/// pasted.h. Takes time in proportion to the text. Throws InputError, a sentence that begins with
 /// "line 2, column 7: " and says what was found there and what is allowed; also when the text, a
 /// depth or the number of values exceeds the limits, and for text that is not plain UTF-8.
 Value parse(std::string_view text);

@@ -41,7 +41,8 @@ enum class ArgShown : uint8_t {
     Named,   ///< eps=1e-05
     Bare,    ///< 256
     Changed, ///< by name, unless it has the default
-    Never
+    Never,
+    Lost ///< never, although it changes what the layer computes
 };
 
 struct ArgInfo {
@@ -62,6 +63,8 @@ struct ArgInfo {
     bool paddingWords = false;
     /// The argument after which PyTorch prints this one; empty when it is the one before.
     std::string_view printedAfter{};
+    /// A word that names a function: F.gelu and nn.GELU() are 'gelu', too.
+    bool functions = false;
 };
 
 /// The value of an argument. Whole numbers are exact: their ranges end far below 2^53.
@@ -82,7 +85,9 @@ struct LayerSpec {
     std::string written;        ///< as the user wrote it: "Linear(400, 10)"
     lang::Place place;
     std::vector<LayerSpec> children;
-    bool cut = false; ///< only some of its layers were read, see readModel()
+    bool printed = false;            ///< as print() shows it, which leaves arguments out
+    std::vector<std::string> untold; ///< the arguments that it left out
+    bool cut = false;                ///< only some of its layers were read, see readModel()
 
     const ArgValue& value(std::string_view arg) const;
     int64_t whole(std::string_view arg) const;

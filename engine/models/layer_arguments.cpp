@@ -6,6 +6,7 @@
 #include "engine/lang/python.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -114,8 +115,19 @@ bool isPaddingWord(const Value& value) {
            (value.text == "same" || value.text == "valid");
 }
 
+/// Returns "gelu" for F.gelu, torch.nn.functional.gelu and nn.GELU(); empty for others.
+std::string functionWord(const Value& value) {
+    const std::string last = value.text.substr(value.text.rfind('.') + 1);
+    const std::string word = lowerCase(last);
+    const bool layer = value.kind == Kind::Call && value.arguments.empty() && word != last;
+    const bool function = value.kind == Kind::Name && word == last;
+    return layer || function ? word : std::string();
+}
+
 bool take(const ArgInfo& info, const Value& value, ArgValue& to) {
     to = {};
+    if (info.functions)
+        if (to.word = functionWord(value); !to.word.empty()) return true;
     if (info.paddingWords && isPaddingWord(value)) {
         to.word = value.text;
         return true;
@@ -240,16 +252,19 @@ std::vector<size_t> printOrder(const LayerInfo& info) {
     return order;
 }
 
-/// Whether it is device=None or dtype=None, as code that was made to be passed on has it. What else
-/// they may be is said by the settings of the run and of its lanes.
+/// Whether it is an argument of any layer that changes nothing here: the settings choose the
+/// device, and the weights are float32. Refuses other types.
 bool leavesPlace(const lang::Argument& given) {
-    const bool place = given.name == "device" || given.name == "dtype";
-    if (place && given.value.kind != lang::Kind::None)
-        refuseAt(given.place,
-                 {phrase("Model", "%1=%2 is not supported here: the settings choose the "
-                                  "device, and each lane its types"),
-                  given.name, lang::textOf(given.value, 40)});
-    return place;
+    if (given.name == "device") return true;
+    if (given.name != "dtype") return false;
+    constexpr std::array<std::string_view, 2> kTypes{"torch.float32", "torch.float"};
+    const bool usual = given.value.kind == Kind::None ||
+                       std::ranges::find(kTypes, given.value.text) != kTypes.end();
+    if (!usual)
+        refuseAt(given.place, {phrase("Model", "%1 is not supported here: the precision of each "
+                                               "lane chooses its types; leave it out"),
+                               quotedText("dtype=" + lang::textOf(given.value, 40))});
+    return true;
 }
 
 } // namespace
@@ -283,6 +298,8 @@ void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& g
             layer.refuse({phrase("Model", "%1 is missing: %2"), info.args[i].name,
                           allowedText(info.args[i])});
         layer.args[i] = standardOf(info.args[i], info.args[i].standard);
+        if (layer.printed && info.args[i].shown == ArgShown::Lost)
+            layer.untold.emplace_back(info.args[i].name);
     }
 }
 
@@ -293,8 +310,8 @@ std::string argumentsText(const LayerSpec& layer) {
         const ArgValue& value = layer.args[i];
         const bool changed =
             !isSame(value, info.standard.empty() ? ArgValue{} : standardOf(info, info.standard));
-        if (info.shown == ArgShown::Never || (info.shown == ArgShown::Changed && !changed))
-            continue;
+        const bool hidden = info.shown == ArgShown::Never || info.shown == ArgShown::Lost;
+        if (hidden || (info.shown == ArgShown::Changed && !changed)) continue;
         if (!text.empty()) text += ", ";
         if (info.shown != ArgShown::Bare) text += std::string(info.name) + "=";
         text += acts(layer, info) ? textOf(info, value) : "False";

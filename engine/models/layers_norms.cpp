@@ -39,6 +39,7 @@ constexpr ArgInfo kBatchArgs[] = {
 std::vector<ParameterInfo> batchParameters(const LayerSpec& layer) {
     const Shape channels{layer.whole("num_features")};
     std::vector<ParameterInfo> all = affine(layer, "affine", channels);
+    if (!layer.truth("track_running_stats")) return all;
     all.push_back({"running_mean", channels, ParameterRole::RunningStatistic, kZero});
     all.push_back({"running_var", channels, ParameterRole::RunningStatistic, kOne});
     return all;
@@ -87,14 +88,17 @@ NodeType batch2dOutput(const LayerSpec& layer, const NodeType& in) {
     return batchOutput(layer, in, kChannels);
 }
 
+NodeId emitWithRunning(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
+    const NodeId mean = c.b.cast(c.statistic("running_mean"), DType::F32);
+    const NodeId variance = c.b.cast(c.statistic("running_var"), DType::F32);
+    return fn::batchNormWith(c.b, x, weight, bias, mean, variance, 1, layer.real("eps"));
+}
+
 NodeId emitBatchNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    if (!c.trains()) return emitWithRunning(c, layer, x);
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
     const double eps = layer.real("eps");
-    if (!c.trains()) {
-        const NodeId mean = c.b.cast(c.statistic("running_mean"), DType::F32);
-        const NodeId variance = c.b.cast(c.statistic("running_var"), DType::F32);
-        return fn::batchNormWith(c.b, x, weight, bias, mean, variance, 1, eps);
-    }
     const fn::BatchNormResult r = fn::batchNorm(c.b, x, weight, bias, 1, eps);
     c.moveOn("running_mean", r.mean, layer.real("momentum"));
     c.moveOn("running_var", r.unbiasedVariance, layer.real("momentum"));
@@ -223,15 +227,11 @@ NodeId emitGroupNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
 constexpr ArgInfo kInstanceArgs[] = {
     {"num_features", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
     {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
-    {"momentum", ArgKind::Real, "0.1", ArgShown::Named, 0, 1}, // for statistics that are not kept
+    {"momentum", ArgKind::Real, "0.1", ArgShown::Named, 0, 1},
     {"affine", ArgKind::Truth, "False"},
     kBias,
-    {"track_running_stats", ArgKind::Truth, "False", ArgShown::Named, 0, 0, "False"},
+    {"track_running_stats", ArgKind::Truth, "False"},
 };
-
-std::vector<ParameterInfo> instanceParameters(const LayerSpec& layer) {
-    return affine(layer, "affine", {layer.whole("num_features")});
-}
 
 NodeType instanceOutput(const LayerSpec& layer, const NodeType& in) {
     requireChannels(layer, in, "num_features", kChannels);
@@ -253,6 +253,13 @@ NodeType instance2dOutput(const LayerSpec& layer, const NodeType& in) {
 }
 
 NodeId emitInstanceNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const bool tracks = layer.truth("track_running_stats");
+    if (tracks && !c.trains()) return emitWithRunning(c, layer, x);
+    if (tracks) {
+        const fn::InstanceStatistics seen = fn::instanceStatistics(c.b, x);
+        c.moveOn("running_mean", seen.mean, layer.real("momentum"));
+        c.moveOn("running_var", seen.unbiasedVariance, layer.real("momentum"));
+    }
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
     return fn::instanceNorm(c.b, x, weight, bias, layer.real("eps"));
 }
@@ -267,9 +274,9 @@ constexpr LayerInfo kRows[] = {
     {"GroupNorm", Wants::Images, kGroupArgs, groupOutput, emitGroupNorm, groupParameters, nullptr,
      completeGroups},
     {"InstanceNorm1d", Wants::Samples, kInstanceArgs, instance1dOutput, emitInstanceNorm,
-     instanceParameters},
+     batchParameters},
     {"InstanceNorm2d", Wants::Images, kInstanceArgs, instance2dOutput, emitInstanceNorm,
-     instanceParameters},
+     batchParameters},
     {"LocalResponseNorm", Wants::Images, kResponseArgs, responseOutput, emitResponseNorm},
 };
 

@@ -25,9 +25,9 @@ constexpr ArgInfo kAvgArgs[] = {
     {"kernel_size", ArgKind::Size, "", ArgShown::Named, 1, kMostWindow},
     {"stride", ArgKind::Size, "None", ArgShown::Named, 1, kMostWindow},
     {"padding", ArgKind::Size, "0", ArgShown::Named, 0, kMostWindow},
-    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Never},
-    {"count_include_pad", ArgKind::Truth, "True", ArgShown::Never},
-    {"divisor_override", ArgKind::Whole, "None", ArgShown::Never, 1, 1e9},
+    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Lost},
+    {"count_include_pad", ArgKind::Truth, "True", ArgShown::Lost},
+    {"divisor_override", ArgKind::Whole, "None", ArgShown::Lost, 1, 1e9},
 };
 constexpr ArgInfo kAdaptiveArgs[] = {
     {"output_size", ArgKind::Size, "", ArgShown::Named, 1, kMostWindow},
@@ -48,8 +48,8 @@ constexpr ArgInfo kAvgLineArgs[] = {
     {"kernel_size", ArgKind::Single, "", ArgShown::Named, 1, kMostWindow},
     {"stride", ArgKind::Single, "None", ArgShown::Named, 1, kMostWindow},
     {"padding", ArgKind::Single, "0", ArgShown::Named, 0, kMostWindow},
-    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Never},
-    {"count_include_pad", ArgKind::Truth, "True", ArgShown::Never},
+    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Lost},
+    {"count_include_pad", ArgKind::Truth, "True", ArgShown::Lost},
 };
 constexpr ArgInfo kAdaptiveLineArgs[] = {
     {"output_size", ArgKind::Whole, "", ArgShown::Named, 1, kMostWindow},
@@ -63,7 +63,7 @@ constexpr ArgInfo kUpsampleArgs[] = {
     {"scale_factor", ArgKind::Factor, "None", ArgShown::Changed, kLeastFactor, kMostWindow},
     {"mode", ArgKind::Word, "'nearest'", ArgShown::Named, 0, 0,
      "'nearest' or 'bilinear' or 'bicubic'"},
-    {"align_corners", ArgKind::Truth, "None", ArgShown::Never},
+    {"align_corners", ArgKind::Truth, "None", ArgShown::Lost},
     {"recompute_scale_factor", ArgKind::Truth, "None", ArgShown::Never, 0, 0, "None"},
 };
 
@@ -154,6 +154,7 @@ void completeUpsample(LayerSpec& layer) {
     if (layer.value("mode").word == "nearest" && layer.info->name == "Upsample" &&
         !layer.value("align_corners").isNone)
         layer.refuse(phrase("Model", "align_corners goes with mode='bilinear' or 'bicubic'"));
+    if (layer.value("mode").word == "nearest") layer.untold.clear(); // it has no corners to align
 }
 
 NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {

@@ -1,6 +1,7 @@
 // Linear, Conv1d, Conv2d and ConvTranspose2d. A 1x1 convolution takes its pixels as rows, so that
 // it is a matrix product.
 #include "engine/models/layer_context.h"
+#include "engine/models/pool_shape.h"
 #include "engine/ops/functional.h"
 
 #include <algorithm>
@@ -81,7 +82,7 @@ void requireGroups(const LayerSpec& layer) {
 }
 
 /// Checks the groups, and sets the numbers that 'same' and 'valid' mean for this kernel, beside the
-/// word.
+/// word; what 'same' adds at the ends only is evenEnds().
 void completeConv(LayerSpec& layer) {
     requireGroups(layer);
     const auto isPadding = [](const ArgInfo& info) { return info.paddingWords; };
@@ -100,9 +101,6 @@ void completeConv(LayerSpec& layer) {
         const double spread = kernel[std::min(i, kernel.size() - 1)] - 1;
         const double apart = dilation[std::min(i, dilation.size() - 1)];
         const auto beside = static_cast<int64_t>(spread * apart); // a row loses so many values
-        if (same && beside % 2 != 0)
-            layer.refuse(phrase("Model", "padding='same' with a kernel of even size is not "
-                                         "supported: it pads one side more than the other"));
         padding.numbers.push_back(same ? static_cast<double>(beside / 2) : 0);
     }
 }
@@ -133,6 +131,21 @@ fn::Conv1dAttrs conv1dAttrs(const LayerSpec& layer) {
             .groups = layer.whole("groups")};
 }
 
+/// Returns the input with what 'same' adds at its ends.
+NodeType withEnds(const LayerSpec& layer, NodeType in) {
+    const auto ends = evenEnds(layer);
+    in.shape[in.shape.rank() - 1] += ends[1];
+    if (in.shape.rank() == 4) in.shape[2] += ends[0];
+    requireRoom(layer, in.shape);
+    return in;
+}
+NodeId withEnds(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const auto ends = evenEnds(layer);
+    if (ends[0] + ends[1] == 0) return x;
+    const bool image = c.b.shapeOf(x).rank() == 4;
+    return fn::constantPad(c.b, x, {.right = ends[1], .bottom = image ? ends[0] : 0}, 0);
+}
+
 /// The result's extent along an axis of the input `in`.
 int64_t convExtent(const LayerSpec& layer, const NodeType& in, int axis, int64_t kernel,
                    const fn::Conv1dAttrs& how) {
@@ -147,11 +160,12 @@ NodeType convOutput(const LayerSpec& layer, const NodeType& in) {
     requireImage(layer, in);
     requireInChannels(layer, in);
     const ConvAttrs how = convAttrs(layer);
+    const NodeType widened = withEnds(layer, in);
     NodeType out = in;
     out.shape[1] = layer.whole("out_channels");
     for (size_t i = 0; i < 2; ++i) {
         const int axis = 2 + static_cast<int>(i);
-        out.shape[axis] = convExtent(layer, in, axis, layer.pair("kernel_size")[i],
+        out.shape[axis] = convExtent(layer, widened, axis, layer.pair("kernel_size")[i],
                                      {how.stride[i], how.padding[i], how.dilation[i], how.groups});
     }
     return out;
@@ -168,7 +182,7 @@ Layout convLayout(const LayerSpec& layer, Layout) {
 NodeId emitConv(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
     if (c.layout == Layout::Rows) return fn::pointwiseConv2d(c.b, x, weight, bias);
-    return fn::conv2d(c.b, x, weight, bias, convAttrs(layer));
+    return fn::conv2d(c.b, withEnds(c, layer, x), weight, bias, convAttrs(layer));
 }
 
 constexpr ArgInfo kConv1dArgs[] = {
@@ -192,13 +206,14 @@ std::vector<ParameterInfo> conv1dParameters(const LayerSpec& layer) {
 NodeType conv1dOutput(const LayerSpec& layer, const NodeType& in) {
     requireSequence(layer, in);
     requireInChannels(layer, in);
-    const int64_t length = convExtent(layer, in, 2, layer.whole("kernel_size"), conv1dAttrs(layer));
+    const int64_t length =
+        convExtent(layer, withEnds(layer, in), 2, layer.whole("kernel_size"), conv1dAttrs(layer));
     return {{in.shape[0], layer.whole("out_channels"), length}, in.dtype};
 }
 
 NodeId emitConv1d(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
-    return fn::conv1d(c.b, x, weight, bias, conv1dAttrs(layer));
+    return fn::conv1d(c.b, withEnds(c, layer, x), weight, bias, conv1dAttrs(layer));
 }
 
 constexpr ArgInfo kConvTransposeArgs[] = {
@@ -230,8 +245,10 @@ std::vector<ParameterInfo> convTransposeParameters(const LayerSpec& layer) {
 void completeConvTranspose(LayerSpec& layer) {
     requireGroups(layer);
     const auto stride = layer.pair("stride"), more = layer.pair("output_padding");
-    if (more[0] >= stride[0] || more[1] >= stride[1])
-        layer.refuse(phrase("Model", "output_padding must be smaller than stride"));
+    const auto dilation = layer.pair("dilation");
+    for (const size_t i : {0U, 1U})
+        if (more[i] >= std::max(stride[i], dilation[i]))
+            layer.refuse(phrase("Model", "output_padding must be smaller than stride or dilation"));
 }
 
 NodeType convTransposeOutput(const LayerSpec& layer, const NodeType& in) {
@@ -274,5 +291,11 @@ constexpr LayerInfo kRows[] = {
 } // namespace
 
 std::span<const LayerInfo> productLayers() { return kRows; }
+
+std::array<int64_t, 2> evenEnds(const LayerSpec& layer) {
+    if (layer.value("padding").word != "same") return {0, 0};
+    const auto kernel = layer.pair("kernel_size"), dilation = layer.pair("dilation");
+    return {(kernel[0] - 1) * dilation[0] % 2, (kernel[1] - 1) * dilation[1] % 2};
+}
 
 } // namespace halfscope

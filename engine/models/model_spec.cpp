@@ -45,8 +45,12 @@ bool isStateName(std::string_view name) {
 constexpr Phrase kLayerName =
     phrase("Model", "%1 is not a layer's name: letters, digits, _ and -, at most 100 of them");
 
-/// Returns the entries of OrderedDict([("name", layer), ...]) as arguments with names.
+/// Returns the entries of OrderedDict([("name", layer), ...]), OrderedDict({"name": layer, ...}) or
+/// OrderedDict(name=layer, ...) as arguments with names.
 std::vector<Argument> entriesOf(const Value& dict) {
+    const auto isNamed = [](const Argument& argument) { return !argument.name.empty(); };
+    if (!dict.arguments.empty() && std::ranges::all_of(dict.arguments, isNamed))
+        return dict.arguments;
     const bool one = dict.arguments.size() == 1 && dict.arguments[0].name.empty();
     const Kind kind = one ? dict.arguments[0].value.kind : Kind::None;
     if (kind != Kind::List && kind != Kind::Tuple)
@@ -75,7 +79,8 @@ constexpr size_t kLongestLayer = 200;
 
 class Reader {
 public:
-    LayerSpec read(const Value& value, const std::string& path, const std::string& name) {
+    LayerSpec read(const Value& value, const std::string& path, const std::string& name,
+                   bool printed = false) {
         if (++m_layers > kMaxLayers)
             refuseAt(value.place,
                      {phrase("Model", "more than %1 layers are not allowed"), kMaxLayers});
@@ -83,6 +88,7 @@ public:
         layer.name = name;
         layer.path = path;
         layer.place = value.place;
+        layer.printed = printed;
         layer.info = rowOf(value);
         layer.label = std::string(layer.info->name) + (path.empty() ? "" : " " + path);
         if (layer.info->holds == Holds::Nothing) {
@@ -205,7 +211,8 @@ private:
             if (other.name == name)
                 refuseAt(argument.place, {phrase("Model", "%1 has two layers with the name %2"), of,
                                           quotedText(name)});
-        parent.children.push_back(read(argument.value, joinedPath(parent.path, name), name));
+        parent.children.push_back(
+            read(argument.value, joinedPath(parent.path, name), name, argument.printed));
     }
 
     size_t m_layers = 0;

@@ -5,6 +5,7 @@
 
 #include "engine/core/error.h"
 #include "engine/models/onnx_rows.h"
+#include "engine/models/pool_shape.h"
 
 #include <algorithm>
 #include <array>
@@ -37,10 +38,12 @@ std::string emitLinear(const Layer& layer, const std::string& x) {
 }
 
 std::string emitConv2d(const Layer& layer, const std::string& x) {
+    const auto sides = layer.spec.pair("padding"), ends = evenEnds(layer.spec);
+    const std::vector pads{sides[0], sides[1], sides[0] + ends[0], sides[1] + ends[1]};
     return layer.node("Conv", {x, layer.parameter("weight"), layer.parameter("bias")},
                       {{"kernel_shape", listOf(layer.spec.pair("kernel_size"))},
                        {"strides", listOf(layer.spec.pair("stride"))},
-                       {"pads", padsOf(layer.spec.pair("padding"))},
+                       {"pads", pads},
                        {"dilations", listOf(layer.spec.pair("dilation"))},
                        {"group", layer.spec.whole("groups")}});
 }
@@ -50,17 +53,24 @@ std::string emitConv1d(const Layer& layer, const std::string& x) {
     return layer.node("Conv", {x, layer.parameter("weight"), layer.parameter("bias")},
                       {{"kernel_shape", std::vector{layer.spec.whole("kernel_size")}},
                        {"strides", std::vector{layer.spec.whole("stride")}},
-                       {"pads", std::vector{padding, padding}},
+                       {"pads", std::vector{padding, padding + evenEnds(layer.spec)[1]}},
                        {"dilations", std::vector{layer.spec.whole("dilation")}},
                        {"group", layer.spec.whole("groups")}});
 }
 
+/// ONNX Runtime takes an output_padding below the stride only: whole strides of it become zeros
+/// behind the input.
 std::string emitConvTranspose2d(const Layer& layer, const std::string& x) {
-    return layer.node("ConvTranspose", {x, layer.parameter("weight"), layer.parameter("bias")},
+    const auto stride = layer.spec.pair("stride"), more = layer.spec.pair("output_padding");
+    const std::vector<int64_t> behind{0, 0, 0, 0, 0, 0, more[0] / stride[0], more[1] / stride[1]};
+    const bool longer = behind[6] + behind[7] > 0;
+    const std::string from =
+        longer ? layer.node("Pad", {x, layer.graph.integers(behind), layer.graph.scalar(0)}) : x;
+    return layer.node("ConvTranspose", {from, layer.parameter("weight"), layer.parameter("bias")},
                       {{"kernel_shape", listOf(layer.spec.pair("kernel_size"))},
                        {"strides", listOf(layer.spec.pair("stride"))},
                        {"pads", padsOf(layer.spec.pair("padding"))},
-                       {"output_padding", listOf(layer.spec.pair("output_padding"))},
+                       {"output_padding", std::vector{more[0] % stride[0], more[1] % stride[1]}},
                        {"dilations", listOf(layer.spec.pair("dilation"))},
                        {"group", layer.spec.whole("groups")}});
 }
@@ -148,6 +158,7 @@ std::string emitGroupNorm(const Layer& layer, const std::string& x) {
 }
 
 std::string emitInstanceNorm(const Layer& layer, const std::string& x) {
+    if (layer.spec.truth("track_running_stats")) return emitBatchNorm(layer, x);
     const Shape channels{layer.in.shape[1]};
     return layer.node(
         "InstanceNormalization",

@@ -22,6 +22,9 @@ PoolShape poolShape(const LayerSpec&, const Shape& in);
 fn::Divisor divisorOf(const LayerSpec&);
 /// Returns the border, given as one number, as (left, right) or as (left, right, top, bottom).
 fn::Border borderOf(const LayerSpec&, const Shape& in);
+/// Returns what padding='same' of a convolution adds to height and width at their ends, beyond
+/// `padding` on both sides: 1 where the kernel with its dilation takes an odd number of values.
+std::array<int64_t, 2> evenEnds(const LayerSpec&);
 /// Returns what an Upsample makes of an input; refuses one that would leave no pixel.
 fn::NewSize newSizeOf(const LayerSpec&, const Shape& in);
 fn::Corners cornersOf(const LayerSpec&); ///< of an Upsample that is not nearest

@@ -122,6 +122,22 @@ Message warningOfRange(const LayerSpec& last) {
             last.label, range->low, range->high};
 }
 
+/// Says which arguments the text cannot tell of the first layer that is pasted as print() shows it,
+/// which leaves them out; empty where all are told.
+Message warningOfPrint(const LayerSpec& layer) {
+    std::string names;
+    for (const std::string& name : layer.untold)
+        names += (names.empty() ? "" : ", ") + name;
+    if (!names.empty())
+        return {phrase("Model",
+                       "PyTorch's print of %1 does not show %2: the defaults are used. Add "
+                       "what your program gives there."),
+                layer.label, names};
+    for (const LayerSpec& child : layer.children)
+        if (Message warning = warningOfPrint(child); !warning.empty()) return warning;
+    return {};
+}
+
 /// Whether the loss has a softmax or a sigmoid of its own.
 bool takesScores(const RunConfig& config) {
     const LossKind kind = config.task.loss.kind;
@@ -182,7 +198,7 @@ Message modelWarning(const RunConfig& config) {
     if (last && standardisesTarget(config.task) && !isAdversarial(config.model))
         if (Message warning = warningOfRange(*last); !warning.empty()) return warning;
     const LayerSpec* layer = predictsEvery(config.task) ? looksAhead(model.root) : nullptr;
-    if (!layer) return {};
+    if (!layer) return warningOfPrint(model.root);
     return {phrase("Model", "%1 sees the characters that it is to predict, so a low loss means "
                             "nothing: CausalTransformerEncoderLayer(...) hides them."),
             layer->label};

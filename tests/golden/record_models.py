@@ -78,6 +78,13 @@ SOURCES = [
      (2, 2, 4, 5), 0),
     ("nn.Sequential(nn.ConvTranspose2d(4, 6, (3, 2), 2, 1, (1, 0), 2, False, (2, 3)), "
      "nn.ConvTranspose2d(6, 6, 2, dilation=2, groups=6))", (2, 4, 3, 4), 0),
+    # output_padding below the dilation only, by up to two strides, inside and beyond what is cut off
+    ("nn.Sequential(nn.ConvTranspose2d(4, 6, 3, dilation=2, output_padding=1), nn.ConvTranspose2d(6, 2, "
+     "(2, 3), (1, 2), padding=(1, 0), output_padding=(2, 4), dilation=(3, 5)))", (2, 4, 3, 4), 0),
+    ("nn.Sequential(nn.Conv2d(2, 3, (2, 4), padding='same'), nn.Flatten(2), "
+     "nn.Conv1d(3, 2, 4, padding='same', dilation=3))", (2, 2, 4, 5), 0),
+    ("nn.Sequential(nn.InstanceNorm2d(3, affine=True, track_running_stats=True), nn.Flatten(2), "
+     "nn.InstanceNorm1d(3, momentum=0.3, track_running_stats=True))", (2, 3, 4, 5)),
 ]
 
 

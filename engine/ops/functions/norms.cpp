@@ -168,4 +168,17 @@ NodeId instanceNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps
     return groupedNorm(b, "instance_norm", in, channels, eps, stored);
 }
 
+InstanceStatistics instanceStatistics(Builder& b, NodeId x) {
+    const AutocastScope off(b, nullptr);
+    const Shape shape = b.shapeOf(x), each{shape[0], shape[1]};
+    const int64_t count = shape.elements() / std::max<int64_t>(each.elements(), 1);
+    require(count >= 2, "instance_norm: a variance of fewer than two values");
+    const Centred c = centredOver(b, b.reshape(widened(b, x), {each.elements(), count}), {1});
+    const double unbias = static_cast<double>(count) / static_cast<double>(count - 1);
+    const auto averaged = [&](NodeId ofEach) {
+        return b.reshape(b.mean(b.reshape(ofEach, each), Shape{0}), Shape{shape[1]});
+    };
+    return {averaged(c.mean), b.scale(averaged(c.variance), unbias)};
+}
+
 } // namespace halfscope::fn

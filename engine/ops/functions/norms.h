@@ -35,5 +35,10 @@ NodeId localResponseNorm(Builder&, NodeId x, const ResponseShape&);
 /// x is (n, c, ..); weight and bias are (c) or kNoNode.
 NodeId groupNorm(Builder&, NodeId x, int64_t groups, NodeId weight, NodeId bias, double eps);
 NodeId instanceNorm(Builder&, NodeId x, NodeId weight, NodeId bias, double eps);
+/// The means over the samples of what instanceNorm() takes from each of them, (c), F32.
+struct InstanceStatistics {
+    NodeId mean = kNoNode, unbiasedVariance = kNoNode;
+};
+InstanceStatistics instanceStatistics(Builder&, NodeId x);
 
 } // namespace halfscope::fn

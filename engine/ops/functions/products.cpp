@@ -380,6 +380,21 @@ NodeId conv3d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
     return withBias(b, b.transpose(deep, {0, 2, 1, 3, 4}), in[2], 1);
 }
 
+namespace {
+
+/// Adds zeros at the ends of height and width: a transposed convolution whose result goes a whole
+/// stride or more beyond the last value needs something there to be the gradient of.
+NodeId withZerosAfter(Builder& b, NodeId image, std::array<int64_t, 2> count) {
+    if (count[0] == 0 && count[1] == 0) return image;
+    const Shape none = Shape::filled(4, 0);
+    PadAttrs pad{none, none, none, 0};
+    pad.after[2] = count[0];
+    pad.after[3] = count[1];
+    return b.emit(Op::Pad, {image}, pad);
+}
+
+} // namespace
+
 NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const ConvAttrs& given,
                        std::array<int64_t, 2> more) {
     requireRank(b, "conv_transpose2d", x, 4);
@@ -394,14 +409,17 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
         constexpr int64_t kMost = int64_t{1} << 31;
         require(attrs.stride[i] <= kMost && attrs.padding[i] <= kMost && attrs.dilation[i] <= kMost,
                 "conv_transpose2d: a stride, padding or dilation above 2^31");
-        require(more[i] >= 0 && more[i] < attrs.stride[i],
-                "conv_transpose2d: more rows or columns than a stride leaves open");
+        require(attrs.stride[i] >= 1 && more[i] >= 0 &&
+                    more[i] < std::max(attrs.stride[i], attrs.dilation[i]),
+                "conv_transpose2d: more rows or columns than stride and dilation leave open");
         attrs.target.push((b.shapeOf(in.x())[axis] - 1) * attrs.stride[i] - 2 * attrs.padding[i] +
                           (b.shapeOf(in.weight())[axis] - 1) * attrs.dilation[i] + 1 + more[i]);
     }
     // A transposed convolution is the gradient of a convolution with respect to its image, with the
     // weights as they are.
-    const NodeId y = b.emit(Op::Conv2dInputGrad, {in.x(), in.weight()}, attrs);
+    const NodeId from =
+        withZerosAfter(b, in.x(), {more[0] / attrs.stride[0], more[1] / attrs.stride[1]});
+    const NodeId y = b.emit(Op::Conv2dInputGrad, {from, in.weight()}, attrs);
     return withBias(b, in.product(b, y), in.bias(), 1);
 }
 

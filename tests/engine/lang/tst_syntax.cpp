@@ -153,8 +153,8 @@ private slots:
             "line 1, column 16: found \".apply\" after the model, where the text must end");
         row("method of a number", "1 .to(device)",
             "line 1, column 1: this is a program; what is allowed here is one model by itself, "
-            "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "
-            "variables or classes");
+            "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), with "
+            "nothing but imports and numbers such as hidden = 64 above it");
         row("open method", "A(1).to(f(device)",
             "line 1, column 5: found \".to\" after the model, where the text must end");
         for (const char* type : {".half()", ".bfloat16()", ".double()", ".to(torch.float16)",
@@ -168,13 +168,12 @@ private slots:
             wants("line 1, column 13", "the end of the text").c_str());
         const std::string program =
             ": this is a program; what is allowed here is one model by itself, "
-            "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "
-            "variables or classes";
-        row("variable", "hidden = 64\nmodel = A(hidden)", ("line 1, column 10" + program).c_str());
-        row("function", "return A(1)", ("line 1, column 1" + program).c_str());
-        row("with a type", "model: nn.Module = A(1)", ("line 1, column 1" + program).c_str());
-        row("variable behind imports", "import torch\nhidden = 64\nmodel = A(hidden)",
-            ("line 2, column 10" + program).c_str());
+            "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), with "
+            "nothing but imports and numbers such as hidden = 64 above it";
+        row("variable", "device = 'cpu'\nmodel = A(1)", ("line 1, column 10" + program).c_str());
+        row("function", "def made():\n    return A(1)", ("line 1, column 1" + program).c_str());
+        row("loop behind a number", "n = 3\nfor i in range(n):\n    A(1)",
+            ("line 2, column 1" + program).c_str());
         row("behind a call", "import torch\ntorch.manual_seed(0)\nmodel = A(1)",
             ("line 3, column 1" + program).c_str());
         row("behind the model", "model = A(1)\ncriterion = B()",
@@ -185,8 +184,20 @@ private slots:
             "class in the order in which its forward() uses them");
         row("number", "A(12ab)",
             "line 1, column 3: found \"12ab\", where a number such as 3, -1 or 1e-5 is allowed");
-        row("power", "A(28**2)",
-            "line 1, column 6: found \"*\", where a number such as 3, -1 or 1e-5 is allowed");
+        row("two powers", "A(2**3**2)",
+            "line 1, column 8: found \"*\", where a number such as 3, -1 or 1e-5 is allowed");
+        row("unknown name", "A(2*width)",
+            "line 1, column 5: found \"width\", where a number such as 3, -1 or 1e-5 is allowed");
+        row("large power", "A(2**64)",
+            "line 1, column 3: the product is too large for a whole number");
+        row("negative power", "A(-2**2)",
+            "line 1, column 3: powers of and by negative numbers are not allowed");
+        row("quotient", "A(1 // 0)", "line 1, column 8: a division by 0 is not allowed");
+        row("dict", "A({'a' 1})", "line 1, column 8: found \"1\", where a colon is allowed");
+        row("docstring", "\n\"\"\"A model\nA(1)",
+            "line 2, column 1: the text that begins here does not end: \"\"\" is missing");
+        row("fence", "```\nA(1)\n```\nmore",
+            "line 4, column 1: found \"more\" after the model, where the text must end");
         row("huge", "A(1e999)",
             "line 1, column 3: found \"1e999\", where a number such as 3, -1 or 1e-5 is allowed");
         row("too many digits", "99999999999999999999",

@@ -50,14 +50,17 @@ void TestLayerArguments::paddingWords() {
              std::string("nn.Conv2d(2, 6, 3, padding=1)"));
     QCOMPARE(readModel("Conv2d(2, 6, 1, padding='same')").root.pair("padding"),
              (std::array<int64_t, 2>{0, 0}));
+    // what is left of an odd sum goes to the end
+    const char* even = "Conv2d(3, 2, kernel_size=(3, 4), stride=(1, 1), padding=same)";
+    const ModelSpec uneven = readModel("Conv2d(3, 2, (3, 4), padding='same')");
+    QCOMPARE(textOf(uneven), std::string(even));
+    QCOMPARE(outputOf(uneven, {{1, 3, 5, 1}, DType::F32}).shape, (Shape{1, 2, 5, 1}));
+    QCOMPARE(pythonOf(readModel("Conv1d(3, 2, 2, padding='same')"), ""),
+             std::string("nn.Conv1d(3, 2, 2, padding='same')"));
 }
 
 void TestLayerArguments::refusesPaddingWords() {
     const Shape image{1, 3, 5, 5};
-    QCOMPARE(refusalOf("Conv2d(3, 2, (3, 4), padding='same')", image),
-             std::string("line 1, column 1: Conv2d(3, 2, (3, 4), padding='same'): padding='same' "
-                         "with a kernel of even size is not supported: it pads one side more than "
-                         "the other"));
     QCOMPARE(refusalOf("Conv1d(3, 2, 3, 2, 'same')", {1, 3, 5}),
              std::string("line 1, column 1: Conv1d(3, 2, 3, 2, 'same'): padding='same' needs a "
                          "stride of 1, as in PyTorch"));
@@ -79,9 +82,13 @@ void TestLayerArguments::placesThatAreLeft() {
     QVERIFY(thrownBy<InputError>([] {
                 readModel("Tanh(device=None)");
             }).ends_with("Tanh takes no arguments, found None"));
+    for (const char* text :
+         {"nn.Linear(8, 2, device=device, dtype=torch.float32)",
+          "nn.Linear(8, 2, device=torch.device('cuda'))", "nn.Linear(8, 2, dtype=torch.float)"})
+        QCOMPARE(textOf(readModel(text)), textOf(readModel("nn.Linear(8, 2)")));
     QCOMPARE(thrownBy<InputError>([] { readModel("Linear(8, 2, dtype=torch.float16)"); }),
-             std::string("line 1, column 14: dtype=torch.float16 is not supported here: the "
-                         "settings choose the device, and each lane its types"));
+             std::string("line 1, column 14: \"dtype=torch.float16\" is not supported here: the "
+                         "precision of each lane chooses its types; leave it out"));
 }
 
 /// As in PyTorch, where it stands in the place of layers that have some.
@@ -132,6 +139,10 @@ void TestLayerArguments::refusesGroupsAndDilation() {
     QCOMPARE(refusalOf("ConvTranspose2d(4, 6, 3, groups=4)", image),
              std::string("line 1, column 1: ConvTranspose2d(4, 6, 3, groups=4): out_channels must "
                          "be divisible by groups"));
+    QCOMPARE(refusalOf("ConvTranspose2d(4, 6, 3, dilation=2, output_padding=(1, 2))", image),
+             std::string("line 1, column 1: ConvTranspose2d(4, 6, 3, dilation=2, "
+                         "output_padding=(1, 2)): output_padding must be smaller than stride or "
+                         "dilation"));
     QCOMPARE(refusalOf("Conv2d(4, 6, 3, groups=0)", image),
              std::string("line 1, column 24: Conv2d: groups=0 is not allowed: a whole number from "
                          "1 to 1048576"));

@@ -492,16 +492,16 @@ private slots:
                                          "must be divisible by groups");
         row("ConvTranspose2d(8, 2, 3, stride=2, output_padding=2)",
             "line 1, column 1: ConvTranspose2d(8, 2, 3, stride=2, output_padding=2): "
-            "output_padding must be smaller than stride");
+            "output_padding must be smaller than stride or dilation");
         row("Conv1d(8, 2, (3, 3))", "line 1, column 14: Conv1d: kernel_size=(3, 3) is not allowed: "
                                     "a whole number from 1 to 4096");
         row("Conv1d(8, 2, 3)", "line 1, column 1: Conv1d(8, 2, 3): the input is (4, 8); sequences "
                                "(samples, channels, length) are expected");
         row("nn.Conv3d(8, 2, 3)", "line 1, column 1: \"nn.Conv3d\" is not a layer of this program; "
                                   "there are: Conv1d, Conv2d");
-        row("InstanceNorm1d(8, track_running_stats=True)",
-            "line 1, column 39: InstanceNorm1d: track_running_stats=True is not supported: only "
-            "False is");
+        row("BatchNorm1d(8, track_running_stats=False)",
+            "line 1, column 36: BatchNorm1d: track_running_stats=False is not supported: only "
+            "True is");
         row("Conv2d(8, 2, 3)", "line 1, column 1: Conv2d(8, 2, 3): the input is (4, 8); images "
                                "(samples, channels, height, width) are expected");
         row("BatchNorm1d(4)", "line 1, column 1: BatchNorm1d(4): the input has 8 features");
@@ -519,7 +519,7 @@ private slots:
         row("Sequential(OrderedDict([('a.b', Tanh())]))",
             "line 1, column 26: \"a.b\" is not a layer's name: letters, digits, _ and -, at most "
             "100 of them");
-        row("Sequential(OrderedDict(a=1))",
+        row("Sequential(OrderedDict(1))",
             "line 1, column 12: OrderedDict wants a list such as [(\"first\", Linear(2, 1))]");
         row("Sequential(Linear(60000, 60000))",
             "line 1, column 12: Linear(60000, 60000): up to here the model has 3600060000 "

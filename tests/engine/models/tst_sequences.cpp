@@ -146,6 +146,28 @@ private slots:
             "\n\nclass CausalTransformerEncoderLayer(nn.TransformerEncoderLayer):\n"));
     }
 
+    /// As programs write it: functions and layers, which PyTorch calls.
+    void takesFunctionsAsActivations() {
+        const auto with = [](const std::string& activation) {
+            return pythonOf(readModel("TransformerEncoderLayer(8, 2, activation=" + activation +
+                                      ", batch_first=True)"),
+                            "");
+        };
+        for (const char* gelu : {"F.gelu", "nn.functional.gelu", "torch.nn.functional.gelu", "gelu",
+                                 "nn.GELU()", "torch.nn.GELU()"})
+            QCOMPARE(with(gelu), with("'gelu'"));
+        for (const char* relu : {"F.relu", "torch.relu", "nn.ReLU()", "ReLU()"})
+            QCOMPARE(with(relu), with("'relu'"));
+        for (const QString other : {"torch.tanh", "nn.Tanh()"})
+            QVERIFY(refusalOf(qPrintable("TransformerEncoderLayer(8, 2, 4, 0., " + other + ")"),
+                              {2, 5, 8})
+                        .endsWith("is not supported: only 'relu' or 'gelu' is"));
+        for (const QString other : {"nn.GELU", "nn.GELU('tanh')", "F.gelu(x)"})
+            QVERIFY(refusalOf(qPrintable("TransformerEncoderLayer(8, 2, 4, 0., " + other + ")"),
+                              {2, 5, 8})
+                        .endsWith(" is not allowed: 'relu' or 'gelu'"));
+    }
+
     void refusesOfSequences() {
         const Shape vectors{2, 5, 8};
         QCOMPARE(refusalOf("TransformerEncoderLayer(8, 3, batch_first=True)", vectors),

@@ -24,6 +24,11 @@ using nlohmann::json;
 
 namespace {
 
+NodeId nextOf(const Graph& graph, NodeId state) {
+    const auto all = graph.states();
+    return std::ranges::find(all, state, &StateInfo::node)->next;
+}
+
 double rounded(double x, double parts) { return std::nearbyint(x * parts) / parts; }
 
 /// One of the recorded runs of a layer.
@@ -159,6 +164,7 @@ private slots:
     void computes_data();
     void computes();
     void evaluatesRrelu();
+    void tracksInstances();
     void refuses_data();
     void refuses();
 };
@@ -231,6 +237,44 @@ void TestTorchLayers::evaluatesRrelu() {
     const std::map<NodeId, RefTensor> values{{x, {{2, 2}, {-2, -1, 0, 3}}}};
     QCOMPARE(evaluate(graph, values, std::vector{y}, RefRounding::None).at(y).values,
              (std::vector<double>{-1, -0.5, 0, 3}));
+}
+
+/// Running statistics are means over the samples, of unbiased variances, and evaluation uses them.
+/// The values are PyTorch's, whose statistics begin at 0 and 1.
+void TestTorchLayers::tracksInstances() {
+    const ModelSpec model =
+        readModel("InstanceNorm1d(2, eps=0.0, momentum=0.25, track_running_stats=True)");
+    const Shape shape{2, 2, 3};
+    const std::vector<double> seen{1, 2, 6, 0, 4, 2, 3, 3, 9, -1, 1, 3};
+    for (const ModelMode mode : {ModelMode::Train, ModelMode::Evaluate}) {
+        Graph graph;
+        Builder b(graph);
+        ModelOptions options;
+        options.mode = mode;
+        const NodeId x = b.input("x", shape, DType::F32);
+        const EmittedModel made = emitModel(b, model, {x, shape}, options);
+        emitModelUpdates(b, made.updates);
+        QCOMPARE(graph.states().size(), size_t(2));
+        const NodeId mean = graph.state("running_mean"), variance = graph.state("running_var");
+        const bool trains = mode == ModelMode::Train;
+        const std::map<NodeId, RefTensor> values{
+            {x, {shape, seen}},
+            {mean, {{2}, trains ? std::vector<double>{0, 0} : std::vector<double>{1, 2}}},
+            {variance, {{2}, trains ? std::vector<double>{1, 1} : std::vector<double>{4, 0.25}}}};
+        if (trains) {
+            const NodeId nextMean = nextOf(graph, mean), nextVariance = nextOf(graph, variance);
+            const auto next =
+                evaluate(graph, values, std::vector{nextMean, nextVariance}, RefRounding::None);
+            QCOMPARE(next.at(nextMean).values, (std::vector<double>{1, 0.375}));
+            QCOMPARE(next.at(nextVariance).values, (std::vector<double>{3.125, 1.75}));
+        } else {
+            QVERIFY(made.updates.empty());
+            QCOMPARE(evaluate(graph, values, std::vector{made.output}, RefRounding::None)
+                         .at(made.output)
+                         .values,
+                     (std::vector<double>{0, 0.5, 2.5, -4, 4, 0, 1, 1, 4, -6, -2, 2}));
+        }
+    }
 }
 
 void TestTorchLayers::refuses_data() {

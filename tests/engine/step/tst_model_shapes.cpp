@@ -24,6 +24,7 @@ private slots:
     void limitedScores();
     void limitedNumbers_data();
     void limitedNumbers();
+    void leftOutOfPrints();
 
 private:
     /// A batch of samples that are series: 7 positions with 4 values each, in 5 classes.
@@ -195,6 +196,32 @@ void TestModelShapes::limitedNumbers() {
     QCOMPARE(modelWarning(config).empty(), warning.isEmpty());
     config.model.adversary = Adversary::Gan; // a critic in place of the loss
     QVERIFY(modelWarning(config).empty());
+}
+
+/// What print() leaves out is asked for once: no longer where it is given.
+void TestModelShapes::leftOutOfPrints() {
+    const auto warningOf = [](const char* layers) {
+        RunConfig config;
+        config.model.layers = layers;
+        return QString::fromStdString(modelWarning(config).english());
+    };
+    const QString warning = "PyTorch's print of %1 does not show %2: the defaults are used. Add "
+                            "what your program gives there.";
+    QCOMPARE(warningOf("Sequential(\n  (0): Sequential(\n    (1): AvgPool2d(kernel_size=2, "
+                       "stride=2, padding=0)\n  )\n)"),
+             warning.arg("AvgPool2d 0.1", "ceil_mode, count_include_pad, divisor_override"));
+    QCOMPARE(warningOf("Sequential(\n  (0): AvgPool1d(kernel_size=(2,), stride=(2,), padding=(0,), "
+                       "ceil_mode=False)\n)"),
+             warning.arg("AvgPool1d 0", "count_include_pad"));
+    QCOMPARE(warningOf("Sequential(\n  (0): Upsample(scale_factor=2.0, mode='bilinear')\n)"),
+             warning.arg("Upsample 0", "align_corners"));
+    for (const char* whole :
+         {"Sequential(AvgPool2d(2), Upsample(scale_factor=2, mode='bilinear'))",
+          "Sequential(\n  (0): Upsample(scale_factor=2.0, mode='nearest')\n)",
+          "Sequential(\n  (0): Upsample(scale_factor=2.0, mode='bilinear', align_corners=True)\n)",
+          "Sequential(\n  (0): MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, "
+          "ceil_mode=False)\n  (1): ReLU()\n)"})
+        QCOMPARE(warningOf(whole), QString());
 }
 
 } // namespace tst_model_shapes

@@ -1,0 +1,124 @@
+// Models as they are pasted from programs, terminals and pages: what stands around a model, and
+// numbers that are worked out, change nothing. tst_syntax has the language itself.
+#include "engine/lang/pasted.h"
+#include "engine/lang/syntax.h"
+#include "engine/models/model_spec.h"
+
+#include <QTest>
+
+namespace tst_pasted {
+
+using namespace halfscope;
+
+namespace {
+
+void addTexts(std::initializer_list<const char*> texts) {
+    QTest::addColumn<QByteArray>("text");
+    for (const char* text : texts)
+        QTest::newRow(text) << QByteArray(text);
+}
+
+} // namespace
+
+class TestPasted : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// The model alone is left.
+    void readsWhatStandsAround_data() {
+        addTexts({">>> model = B(\n...     1)",
+                  ">>> import torch\n>>> B(1)\n",
+                  "```python\nB(1)\n```",
+                  "~~~\nB(1)\n~~~\n",
+                  "  ```\r\nB(1)\r\n```\r\n",
+                  "```\xE2\x80\xA8>>> B(1)\xE2\x80\xA8```",
+                  "B(1);",
+                  "import torch; model = B(1);  # end",
+                  "B(1).to(device);",
+                  "model = \\\n    B(1)",
+                  "model = B( \\\r\n    1)",
+                  "model: nn.Module = B(1)",
+                  "net : torch.nn.Sequential=B(1)",
+                  "return B(1)",
+                  "    return B(1)",
+                  "\"\"\"A \"model\"\nof mine\"\"\"\nmodel = B(1)",
+                  "'''A'''; B(1)",
+                  "\"\"\"A\"\"\"\nimport torch\nB(1)",
+                  "B(*[1])",
+                  "B(*[], 1)"});
+    }
+    void readsWhatStandsAround() {
+        QFETCH(QByteArray, text);
+        QCOMPARE(lang::textOf(lang::parse(text.toStdString())), std::string("B(1)"));
+    }
+
+    void worksNumbersOut_data() {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QString>("value");
+        const auto row = [](const char* text, const char* value) {
+            QTest::newRow(text) << QByteArray(text) << value;
+        };
+        row("512 // 2", "256");
+        row("-7 // 2", "-4");
+        row("7.5 // 2", "3");
+        row("2**8", "256");
+        row("28 ** 2 * 3", "2352");
+        row("2 * 3**2 // 4", "4");
+        row("2 ** 0.5 * 0", "0");
+        row("hidden = 256\nA(hidden, hidden // 2, 2*hidden)", "A(256, 128, 512)");
+        row("import torch\nn: int = 3; m = 2 * n\nmodel = A(m ** 2, k=n)", "A(36, k=3)");
+        row("n = 1\nn = 2\nA(n, n=n)", "A(2, n=2)");
+        row("self.n = 4\nself.net = A(self.n)", "A(4)");
+        row("p = 0.5\nA(p, q)", "A(0.5, q)");
+        row("n = 3", "3");
+        row("A({'a': 1, \"b\": B(2),})", "A([('a', 1), ('b', B(2))])");
+        row("A(*[1, B(2)], c=3)", "A(1, B(2), c=3)");
+    }
+    void worksNumbersOut() {
+        QFETCH(QByteArray, text);
+        QFETCH(QString, value);
+        QCOMPARE(QString::fromStdString(lang::textOf(lang::parse(text.toStdString()))), value);
+    }
+
+    /// Whatever is skipped, the editor marks the right place.
+    void placesStay() {
+        const lang::Value v = lang::parse("```\n>>> n = 2\n>>> A(1, \\\n...   n, n * 2)\n```");
+        QCOMPARE(v.place.line, 3);
+        QCOMPARE(v.place.column, 5);
+        QCOMPARE(v.arguments.at(1).value.place.line, 4);
+        QCOMPARE(v.arguments.at(1).value.place.column, 7);
+        QCOMPARE(v.arguments.at(2).value.place.column, 10);
+        QCOMPARE(lang::withoutMarks(">>> a\n...\n..x ...\n>>>b"),
+                 std::string("    a\n   \n..x ...\n>>>b"));
+    }
+
+    void namesLayers_data() {
+        addTexts({"Sequential(OrderedDict([('a', Tanh()), ('b', ReLU())]))",
+                  "Sequential(OrderedDict({'a': Tanh(), 'b': ReLU()}))",
+                  "Sequential(OrderedDict(a=Tanh(), b=ReLU()))",
+                  "nn.Sequential(collections.OrderedDict(a=nn.Tanh(), b=nn.ReLU()))"});
+    }
+    void namesLayers() {
+        QFETCH(QByteArray, text);
+        const std::string printed = "Sequential(\n  (a): Tanh()\n  (b): ReLU()\n)";
+        QCOMPARE(textOf(readModel(text.toStdString())), printed);
+    }
+
+    void readsPrograms() {
+        const std::string text = "\"\"\"My network.\"\"\"\nimport torch\nfrom torch import nn\n\n"
+                                 "hidden = 256\n"
+                                 "model: nn.Module = nn.Sequential(*[\n"
+                                 "    nn.Linear(28**2, hidden, device=device),\n"
+                                 "    nn.ReLU(),\n"
+                                 "    nn.Linear(hidden, hidden // 2, dtype=torch.float32),\n"
+                                 "]).to(device);\n";
+        QCOMPARE(pythonOf(readModel(text), ""),
+                 std::string("nn.Sequential(\n    nn.Linear(784, 256),\n    nn.ReLU(),\n"
+                             "    nn.Linear(256, 128),\n)"));
+    }
+};
+
+} // namespace tst_pasted
+
+QTEST_APPLESS_MAIN(tst_pasted::TestPasted)
+#include "tst_pasted.moc"
