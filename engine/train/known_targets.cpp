@@ -21,7 +21,7 @@ namespace halfscope {
 namespace {
 
 /// Targets by the place of the sample.
-struct Targets {
+struct SampleTargets {
     std::string name{};
     std::string file{};               ///< see KnownTargets
     std::vector<std::string> texts{}; ///< of classes, or of numbers in a table; empty: not known
@@ -42,8 +42,8 @@ double targetOf(const std::string& text, bool commas, bool truths) {
 }
 
 /// Returns the column of the target; its numbers are read unless targets are classes.
-std::optional<Targets> columnOf(const TaskConfig& task, bool classes) {
-    Targets targets{.name = targetName(task)};
+std::optional<SampleTargets> columnOf(const TaskConfig& task, bool classes) {
+    SampleTargets targets{.name = targetName(task)};
     CsvFile file = predictedTableOf(task);
     const std::vector<std::string> names = file.readHeader();
     const auto found = std::ranges::find(names, targets.name);
@@ -60,8 +60,8 @@ std::optional<Targets> columnOf(const TaskConfig& task, bool classes) {
 }
 
 /// Returns the first folders in which the pictures lie, where these are classes.
-Targets foldersOf(const TaskConfig& task, const std::vector<std::string>& classes) {
-    Targets targets;
+SampleTargets foldersOf(const TaskConfig& task, const std::vector<std::string>& classes) {
+    SampleTargets targets;
     for (const std::string& name : newPicturesAt(task.predictFile).names) {
         const std::string folder = name.substr(0, name.find('/'));
         const bool known = folder != name && std::ranges::find(classes, folder) != classes.end();
@@ -84,8 +84,8 @@ Message unfit(const ArrayInfo& y, const std::string& name, int64_t samples) {
 
 /// Returns the array of targets, if it has one for each output, or one for each class; otherwise
 /// says why not.
-std::optional<Targets> arrayOf(const TaskConfig& task, const Predictions& all, bool classes,
-                               Message& reason) {
+std::optional<SampleTargets> arrayOf(const TaskConfig& task, const Predictions& all, bool classes,
+                                     Message& reason) {
     const std::optional<PredictedTargets> found = predictedTargets(task);
     const int64_t elements = all.samples * (classes ? 1 : all.outputs);
     if (!found || all.positions > 0) return std::nullopt;
@@ -95,7 +95,7 @@ std::optional<Targets> arrayOf(const TaskConfig& task, const Predictions& all, b
             unfit(y.info, found->file.empty() ? y.info.name : pathText(found->file), all.samples);
         return std::nullopt;
     }
-    Targets targets{.name = found->file.empty() ? y.info.name : "y", .file = found->file};
+    SampleTargets targets{.name = found->file.empty() ? y.info.name : "y", .file = found->file};
     for (int64_t i = 0; i < elements; ++i)
         if (classes)
             targets.texts.push_back(numberText(y.at(i)));
@@ -135,7 +135,7 @@ void addUnknown(const std::string& name, KnownTargets& found) {
         found.unknownNames.push_back(name);
 }
 
-void compareClasses(const Targets& targets, const Predictions& all,
+void compareClasses(const SampleTargets& targets, const Predictions& all,
                     const std::vector<std::string>& classes, KnownTargets& found) {
     const std::vector<PredictedClass> predicted = predictedClasses(all, classes);
     const bool first = found.right.empty();
@@ -171,7 +171,7 @@ struct Errors {
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// Logits are compared as the shares that they stand for.
-void compareNumbers(const Targets& targets, const Predictions& all, KnownTargets& found) {
+void compareNumbers(const SampleTargets& targets, const Predictions& all, KnownTargets& found) {
     const auto outputs = static_cast<size_t>(all.outputs);
     std::vector<Errors> each(outputs);
     int64_t samples = 0, finiteSamples = 0, values = 0, right = 0;
@@ -302,7 +302,7 @@ Message KnownTargets::sentence(size_t index, const std::string& lane) const {
 TargetScores knownTargets(const TaskConfig& task, std::span<const LanePredictions> lanes,
                           const std::vector<std::string>* classes) {
     TargetScores scores;
-    const std::optional<Targets> targets =
+    const std::optional<SampleTargets> targets =
         task.kind == TaskKind::Arrays
             ? arrayOf(task, lanes.front().all, classes != nullptr, scores.reason)
         : predictsPictures(task.kind) ? foldersOf(task, *classes)

@@ -3,13 +3,16 @@
 
     tests/bench/mnist_mlp.py FOLDER [SEEDS]
 
-FOLDER has the four files of MNIST, plain or .gz. Adam is fused. Compare with
+FOLDER has the four files of MNIST, plain or .gz. Adam is fused. Where torchvision is installed, its data set is
+timed, too, as most programs use it: each sample becomes a picture and a tensor again in every epoch. Compare with
 halfscope-cli run --preset mnist-mlp --set data.path=FOLDER --seed N --out DIR (accuracy in summary.json).
 """
 import gzip
+import importlib.util
 import os
 import statistics
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -29,10 +32,29 @@ def split(folder, start):
     return torch.tensor(x.astype(np.float32) / 255), torch.tensor(y.astype(np.int64))
 
 
+class Raw:
+    """The folder that torchvision's MNIST wants, with the files unpacked."""
+
+    def __init__(self, folder):
+        self.made = tempfile.TemporaryDirectory()
+        raw = os.path.join(self.made.name, "MNIST", "raw")
+        os.makedirs(raw)
+        for start in ("train", "t10k"):
+            for name in (start + "-images-idx3-ubyte", start + "-labels-idx1-ubyte"):
+                with open(os.path.join(raw, name), "wb") as file:
+                    file.write(values(folder, name, 0).tobytes())
+
+
 def batches(x, y, loader):
-    """Those of an epoch: by PyTorch's DataLoader, sample by sample, or by indices into the tensor."""
+    """Those of an epoch: by PyTorch's DataLoader, sample by sample, of tensors or of torchvision's data set, or by
+    indices into the tensor."""
     if loader:
         data = torch.utils.data.TensorDataset(x, y)
+        if isinstance(loader, Raw):
+            from torchvision import datasets, transforms
+
+            flat = transforms.Compose([transforms.ToTensor(), torch.flatten])
+            data = datasets.MNIST(loader.made.name, train=True, transform=flat)
         yield from torch.utils.data.DataLoader(data, batch_size=64, shuffle=True)
         return
     order = torch.randperm(len(x))
@@ -67,11 +89,10 @@ def train(seed, amp, loader, x, y, test_x, test_y):
 def main():
     folder, seeds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
     train_set, test_set = split(folder, "train"), split(folder, "t10k")
-    for name, amp, loader in (
-        ("fp32", False, False),
-        ("amp-fp16", True, False),
-        ("fp32 with DataLoader", False, True),
-    ):
+    ways = [("fp32", False, None), ("amp-fp16", True, None), ("fp32 with DataLoader", False, True)]
+    if importlib.util.find_spec("torchvision"):
+        ways.append(("fp32 with torchvision's MNIST", False, Raw(folder)))
+    for name, amp, loader in ways:
         last, seconds = [], []
         for seed in range(seeds):
             accuracies, took = train(seed, amp, loader, *train_set, *test_set)
