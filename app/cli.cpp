@@ -88,6 +88,8 @@ constexpr const char* kEvaluateOthers = "evaluate out --weights out/weights_fp32
 constexpr const char* kExport = "runs export 20261121-173455-1/2 --out out";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
 constexpr const char* kPyTorch = "pytorch --preset recipe-clip > train.py";
+constexpr const char* kPyTorchFrom =
+    "pytorch --preset siren --weights-out first.safetensors > train.py";
 constexpr const char* kRecorder = "recorder > halfscope_recorder.py";
 constexpr const char* kGet = "get mnist data/mnist";
 constexpr const char* kGetUsual = "get fashion-mnist";
@@ -104,7 +106,7 @@ struct Commands {
     GetOptions getOptions;
     RunsOptions runsOptions;
     DescribeOptions describeOptions;
-    ExperimentOptions pytorchOptions;
+    PyTorchOptions pytorchOptions;
     VerifyCommandOptions verifyOptions;
     BenchOptions benchOptions;
     bool types = false;
@@ -240,7 +242,12 @@ struct Commands {
             ->excludes(jsonFlag);
         pytorch = app.add_subcommand(
             "pytorch", "Print the experiment as a Python program that trains it with PyTorch");
-        pytorchOptions.addTo(*pytorch);
+        pytorchOptions.experiment.addTo(*pytorch);
+        writesFile(textOption(
+            *pytorch, "--weights-out", pytorchOptions.weightsOut,
+            "Also write the weights that every lane starts from, as a safetensors file; with the "
+            "program in train.py, python3 train.py FILE starts its lanes from them",
+            "FILE", "the path of a file"));
         recorder = app.add_subcommand(
             "recorder", "Print a Python module that records a PyTorch training of your own into a "
                         "folder, which the window opens");
@@ -263,7 +270,7 @@ struct Commands {
         verify->footer(footer({kVerify, "verify --only scaler,runs --json"}));
         bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));
         describe->footer(footer({kDescribe, "describe --dot | dot -Tsvg -o step.svg"}));
-        pytorch->footer(footer({kPyTorch}));
+        pytorch->footer(footer({kPyTorch, kPyTorchFrom}));
         recorder->footer(footer({kRecorder}));
         get->footer(footer({kGet, kGetUsual}));
         for (CLI::App* each : {presets, devices, settings})

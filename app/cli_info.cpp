@@ -2,23 +2,30 @@
 #include "app/cli_info.h"
 
 #include "app/cli_output.h"
+#include "app/cli_overwriting.h"
+#include "app/cli_targets.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/devices/device_list.h"
 #include "engine/exec/variant_table.h"
+#include "engine/io/atomic_file.h"
 #include "engine/ops/inspect.h"
 #include "engine/runs/run_folder.h"
 #include "engine/settings/field_reference.h"
 #include "engine/settings/run_task.h"
+#include "engine/settings/sweep.h"
 #include "engine/step/function_types.h"
+#include "engine/step/model_shapes.h"
 #include "engine/step/pytorch_script.h"
 #include "engine/step/step_graph.h"
-#include "engine/train/trainer.h"
+#include "engine/train/experiment.h"
+#include "engine/train/state_dict.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 namespace halfscope::cli {
@@ -83,6 +90,28 @@ std::string typesOf(const FunctionTypes& types) {
     const size_t casts = types.casts.size();
     if (casts > 0) text += ", " + std::to_string(casts) + (casts == 1 ? " cast" : " casts");
     return text;
+}
+
+void checkWeightsOut(const PyTorchOptions& options, const RunConfig& config) {
+    CommandFiles(options.experiment, config).checkFile("--weights-out", options.weightsOut);
+    const std::string folder = std::filesystem::path(options.weightsOut).parent_path().string();
+    if (const std::string reason = newFileObstacle(folder.empty() ? "." : folder); !reason.empty())
+        throw InputError(Message::data("--weights-out: " + quotedText(options.weightsOut) +
+                                       " is not allowed: " + reason));
+}
+
+/// Writes them as a lane in float32 has them: the program rounds them for lanes that store less, as
+/// Halfscope does.
+void writeFirstWeights(const std::string& file, RunConfig config) {
+    config.lanes = parseLanes("fp32");
+    forgetLanes(config);
+    config.device = "cpu"; // the same on all
+    Experiment experiment(config);
+    if (const Message& note = experiment.weightsNote(); !note.empty())
+        printNote("Weights: " + note.english() + "\n");
+    writeFileAtomically(file, stateDictBytes(experiment.lane(0), modelShapes(config).text,
+                                             HALFSCOPE_VERSION, experiment.dataPrint(),
+                                             experiment.batchesBefore()));
 }
 
 /// Returns a table with a row for each function and a column for each lane.
@@ -153,11 +182,16 @@ void describe(const DescribeOptions& options) {
 
 void tellTypes(const ExperimentOptions& experiment) { print(typesText(experiment.config())); }
 
-void tellPyTorch(const ExperimentOptions& experiment) {
-    const RunConfig config = experiment.config();
+void tellPyTorch(const PyTorchOptions& options) {
+    const RunConfig config = options.experiment.config();
+    const bool writes = !options.weightsOut.empty();
+    if (writes) checkWeightsOut(options, config);
     for (const LaneConfig& lane : config.lanes) // it refuses names that no layer has
         if (!lane.layers.empty()) (void)buildStep(config, lane, makeTask(config)->shape());
-    print(pytorchScript(portableConfig(config))); // the program may be run from another folder
+    // the program may be run from another folder
+    const std::string program = pytorchScript(portableConfig(config));
+    if (writes) writeFirstWeights(options.weightsOut, config);
+    print(program);
 }
 
 void tellRecorder() { print(kRecorderSource); }

@@ -24,8 +24,14 @@ void tellDevices();
 void describe(const DescribeOptions&);
 /// Prints what each function of the network computes in, in all lanes.
 void tellTypes(const ExperimentOptions&);
-/// Prints the experiment as a Python program for PyTorch.
-void tellPyTorch(const ExperimentOptions&);
+struct PyTorchOptions {
+    ExperimentOptions experiment;
+    std::string weightsOut; ///< the file for the weights that lanes start from; empty: none
+};
+/// Prints the experiment as a Python program for PyTorch. Before that, writes the weights, if they
+/// are asked for. Throws InputError when their file cannot be written or would overwrite one that
+/// the command reads.
+void tellPyTorch(const PyTorchOptions&);
 extern const char* const kRecorderSource; ///< resources/pytorch/halfscope_recorder.py
 /// Prints the Python module that records a PyTorch training.
 void tellRecorder();

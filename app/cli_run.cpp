@@ -374,7 +374,8 @@ private:
     MadeFile weightsOf(int lane) const {
         return {run_file::weights(m_experiment.laneName(lane)),
                 stateDictBytes(m_experiment.lane(lane), modelShapes(m_experiment.config()).text,
-                               HALFSCOPE_VERSION, m_experiment.dataPrint())};
+                               HALFSCOPE_VERSION, m_experiment.dataPrint(),
+                               m_experiment.batchesBefore())};
     }
 
     std::vector<MadeFile> weights() const {

@@ -163,6 +163,7 @@ void Experiment::buildLanes(const std::string& device, const std::stop_token& st
     for (const auto& lane : m_lanes)
         given.weights.empty() ? lane->drawWeights(stop) : lane->setWeights(given.weights);
     m_weightsNote = given.note;
+    m_batchesBefore = given.batches;
 }
 
 /// Checks that the lane fits beside all others of the same device.

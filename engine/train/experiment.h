@@ -68,6 +68,8 @@ public:
     const Message& cudaReason() const { return m_cudaReason; }
     /// What FirstWeights notes of the file of model.weights that the lanes have begun with.
     const Message& weightsNote() const { return m_weightsNote; }
+    /// How many batches the batch norms in that file have seen, see FirstWeights.
+    const BatchCounts& batchesBefore() const { return m_batchesBefore; }
 
     /// How the samples become steps. An epoch is one pass over the train split.
     const EpochPlan& epochs() const { return m_epochs; }
@@ -211,6 +213,7 @@ private:
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;
     Message m_cudaReason, m_weightsNote;
+    BatchCounts m_batchesBefore;
     std::atomic<bool> m_stop{false};
     std::vector<StepRecord> m_pending; ///< rows of the lanes that finished an interrupted step
     std::vector<Edit> m_edits;         ///< waiting for the next step boundary

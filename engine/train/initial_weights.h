@@ -13,6 +13,8 @@ namespace halfscope {
 
 /// Starting values by parameter name ("0.weight"), f32, row-major.
 using Weights = std::map<std::string, std::vector<float>>;
+/// How many batches each batch norm has seen, by the layer's name ("1").
+using BatchCounts = std::map<std::string, int64_t>;
 
 /// Returns whether a state is part of the network: a parameter or a running statistic.
 bool isWeight(const StateInfo&);

@@ -154,7 +154,7 @@ std::optional<LaneFileBytes> laneFileBytes(Experiment& experiment, LaneFile file
     switch (file) {
     case LaneFile::StateDict:
         return LaneFileBytes{stateDictBytes(trainer, modelShapes(experiment.config()).text, program,
-                                            experiment.dataPrint())};
+                                            experiment.dataPrint(), experiment.batchesBefore())};
     case LaneFile::Onnx:
         return LaneFileBytes{onnxBytes(experiment, lane, program),
                              onnxRoundingNote(experiment.config())};

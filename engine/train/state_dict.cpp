@@ -5,6 +5,7 @@
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
+#include "engine/io/npz.h"
 #include "engine/io/torch_file.h"
 #include "engine/models/model_spec.h"
 #include "engine/settings/model_settings.h"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 
 namespace halfscope {
 
@@ -77,10 +79,23 @@ std::string tupleText(const Shape& shape) {
     return info.shapeText();
 }
 
+/// Whether one shape is the other with ones added at the end. Both must have two axes at least: a
+/// vector is the weight of no such layer.
+bool differsByOnes(const ArrayInfo& array, const Shape& wanted) {
+    std::vector<int64_t> here = array.shape, there;
+    for (int i = 0; i < wanted.rank(); ++i)
+        there.push_back(wanted[i]);
+    if (here.size() == there.size() || std::min(here.size(), there.size()) < 2) return false;
+    const size_t most = std::max(here.size(), there.size());
+    here.resize(most, 1);
+    there.resize(most, 1);
+    return here == there;
+}
+
 /// Returns why the file's array cannot be taken for a name that both have; empty when it can.
 Message problemWith(const ArrayInfo& array, const Shape& wanted) {
     const std::string text = tupleText(wanted);
-    if (array.shapeText() != text)
+    if (array.shapeText() != text && !differsByOnes(array, wanted))
         return {phrase("Files", "%1 has the shape %2, the network %3"), pathText(array.name),
                 array.shapeText(), text};
     if (isWhole(array.type))
@@ -173,6 +188,8 @@ StateDictFit fitByName(const std::string& path, const SafetensorsInfo& file,
         } else if (const Message problem = problemWith(array, at->second); !problem.empty()) {
             constexpr size_t kShown = 8;
             if (problems.size() < kShown) problems.push_back(problem);
+        } else if (differsByOnes(array, at->second)) {
+            fit.reshaped.push_back(pathText(array.name));
         }
     }
     const auto told = [&path](Phrase start, const std::vector<Message>& found) {
@@ -244,6 +261,41 @@ Message noteOn(const std::string& path, const StateDictFit& fit) {
     return listed(parts, phrase("Files", "%1; %2"));
 }
 
+/// Adds to a note which arrays are taken although they have another shape.
+Message withReshaped(const std::string& path, const StateDictFit& fit, Message note) {
+    if (fit.reshaped.empty()) return note;
+    Message shapes{phrase("Files", "some shapes in %1 differ from the network's, but only by ones "
+                                   "at the end, as those of a 1 x 1 convolution and of nn.Linear "
+                                   "do, and are taken: %2"),
+                   pathText(path), someOf(fit.reshaped)};
+    if (note.empty()) return shapes;
+    const std::array both{std::move(note), std::move(shapes)};
+    return listed(both, phrase("Files", "%1; %2"));
+}
+
+/// Whether a file is NumPy's archive of arrays. torch.save() makes zip archives, too, but puts no
+/// .npy files into them.
+bool isArchiveOfArrays(const std::string& path) {
+    try {
+        return !npzNames(path).empty();
+    } catch (const InputError&) { // other readers say what is wrong with it
+        return false;
+    }
+}
+
+/// The command copies each array, for save_file() takes the numbers as they lie in memory, whatever
+/// their order; a copy has that of C.
+[[noreturn]] void refuseArchiveOfArrays(const std::string& path) {
+    refuse(path,
+           {phrase("Files",
+                   "it is an archive of NumPy's arrays, and weights are read from safetensors "
+                   "files. To convert it, run: python3 -c \"import sys, numpy, safetensors.numpy "
+                   "as s; s.save_file({k: v.copy() for k, v in numpy.load(sys.argv[1]).items()}, "
+                   "sys.argv[2])\" %1 %2"),
+            shellText(path),
+            shellText(std::filesystem::path(path).replace_extension(".safetensors").string())});
+}
+
 /// Recognizes PyTorch's .pt and .pth files, old or new, by their first bytes.
 bool isPickle(const std::string& path) {
     std::array<char, 8> start{};
@@ -260,6 +312,7 @@ bool isPickle(const std::string& path) {
 }
 
 SafetensorsInfo headerOf(const std::string& path) {
+    if (isArchiveOfArrays(path)) refuseArchiveOfArrays(path);
     if (isPickle(path)) throw InputError(torchFileRefusal(path));
     if (path.ends_with(".onnx"))
         refuse(path, phrase("Files", "ONNX files are written but not opened; "
@@ -292,6 +345,25 @@ void readThere(const std::string& path, const SafetensorsInfo& file,
         values.resize(static_cast<size_t>(shape.elements()));
         array.toFloats(0, values);
     }
+}
+
+/// Returns how many batches the file says that the network's batch norms have seen.
+BatchCounts batchesIn(const std::string& path, const SafetensorsInfo& file,
+                      const std::map<std::string, Shape>& wanted, const WeightPairs& pairs) {
+    BatchCounts batches;
+    const auto layerOf = [](const std::string& mean) {
+        return mean.substr(0, mean.size() - kRunningMean.size());
+    };
+    for (const auto& [name, shape] : wanted) {
+        if (!name.ends_with(kRunningMean)) continue;
+        const std::string there = layerOf(pairs.empty() ? name : pairs.at(name));
+        const ArrayInfo* const count = file.find(there + std::string(kTracked));
+        if (!count || !isWhole(count->type) || count->elements() != 1) continue;
+        constexpr double kMost = 0x1p53; // up to here, at() is exact
+        const double seen = readSafetensor(path, *count).at(0);
+        if (seen > 0 && seen < kMost) batches[layerOf(name)] = static_cast<int64_t>(seen);
+    }
+    return batches;
 }
 
 void checkFinite(const std::string& path, const Weights& weights) {
@@ -348,7 +420,7 @@ Message checkFirstWeights(const RunConfig& config) {
     const std::string& path = config.model.weights;
     const StateDictFit fit = stateDictFit(path, config);
     checkFit(fit, false);
-    return fit.pairs.empty() ? Message() : noteOn(path, fit.pairs);
+    return withReshaped(path, fit, fit.pairs.empty() ? Message() : noteOn(path, fit.pairs));
 }
 
 Weights readStateDict(const std::string& path, const Graph& step) {
@@ -379,6 +451,8 @@ FirstWeights readFirstWeights(const RunConfig& config, const Graph& step,
             first.note = noteOn(path, pairs);
         else if (!fit.missing.empty() || !fit.unexpected.empty())
             first.note = noteOn(path, fit);
+        first.note = withReshaped(path, fit, std::move(first.note));
+        first.batches = batchesIn(path, file, wanted, pairs);
         readThere(path, file, wanted, pairs, first.weights);
         checkFinite(path, first.weights);
     });
@@ -390,19 +464,23 @@ std::string dataPrintIn(const std::string& path) { return metadataIn(path, kData
 std::string stepIn(const std::string& path) { return metadataIn(path, kStep); }
 
 std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
-                           const std::string& data) {
+                           const std::string& data, const BatchCounts& before) {
     const LaneState state = lane.state(WhichStates::WeightsOnly);
     const int64_t steps = state.step;
+    BatchCounts batches; // outlives the views of its numbers
     std::vector<ArrayView> arrays;
     for (const StateInfo& each : lane.program().graph.states()) {
         if (!isWeight(each)) continue;
         arrays.push_back(arrayViewOf(each.name, state.states.at(each.name)));
         if (!each.name.ends_with(kRunningMean)) continue;
         const std::string layer = each.name.substr(0, each.name.size() - kRunningMean.size());
+        const auto earlier = before.find(layer);
+        int64_t& seen = batches[layer];
+        seen = steps + (earlier == before.end() ? 0 : earlier->second);
         arrays.push_back({layer + std::string(kTracked),
                           ElementType::I64,
                           {},
-                          std::as_bytes(std::span(&steps, 1))});
+                          std::as_bytes(std::span(&seen, 1))});
     }
     const std::string python = model.empty() ? model : pythonOf(readModel(model), {});
     std::map<std::string, std::string> metadata{{"format", "pt"},

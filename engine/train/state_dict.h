@@ -15,6 +15,9 @@ struct StateDictFit {
     size_t wanted = 0; ///< the network's weights; num_batches_tracked is none
     size_t taken = 0;  ///< those of them that the file has by name
     std::vector<std::string> missing{}, unexpected{};
+    /// Those whose shapes differ from the network's by nothing but ones at the end, as the weights
+    /// of a 1 x 1 convolution and of nn.Linear do; they are taken.
+    std::vector<std::string> reshaped{};
     /// Where names differ and each layer still has one of the same shapes in the file, see
     /// pairsByShape(); empty where all names are the same.
     WeightPairs pairs{};
@@ -40,7 +43,8 @@ std::optional<StateDictFit> wholeFit(const std::string& path, const SafetensorsI
 void checkStateDict(const std::string& path, const RunConfig&);
 
 /// Reads the weights of a network from a file. Names and shapes must be those of the graph's
-/// parameters and running statistics, in any floating dtype; the values become the nearest float32.
+/// parameters and running statistics, but for ones at the end of the shapes of weights, in any
+/// floating dtype; the values become the nearest float32.
 /// A lane that stores another dtype rounds once more. Batch norms' num_batches_tracked may be
 /// missing. Throws InputError "model.weights: PATH: ...", which lists what is missing, unexpected
 /// or of another shape, as load_state_dict() does; for a pickle it gives the line of Python that
@@ -51,8 +55,9 @@ Weights readStateDict(const std::string& path, const Graph& step);
 /// What a training begins with.
 struct FirstWeights {
     Weights weights;
-    /// Which of them are drawn and what is ignored, or which names of the file stand for others;
-    /// empty when names and shapes are the network's.
+    BatchCounts batches{}; ///< num_batches_tracked, where the file has it
+    /// Which of them are drawn, what is ignored, which names of the file stand for others, and
+    /// which shapes differ by ones; empty when names and shapes are the network's.
     Message note{};
 };
 /// Does the same for the weights that a training begins with, in the file that model.weights names.
@@ -68,11 +73,11 @@ FirstWeights readFirstWeights(const RunConfig&, const Graph& step,
 Message checkFirstWeights(const RunConfig&);
 
 /// Returns the weights of a lane as a file: each in the dtype in which the lane stores it, and for
-/// a batch norm num_batches_tracked, the steps of this run. `model` is PyTorch's text of the
-/// network, or empty; the file has it as an expression in Python. `data` is
-/// Experiment::dataPrint().
+/// a batch norm num_batches_tracked: the steps of this run, after those `before` it. `model` is
+/// PyTorch's text of the network, or empty; the file has it as an expression in Python. `data` is
+/// Experiment::dataPrint(), and `before` Experiment::batchesBefore().
 std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
-                           const std::string& data = {});
+                           const std::string& data = {}, const BatchCounts& before = {});
 /// Returns the `data` that stateDictBytes() wrote into a file; empty when there is none.
 std::string dataPrintIn(const std::string& path);
 /// Returns the step after which the lane had these weights; empty when the file does not tell.

@@ -1,0 +1,124 @@
+// halfscope-cli pytorch --weights-out, from outside: the file has the weights that lanes start
+// from, and the program that is printed beside it starts from them, too. PyTorch itself runs it
+// when HALFSCOPE_PYTHON names a Python (./dev clients).
+#include "engine/io/safetensors.h"
+#include "tests/support/cli.h"
+#include "tests/support/pytorch_program.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace tst_cli_pytorch {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+constexpr const char* kSmall = "task.side=8";
+
+} // namespace
+
+class TestCliPyTorch : public QObject {
+    Q_OBJECT
+
+private slots:
+    void lanesStartFromTheFile();
+    void hasWhatAnotherFileBrings();
+    void refuses_data();
+    void refuses();
+    void theProgramStartsFromIt();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(name); }
+    /// Writes the weights of a seed and returns what the command prints.
+    Outcome written(const QString& file, const QString& seed, const QStringList& more = {}) const {
+        return call(QStringList{"pytorch", "--preset", "checkerboard", "--set", kSmall, "--set",
+                                "model.width=8", "--seed", seed, "--weights-out", file} +
+                    more);
+    }
+    QTemporaryDir m_folder;
+};
+
+/// A run of another seed, which draws nothing else here, has every bit of the run of that seed:
+/// also its lane in float32 where the first lane stores 16 bits.
+void TestCliPyTorch::lanesStartFromTheFile() {
+    const QString file = path("first.safetensors");
+    const QStringList lanes{"--lanes", "fp16,fp32,amp-fp16", "--quiet"};
+    const Outcome printed = written(file, "5", lanes.first(2));
+    QVERIFY2(printed.code == 0, printed.error);
+    QVERIFY(printed.out.startsWith("#!/usr/bin/env python3\n"));
+    const auto losses = [&](const char* out, const QStringList& more) {
+        const Outcome run = call(smallRun(path(out), more + lanes));
+        return run.code == 0 ? contentOf(path(out) + "/steps.csv") : run.error;
+    };
+    const QByteArray drawn = losses("drawn", {"--seed", "5"});
+    QVERIFY2(drawn.startsWith("step,"), drawn);
+    QCOMPARE(losses("read", {"--seed", "6", "--weights", file}), drawn);
+    QVERIFY(losses("other", {"--seed", "6"}) != drawn);
+    const SafetensorsInfo info = safetensorsInfo(file.toStdString());
+    QCOMPARE(info.metadata.at("step"), std::string("0"));
+    for (const ArrayInfo& each : info.arrays)
+        QVERIFY2(each.type == ElementType::F32 || each.name.ends_with("num_batches_tracked"),
+                 each.name.c_str());
+}
+
+/// With --weights, lanes start from that file: it is written again.
+void TestCliPyTorch::hasWhatAnotherFileBrings() {
+    const QString file = path("five.safetensors"), copy = path("again.safetensors");
+    QCOMPARE(written(file, "5").code, 0);
+    QCOMPARE(written(copy, "6", {"--weights", file}).code, 0);
+    QCOMPARE(contentOf(copy), contentOf(file));
+}
+
+void TestCliPyTorch::refuses_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QByteArray>("message");
+    QTest::newRow("no such folder") << "nowhere/w.safetensors" << QByteArray("\" is not allowed: ");
+    QTest::newRow("a folder") << "." << QByteArray("--weights-out");
+    QTest::newRow("what it reads") << "read.safetensors" << QByteArray("--weights-out: ");
+}
+
+/// In one line, before anything is printed.
+void TestCliPyTorch::refuses() {
+    QFETCH(const QString, file);
+    QFETCH(const QByteArray, message);
+    const QString read = path("read.safetensors");
+    QCOMPARE(written(read, "5").code, 0);
+    const QByteArray before = contentOf(read);
+    const Outcome refused = written(m_folder.filePath(file), "6", {"--weights", read});
+    QCOMPARE(refused.code, 2);
+    QVERIFY2(refused.saysOneLine() && refused.error.contains(message), refused.error);
+    QVERIFY(refused.out.isEmpty());
+    QCOMPARE(contentOf(read), before);
+}
+
+/// Its first loss is ours, up to the roundings of sums in another order; from weights of its own it
+/// would be another one.
+void TestCliPyTorch::theProgramStartsFromIt() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QString file = path("start.safetensors"), program = path("program.py");
+    const QStringList lanes{"--lanes", "fp32"};
+    const Outcome printed = written(file, "5", lanes);
+    QVERIFY2(printed.code == 0, printed.error);
+    writeFileAtomically(program.toStdString(), printed.out.toStdString());
+    const Outcome run = call(smallRun(path("ours"), QStringList{"--seed", "5", "--quiet"} + lanes));
+    QVERIFY2(run.code == 0, run.error);
+    const QString driver = kImport + R"(
+import csv
+with open(sys.argv[3]) as file:
+    ours = float(next(csv.DictReader(file))["loss"])
+lane = next(iter(program.LANES.values()))
+(theirs, _, _), = program.train(lane, data, 1, weights)[1]
+print(abs(ours - theirs) / ours)
+)";
+    const QString apart = python(driver, {program, file, path("ours") + "/steps.csv"});
+    bool number = false;
+    const double found = apart.toDouble(&number);
+    QVERIFY2(number && found < 64 * 0x1p-24, qPrintable(apart));
+}
+
+} // namespace tst_cli_pytorch
+
+QTEST_GUILESS_MAIN(tst_cli_pytorch::TestCliPyTorch)
+#include "tst_cli_pytorch.moc"

@@ -1,0 +1,235 @@
+// Weights that other programs have written in another form: of convolutions where the network has
+// linear layers, in NumPy's archive, and with batches that batch norms have seen before. NumPy
+// itself writes an archive when HALFSCOPE_PYTHON names a Python (./dev clients).
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/safetensors.h"
+#include "engine/settings/fields.h"
+#include "engine/train/experiment.h"
+#include "engine/train/lane_file.h"
+#include "engine/train/state_dict.h"
+#include "tests/support/array_files.h"
+#include "tests/support/lane.h"
+#include "tests/support/pytorch_program.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+namespace tst_foreign_weights {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+constexpr const char* kLinear = "nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8), nn.ReLU(), "
+                                "nn.Linear(8, 1))";
+constexpr const char* kConvolution = "nn.Sequential(nn.Conv2d(2, 8, 1), nn.BatchNorm2d(8), "
+                                     "nn.ReLU(), nn.Conv2d(8, 1, 1))";
+constexpr const char* kCount = "1.num_batches_tracked";
+
+RunConfig config(const char* model, uint64_t seed = 3) {
+    RunConfig config = defaultConfig();
+    config.task.side = 8;
+    config.model.layers = model;
+    config.lanes = parseLanes("fp32");
+    config.seed = seed;
+    config.steps = 5;
+    config.device = "cpu";
+    config.threads = 1;
+    return config;
+}
+
+/// Copies a file of weights after a change of its arrays. Returns the copy.
+std::string changed(const std::string& file, const std::string& to,
+                    const std::function<void(Array&)>& change) {
+    std::vector<Array> arrays;
+    for (const ArrayInfo& each : safetensorsInfo(file).arrays)
+        change(arrays.emplace_back(readSafetensor(file, each)));
+    std::vector<ArrayView> views;
+    for (const Array& array : arrays)
+        views.push_back({array.info.name, array.info.type, array.info.shape, array.bytes});
+    writeSafetensors(to, views, {});
+    return to;
+}
+
+} // namespace
+
+class TestForeignWeights : public QObject {
+    Q_OBJECT
+
+private slots:
+    void onesAtTheEnd_data();
+    void onesAtTheEnd();
+    void otherShapes_data();
+    void otherShapes();
+    void batchesGoOn();
+    void oddCounts_data();
+    void oddCounts();
+    void archivesOfArrays();
+    void theLineForArchivesWorks();
+
+private:
+    std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
+    /// Writes the first weights of a network.
+    std::string file(const char* model) const {
+        Experiment experiment(config(model));
+        return writeBytes(path("file.safetensors"), stateDictBytes(experiment.lane(0), model, "1"));
+    }
+    /// Returns the number of batches in the file that an experiment would write now.
+    double countIn(Experiment& experiment) const {
+        const std::string made = path("made.safetensors");
+        writeBytes(made, laneFileBytes(experiment, LaneFile::StateDict, 0, "1")->bytes);
+        return readSafetensor(made, *safetensorsInfo(made).find(kCount)).at(0);
+    }
+    QTemporaryDir m_folder;
+};
+
+void TestForeignWeights::onesAtTheEnd_data() {
+    QTest::addColumn<QByteArray>("from");
+    QTest::addColumn<QByteArray>("to");
+    QTest::newRow("removed") << QByteArray(kConvolution) << QByteArray(kLinear);
+    QTest::newRow("added") << QByteArray(kLinear) << QByteArray(kConvolution);
+}
+
+/// A 1 x 1 convolution and a linear layer over pixels have the same weights and compute the same,
+/// up to the roundings of two sums of at most nine terms each.
+void TestForeignWeights::onesAtTheEnd() {
+    QFETCH(const QByteArray, from);
+    QFETCH(const QByteArray, to);
+    Experiment given(config(from));
+    RunConfig settings = config(to, 77);
+    settings.model.weights = file(from);
+    QVERIFY(stateDictFit(settings.model.weights, settings).problem.empty());
+    Experiment experiment(settings);
+    QCOMPARE(differentWeights(experiment.lane(0).weights(), given.lane(0).weights()), 0);
+    QCOMPARE(experiment.weightsNote().english(),
+             "some shapes in " + settings.model.weights +
+                 " differ from the network's, but only by ones at the end, as those of a 1 x 1 "
+                 "convolution and of nn.Linear do, and are taken: 0.weight, 3.weight");
+    const std::vector<float> here = experiment.lane(0).preview(), there = given.lane(0).preview();
+    QCOMPARE(here.size(), there.size());
+    for (size_t i = 0; i < here.size(); ++i)
+        QVERIFY(std::abs(double{here[i]} - double{there[i]}) <= 2 * 9 * 0x1p-23 * 4);
+}
+
+void TestForeignWeights::otherShapes_data() {
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<QList<qint64>>("shape");
+    QTest::addColumn<QByteArray>("shown");
+    const auto row = [](const char* title, const char* name, const QList<qint64>& shape,
+                        const char* shown) {
+        QTest::newRow(title) << QByteArray(name) << shape << QByteArray(shown);
+    };
+    row("ones in front", "0.weight", {1, 8, 2}, "(1, 8, 2), the network (8, 2)");
+    row("a larger kernel", "0.weight", {4, 1, 2, 2}, "(4, 1, 2, 2), the network (8, 2)");
+    row("turned", "0.weight", {2, 8, 1, 1}, "(2, 8, 1, 1), the network (8, 2)");
+    row("a vector", "0.bias", {8, 1}, "(8, 1), the network (8,)");
+}
+
+void TestForeignWeights::otherShapes() {
+    QFETCH(const QByteArray, name);
+    QFETCH(const QList<qint64>, shape);
+    QFETCH(const QByteArray, shown);
+    RunConfig settings = config(kLinear);
+    settings.model.weights = changed(file(kLinear), path("other.safetensors"), [&](Array& array) {
+        if (array.info.name == name.toStdString())
+            array.info.shape.assign(shape.begin(), shape.end());
+    });
+    QCOMPARE(thrownBy<InputError>([&] { Experiment experiment(settings); }),
+             "model.weights: " + settings.model.weights +
+                 ": its arrays are not those of the network: " + name.toStdString() +
+                 " has the shape " + shown.toStdString());
+}
+
+/// As in PyTorch, where the number goes on from that of the file. Also in a run that goes on from a
+/// checkpoint.
+void TestForeignWeights::batchesGoOn() {
+    RunConfig settings = config(kLinear);
+    Experiment drawn(settings);
+    train(drawn);
+    QCOMPARE(countIn(drawn), 5.0);
+    settings.model.weights = changed(file(kLinear), path("later.safetensors"), [](Array& array) {
+        constexpr int64_t kSeen = 1000;
+        if (array.info.name == kCount) std::memcpy(array.bytes.data(), &kSeen, sizeof kSeen);
+    });
+    Experiment experiment(settings);
+    QCOMPARE(countIn(experiment), 1000.0);
+    train(experiment);
+    QCOMPARE(countIn(experiment), 1005.0);
+    QVERIFY(experiment.weightsNote().empty());
+    Experiment resumed(experiment.recorded());
+    resumed.resume(experiment.state());
+    QCOMPARE(countIn(resumed), 1005.0);
+}
+
+void TestForeignWeights::oddCounts_data() {
+    QTest::addColumn<qint64>("count");
+    QTest::newRow("negative") << qint64{-1};
+    QTest::newRow("beyond any training") << std::numeric_limits<qint64>::max();
+}
+
+/// What no training has counted is not gone on from.
+void TestForeignWeights::oddCounts() {
+    QFETCH(const qint64, count);
+    RunConfig settings = config(kLinear);
+    settings.model.weights = changed(file(kLinear), path("odd.safetensors"), [&](Array& array) {
+        if (array.info.name == kCount) std::memcpy(array.bytes.data(), &count, sizeof count);
+    });
+    Experiment experiment(settings);
+    QCOMPARE(countIn(experiment), 0.0);
+}
+
+/// NumPy's archives are told from those of torch.save(), whatever they are called.
+void TestForeignWeights::archivesOfArrays() {
+    const auto refusal = [&](const char* name, const char* part) {
+        RunConfig settings = config(kLinear);
+        settings.model.weights =
+            writeBytes(path(name), zipBytes({{part, npy("<f4", "(1,)", std::string(4, '\0'))}}));
+        return thrownBy<InputError>([&] { Experiment experiment(settings); });
+    };
+    for (const char* name : {"my weights.npz", "weights.pt"}) {
+        const std::string given = path(name);
+        const std::string made = given.substr(0, given.rfind('.')) + ".safetensors";
+        QCOMPARE(refusal(name, "0.weight.npy"),
+                 "model.weights: " + given +
+                     ": it is an archive of NumPy's arrays, and weights are read from safetensors "
+                     "files. To convert it, run: python3 -c \"import sys, numpy, safetensors.numpy "
+                     "as s; s.save_file({k: v.copy() for k, v in numpy.load(sys.argv[1]).items()}, "
+                     "sys.argv[2])\" " +
+                     shellText(given) + " " + shellText(made));
+    }
+    const std::string torch = refusal("weights.npz", "weights/data.pkl");
+    QVERIFY2(torch.find("torch.save() wrote it") != torch.npos, torch.c_str());
+}
+
+/// Also for arrays in Fortran's order, whose numbers save_file() would mix up.
+void TestForeignWeights::theLineForArchivesWorks() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const std::string start = file(kLinear);
+    RunConfig settings = config(kLinear, 77);
+    settings.model.weights = path("theirs.npz");
+    const QString archive = QString::fromStdString(settings.model.weights);
+    const QString save = QStringLiteral(
+        "import sys, numpy; from safetensors.numpy import load_file; numpy.savez(sys.argv[2], "
+        "**{k: numpy.asarray(v, order='F') for k, v in load_file(sys.argv[1]).items()})");
+    QCOMPARE(python(save, {QString::fromStdString(start), archive}), QString());
+    const QString text =
+        QString::fromStdString(thrownBy<InputError>([&] { Experiment experiment(settings); }));
+    const QString line = text.section("python3 -c \"", 1).section('"', 0, 0);
+    settings.model.weights = path("theirs.safetensors");
+    QVERIFY(text.endsWith(" " + archive + " " + QString::fromStdString(settings.model.weights)));
+    QCOMPARE(python(line, {archive, QString::fromStdString(settings.model.weights)}), QString());
+    Experiment experiment(settings), given(config(kLinear));
+    QCOMPARE(differentWeights(experiment.lane(0).weights(), given.lane(0).weights()), 0);
+}
+
+} // namespace tst_foreign_weights
+
+QTEST_GUILESS_MAIN(tst_foreign_weights::TestForeignWeights)
+#include "tst_foreign_weights.moc"
