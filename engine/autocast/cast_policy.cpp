@@ -220,6 +220,8 @@ CastPolicy torchCpuPolicy(DType low) {
     list(policy, kCpuLower, CastRule::Lower);
     list(policy, kCpuFull, CastRule::Full);
     list(policy, kCpuWidest, CastRule::Widest);
+    policy.biasBeforeRounding = {"conv1d", "conv2d"};
+    if (low == DType::BF16) policy.biasBeforeRounding.insert("conv_transpose2d");
     return policy;
 }
 

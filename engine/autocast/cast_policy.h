@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ struct CastPolicy {
     /// weight to E4M3, the gradient of their result to E5M2.
     std::optional<Fp8Scaling> fp8{};
 
+    /// Convolutions, by op name, that add their bias before they round their result. All others
+    /// round before it, too.
+    std::set<std::string, std::less<>> biasBeforeRounding{};
+
     CastRule ruleOf(std::string_view op) const;
     /// Returns the dtype in `layers` of the layer with that label, or of the one that it is a part
     /// of.
@@ -58,7 +63,8 @@ struct CastPolicy {
 CastPolicy torchCudaPolicy(DType low);
 /// Returns the lists of torch.amp on the CPU, which are shorter and ban nothing. Ops that no list
 /// names run in the dtypes of their inputs, which are promoted, or refused when PyTorch's kernel
-/// refuses mixed dtypes.
+/// refuses mixed dtypes. Convolutions add their bias before they round, except transposed ones of
+/// F16 (PyTorch 2.15, measured on a processor without instructions for F16).
 CastPolicy torchCpuPolicy(DType low);
 
 /// Returns torch.amp's lists on CUDA for BF16, with FP8 in linear layers and convolutions. Source:

@@ -24,7 +24,7 @@
 namespace halfscope {
 namespace {
 
-ConvPlan planOf(const Node& node, const Shape& a, const Shape& b) {
+ConvPlan planOf(const Node& node, const Shape& a, const Shape& b, DType operands) {
     const Op op = node.op;
     const Shape& out = node.shape;
     const Shape& image = op == Op::Conv2dInputGrad ? out : a;
@@ -42,10 +42,11 @@ ConvPlan planOf(const Node& node, const Shape& a, const Shape& b) {
             y[3],
             how.stride,
             how.padding,
-            node.dtype,
+            operands,
             node.math == MathMode::TF32,
             how.dilation,
-            how.groups};
+            how.groups,
+            node.dtype == DType::F32};
 }
 
 /// Where the parts of the scratch are, in floats: widened operands, areas of the threads, partial
@@ -61,7 +62,7 @@ struct ConvScratch {
 
 /// Returns the floats of a task's result that is stored in another type.
 int64_t libraryResult(Op op, const LibraryConv& library, const ConvPlan& p) {
-    if (p.type == DType::F32 || op == Op::Conv2dWeightGrad) return 0;
+    if (p.direct || op == Op::Conv2dWeightGrad) return 0;
     const int64_t each = op == Op::Conv2d ? p.o * p.places() : p.image();
     return alignedFloats(library.samples(0) * each);
 }
@@ -86,8 +87,9 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
         const ConvPlan group = (op == Op::Conv2dInputGrad ? *p.mirrored() : p).ofGroup();
         s.taps.emplace(group);
         s.perThread = s.taps->imageFloats();
-        if (low)
-            s.perThread += alignedFloats(group.image()) + alignedFloats(group.o * group.places());
+        if (low) s.perThread += alignedFloats(group.image());
+        if (op == Op::Conv2dWeightGrad ? low : !p.direct)
+            s.perThread += alignedFloats(group.o * group.places());
         if (low && op != Op::Conv2dWeightGrad) s.wideB = weight;
         if (op == Op::Conv2dInputGrad) s.partials = weight;
         if (op == Op::Conv2dWeightGrad) s.partials = p.tapParts() * p.groups * s.taps->sumFloats();
@@ -108,12 +110,12 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
     const int64_t columns = p.pointwise() ? 0 : alignedFloats(p.rows() * p.tilePlaces());
     if (op == Op::Conv2d) {
         if (low) s.wideA = image, s.wideB = weight;
-        s.perThread = columns + (low ? alignedFloats(p.o * p.tilePlaces()) : 0);
+        s.perThread = columns + (p.direct ? 0 : alignedFloats(p.o * p.tilePlaces()));
     } else if (op == Op::Conv2dInputGrad) {
         if (low) s.wideA = y, s.wideB = weight;
         const int64_t channels = p.tileChannels();
         if (!p.pointwise()) s.perThread = alignedFloats(channels * p.kh * p.kw * p.places());
-        if (low) s.perThread += alignedFloats(channels * p.h * p.w);
+        if (!p.direct) s.perThread += alignedFloats(channels * p.h * p.w);
     } else {
         if (low) s.wideA = image, s.wideB = y;
         s.perThread = columns;
@@ -212,7 +214,7 @@ void fillGradientColumns(const ConvPlan& p, const float* weight, const float* dy
 }
 
 ConvPlan planOf(const CpuCall& call) {
-    return planOf(call.node, *call.in[0].shape, *call.in[1].shape);
+    return planOf(call.node, *call.in[0].shape, *call.in[1].shape, call.in[0].dtype);
 }
 
 /// The scratch of a call, divided.
@@ -279,7 +281,6 @@ void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
     const bool forward = call.node.op == Op::Conv2d;
     const int64_t image = p.image(), y = p.o * p.places();
     const int64_t from = forward ? image : y, to = forward ? y : image;
-    const bool direct = call.node.dtype == DType::F32;
     LibraryWeight weight(call, areas);
     call.pool.run(library.tasks(), [&](int64_t task, int thread) {
         if (stopped(call)) return;
@@ -287,7 +288,7 @@ void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
         float* const area = areas.thread(thread);
         float* const result = area + alignedFloats(library.threadFloats());
         float* const wide = result + libraryResult(call.node.op, library, p);
-        float* const out = direct ? static_cast<float*>(call.out) + first * to : result;
+        float* const out = p.direct ? static_cast<float*>(call.out) + first * to : result;
         const void* const stored = elementAt(call.in[0].data, first * from, call.in[0].dtype);
         LibraryConv::Operands in{DType::BF16, stored, weight.stored().data};
         if (!library.takesPairs() ||
@@ -295,7 +296,7 @@ void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
             in = {DType::F32, widened(call, call.in[0], first * from, count * from, wide),
                   weight.wide()};
         library.run(task, in, areas.partials(), area, out);
-        if (!direct) storeRows(call, out, 1, count * to, first * to, 0);
+        if (!p.direct) storeRows(call, out, 1, count * to, first * to, 0);
     });
 }
 
@@ -376,15 +377,15 @@ void runTaps(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
         mirror(p, weight, areas.partials());
         weight = areas.partials();
     }
-    const bool direct = call.node.dtype == DType::F32;
     call.pool.run(all.samples, [&](int64_t sample, int thread) {
         const TapArea area(areas, all, thread);
         for (int64_t group = 0; group < all.groups; ++group) {
             if (stopped(call)) return;
             const int64_t unit = sample * all.groups + group;
-            float* const out = direct ? static_cast<float*>(call.out) + unit * all.y : area.wideY();
+            float* const out =
+                p.direct ? static_cast<float*>(call.out) + unit * all.y : area.wideY();
             areas.sizes.taps->forward(area.laidOut(call, unit), weight + group * all.weight, out);
-            if (!direct) storeRows(call, out, 1, all.y, unit * all.y, 0);
+            if (!p.direct) storeRows(call, out, 1, all.y, unit * all.y, 0);
         }
     });
 }
@@ -428,7 +429,6 @@ void cpuConv2d(const CpuCall& call) {
     const float* image = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
     const int64_t tiles = p.tiles(), width = p.tilePlaces();
-    const bool direct = call.node.dtype == DType::F32;
     call.pool.run(p.n * tiles, [&](int64_t task, int thread) {
         if (stopped(call)) return;
         const int64_t n = task / tiles, place = task % tiles * width;
@@ -442,17 +442,17 @@ void cpuConv2d(const CpuCall& call) {
             area += alignedFloats(p.rows() * width);
         }
         const int64_t first = n * p.o * p.places() + place, outputs = p.groupOutputs();
-        float* out = direct ? static_cast<float*>(call.out) + first : area;
+        float* out = p.direct ? static_cast<float*>(call.out) + first : area;
         const GemmShape product{.m = outputs,
                                 .n = count,
                                 .k = p.taps(),
                                 .lda = p.taps(),
                                 .ldb = p.pointwise() ? p.places() : count,
-                                .ldc = direct ? p.places() : count};
+                                .ldc = p.direct ? p.places() : count};
         for (int64_t group = 0; group < p.groups; ++group)
             gemm(product, weight + group * outputs * p.taps(),
                  columns + group * p.taps() * product.ldb, out + group * outputs * product.ldc);
-        if (!direct) storeRows(call, out, p.o, count, first, p.places());
+        if (!p.direct) storeRows(call, out, p.o, count, first, p.places());
     });
 }
 
@@ -465,7 +465,6 @@ void cpuConv2dInputGrad(const CpuCall& call) {
     const float* dy = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
     const int64_t each = p.tileChannels(), tiles = ceilDiv(p.c, each), plane = p.h * p.w;
-    const bool direct = call.node.dtype == DType::F32;
     call.pool.run(p.n * tiles, [&](int64_t task, int thread) {
         if (stopped(call)) return;
         const int64_t n = task / tiles, c = task % tiles * each;
@@ -474,11 +473,11 @@ void cpuConv2dInputGrad(const CpuCall& call) {
         float* area = areas.thread(thread);
         float* columns = area;
         if (!p.pointwise()) area += alignedFloats(each * p.kh * p.kw * p.places());
-        float* out = direct ? static_cast<float*>(call.out) + first : area;
+        float* out = p.direct ? static_cast<float*>(call.out) + first : area;
         if (p.pointwise()) columns = out;
         fillGradientColumns(p, weight, dy + n * p.o * p.places(), c, channels, columns);
         if (!p.pointwise()) columnsToImage(p, columns, channels, out);
-        if (!direct) storeRows(call, out, 1, channels * plane, first, 0);
+        if (!p.direct) storeRows(call, out, 1, channels * plane, first, 0);
     });
 }
 
@@ -526,8 +525,8 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
 }
 
 size_t cpuConvScratchBytes(const Graph& graph, NodeId id, int threads) {
-    const Node& node = graph[id];
-    const ConvPlan p = planOf(node, graph[node.in[0]].shape, graph[node.in[1]].shape);
+    const Node &node = graph[id], &a = graph[node.in[0]], &b = graph[node.in[1]];
+    const ConvPlan p = planOf(node, a.shape, b.shape, a.dtype);
     if (PointwiseConv::takes(node.op, p))
         return static_cast<size_t>(PointwiseConv(node.op, p).floats(threads)) * sizeof(float);
     return scratchOf(node.op, p).floats(threads) * sizeof(float);

@@ -22,10 +22,11 @@ inline constexpr int64_t kMaxParts = 16; ///< partial sums of a weight gradient
 struct ConvPlan {
     int64_t n, c, h, w, o, kh, kw, oh, ow;
     std::array<int64_t, 2> stride, padding;
-    DType type;
-    bool tf32; ///< f32 operands are rounded when they are read
+    DType type; ///< of the operands
+    bool tf32;  ///< f32 operands are rounded when they are read
     std::array<int64_t, 2> dilation{1, 1};
     int64_t groups = 1;
+    bool direct = true; ///< the result is stored in f32, as it is computed
 
     int64_t image() const { return c * h * w; }
     int64_t groupChannels() const { return c / groups; }

@@ -66,7 +66,7 @@ void PointwiseConv::planProduct() {
         m_shared = alignedFloats((m_pairs ? pairsOf(m_from) : m_from) * m_to) * (turned ? 2 : 1);
     m_wide = m_low && !m_pairs ? alignedFloats(depth * m_places) : 0;
     m_panels = (m_pairs ? pairsOf(depth) : depth) * m_places;
-    m_perThread = m_wide + m_panels + (m_low ? alignedFloats(m_to * m_places) : 0);
+    m_perThread = m_wide + m_panels + (m_plan.direct ? 0 : alignedFloats(m_to * m_places));
 }
 
 void PointwiseConv::planWeightGrad() {
@@ -135,11 +135,11 @@ void PointwiseConv::product(const CpuCall& call, int64_t unit, int leastOfWeight
     const int64_t count = std::min(m_places, places - place);
     const int64_t out = sample * m_to * places + place;
     float* const panels = area + m_wide;
-    float* const c = m_low ? panels + m_panels : static_cast<float*>(call.out) + out;
+    float* const c = m_plan.direct ? static_cast<float*>(call.out) + out : panels + m_panels;
     for (int64_t k = 0; k < m_from; k += kPanelDepth) {
         const int64_t depth = std::min(kPanelDepth, m_from - k);
         const int64_t first = (sample * m_from + k) * places + place;
-        PanelShape shape{m_to, count, depth, m_from, m_low ? count : places, false, k > 0};
+        PanelShape shape{m_to, count, depth, m_from, m_plan.direct ? places : count, false, k > 0};
         if (!m_pairs) {
             const bool asStored = !m_low && m_op == Op::Conv2d;
             const float* const weight =
@@ -158,7 +158,7 @@ void PointwiseConv::product(const CpuCall& call, int64_t unit, int leastOfWeight
         multiplyPairBlock(shape, lanesOf(scratchFloats(call)) + k / 2 * m_to, leastOfWeight,
                           lanesOf(panels), least, c);
     }
-    if (m_low) storeRows(call, c, m_to, count, out, places);
+    if (!m_plan.direct) storeRows(call, c, m_to, count, out, places);
 }
 
 /// Packs some places of `depth` channels from element `first` on as panels of floats.

@@ -34,7 +34,7 @@ private:
 
     Op m_op;
     ConvPlan m_plan;
-    bool m_low;   ///< operands are widened or packed as pairs, and results are rounded
+    bool m_low;   ///< operands are widened or packed as pairs
     bool m_pairs; ///< of bfloat16
     // A product computes m_to channels of some places from m_from channels.
     int64_t m_from = 0, m_to = 0;

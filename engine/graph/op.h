@@ -148,12 +148,13 @@ struct MatmulAttrs {
 /// The taps of a kernel are `dilation` pixels apart, and each of `groups` runs of output channels
 /// sees its own run of image channels. `target` is the part of the result's spatial size (h, w)
 /// that the inputs alone do not determine: the image for Conv2dInputGrad, the kernel for
-/// Conv2dWeightGrad; empty for Conv2d.
+/// Conv2dWeightGrad; empty for Conv2d. A wide result of 16-bit operands is stored in f32.
 struct ConvAttrs {
     std::array<int64_t, 2> stride{1, 1}, padding{0, 0};
     Shape target{};
     std::array<int64_t, 2> dilation{1, 1};
     int64_t groups = 1;
+    bool wide = false;
     bool operator==(const ConvAttrs&) const = default;
 };
 /// Pooling windows (h, w). `target` is the image size for AvgPool2dGrad, otherwise empty. Padding

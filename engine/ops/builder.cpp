@@ -50,6 +50,7 @@ public:
         write(a.target);
         write(a.dilation);
         write(a.groups);
+        write(int64_t{a.wide});
     }
     void operator()(const PoolAttrs& a) {
         write(a.kernel);

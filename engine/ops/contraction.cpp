@@ -24,6 +24,10 @@ void requireOneType(std::string_view op, std::span<const NodeType> in) {
                                          std::string(nameOf(other.dtype)));
 }
 
+DType resultOf(DType operands, bool wide) {
+    return wide && isLow(operands) ? DType::F32 : operands;
+}
+
 NodeType inferMatmul(std::span<const NodeType> in, const Attrs& attrs) {
     require(in.size() == 2 || in.size() == 3, "matmul: two operands, and perhaps a bias, expected");
     requireOneType("matmul", in);
@@ -42,16 +46,20 @@ NodeType inferMatmul(std::span<const NodeType> in, const Attrs& attrs) {
     if (in.size() == 3)
         require(in[2].shape == Shape{out[last]},
                 both + "a bias of " + in[2].shape.text() + " where one per column is expected");
-    return {out, how.wide && isLow(in[0].dtype) ? DType::F32 : in[0].dtype};
+    return {out, resultOf(in[0].dtype, how.wide)};
+}
+
+/// Returns the gradient of a result in the dtype of the operands: that of a wide one is in f32.
+NodeId roundedGradient(const VjpArgs& v, std::string_view op) {
+    const std::string rule = v.b.setRule("gradient of " + std::string(op) + ": rounds its operand");
+    const NodeId dy = v.b.cast(v.dy, v.b.dtypeOf(v.in[0]));
+    v.b.setRule(rule);
+    return dy;
 }
 
 void vjpMatmul(const VjpArgs& v) {
     const auto& how = attrsOf<MatmulAttrs>(v.attrs);
-    const NodeId a = v.in[0], b = v.in[1];
-    // of a wide product it is in f32
-    const std::string rule = v.b.setRule("gradient of matmul: rounds its operand");
-    const NodeId dy = v.b.cast(v.dy, v.b.dtypeOf(a));
-    v.b.setRule(rule);
+    const NodeId a = v.in[0], b = v.in[1], dy = roundedGradient(v, "matmul");
     if (v.needed[0]) {
         v.dIn[0] = how.transposeA ? v.b.matmul(b, dy, {how.transposeB, true})
                                   : v.b.matmul(dy, b, {false, !how.transposeB});
@@ -158,7 +166,7 @@ NodeType inferConv2d(std::span<const NodeType> in, const Attrs& attrs) {
     const Shape out{image[0], weight[0], convExtent(image[2], weight[2], how, 0),
                     convExtent(image[3], weight[3], how, 1)};
     requireConv("conv2d", image, weight, out, how);
-    return {out, in[0].dtype};
+    return {out, resultOf(in[0].dtype, how.wide)};
 }
 
 // in: dy (n, o, oh, ow), weight (o, c / groups, kh, kw); out: the image (n, c, target)
@@ -171,7 +179,7 @@ NodeType inferInputGrad(std::span<const NodeType> in, const Attrs& attrs) {
             "conv2d_input_grad: rank 4 expected");
     const Shape image{in[0].shape[0], in[1].shape[1] * how.groups, how.target[0], how.target[1]};
     requireConv("conv2d_input_grad", image, in[1].shape, in[0].shape, how);
-    return {image, in[0].dtype};
+    return {image, resultOf(in[0].dtype, how.wide)};
 }
 
 // in: image (n, c, h, w), dy (n, o, oh, ow); out: the weight (o, c / groups, target)
@@ -184,11 +192,13 @@ NodeType inferWeightGrad(std::span<const NodeType> in, const Attrs& attrs) {
             "conv2d_weight_grad: rank 4 expected");
     const Shape weight{in[1].shape[1], in[0].shape[1] / how.groups, how.target[0], how.target[1]};
     requireConv("conv2d_weight_grad", in[0].shape, weight, in[1].shape, how);
-    return {weight, in[0].dtype};
+    return {weight, resultOf(in[0].dtype, how.wide)};
 }
 
+/// Returns the attributes of a gradient, which is never wide.
 ConvAttrs withTarget(ConvAttrs attrs, Shape target) {
     attrs.target = target;
+    attrs.wide = false;
     return attrs;
 }
 Shape spatial(const Shape& shape) { return Shape{shape[2], shape[3]}; }
@@ -205,23 +215,23 @@ NodeId weightGrad(Builder& b, NodeId image, NodeId dy, NodeId weight, const Conv
 
 void vjpConv2d(const VjpArgs& v) {
     const auto& how = attrsOf<ConvAttrs>(v.attrs);
-    const NodeId image = v.in[0], weight = v.in[1];
-    if (v.needed[0]) v.dIn[0] = inputGrad(v.b, v.dy, weight, image, how);
-    if (v.needed[1]) v.dIn[1] = weightGrad(v.b, image, v.dy, weight, how);
+    const NodeId image = v.in[0], weight = v.in[1], dy = roundedGradient(v, "conv2d");
+    if (v.needed[0]) v.dIn[0] = inputGrad(v.b, dy, weight, image, how);
+    if (v.needed[1]) v.dIn[1] = weightGrad(v.b, image, dy, weight, how);
 }
 
-void vjpInputGrad(const VjpArgs& v) { // here v.dy is an image
+void vjpInputGrad(const VjpArgs& v) { // here dy is an image
     const auto& how = attrsOf<ConvAttrs>(v.attrs);
-    const NodeId out = v.in[0], weight = v.in[1];
-    if (v.needed[0]) v.dIn[0] = conv(v.b, v.dy, weight, how);
-    if (v.needed[1]) v.dIn[1] = weightGrad(v.b, v.dy, out, weight, how);
+    const NodeId out = v.in[0], weight = v.in[1], dy = roundedGradient(v, "conv2d_input_grad");
+    if (v.needed[0]) v.dIn[0] = conv(v.b, dy, weight, how);
+    if (v.needed[1]) v.dIn[1] = weightGrad(v.b, dy, out, weight, how);
 }
 
-void vjpWeightGrad(const VjpArgs& v) { // here v.dy is a weight
+void vjpWeightGrad(const VjpArgs& v) { // here dy is a weight
     const auto& how = attrsOf<ConvAttrs>(v.attrs);
-    const NodeId image = v.in[0], out = v.in[1];
-    if (v.needed[0]) v.dIn[0] = inputGrad(v.b, out, v.dy, image, how);
-    if (v.needed[1]) v.dIn[1] = conv(v.b, image, v.dy, how);
+    const NodeId image = v.in[0], out = v.in[1], dy = roundedGradient(v, "conv2d_weight_grad");
+    if (v.needed[0]) v.dIn[0] = inputGrad(v.b, out, dy, image, how);
+    if (v.needed[1]) v.dIn[1] = conv(v.b, image, dy, how);
 }
 
 /// The taps of a kernel that lie in the image along one axis, whose first is at `start`.

@@ -47,7 +47,7 @@ struct AttrsWriter {
         return "stride=" + pairText(a.stride) + ", padding=" + pairText(a.padding) +
                (a.dilation == ConvAttrs{}.dilation ? "" : ", dilation=" + pairText(a.dilation)) +
                (a.groups == 1 ? "" : ", groups=" + std::to_string(a.groups)) +
-               (a.target.empty() ? "" : ", target=" + a.target.text());
+               (a.target.empty() ? "" : ", target=" + a.target.text()) + (a.wide ? ", wide" : "");
     }
     std::string operator()(const PoolAttrs& a) const {
         return "kernel=" + pairText(a.kernel) + ", stride=" + pairText(a.stride) +

@@ -82,7 +82,8 @@ private:
         const bool reduces = infoOf(node.op).flags.has(OpFlag::Reduction);
         // what finds the scale of a tensor for FP8 is no part of the function
         const bool scales = m_policy.fp8 && cause.rule.ends_with(kFp8Rule + m_policy.name + ")");
-        row.insideF32 |= (reduces || isProduct(node.op)) && !scales && node.dtype == DType::F32;
+        const bool wide = isProduct(node.op) && node.math != MathMode::F32FromHalf;
+        row.insideF32 |= (reduces || wide) && !scales && node.dtype == DType::F32;
     }
 
     /// Whether another function, or the caller, reads what a node makes.

@@ -73,6 +73,9 @@ inline void addConvolutions(std::vector<KernelRow>& rows) {
         {"depthwise, stride", {9, 17, 9, 8}, {17, 1, 3, 3}, grouped(17, {2, 2}, {1, 1})},
         {"depthwise, dilated", {9, 32, 20, 21}, {32, 1, 3, 3}, grouped(32, {1, 1}, {2, 2}, {2, 2})},
         {"depthwise, two each", {3, 5, 9, 12}, {10, 1, 3, 3}, grouped(5, {1, 2}, {1, 0})},
+        {"f32 results", {3, 5, 9, 7}, {2, 5, 3, 3}, {.padding = {1, 1}, .wide = true}},
+        {"f32 results, 1x1", {9, 8, 9, 8}, {6, 8, 1, 1}, {.wide = true}},
+        {"f32 results, many samples", {19, 6, 11, 7}, {16, 6, 5, 2}, {.wide = true}},
     };
     for (const auto& c : cases) {
         const Shape out = outOf(c.image, c.weight, c.how);

@@ -62,9 +62,12 @@ LaunchKind kindOf(const Graph& graph, const Kernel& kernel, const SourceOptions&
     if (options.libraries == Libraries::Unused || kernel.loop || kernel.members.size() != 1 ||
         !typed || node.elements() == 0 || options.refused.contains(kernel.members.front()))
         return LaunchKind::Generated;
-    if (isConvolution(node.op))
-        return options.convolutions == Libraries::Used ? LaunchKind::Convolution
-                                                       : LaunchKind::Generated;
+    if (isConvolution(node.op)) {
+        // cuDNN stores a convolution of 16 bits in 16 bits
+        const bool wide = node.dtype != graph[node.in.front()].dtype;
+        return options.convolutions == Libraries::Used && !wide ? LaunchKind::Convolution
+                                                                : LaunchKind::Generated;
+    }
     if (node.op == Op::Matmul && suitsLibrary(graph, node)) return LaunchKind::Matmul;
     return LaunchKind::Generated;
 }

@@ -98,7 +98,8 @@ NodeId Operands::result(Builder& b, NodeId y, std::optional<DType> as) const {
 }
 
 LayerOperands::LayerOperands(Builder& b, std::string_view name, NodeId x, NodeId weight,
-                             NodeId bias) {
+                             NodeId bias)
+    : m_name(name) {
     const CastPolicy* const policy = b.policy();
     const bool lowers = policy != nullptr && policy->ruleOf(name) == CastRule::Lower &&
                         !policy->layerDType(b.label(), b.phase());
@@ -117,6 +118,8 @@ LayerOperands::LayerOperands(Builder& b, std::string_view name, NodeId x, NodeId
     m_x = in[0];
     m_weight = in[1];
     m_bias = in[2];
+    m_addsBiasFirst =
+        policy != nullptr && !m_fp8 && bias != kNoNode && policy->biasBeforeRounding.contains(name);
     if (!m_fp8) return;
     b.setRule(m_rule);
     m_x = fp8Rounded(b, m_x, Fp8Format::E4M3, *m_fp8);
@@ -130,6 +133,14 @@ NodeId LayerOperands::product(Builder& b, NodeId y) const {
     const NodeId marked = withFp8Gradient(b, y, Fp8Format::E5M2, *m_fp8);
     b.setRule({});
     return marked;
+}
+
+NodeId LayerOperands::biased(Builder& b, NodeId y, int axis, DType type) const {
+    const NodeId sum = withBias(b, y, m_bias, axis);
+    const std::string outer = b.setRule(m_name + ": rounds its result once");
+    const NodeId stored = b.cast(sum, type);
+    b.setRule(outer);
+    return stored;
 }
 
 const CastPolicy* innerPolicy(const Builder& b, std::string_view name) {

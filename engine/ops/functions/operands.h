@@ -59,15 +59,21 @@ public:
     NodeId x() const { return m_x; }
     NodeId weight() const { return m_weight; }
     NodeId bias() const { return m_bias; }
+    /// Whether there is a bias that the policy wants added before the result's one rounding.
+    bool addsBiasFirst() const { return m_addsBiasFirst; }
     bool roundsToFp8() const { return m_fp8.has_value(); }
     /// Returns the product y of the two, before the bias is added, with the rounding of its
     /// gradient.
     NodeId product(Builder&, NodeId y) const;
+    /// Adds the bias to y along `axis` and rounds to `type`. This is the only rounding if y is
+    /// wider.
+    NodeId biased(Builder&, NodeId y, int axis, DType type) const;
 
 private:
     NodeId m_x, m_weight, m_bias;
+    bool m_addsBiasFirst = false;
     std::optional<Fp8Scaling> m_fp8;
-    std::string m_rule;
+    std::string m_name, m_rule;
 };
 
 /// Returns the policy for the inside of a function. Autocast is off there when the policy lists the

@@ -323,8 +323,10 @@ NodeId conv2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const ConvAttrs&
     const LayerOperands in(b, "conv2d", x, weight, bias);
     const AutocastScope off(b, nullptr);
     const DType type = promoted(b[in.x()].type(), b[in.weight()].type());
-    const NodeId y = b.emit(Op::Conv2d, {b.cast(in.x(), type), b.cast(in.weight(), type)}, attrs);
-    return withBias(b, in.product(b, y), in.bias(), 1);
+    ConvAttrs how = attrs;
+    how.wide |= in.addsBiasFirst();
+    const NodeId y = b.emit(Op::Conv2d, {b.cast(in.x(), type), b.cast(in.weight(), type)}, how);
+    return in.biased(b, in.product(b, y), 1, attrs.wide ? b.dtypeOf(y) : type);
 }
 
 NodeId pointwiseConv2d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
@@ -333,6 +335,7 @@ NodeId pointwiseConv2d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
     const NodeId matrix = b.reshape(weight, {kernel[0], kernel[1]});
     const LayerOperands in(b, "conv2d", x, matrix, bias);
     const AutocastScope off(b, nullptr);
+    if (in.addsBiasFirst()) return rowProduct(b, in, in.bias());
     return withBias(b, in.product(b, rowProduct(b, in)), in.bias(), 1);
 }
 
@@ -349,10 +352,11 @@ NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, const Conv1dAttr
     const ConvAttrs flat{.stride = {1, how.stride},
                          .padding = {0, how.padding},
                          .dilation = {1, how.dilation},
-                         .groups = how.groups};
+                         .groups = how.groups,
+                         .wide = in.addsBiasFirst()};
     const NodeId y = in.product(b, conv2d(b, asImage(in.x()), asImage(in.weight()), kNoNode, flat));
     const Shape s = b.shapeOf(y);
-    return withBias(b, b.reshape(y, {s[0], s[1], s[3]}), in.bias(), 1);
+    return in.biased(b, b.reshape(y, {s[0], s[1], s[3]}), 1, b.dtypeOf(in.x()));
 }
 
 NodeId conv3d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
@@ -404,6 +408,7 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
     const AutocastScope off(b, nullptr);
     ConvAttrs attrs = given;
     attrs.target = {};
+    attrs.wide = in.addsBiasFirst();
     for (size_t i = 0; i < 2; ++i) {
         const int axis = 2 + static_cast<int>(i);
         constexpr int64_t kMost = int64_t{1} << 31;
@@ -420,7 +425,7 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
     const NodeId from =
         withZerosAfter(b, in.x(), {more[0] / attrs.stride[0], more[1] / attrs.stride[1]});
     const NodeId y = b.emit(Op::Conv2dInputGrad, {from, in.weight()}, attrs);
-    return withBias(b, in.product(b, y), in.bias(), 1);
+    return in.biased(b, in.product(b, y), 1, b.dtypeOf(in.x()));
 }
 
 NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId value) {

@@ -39,6 +39,8 @@ NodeId einsum(Builder&, std::string_view equation, NodeId a, NodeId c);
 NodeId bilinear(Builder&, NodeId a, NodeId c, NodeId weight, NodeId bias);
 NodeId cross(Builder&, NodeId a, NodeId c, int axis); ///< an axis of 3
 
+// Convolutions round their products before they add the bias, and the sum again, unless the policy
+// says that they round once (CastPolicy::biasBeforeRounding).
 /// x (n, c, h, w), weight (out, c / groups, kh, kw), bias (out) or kNoNode.
 NodeId conv2d(Builder&, NodeId x, NodeId weight, NodeId bias, const ConvAttrs& attrs);
 /// conv2d with a kernel of 1x1 as a matrix product: x (pixels, c), weight (out, c, 1, 1), result

@@ -151,6 +151,8 @@ private slots:
     void readersOfAnActivation();
     void attentionScoresAreWide();
     void attentionProjectionRoundsTwice();
+    void biasOfConvolutions_data();
+    void biasOfConvolutions();
 };
 
 void TestRoundings::gradientsOfSeveralOperations_data() {
@@ -299,6 +301,108 @@ void TestRoundings::attentionProjectionRoundsTwice() {
     QCOMPARE(operandsOfProjection({2, 5, 8}), size_t{2});
     QCOMPARE(operandsOfProjection({1, 5, 8}), size_t{3});
     QCOMPARE(operandsOfProjection({2, 1, 8}), size_t{3});
+}
+
+namespace {
+
+/// A convolution with the shapes of its input and its weight; axis 1 of its result are channels.
+struct BiasedConvolution {
+    const char* name;
+    Shape x, weight;
+    int64_t outputs;
+    NodeId (*emit)(Builder&, NodeId x, NodeId weight, NodeId bias);
+    bool transposed = false;
+};
+std::array<BiasedConvolution, 4> biasedConvolutions() {
+    return {{{"conv2d",
+              {3, 4, 9, 8},
+              {6, 4, 3, 3},
+              6,
+              [](Builder& b, NodeId x, NodeId w, NodeId bias) {
+                  return fn::conv2d(b, x, w, bias, {{2, 1}, {1, 1}, {}});
+              }},
+             {"1x1", {120, 12}, {6, 12, 1, 1}, 6, fn::pointwiseConv2d},
+             {"conv1d",
+              {3, 4, 40},
+              {6, 4, 3},
+              6,
+              [](Builder& b, NodeId x, NodeId w, NodeId bias) {
+                  return fn::conv1d(b, x, w, bias, {.padding = 1});
+              }},
+             {"transposed",
+              {3, 4, 6, 7},
+              {4, 6, 3, 3},
+              6,
+              [](Builder& b, NodeId x, NodeId w, NodeId bias) {
+                  return fn::convTranspose2d(b, x, w, bias, {{2, 2}, {1, 1}, {}});
+              },
+              true}}};
+}
+
+} // namespace
+
+void TestRoundings::biasOfConvolutions_data() {
+    QTest::addColumn<int>("index");
+    QTest::addColumn<int>("type");
+    int index = 0;
+    for (const BiasedConvolution& each : biasedConvolutions()) {
+        for (const DType type : {DType::F16, DType::BF16})
+            QTest::addRow("%s, %s", each.name, std::string(nameOf(type)).c_str())
+                << index << static_cast<int>(type);
+        ++index;
+    }
+}
+
+/// PyTorch's kernels for a CPU add the bias of a convolution before they round, those for CUDA
+/// after it. Gradients are rounded alike.
+void TestRoundings::biasOfConvolutions() {
+    QFETCH(int, index);
+    QFETCH(int, type);
+    const BiasedConvolution layer = biasedConvolutions()[static_cast<size_t>(index)];
+    const auto low = static_cast<DType>(type);
+    Bench t;
+    const std::array<NodeId, 3> in{
+        t.leaf("x", spread(layer.x, -1, 1, DType::F32), DType::F32),
+        t.leaf("w", spread(layer.weight, -1, 1, DType::F32, 5), DType::F32),
+        t.leaf("bias", spread({layer.outputs}, -3, 3, DType::F32, 3), DType::F32)};
+    NodeId dy = kNoNode;
+    const auto add = [&](const std::string& name, const CastPolicy& policy) {
+        NodeId y = kNoNode;
+        {
+            const AutocastScope scope(t.b, &policy);
+            y = layer.emit(t.b, in[0], in[1], in[2]);
+        }
+        QCOMPARE(t.b.dtypeOf(y), low);
+        const NodeId wide = t.b.cast(y, DType::F32);
+        if (dy == kNoNode)
+            dy = t.leaf("dy", spread(t.b.shapeOf(y), -1, 1, DType::F32, 7), DType::F32);
+        const auto d = gradients(t.b, t.b.sumAll(t.b.mul(wide, dy)), in);
+        t.graph.addOutput(name, wide);
+        for (size_t i = 0; i < in.size(); ++i)
+            t.graph.addOutput(name + " d" + std::to_string(i), d[i].value());
+    };
+    add("cpu", torchCpuPolicy(low));
+    add("cuda", torchCudaPolicy(low));
+    const auto rounded = [&](NodeId id) { return t.b.cast(t.b.cast(id, low), DType::F32); };
+    const NodeId sums = layer.emit(t.b, rounded(in[0]), rounded(in[1]), kNoNode);
+    Shape row = Shape::filled(t.b.shapeOf(sums).rank(), 1);
+    row[1] = layer.outputs;
+    const NodeId bias = t.b.expandLike(t.b.reshape(rounded(in[2]), row), sums);
+    t.graph.addOutput("once", rounded(t.b.add(sums, bias)));
+    t.graph.addOutput("twice", rounded(t.b.add(rounded(sums), bias)));
+    const Values got = t.run();
+
+    const auto few = static_cast<int64_t>(got.at("once").size() / 100);
+    const bool twice = layer.transposed && low == DType::F16;
+    QVERIFY(differing(got.at("once"), got.at("twice")) > 10 * few);
+    QVERIFY(differing(got.at("cpu"), got.at(twice ? "twice" : "once")) <= few);
+    QVERIFY(differing(got.at("cuda"), got.at("twice")) <= few);
+    for (const char* gradient : {" d0", " d1", " d2"}) {
+        const std::string name = gradient;
+        // the sums of the bias may have another order
+        const int64_t most = name == " d2" ? 1 : 0;
+        QVERIFY(differing(got.at("cpu" + name), got.at("cuda" + name)) <= most);
+    }
 }
 
 } // namespace tst_roundings

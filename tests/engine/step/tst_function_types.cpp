@@ -119,6 +119,12 @@ void TestFunctionTypes::insideOfFunctions() {
     QVERIFY(norm.insideF32 && !norm.product);
     QVERIFY(norm.casts.empty()); // its own, which no list asks for
     QVERIFY(!rowOf(lane, "ReLU 2", "relu").insideF32);
+    const LaneTypes cpu = typesOf(
+        configOf("Sequential(Unflatten(1, (1, 6)), Conv1d(1, 2, 3), Flatten(), Linear(8, 3))"),
+        Precision::TorchCpuFp16);
+    const FunctionTypes& conv = rowOf(cpu, "Conv1d 1", "conv1d");
+    QCOMPARE(conv.type, DType::F16); // its bias is added before it is rounded
+    QVERIFY(conv.product && !conv.insideF32);
     const LaneTypes full =
         typesOf(configOf("Sequential(Linear(6, 8), BatchNorm1d(8), ReLU(), Linear(8, 3))"),
                 Precision::Fp32);
