@@ -79,7 +79,8 @@ void BestFiles::add(const std::string& lane, const StepRow& row,
 
 void BestFiles::write(const std::string& lane, const std::string& content) {
     const std::string_view whole = content;
-    m_writer.place(run_file::best(lane), {&whole, 1}, {});
+    const Message problem = m_writer.place(run_file::best(lane), {&whole, 1}, {});
+    if (!problem.empty()) throw RunError(problem);
 }
 
 } // namespace halfscope::cli

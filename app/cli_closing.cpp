@@ -169,4 +169,21 @@ std::string rankingOf(const Experiment& experiment, std::span<const Sweep> sweep
     return rankingTable(table, ZeroCounts::AtTheEnd);
 }
 
+std::string epochText(const Experiment& experiment) {
+    const EpochPlan& epochs = experiment.epochs();
+    if (!epochs.hasBatches() || experiment.step() == 0) return {};
+    return " (epoch " + std::to_string(epochs.epochOf(experiment.step())) + " of " +
+           std::to_string(epochs.epochOf(experiment.config().steps)) + ")";
+}
+
+std::string paintedNote(const Experiment& experiment, const LanePictures& pictures) {
+    const bool drawn =
+        std::ranges::any_of(pictures.outputs, [](const auto& each) { return each.width > 0; });
+    const bool ofStep = pictures.validated == 0 && !experiment.view().probe;
+    if (!drawn || !ofStep || pictures.made != PicturesMade::AfterStep) return {};
+    return "The pictures show what the weights after step " + std::to_string(experiment.step()) +
+           " compute; right after a training, they show what those before its last step "
+           "compute\n";
+}
+
 } // namespace halfscope::cli

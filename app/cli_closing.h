@@ -54,5 +54,9 @@ std::string testFaultLine(const Experiment&, std::span<const LaneSums>);
 /// Returns the table of the lanes of a sweep, from the best to the worst.
 std::string rankingOf(const Experiment&, std::span<const Sweep>, std::span<const LaneSums>,
                       std::span<const GradientRange>);
+/// Returns " (epoch 3 of 10)"; empty before the first step and when every step is an epoch.
+std::string epochText(const Experiment&);
+/// Says so where pictures were painted by other weights than those of a run without a break.
+std::string paintedNote(const Experiment&, const LanePictures&);
 
 } // namespace halfscope::cli

@@ -30,7 +30,9 @@
 #include "engine/train/run_info.h"
 #include "engine/train/state_dict.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -42,6 +44,13 @@ constexpr double kSlowStepSeconds = 0.05; // in slower steps, reading the pictur
                                           // comparatively little
 constexpr int64_t kBoardPictures = 20;    // about so many, for a run that TensorBoard shows
 constexpr int kFailedExit = 1;            // a file was not written
+
+/// Returns how often the gradients of a run are counted, in steps; 0: never. A run that goes on
+/// goes on with that, too.
+int64_t countEveryOf(const RunOptions& options, const Start& start) {
+    if (options.countGradients > 0 || !start.state) return options.countGradients;
+    return start.state->countGradients;
+}
 
 /// Tells how many samples the user's own data have, and what they are like.
 std::string samplesText(const DataFacts& facts) {
@@ -81,14 +90,6 @@ std::string startText(const Experiment& experiment) {
     return text;
 }
 
-/// Returns " (epoch 3 of 10)"; empty before the first step and when every step is an epoch.
-std::string epochText(const Experiment& experiment) {
-    const EpochPlan& epochs = experiment.epochs();
-    if (!epochs.hasBatches() || experiment.step() == 0) return {};
-    return " (epoch " + std::to_string(epochs.epochOf(experiment.step())) + " of " +
-           std::to_string(epochs.epochOf(experiment.config().steps)) + ")";
-}
-
 RunOutcome outcomeOf(const Experiment& experiment) {
     if (experiment.outOfPatience() > 0) return RunOutcome::OutOfPatience;
     if (experiment.finished()) return RunOutcome::Finished;
@@ -103,13 +104,14 @@ public:
          std::vector<Event> events)
         : m_experiment(experiment), m_infos(lanesFrom(0)),
           m_lanes(noSums(experiment, m_infos.size())), m_sweeps(options.experiment.swept()),
-          m_countEvery(options.countGradients), m_saveEvery(options.checkpointEvery),
+          m_countEvery(countEveryOf(options, start)), m_saveEvery(options.checkpointEvery),
           m_begin(experiment.step()), m_events(std::move(events)) {
         std::error_code ignored;
         const RunPast* const past = start.past ? &*start.past : nullptr;
         m_goesOnHere = past && std::filesystem::equivalent(past->folder, options.out, ignored);
         const bool kept = start.state && start.state->keepsBest;
-        m_isChanged = start.moved || !m_events.empty() || (options.keepBest && !kept);
+        const bool recounts = start.state && m_countEvery != start.state->countGradients;
+        m_isChanged = start.moved || !m_events.empty() || (options.keepBest && !kept) || recounts;
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), m_infos,
@@ -161,18 +163,19 @@ public:
         m_experiment.clearStop();
         while (!m_experiment.atStepBoundary())
             advance();
-        save();
+        save(LastOutputs::Always);
     }
 
     void close(const RunOptions& options) {
         const RunOutcome outcome =
             m_failure.empty() ? outcomeOf(m_experiment) : RunOutcome::Stopped;
-        if (m_files) finishFiles(outcome);
-        if (!options.onnx.empty()) writeOnnx(options.onnx, options.quiet);
+        const bool whole = !m_files || tries([&] { finishFiles(outcome); });
+        const bool onnx =
+            !options.onnx.empty() && tries([&] { writeOnnx(options.onnx, options.quiet); });
         if (m_board) m_board->finish();
         if (options.quiet) return;
         const bool trained = m_experiment.step() != m_begin;
-        if (m_files && (trained || !m_goesOnHere))
+        if (m_files && whole && (trained || !m_goesOnHere))
             printNote(evaluationNote(options.out, m_goesOnHere));
         print(endText(outcome) + idleText(outcome));
         if (m_hasRows) {
@@ -187,7 +190,8 @@ public:
                   laneNotes(m_experiment, m_lanes, ranges) + gradientTables(m_experiment, ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
-        if (!options.onnx.empty())
+        if (!m_unsaved.empty()) print("Checkpoint: " + unsavedText() + "\n");
+        if (onnx)
             for (const OnnxTarget& each : onnxTargets(options.onnx, m_experiment))
                 print("ONNX: " + pathText(each.file) + "\n");
         if (lacksBoard())
@@ -198,6 +202,12 @@ public:
 
     /// Whether the files for TensorBoard could not be written to their end.
     bool lacksBoard() const { return m_board && !m_board->problem().empty(); }
+
+    /// Whether the last step has no checkpoint although it was to have one.
+    bool lacksCheckpoint() const { return !m_unsaved.empty(); }
+
+    /// Tells which file of the end could not be written; empty if all are there.
+    const Message& unwritten() const { return m_unwritten; }
 
     /// Tells why the data let no further step be taken; empty otherwise.
     const Message& failure() const { return m_failure; }
@@ -213,7 +223,8 @@ private:
             return "Ended" + place +
                    (m_experiment.dataFault().empty() ? ": the samples of the next step"
                                                      : ": the samples to validate on") +
-                   " cannot be read" + (m_files ? "; --resume goes on from here\n" : "\n");
+                   " cannot be read" +
+                   (m_files && m_unsaved.empty() ? "; --resume goes on from here\n" : "\n");
         if (outcome != RunOutcome::OutOfPatience) return {};
         return "Ended" + place + ": " + patienceWords(m_experiment.outOfPatience()).english() +
                "\n";
@@ -236,7 +247,8 @@ private:
                    "above " +
                    std::to_string(m_experiment.outOfPatience()) + ", or 0\n";
         return text + "the run ends at step " + std::to_string(m_experiment.config().steps) +
-               "; --steps or --epochs sets a later end\n";
+               "; --steps or --epochs sets a later end\n" +
+               (m_files ? paintedNote(m_experiment, m_pictures) : std::string());
     }
 
     /// Returns the lanes from an index on that are there now.
@@ -272,14 +284,45 @@ private:
         save();
     }
 
-    void save() {
-        ExperimentState state = m_experiment.state();
+    /// A checkpoint that cannot be written, on a full disk for example, does not end the training:
+    /// the next one may be. The first of them is told at once, the last one at the end.
+    void save(LastOutputs outputs = LastOutputs::AtTheEnd) {
+        ExperimentState state = m_experiment.state(outputs);
         state.run = m_files->id();
         state.keepsBest = m_best.has_value();
+        state.countGradients = m_countEvery;
         const CheckpointText text(state, HALFSCOPE_VERSION);
         if (m_board) m_board->sync();
-        m_files->place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
-        m_saved = state.step;
+        const bool failed = !m_unsaved.empty();
+        m_unsaved =
+            m_files->place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
+        if (m_unsaved.empty()) m_saved = state.step;
+        if (failed == !m_unsaved.empty()) return;
+        if (m_progress) m_progress->endLine();
+        const std::string step = "step " + std::to_string(state.step);
+        const bool ends = outputs == LastOutputs::Always || m_experiment.finished();
+        printNote(failed
+                      ? "Checkpoints can be written again: there is one of " + step + "\n"
+                      : "halfscope-cli: " + m_unsaved.english() + "; there is no checkpoint of " +
+                            step + (ends ? "\n" : ", and the run goes on\n"));
+    }
+
+    /// Tells which checkpoint of this training is there instead of the last one, and why.
+    std::string unsavedText() const {
+        const std::string last =
+            m_saved < 0 ? "none was written" : "the last one is of step " + std::to_string(m_saved);
+        return last + ": " + m_unsaved.english();
+    }
+
+    /// Returns false when a file of the end could not be written; the others still are.
+    bool tries(const std::function<void()>& write) {
+        try {
+            write();
+            return true;
+        } catch (const RunError& error) {
+            if (m_unwritten.empty()) m_unwritten = error.message();
+            return false;
+        }
     }
 
     /// Begins to keep the best weights where that is asked for, or a run goes on that did: `kept`,
@@ -486,13 +529,15 @@ private:
     const std::vector<Sweep> m_sweeps;
     LostSamples m_lost;
     bool m_hasRows = false; ///< in m_lanes
-    const int m_countEvery, m_saveEvery;
+    const int64_t m_countEvery, m_saveEvery;
     bool m_goesOnHere = false;           ///< in the folder of the checkpoint
     bool m_isChanged = false;            ///< the checkpoint does not have what was given beside it
     const int64_t m_begin;               ///< the step before the first one
     std::vector<Event> m_events;         // since the last step
     Message m_failure;                   // see failure()
     int64_t m_saved = -1;                // the step of the last checkpoint; -1: none
+    Message m_unsaved;                   // why the last one was not written; empty if it was
+    Message m_unwritten;                 // see unwritten()
     std::vector<GradientRange> m_ranges; // the last ones that were counted
     int64_t m_counted = -1;              // the step after which they were counted; -1: none
     std::optional<RunWriter> m_files;
@@ -543,8 +588,10 @@ int run(const RunOptions& options) {
     loop.go(signals);
     loop.saveAtEnd(signals);
     loop.close(options);
+    if (!loop.unwritten().empty()) throw RunError(loop.unwritten());
     if (!loop.failure().empty()) throw RunError(loop.failure());
     if (outcomeOf(experiment) == RunOutcome::Stopped) throw RunError(experiment.stopReason());
+    if (loop.lacksCheckpoint()) return kFailedExit;
     if (!experiment.finished()) return kInterruptedExit;
     return loop.lacksBoard() ? kFailedExit : 0;
 }

@@ -11,7 +11,7 @@ struct RunOptions {
     ExperimentOptions experiment;
     std::string out;         ///< empty: no files are written
     bool quiet = false;      ///< only errors
-    int countGradients = 0;  ///< count every so many steps; 0: never
+    int countGradients = 0;  ///< count every so many steps; 0: never, or as the run that goes on
     std::string resume;      ///< a checkpoint, or the folder of a run that has one; empty: none
     int checkpointEvery = 0; ///< steps; 0: no checkpoints
     bool keepBest = false;   ///< write the weights after each lane's best validation
@@ -19,8 +19,8 @@ struct RunOptions {
     std::string onnx;        ///< file of the trained networks; empty: none
 };
 
-/// Returns the exit code: 0 when done, 1 when done but for the files for TensorBoard, 130 when
-/// interrupted. Throws the engine's errors.
+/// Returns the exit code: 0 when done, 1 when done but for the last checkpoint or the files for
+/// TensorBoard, 130 when interrupted. Throws the engine's errors.
 int run(const RunOptions&);
 
 } // namespace halfscope::cli

@@ -14,16 +14,11 @@ namespace halfscope {
 namespace {
 
 /// Throws InputError when an array does not have samples like those of the array to train on.
-/// `whole`: its values are indices or classes, which no number with a fraction can be.
 void checkFits(const ArrayPlace& place, const ArrayInfo& info, const ArrayPlace& trained,
-               const ArrayInfo& all, bool whole) {
+               const ArrayInfo& all) {
     if (sampleShape(place, info) != sampleShape(trained, all))
         throw InputError(phrase("Data", "%1: the shape %2 does not fit the samples of %3, %4"),
                          place.shown(), info.shapeText(), trained.key, all.shapeText());
-    if (whole && !isWhole(info.type))
-        throw InputError(phrase("Data", "%1: %2 does not fit %3, which is %4: both must be whole "
-                                        "numbers"),
-                         place.shown(), nameOf(info.type), trained.key, nameOf(all.type));
 }
 
 std::optional<ArrayPart> partOf(const TaskConfig& task, OwnPart of, const ArrayInfo& x,
@@ -32,8 +27,13 @@ std::optional<ArrayPart> partOf(const TaskConfig& task, OwnPart of, const ArrayI
     if (part.xPlace.path.empty()) return std::nullopt;
     part.x = infoAt(part.xPlace);
     part.y = infoAt(part.yPlace);
-    checkFits(part.xPlace, part.x, placeOfX(task), x, holdsIndices(task, x));
-    checkFits(part.yPlace, part.y, placeOfY(task), y, wantsClasses(task));
+    checkFits(part.xPlace, part.x, placeOfX(task), x);
+    checkFits(part.yPlace, part.y, placeOfY(task), y);
+    if (holdsIndices(task, x) && !isWhole(part.x.type)) // classes may be stored as floats
+        throw InputError(phrase("Data", "%1: %2 does not fit %3, which is %4: both must be whole "
+                                        "numbers"),
+                         part.xPlace.shown(), nameOf(part.x.type), placeOfX(task).key,
+                         nameOf(x.type));
     if (part.x.shape[0] != part.y.shape[0])
         throw InputError(phrase("Data", "%1: %2 samples do not fit the %3 of %4"),
                          part.yPlace.shown(), part.y.shape[0], part.x.shape[0], part.xPlace.key);

@@ -39,21 +39,23 @@ void checkBoth(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& y) {
                          placeOfY(task).shown(), y.shape[0], x.shape[0]);
 }
 
-/// Returns the class numbers; the highest one plus one is the number of classes.
+/// Returns the class numbers, which may be stored as floats; the highest one plus one is the number
+/// of classes.
 std::vector<int32_t> labelsOf(const ArrayPlace& place, const Array& y) {
     if (y.info.elements() != y.info.shape[0])
         throw InputError(phrase("Data", "%1: %2 of the shape %3 are not classes: one whole number "
                                         "for each sample is allowed, not one for each pixel or "
                                         "position; as numbers, with a loss such as mse, they are"),
                          place.shown(), nameOf(y.info.type), y.info.shapeText());
-    if (!isWhole(y.info.type))
-        throw InputError(phrase("Data", "%1: %2 of the shape %3 are not classes: one whole number "
-                                        "for each sample"),
-                         place.shown(), nameOf(y.info.type), y.info.shapeText());
     std::vector<int32_t> labels;
     labels.reserve(static_cast<size_t>(y.info.shape[0]));
     for (int64_t i = 0; i < y.info.shape[0]; ++i) {
         const double label = y.at(i);
+        if (label != std::trunc(label)) // also for nan
+            throw InputError(phrase("Data", "%1: sample %2 has the label %3, but classes are whole "
+                                            "numbers from 0: y.astype('int64') makes them whole; "
+                                            "numbers to predict need a loss such as mse"),
+                             place.shown(), i, label);
         if (label < 0 || label >= double{kMostClasses})
             throw InputError(phrase("Data", "%1: sample %2 has the label %3: 0 to %4 are allowed"),
                              place.shown(), i, label, kMostClasses - 1);

@@ -2,8 +2,11 @@
 #include "engine/io/torch_file.h"
 
 #include "engine/core/text.h"
+#include "engine/io/input_file.h"
 
+#include <array>
 #include <filesystem>
+#include <string_view>
 
 namespace halfscope {
 
@@ -11,6 +14,20 @@ bool isCalledTorchFile(const std::string& path) {
     const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
     std::error_code ignored;
     return (ending == ".pt" || ending == ".pth") && !std::filesystem::is_directory(path, ignored);
+}
+
+bool beginsAsTorchFile(const std::string& path) {
+    std::array<char, 8> start{};
+    InputFile file(path);
+    const size_t count = file.read(start);
+    const std::string_view bytes(start.data(), count);
+    // the length of a safetensors header, which is below 4 GiB
+    const bool isLength =
+        count == start.size() && bytes.substr(4) == std::string_view("\0\0\0\0", 4);
+    // a zip archive, or protocols 2 and later
+    return bytes.starts_with("PK\x03\x04") ||
+           (bytes.starts_with('\x80') && count > 3 && bytes[1] >= 2 && bytes[1] <= 5 &&
+            bytes[2] != '\0' && !isLength);
 }
 
 Message torchFileRefusal(const std::string& path) {

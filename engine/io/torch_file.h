@@ -10,6 +10,9 @@ namespace halfscope {
 
 /// Whether a file is called as such files are: .pt or .pth, in any case. False for a folder.
 bool isCalledTorchFile(const std::string& path);
+/// Whether a file is one by its first bytes, old or new. Throws InputError for a file that cannot
+/// be read.
+bool beginsAsTorchFile(const std::string& path);
 /// Returns why a file is not opened and the command that converts it, whether it holds samples or
 /// weights. The sentence begins with the path.
 Message torchFileRefusal(const std::string& path);

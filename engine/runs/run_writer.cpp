@@ -251,8 +251,8 @@ void RunWriter::write(const std::string& name, std::string_view content) {
     m_sizes[name] = static_cast<int64_t>(content.size());
 }
 
-void RunWriter::place(const std::string& name, std::span<const std::string_view> parts,
-                      const std::string& before) {
+Message RunWriter::place(const std::string& name, std::span<const std::string_view> parts,
+                         const std::string& before) {
     try {
         flushTables();
         for (GrowingFile* const table : tables())
@@ -263,7 +263,12 @@ void RunWriter::place(const std::string& name, std::span<const std::string_view>
     }
     checkOwner();
     checkTables();
-    m_folder.write(name, parts, before);
+    try {
+        m_folder.write(name, parts, before);
+        return {};
+    } catch (const RunError& error) {
+        return error.message();
+    }
 }
 
 void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,

@@ -57,9 +57,10 @@ public:
     /// batch is of one step, with the edits of the next one, so that events.csv is in order.
     void append(const RunBatch&);
     /// Writes a whole file beside the tables like OutputFolder::write(), after the disk has their
-    /// rows.
-    void place(const std::string& name, std::span<const std::string_view> parts,
-               const std::string& before);
+    /// rows. Returns why this file could not be written, because it is too large for the disk for
+    /// example: the folder keeps the one that it has, and the run can go on.
+    [[nodiscard]] Message place(const std::string& name, std::span<const std::string_view> parts,
+                                const std::string& before);
     /// Writes the rest: pictures when there are any, the files made elsewhere, summary.json and
     /// manifest.json. When it returns, the disk has everything. Without this call the tables are
     /// still there.

@@ -8,6 +8,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
 #include "engine/io/json_text.h"
+#include "engine/io/torch_file.h"
 #include "engine/runs/overwriting.h"
 #include "engine/runs/run_folder.h"
 #include "engine/settings/fields.h"
@@ -31,6 +32,9 @@ namespace {
 
 constexpr const char* kVersion = "1";
 constexpr const char* kSums = "state.sha256";
+/// LaneState::prediction among a lane's arrays. No state has this name: all but the scaler's have
+/// a dot.
+constexpr const char* kPrediction = "prediction";
 /// Takes the place of the header's checksum while that checksum is computed.
 const std::string kNoChecksum(64, '0');
 constexpr int64_t kMostSteps = 1000000000;
@@ -97,6 +101,7 @@ std::string stateText(const ExperimentState& state, std::span<const ArrayView> a
     if (!state.data.empty()) json["data"] = state.data;
     if (!state.damaged.empty()) json["damaged"] = damagedText(state.damaged);
     if (state.keepsBest) json["keeps_best"] = true;
+    if (state.countGradients > 0) json["count_gradients"] = state.countGradients;
     JsonText lanes = JsonText::list();
     for (const LaneState& lane : state.lanes)
         lanes.push_back(laneText(lane));
@@ -284,6 +289,7 @@ TypedBytes stateOf(const std::string& path, const ArrayInfo& info, const std::st
 }
 
 ExperimentState readWhole(const std::string& path) {
+    if (beginsAsTorchFile(path)) throw InputError(torchFileRefusal(path));
     const SafetensorsInfo file = safetensorsInfo(path);
     checkKind(file, path);
     checkHeader(file, path);
@@ -303,6 +309,8 @@ ExperimentState readWhole(const std::string& path) {
              keys.remove_prefix(std::min(keys.size(), kDamagedKey)))
             state.damaged.emplace(keys.substr(0, kDamagedKey));
     state.keepsBest = reader.has("keeps_best") && reader.truth("keeps_best");
+    if (reader.has("count_gradients"))
+        state.countGradients = reader.whole("count_gradients", 1, kMostSteps);
     const Json& lanes = reader.at("lanes");
     if (!lanes.is_array() || lanes.empty() || lanes.size() > kMaxLanes)
         refuse(path, {phrase("Files", "state.lanes must be a list of 1 to %1 lanes"), kMaxLanes});
@@ -315,7 +323,9 @@ ExperimentState readWhole(const std::string& path) {
         const auto sum = sums.find(info.name);
         if (sum == sums.end())
             refuse(path, {phrase("Files", "%1.%2 is missing"), kSums, pathText(info.name)});
-        state.lanes[lane].states[name] = stateOf(path, info, sum->second);
+        TypedBytes values = stateOf(path, info, sum->second);
+        LaneState& of = state.lanes[lane];
+        (name == kPrediction ? of.prediction.emplace() : of.states[name]) = std::move(values);
     }
     return state;
 }
@@ -367,9 +377,12 @@ private:
 } // namespace
 
 CheckpointText::CheckpointText(const ExperimentState& state, const std::string& program) {
-    for (size_t lane = 0; lane < state.lanes.size(); ++lane)
+    for (size_t lane = 0; lane < state.lanes.size(); ++lane) {
         for (const auto& [name, values] : state.lanes[lane].states)
             m_arrays.push_back(arrayViewOf(arrayName(lane, name), values));
+        if (const auto& made = state.lanes[lane].prediction)
+            m_arrays.push_back(arrayViewOf(arrayName(lane, kPrediction), *made));
+    }
     m_header =
         safetensorsHeader(m_arrays, {{"checksum", kNoChecksum},
                                      {"experiment", configText(portableConfig(state.recorded))},
@@ -433,8 +446,9 @@ ExperimentState readCheckpoint(const std::string& path) {
         int64_t step = 0;
         try {
             step = readWhole(earlier).step;
-        } catch (const InputError&) {
-            throw error;
+        } catch (const InputError& other) {
+            throw InputError(phrase("Files", "%1; nor can the one before it be read: %2"),
+                             error.message(), other.message());
         }
         throw InputError(phrase("Files", "%1. The one before it is whole: %2, after step %3"),
                          error.message(), pathText(earlier), step);

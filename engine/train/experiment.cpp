@@ -87,9 +87,13 @@ void Experiment::resume(const ExperimentState& state) {
         refuse(phrase("Training", "the checkpoint has %1 lanes, its experiment has %2 after step "
                                   "%3"),
                state.lanes.size(), m_lanes.size(), state.step);
+    const bool shown = state.lanes.front().prediction.has_value();
+    const int64_t outputs =
+        shown ? m_task->shape(m_task->rows(state.step)).prediction().elements() : 0;
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         try {
             checkState(state.lanes[i], m_lanes[i]->program().graph, state.recorded);
+            checkOutputs(state.lanes[i], outputs);
             m_lanes[i]->restore(state.lanes[i]);
         } catch (const InputError& error) {
             refuse(phrase("Training", "the state of lane %1: %2"), m_lanes[i]->name(),
@@ -105,14 +109,14 @@ void Experiment::resume(const ExperimentState& state) {
     m_tellsChange = !m_dataChange.empty();
     m_dataPrint = state.data;
     m_damage.goOn(state.damaged);
-    m_step = m_resumed = state.step;
+    m_step = state.step;
+    m_withoutOutputs = shown ? 0 : state.step;
     m_wallSeconds = state.wallSeconds;
     if (isValidatedAfter(m_step)) // rows have it already
         m_judge.look(m_lanes, m_step, taskOf(m_config), m_task->dataset(), m_stop);
 }
 
-/// Applies the recorded forks and edits up to a step, each at its own step, without training in
-/// between.
+/// Applies the recorded forks and edits up to a step, each at its own step; trains nothing.
 void Experiment::replayAll(int64_t untilStep) {
     std::vector<Event> known; // events that were shown when those steps were taken
     for (;;) {
@@ -127,7 +131,14 @@ void Experiment::replayAll(int64_t untilStep) {
     }
 }
 
-ExperimentState Experiment::state() {
+/// Whether a state has the outputs of the last step. What a validation shows is computed anew.
+bool Experiment::keepsOutputs(LastOutputs outputs) const {
+    const bool asked = finished() || !stopReason().empty() || outputs == LastOutputs::Always;
+    const bool has = m_step > 0 && m_step != m_withoutOutputs && !view().probe;
+    return asked && has && !m_judge.shows(view());
+}
+
+ExperimentState Experiment::state(LastOutputs outputs) {
     if (!atStepBoundary())
         throw RunError(phrase("Training",
                               "a checkpoint is written between two steps only: step %1 is not "
@@ -136,10 +147,11 @@ ExperimentState Experiment::state() {
     applyEdits(); // those that came in the middle of the last step
     ExperimentState state{recorded(), m_step, m_wallSeconds, m_epochs,       device().name,
                           {},         {},     m_dataPrint,   m_damage.told()};
+    const bool keeps = keepsOutputs(outputs);
     for (const auto& lane : m_lanes) {
-        const SinceBest sinceBest = m_patience.of(state.lanes.size());
-        state.lanes.push_back(lane->state());
-        state.lanes.back().sinceBest = sinceBest;
+        LaneState& each = state.lanes.emplace_back(lane->state());
+        each.sinceBest = m_patience.of(state.lanes.size() - 1);
+        if (keeps) setPrediction(each, lane->prediction());
     }
     return state;
 }
@@ -233,8 +245,6 @@ bool Experiment::hasClasses() const { return m_task->tensors()[kTarget].dtype ==
 int64_t Experiment::outputs() const { return batchShape(m_task->tensors(), 1).outputs; }
 
 bool Experiment::scalesTargets() const { return m_task->dataset().targetScale().active(); }
-
-bool Experiment::endsEpoch(int64_t step) const { return step % stepsPerEpoch() == 0; }
 
 bool Experiment::isValidatedAfter(int64_t step) const {
     if (!validates()) return false;
@@ -383,8 +393,7 @@ int Experiment::fork(int parent, LaneConfig lane, std::vector<Event>& events) {
 
 /// Begins the step in one lane after the other, up to the first whose device does not work beside
 /// the host. Several lanes of one GPU are then in its queue, which is not empty while the host
-/// reads a row; lanes of several GPUs run at the same time. Returns how many lanes have begun or
-/// finished the step.
+/// reads a row; lanes of several GPUs run at the same time. Returns how many lanes have begun.
 size_t Experiment::beginLanes() {
     std::map<std::string, double> seconds; // work that each device has queued, as far as is known
     size_t begun = m_pending.size();
@@ -467,9 +476,6 @@ void Experiment::setBeforeStart(int lane, std::string_view key, const FieldValue
     ++m_beginEdits;
 }
 
-/// Returns the first step at which a new edit acts in every lane.
-int64_t Experiment::nextFreeStep() const { return m_step + (m_pending.empty() ? 1 : 2); }
-
 void Experiment::setScale(int lane, const FieldValue& value, std::vector<Event>& events) {
     checkLiveEdit(kLiveScale, value);
     const auto* whole = std::get_if<int64_t>(&value);
@@ -523,7 +529,7 @@ Picture Experiment::target() const { return m_task->targetPicture(); }
 
 Snapshot Experiment::snapshot(const std::stop_token& stop) {
     Snapshot snapshot{m_step + (m_midway ? 1 : 0), {}};
-    const bool restored = m_step > 0 && snapshot.step == m_resumed; // a checkpoint has no outputs
+    const bool restored = m_step > 0 && snapshot.step == m_withoutOutputs;
     snapshot.made = restored ? PicturesMade::AfterStep : PicturesMade::InStep;
     // The output of a step belongs to the weights before it. A lane that has not finished the
     // current step gets the same output by a forward pass of its own.

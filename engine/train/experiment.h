@@ -43,7 +43,7 @@ public:
     void resume(const ExperimentState&);
 
     /// Returns the whole state as it is now. Throws RunError in the middle of a step.
-    ExperimentState state();
+    ExperimentState state(LastOutputs = LastOutputs::AtTheEnd);
     /// Returns the bytes that the state of all lanes takes.
     size_t stateBytes() const {
         size_t bytes = 0;
@@ -177,7 +177,7 @@ private:
     void record(LaneFork);
     size_t beginLanes();
     bool isValidatedAfter(int64_t step) const;
-    bool endsEpoch(int64_t step) const;
+    bool endsEpoch(int64_t step) const { return step % stepsPerEpoch() == 0; }
     void measureTrainingAccuracy();
     void measureDistances();
     bool judgeLanes();
@@ -188,7 +188,9 @@ private:
     void tellDamaged(std::vector<Event>& events);
     void applyEdits();
     void applyTo(int lane, FieldApply);
-    int64_t nextFreeStep() const;
+    /// Returns the first step at which a new edit acts in every lane.
+    int64_t nextFreeStep() const { return m_step + (m_pending.empty() ? 1 : 2); }
+    bool keepsOutputs(LastOutputs) const;
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
 
     RunConfig m_config;
@@ -221,7 +223,8 @@ private:
     bool m_midway = false; ///< true when a lane has begun a step that not all have
                            ///< finished
     int64_t m_step = 0;
-    int64_t m_resumed = 0; ///< the step of the checkpoint that this goes on from
+    /// The step of the checkpoint that this goes on from, where that lacks its outputs; else 0.
+    int64_t m_withoutOutputs = 0;
     double m_wallSeconds = 0;
 };
 

@@ -29,7 +29,12 @@ struct ExperimentState {
     /// Whether the run keeps the weights after its best validations. Its folder cannot tell before
     /// the first of them.
     bool keepsBest = false;
+    int64_t countGradients = 0; ///< the run counts them every so many steps; 0: never
 };
+
+/// Whether a state has what the last step computed, see LaneState::prediction. At the end of a run
+/// it always has, because nothing else tells a program that goes on what the pictures showed.
+enum class LastOutputs : uint8_t { AtTheEnd, Always };
 
 inline constexpr size_t kDamagedKey = 16; ///< hexadecimal digits
 /// Returns a short name of a reason, however long that is.

@@ -114,13 +114,19 @@ void LaneJudge::clear() {
     m_noValidation = m_testProblem = {};
 }
 
-void LaneJudge::show(const TaskView& view, LanePictures& shown) const {
-    if (m_step == 0) return;
-    std::vector<Picture> pictures;
+/// Returns those of the last validation; none where its samples are not shown as pictures.
+std::vector<Picture> LaneJudge::pictures(const TaskView& view) const {
+    std::vector<Picture> all;
     for (const JudgedSamples& judged : m_judged)
-        if (auto picture = pictureOf(view, judged)) pictures.push_back(std::move(*picture));
-    if (pictures.size() < m_judged.size()) return; // they are no such samples
-    shown.outputs = std::move(pictures);
+        if (auto picture = pictureOf(view, judged)) all.push_back(std::move(*picture));
+    if (all.size() < m_judged.size()) all.clear();
+    return all;
+}
+
+void LaneJudge::show(const TaskView& view, LanePictures& shown) const {
+    std::vector<Picture> all = pictures(view);
+    if (all.empty()) return;
+    shown.outputs = std::move(all);
     shown.validated = m_step;
     if (view.kind != ViewKind::Scatter) return; // the target of classes suits all samples
     JudgedSamples ideal = m_judged.front();

@@ -56,10 +56,13 @@ public:
     const Message& testProblem() const { return m_testProblem; }
     /// Shows the last validation in place of the batch, where there was one.
     void show(const TaskView&, LanePictures&) const;
+    /// Whether show() has something to show.
+    bool shows(const TaskView& view) const { return !pictures(view).empty(); }
 
 private:
     void keep(Lanes, int64_t step);
     void clear();
+    std::vector<Picture> pictures(const TaskView&) const;
 
     int64_t m_step = 0;
     std::vector<JudgedSamples> m_judged; ///< in that validation, by lane

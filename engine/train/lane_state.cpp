@@ -33,6 +33,21 @@ void check(const Node& node, const std::string& name, const TypedBytes& values) 
 
 } // namespace
 
+void setPrediction(LaneState& state, std::span<const float> values) {
+    const auto bytes = std::as_bytes(values);
+    state.prediction = {DType::F32,
+                        {static_cast<int64_t>(values.size())},
+                        std::vector<std::byte>(bytes.begin(), bytes.end())};
+}
+
+std::optional<std::vector<float>> predictionOf(const LaneState& state) {
+    if (!state.prediction) return std::nullopt;
+    const std::vector<std::byte> bytes = storedAs(DType::F32, *state.prediction);
+    std::vector<float> values(bytes.size() / sizeof(float));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+}
+
 float nextScaleOf(const LaneState& state) {
     const auto found = state.states.find("scaler");
     ScalerSlots slots{};

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,9 +68,16 @@ struct LaneState {
     SeenSamples seen;     ///< of the epoch so far, where targets are classes
     Plateau plateau;      ///< where the rate follows the validation
     SinceBest sinceBest;  ///< see Patience; an experiment knows it, a Trainer does not
+    /// What the step computed before it changed the weights, for pictures of it: no state of the
+    /// step, and only there where it is asked for, see LastOutputs.
+    std::optional<TypedBytes> prediction{};
 
     bool operator==(const LaneState&) const = default;
 };
+
+/// Set and return LaneState::prediction.
+void setPrediction(LaneState&, std::span<const float> values);
+std::optional<std::vector<float>> predictionOf(const LaneState&);
 
 /// Returns the loss scale of the step after the state; 1 for a lane that does not scale its loss.
 float nextScaleOf(const LaneState&);

@@ -138,4 +138,12 @@ void checkState(const LaneState& state, const Graph& step, const RunConfig& conf
     }
 }
 
+void checkOutputs(const LaneState& state, int64_t values) {
+    const int64_t has = state.prediction ? state.prediction->shape.elements() : 0;
+    if (has != values)
+        throw InputError(phrase("Training", "the outputs of its last step are %1 numbers; %2 are "
+                                            "expected"),
+                         has, values);
+}
+
 } // namespace halfscope

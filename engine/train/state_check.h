@@ -14,5 +14,7 @@ namespace halfscope {
 /// "schedule.tick, value 1: nan is not allowed: ..." for what no training has written, and for
 /// states of the step that are missing.
 void checkState(const LaneState& state, const Graph& step, const RunConfig&);
+/// Throws InputError unless the state has so many values in LaneState::prediction.
+void checkOutputs(const LaneState&, int64_t values);
 
 } // namespace halfscope

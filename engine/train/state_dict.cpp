@@ -4,7 +4,6 @@
 #include "engine/core/error.h"
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
-#include "engine/io/input_file.h"
 #include "engine/io/npz.h"
 #include "engine/io/torch_file.h"
 #include "engine/models/model_spec.h"
@@ -296,24 +295,9 @@ bool isArchiveOfArrays(const std::string& path) {
             shellText(std::filesystem::path(path).replace_extension(".safetensors").string())});
 }
 
-/// Recognizes PyTorch's .pt and .pth files, old or new, by their first bytes.
-bool isPickle(const std::string& path) {
-    std::array<char, 8> start{};
-    InputFile file(path);
-    const size_t count = file.read(start);
-    const std::string_view bytes(start.data(), count);
-    // the length of a safetensors header, which is below 4 GiB
-    const bool isLength =
-        count == start.size() && bytes.substr(4) == std::string_view("\0\0\0\0", 4);
-    // a zip archive, or protocols 2 and later
-    return bytes.starts_with("PK\x03\x04") ||
-           (bytes.starts_with('\x80') && count > 3 && bytes[1] >= 2 && bytes[1] <= 5 &&
-            bytes[2] != '\0' && !isLength);
-}
-
 SafetensorsInfo headerOf(const std::string& path) {
     if (isArchiveOfArrays(path)) refuseArchiveOfArrays(path);
-    if (isPickle(path)) throw InputError(torchFileRefusal(path));
+    if (beginsAsTorchFile(path)) throw InputError(torchFileRefusal(path));
     if (path.ends_with(".onnx"))
         refuse(path, phrase("Files", "ONNX files are written but not opened; "
                                      "safetensors.torch.save_file(model.state_dict(), "

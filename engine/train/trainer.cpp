@@ -333,7 +333,7 @@ void Trainer::restore(const LaneState& state) {
     impl.lastStep = state.step;
     impl.hasOutputs = impl.begun = false;
     impl.row.reset();
-    impl.keptPrediction.reset();
+    impl.keptPrediction = predictionOf(state);
     impl.stepBefore = {.lossWasBad = state.lossWasBad, .tookOverflow = state.tookOverflow};
     impl.culprit = state.culprit;
     impl.underflow.setLastStep(state.vanished);

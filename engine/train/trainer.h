@@ -109,7 +109,8 @@ public:
     std::optional<double> trainingAccuracy() const;
 
     /// Returns the network's output on the last step's batch, f32, (rows, channels). After
-    /// restore(), and before the next step, it is the output of the restored weights.
+    /// restore(), and before the next step, it is the one that the state has, or else the output of
+    /// the restored weights.
     std::vector<float> prediction();
     /// Runs forward only, for the first picture: a prediction without a step (no state changes).
     /// Throws RunError when `stop` asks for it.

@@ -304,17 +304,25 @@ void TestCliResume::damaged() {
     QVERIFY2(outcome.code == 0 && rowsIn(out) == 100, told(outcome));
 }
 
-/// The existing checkpoint stays whole.
+/// The run goes on without checkpoints to its end, which the exit code tells; the existing one
+/// stays whole. Of all files only checkpoints are larger than the limit.
 void TestCliResume::fullDisk() {
     const QString out = m_folder.filePath("full");
     QCOMPARE(call(longRun(out, 60) + kSaves).code, 0);
-    const Outcome full =
-        callShell("ulimit -f 60; exec \"$0\" \"$@\"",
+    QVERIFY(QFileInfo(out + "/checkpoint.safetensors").size() > 150'000);
+    const Outcome full = // 50 KiB, or 100 KiB where the shell's unit is 1 KiB
+        callShell("ulimit -f 100; exec \"$0\" \"$@\"",
                   QStringList{"run", "--resume", out, "--out", out, "--steps", "200"} + kSaves);
     QCOMPARE(full.code, 1);
-    QVERIFY2(full.error.contains("checkpoint.safetensors: cannot write: File too large"),
+    QVERIFY2(full.error.contains("checkpoint.safetensors: cannot write: File too large; there is "
+                                 "no checkpoint of step 60, and the run goes on\n"),
              full.error);
+    QCOMPARE(full.error.count("cannot write"), 1);
+    QVERIFY2(full.out.contains("\nCheckpoint: none was written: "), full.out);
     QCOMPARE(checkpointStep(out), int64_t{60});
+    QCOMPARE(rowsIn(out), int64_t{200});
+    QVERIFY(contentOf(out + "/summary.json").contains("\"steps\": 200,"));
+    QVERIFY(filesOf(out).contains("weights_fp32.safetensors"));
     for (const QString& name : filesOf(out))
         QVERIFY2(!name.endsWith(".tmp"), qPrintable(name));
     const Outcome outcome =

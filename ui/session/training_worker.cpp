@@ -165,6 +165,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         auto info = std::make_shared<SessionInfo>();
         info->run = m_number;
         m_keepsBest = from.state && from.state->keepsBest;
+        m_countGradients = from.state ? from.state->countGradients : 0;
         if (from.state) {
             info->goesOnAfter = from.state->step;
             for (const LaneState& lane : from.state->lanes)
@@ -378,11 +379,12 @@ void TrainingWorker::keepChange() {
     if (std::exchange(m_keptStep, -1) >= 0 && !busy()) keepState();
 }
 
-/// The run does not know that its best weights are kept: only the command line writes them, and
-/// goes on with that from this program's checkpoints.
+/// The run does not know that its best weights are kept, and its gradients counted: only the
+/// command line does that, and goes on with it from this program's checkpoints.
 ExperimentState TrainingWorker::stateOfRun() {
     ExperimentState state = m_run->state();
     state.keepsBest = m_keepsBest;
+    state.countGradients = m_countGradients;
     return state;
 }
 

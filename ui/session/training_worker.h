@@ -100,6 +100,7 @@ private:
     double m_pictureSeconds = 0;     ///< what the last picture took
     int64_t m_keptStep = -1;         ///< of the last checkpoint
     bool m_keepsBest = false;        ///< see ExperimentState
+    int64_t m_countGradients = 0;    ///< likewise
     size_t m_toldBytes = 0;          ///< size of the networks last told to be too large to keep
     CheckpointPace m_checkpoints{0}; ///< for this run, as is m_counts
     GradientPace m_counts;

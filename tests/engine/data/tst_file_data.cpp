@@ -135,6 +135,10 @@ void TestFileData::arraysOfClasses() {
     std::sort(x.begin(), x.end());
     QCOMPARE(x, (std::vector<float>{1, 2, 3, 4}));
     QCOMPARE(data->view().classes.size(), size_t{7});
+    task.validation = 0;
+    task.y = file("y.npy", npy("<f4", "(4,)", bytesOfValues<float>({0, 2, 1, 2}))); // as floats
+    QCOMPARE(labelsOf(allOf(*makeDataset(task, 0), Split::Train)),
+             (std::vector<int32_t>{0, 2, 1, 2}));
 }
 
 void TestFileData::bothInOneFile() {
@@ -231,7 +235,12 @@ void TestFileData::refusesArrays_data() {
         "the shape (0, 2) is not allowed");
     row("one value", npy("|u1", "()", "a"), two, false, "the shape () is not allowed");
     row("many axes", npy("|u1", "(2, 1, 1, 1, 1, 1, 1)", "ab"), two, false, "is not allowed");
-    row("numbers as classes", two, two, true, "float32 of the shape (2,) are not classes");
+    row("numbers as classes", two, npy("<f4", "(2,)", bytesOfValues<float>({1, 2.5f})), true,
+        "sample 1 has the label 2.5, but classes are whole numbers from 0: y.astype('int64')");
+    row("nan as a class", two, npy("<f8", "(2,)", bytesOfValues<double>({NAN, 1})), true,
+        "sample 0 has the label nan, but classes");
+    row("inf as a class", two, npy("<f4", "(2,)", bytesOfValues<float>({0, INFINITY})), true,
+        "sample 1 has the label inf: 0 to 99999 are allowed");
     row("several a sample", two, npy("|u1", "(2, 2)", "abcd"), true, "are not classes");
     row("negative", two, npy("|i1", "(2,)", "\1\377"), true, "sample 1 has the label -1");
     row("too large", two, npy("<i8", "(2,)", bytesOfValues<int64_t>({1, int64_t{1} << 40})), true,

@@ -163,10 +163,12 @@ void TestOwnArrays::classesOfTheTraining() {
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }), refused);
     task.validation = 0.25; // other settings, so that the files are read again
     QCOMPARE(thrownBy<InputError>([&] { factsOf(task); }), refused);
-    file("y_val.npy", floats({0, 1}));
-    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
-             "data.y_val: " + task.yVal +
-                 ": float32 does not fit data.y, which is uint8: both must be whole numbers");
+    file("y_val.npy", floats({0, 1.5f}));
+    QVERIFY(thrownBy<InputError>([&] { makeDataset(task, 0); })
+                .starts_with("data.y_val: " + task.yVal +
+                             ": sample 1 has the label 1.5, but classes are whole numbers from 0"));
+    file("y_val.npy", floats({0, 1})); // whole numbers, stored as floats
+    QCOMPARE(labelsOf(*makeDataset(task, 0), Split::Validation), (std::vector<int32_t>{0, 1}));
     task.loss.kind = LossKind::Mse; // numbers may have any type
     QCOMPARE(targetsOf(*makeDataset(task, 0), Split::Validation), (Floats{0, 1}));
     task.yTest = task.yVal;

@@ -94,6 +94,7 @@ private slots:
     void tablesEndAtACommonStep();
     void changedByOthers_data();
     void changedByOthers();
+    void aFileThatDoesNotFit();
     void changedWhileItTrains();
     void othersChangedASettledFile();
     void aCutNeverMakesAFileLonger();
@@ -415,7 +416,10 @@ void TestCutRuns::changedByOthers() {
     first.gradients.push_back({counted, counted});
     files.append(first);
     const std::string_view checkpoint = "before";
-    files.place("checkpoint.safetensors", std::span(&checkpoint, 1), {}); // all is in order
+    const auto place = [&files](const std::string_view& content) {
+        return files.place("checkpoint.safetensors", std::span(&content, 1), {});
+    };
+    QVERIFY(place(checkpoint).empty()); // all is in order
     const std::string changed = m_folder->file(file.constData());
     const std::string text = readFile(changed);
     QVERIFY(!text.empty());
@@ -427,8 +431,7 @@ void TestCutRuns::changedByOthers() {
     if (how == "the folder") fs::remove_all(folder());
     const std::string reason = "another program removed, replaced or changed this file";
     const std::string_view later = "later";
-    const std::string atCheckpoint = thrownBy<RunError>(
-        [&] { files.place("checkpoint.safetensors", std::span(&later, 1), {}); });
+    const std::string atCheckpoint = thrownBy<RunError>([&] { (void)place(later); });
     QVERIFY2(isAbout(atCheckpoint, changed, reason), atCheckpoint.c_str());
     info.outcome = RunOutcome::Finished;
     const std::string atEnd = thrownBy<RunError>([&] { files.finish(info, {}); });
@@ -439,6 +442,37 @@ void TestCutRuns::changedByOthers() {
     }
     QVERIFY(!manifestOf(readFile(m_folder->file("manifest.json"))).whole);
     QCOMPARE(readFile(m_folder->file("checkpoint.safetensors")), std::string("before"));
+}
+
+/// The run goes on without a file that is too large for the disk; the one before stays, and a later
+/// one that fits takes its place.
+void TestCutRuns::aFileThatDoesNotFit() {
+    RunInfo info = infoOf();
+    RunWriter files(folder(), info, lanesOf(defaultConfig()), {1, 1, 1, {0}});
+    const std::string name = m_folder->file("checkpoint.safetensors");
+    const auto place = [&files](const std::string& content) {
+        const std::string_view whole = content;
+        return files.place("checkpoint.safetensors", {&whole, 1}, "checkpoint-before.safetensors");
+    };
+    files.append(batchOf(1));
+    QVERIFY(place("first").empty());
+    files.append(batchOf(2));
+    {
+        constexpr size_t kMost = 100000;
+        const GrowthLimit limit(kMost);
+        const Message problem = place(std::string(2 * kMost, 'x'));
+        QVERIFY2(isAbout(problem.english(), name, "cannot write"), problem.english().c_str());
+    }
+    QCOMPARE(readFile(name), std::string("first"));
+    for (const QString& each : QDir(m_folder->folder()).entryList(QDir::Files | QDir::Hidden))
+        QVERIFY2(!each.endsWith(".tmp"), qPrintable(each));
+    files.append(batchOf(3));
+    QVERIFY(place("third").empty());
+    QCOMPARE(readFile(name), std::string("third"));
+    QCOMPARE(readFile(m_folder->file("checkpoint-before.safetensors")), std::string("first"));
+    info.outcome = RunOutcome::Finished;
+    files.finish(info, {});
+    QVERIFY(manifestOf(readFile(m_folder->file("manifest.json"))).whole);
 }
 
 /// Without checkpoints, too, a run does not train to its end for nothing.

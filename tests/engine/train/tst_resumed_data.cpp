@@ -40,6 +40,21 @@ int64_t damagedOf(const ResumedRun& run) {
     return std::ranges::count(run.events, EventKind::Damaged, &Event::kind);
 }
 
+/// Returns a run of one lane that paints.
+RunConfig checkerboard() {
+    RunConfig config;
+    config.task.kind = TaskKind::Checkerboard;
+    config.task.side = 16;
+    config.task.samples = 256;
+    config.model.width = 12;
+    config.model.depth = 1;
+    config.steps = kSteps;
+    config.device = "cpu";
+    config.threads = 1;
+    config.lanes.resize(1);
+    return config;
+}
+
 } // namespace
 
 class TestResumedData : public QObject, PictureFolder {
@@ -51,6 +66,7 @@ private slots:
     void goesOnWithOtherReaders();
     void dataVanishForAWhile();
     void picturesTellWhichWeightsMadeThem();
+    void theLastPicturesAreKept();
 
 private:
     QString path(const char* name) const { return m_folder->filePath(QLatin1String(name)); }
@@ -207,19 +223,10 @@ void TestResumedData::dataVanishForAWhile() {
         QVERIFY(sameButTimes(part.records[i], whole.records[i]));
 }
 
-/// A checkpoint has the weights after its step and none of its outputs, so what is shown of it,
-/// also by a lane that is forked there, is what they paint. The next step has outputs again.
+/// A checkpoint on the way has the weights after its step and none of its outputs, so what is shown
+/// of it, also by a lane that is forked there, is what they paint. The next step has outputs again.
 void TestResumedData::picturesTellWhichWeightsMadeThem() {
-    RunConfig config;
-    config.task.kind = TaskKind::Checkerboard;
-    config.task.side = 16;
-    config.task.samples = 256;
-    config.model.width = 12;
-    config.model.depth = 1;
-    config.steps = kSteps;
-    config.device = "cpu";
-    config.threads = 1;
-    config.lanes.resize(1);
+    const RunConfig config = checkerboard();
     ResumedRun first(config);
     QVERIFY(first.experiment->snapshot().made == PicturesMade::InStep); // before step 1
     first.to(3);
@@ -231,8 +238,37 @@ void TestResumedData::picturesTellWhichWeightsMadeThem() {
     QVERIFY(opened.made == PicturesMade::AfterStep && opened.outputs[0].values != before);
     second.experiment->fork(0, config.lanes[0], second.events);
     QVERIFY(second.experiment->snapshot().made == PicturesMade::AfterStep);
+    QVERIFY(!second.experiment->state(LastOutputs::Always).lanes[0].prediction);
     second.to(4);
     QVERIFY(second.experiment->snapshot().made == PicturesMade::InStep);
+}
+
+/// One of the last step, or that is asked for it, has the outputs, too: the run that goes on shows
+/// the same pictures until its next step.
+void TestResumedData::theLastPicturesAreKept() {
+    ResumedRun first(checkerboard());
+    const auto compare = [&first](const ExperimentState& state) {
+        const Snapshot shown = first.experiment->snapshot();
+        ResumedRun second(state);
+        const Snapshot again = second.experiment->snapshot();
+        QVERIFY(again.made == PicturesMade::InStep);
+        QCOMPARE(again.step, shown.step);
+        QCOMPARE(again.outputs[0].values, shown.outputs[0].values);
+        const ExperimentState later = second.experiment->state(LastOutputs::Always);
+        QVERIFY(later.lanes[0] == state.lanes[0]);
+    };
+    first.to(3);
+    QVERIFY(!first.experiment->state().lanes[0].prediction);
+    compare(first.experiment->state(LastOutputs::Always));
+    first.to(kSteps);
+    compare(first.experiment->state());
+    ExperimentState other = first.experiment->state();
+    const int64_t numbers = other.lanes[0].prediction->shape.elements();
+    setPrediction(other.lanes[0], std::vector<float>{1, 2, 3});
+    QCOMPARE(thrownBy<InputError>([&] { ResumedRun refused(other); }),
+             "the state of lane " + first.experiment->laneName(0) +
+                 ": the outputs of its last step are 3 numbers; " + std::to_string(numbers) +
+                 " are expected");
 }
 
 } // namespace tst_resumed_data

@@ -150,6 +150,7 @@ void TestSavedCheckpoint::whoKeepsTheBestWeightsIsTold() {
     ExperimentState state = checkpointIn(path("best"));
     QVERIFY(!state.keepsBest);
     state.keepsBest = true;
+    state.countGradients = 7;
     writeCheckpoint(path("best").toStdString() + "/" + kName.toStdString(), state, "1");
     Opened other(tinyConfig(5));
     QVERIFY(other.window.tryFile(path("best")));
@@ -161,6 +162,7 @@ void TestSavedCheckpoint::whoKeepsTheBestWeightsIsTold() {
     const ExperimentState later = checkpointIn(path("best, longer"));
     QCOMPARE(later.step, int64_t{30});
     QVERIFY(later.keepsBest);
+    QCOMPARE(later.countGradients, int64_t{7});
 }
 
 void TestSavedCheckpoint::aFinishedRunHasItsNetworks() {

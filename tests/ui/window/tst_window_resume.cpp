@@ -57,7 +57,7 @@ void trainPart(const QString& folder, const RunConfig& config, int64_t steps) {
     ExperimentState state = experiment.state();
     state.run = files.id();
     const CheckpointText text(state, "test");
-    files.place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
+    QVERIFY(files.place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint).empty());
     files.finish(info, experiment.snapshot());
 }
 
