@@ -136,6 +136,12 @@ void Database::copyTo(const std::string& path) const {
     if (error != 0) failFile(path, phrase("Files", "%1: cannot write to disk: %2"), error);
 }
 
+bool Database::hasTable(std::string_view table) const {
+    Statement row = prepare("SELECT 1 FROM sqlite_master WHERE name = ?1");
+    row.bind(1, table);
+    return row.next();
+}
+
 int64_t Database::lastKey() const { return sqlite3_last_insert_rowid(m_database.get()); }
 
 } // namespace halfscope

@@ -71,6 +71,7 @@ public:
     void run(const char* sql) const;
     Statement prepare(std::string_view sql) const { return {m_database.get(), m_path, sql}; }
     int64_t lastKey() const;
+    bool hasTable(std::string_view) const;
     /// Whether the path no longer leads to this file: somebody has removed, renamed or replaced it.
     /// What is written is then lost at the end, although nothing fails before.
     bool hasMoved() const;

@@ -7,7 +7,7 @@
 #include "engine/runs/saved_forks.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_log.h"
-#include "engine/runs/session_values.h"
+#include "engine/runs/session_pictures.h"
 #include "engine/runs/validation_shown.h"
 #include "engine/settings/fields.h"
 
@@ -17,6 +17,7 @@
 #include <map>
 #include <new>
 #include <optional>
+#include <set>
 #include <span>
 #include <system_error>
 #include <unordered_map>
@@ -81,12 +82,6 @@ private:
     std::optional<Point> m_next;
 };
 
-bool hasTable(const Database& database, std::string_view table) {
-    Statement row = database.prepare("SELECT 1 FROM sqlite_master WHERE name = ?1");
-    row.bind(1, table);
-    return row.next();
-}
-
 /// Returns a column of the table of runs, or `otherwise` where an earlier version wrote none.
 std::string columnOr(const Database& database, const char* column, const char* otherwise) {
     Statement row = database.prepare("SELECT 1 FROM pragma_table_info('runs') WHERE name = ?1");
@@ -96,7 +91,7 @@ std::string columnOr(const Database& database, const char* column, const char* o
 
 bool isMarkedKept(const Database& database) {
     try {
-        if (!hasTable(database, "kept")) return false;
+        if (!database.hasTable("kept")) return false;
         Statement row = database.prepare("SELECT 1 FROM kept");
         return row.next();
     } catch (const RunError&) { // the mark is damaged, but runs may be readable
@@ -107,7 +102,7 @@ bool isMarkedKept(const Database& database) {
 /// Returns how many steps of a run lie elsewhere, too.
 int64_t savedSteps(const Database& database, int64_t run) {
     try {
-        if (!hasTable(database, "saved")) return 0;
+        if (!database.hasTable("saved")) return 0;
         Statement row = database.prepare("SELECT steps FROM saved WHERE run = ?1");
         row.bind(1, run);
         return row.next() ? row.whole(0) : 0;
@@ -118,7 +113,7 @@ int64_t savedSteps(const Database& database, int64_t run) {
 
 std::optional<int64_t> checkpointOf(const Database& database, int64_t run) {
     try {
-        if (!hasTable(database, "checkpoints")) return std::nullopt;
+        if (!database.hasTable("checkpoints")) return std::nullopt;
         Statement row = database.prepare("SELECT step FROM checkpoints WHERE run = ?1");
         row.bind(1, run);
         return row.next() ? std::optional(row.whole(0)) : std::nullopt;
@@ -136,7 +131,7 @@ bool wasTrained(const Database& database, int64_t run) {
                       "UNION ALL SELECT 1 FROM events WHERE run = ?1 AND step > 1 "
                       "UNION ALL SELECT 1 FROM gradients WHERE run = ?1 "
                       "UNION ALL SELECT 1 FROM pictures WHERE run = ?1 AND step > 0";
-    if (hasTable(database, "checkpoints"))
+    if (database.hasTable("checkpoints"))
         sql += " UNION ALL SELECT 1 FROM checkpoints WHERE run = ?1 AND step > 0";
     Statement row = database.prepare(sql);
     row.bind(1, run);
@@ -181,15 +176,15 @@ public:
 
 private:
     void begin() {
-        Statement row = m_database.prepare(
-            "SELECT preset, experiment, summary, steps, target FROM runs WHERE id = ?1");
+        Statement row =
+            m_database.prepare("SELECT preset, experiment, summary, steps FROM runs WHERE id = ?1");
         row.bind(1, m_key);
         if (!row.next()) throw RunError(phrase("Files", "%1: the run is gone"), m_database.path());
         RunInfo info = infoOf(row);
         const auto first = static_cast<std::ptrdiff_t>(info.recorded.lanes.size());
         std::vector<LaneInfo> lanes(m_planned.begin(), m_planned.begin() + first);
-        Picture target = unpackedPicture(row.bytes(4));
-        m_run = std::make_shared<Run>(std::move(info), std::move(lanes), std::move(target));
+        m_run =
+            std::make_shared<Run>(std::move(info), std::move(lanes), targetIn(m_database, m_key));
         readEvents();
     }
 
@@ -237,7 +232,7 @@ private:
         std::map<int64_t, std::string> names;
         for (int kind = 0; kind < static_cast<int>(EventKind::Other); ++kind)
             names[kind] = nameOf(EventKind(kind));
-        if (!hasTable(m_database, "event_kinds")) return names;
+        if (!m_database.hasTable("event_kinds")) return names;
         Statement row = m_database.prepare("SELECT kind, name FROM event_kinds");
         while (row.next())
             names[row.whole(0)] = row.text(1);
@@ -350,27 +345,14 @@ private:
     }
 
     LanePictures pictures() const {
-        LanePictures found;
-        Statement row =
-            m_database.prepare("SELECT step, data FROM pictures WHERE run = ?1 ORDER BY lane");
-        row.bind(1, m_key);
-        while (row.next()) {
-            found.step = row.whole(0);
-            found.outputs.push_back(unpackedPicture(row.bytes(1)));
-        }
-        if (found.outputs.size() != m_run->lanes().size()) return {};
-        found.validated = validationShown(m_run->now(), found);
-        if (!hasTable(m_database, "galleries")) return found;
-        row = m_database.prepare("SELECT data FROM galleries WHERE run = ?1 ORDER BY place");
-        row.bind(1, m_key);
-        while (row.next())
-            found.galleries.push_back(unpackedPicture(row.bytes(0)));
+        LanePictures found = picturesIn(m_database, m_key, m_run->lanes().size());
+        if (!found.outputs.empty()) found.validated = validationShown(m_run->now(), found);
         return found;
     }
 
     /// Returns the checkpoint; its bytes are read when they are asked for.
     std::shared_ptr<const RunCheckpoint> checkpoint() const {
-        if (!hasTable(m_database, "checkpoints")) return nullptr;
+        if (!m_database.hasTable("checkpoints")) return nullptr;
         Statement row = m_database.prepare("SELECT step FROM checkpoints WHERE run = ?1");
         row.bind(1, m_key);
         if (!row.next()) return nullptr;
@@ -453,7 +435,8 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
         return;
     }
     Statement version = database.prepare("PRAGMA user_version");
-    if (!version.next() || version.whole(0) != kSessionVersion)
+    if (!version.next() || version.whole(0) < kOldestSessionVersion ||
+        version.whole(0) > kSessionVersion)
         throw RunError(phrase("Files", "%1: another version of the program wrote it"),
                        database.path());
     Statement row = database.prepare("SELECT id, name, experiment IS NOT NULL, " +
@@ -534,15 +517,32 @@ void LeftSession::remove() {
 }
 
 void LeftSession::remove(const LeftRun& run) {
-    const int64_t key = run.key;
-    const bool saved = run.saved;
-    std::erase_if(m_runs, [key](const LeftRun& each) { return each.key == key; });
+    const std::vector<LeftRun> gone{run}; // it may be one of m_runs
+    forget(gone);
     if (m_runs.empty() && m_damage.empty()) return remove();
+    erase(gone, gone.front().saved ? SavedMarks::Stay : SavedMarks::OfFolders);
+}
+
+void LeftSession::removeMoved(const std::vector<LeftRun>& moved) {
+    forget(moved);
+    erase(moved, SavedMarks::Stay);
+}
+
+void LeftSession::forget(const std::vector<LeftRun>& gone) {
+    std::set<int64_t> keys;
+    for (const LeftRun& each : gone)
+        keys.insert(each.key);
+    std::erase_if(m_runs, [&keys](const LeftRun& each) { return keys.contains(each.key); });
+}
+
+void LeftSession::erase(const std::vector<LeftRun>& gone, SavedMarks marks) const {
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::Create);
     database.run(kLaterSessionTables);
     database.run("BEGIN");
-    eraseRun(database, key);
-    if (!saved) { // a session of an earlier version does not tell what lies in folders
+    for (const LeftRun& each : gone)
+        eraseRun(database, each.key);
+    if (marks == SavedMarks::OfFolders) {
+        // a session of an earlier version does not tell what lies in folders
         database.run("DELETE FROM saved");
         database.run("INSERT INTO saved SELECT run, steps FROM in_folder");
     }

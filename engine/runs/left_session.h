@@ -70,8 +70,19 @@ public:
     /// of the session, the file goes if nothing is damaged. It must not follow leaveOutSaved(): the
     /// runs left out would go with the file. Throws RunError.
     void remove(const LeftRun&);
+    /// Removes runs that another session has now. The file stays with the others, also with those
+    /// that leaveOutSaved() has left out. Throws RunError.
+    void removeMoved(const std::vector<LeftRun>&);
 
 private:
+    /// Which runs still count as saved once others are erased.
+    enum class SavedMarks {
+        Stay,
+        OfFolders, ///< those in folders alone
+    };
+    void forget(const std::vector<LeftRun>&);
+    void erase(const std::vector<LeftRun>&, SavedMarks) const;
+
     SessionLock m_lock;
     std::string m_name;
     std::vector<LeftRun> m_runs;

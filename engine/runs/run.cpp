@@ -3,6 +3,7 @@
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/runs/shared_picture.h"
 #include "engine/settings/lane_titles.h"
 
 #include <algorithm>
@@ -193,7 +194,7 @@ size_t RunSnapshot::bytes() const {
     for (const auto* pictures : {&m_pictures->outputs, &m_pictures->galleries})
         for (const Picture& each : *pictures)
             sum += ofPicture(each);
-    return sum + ofPicture(*m_target) + ofPicture(m_pictures->target);
+    return sum + ofPicture(m_pictures->target);
 }
 
 Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<Metric> metrics) {
@@ -201,7 +202,7 @@ Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<
     m_now.m_info = std::make_shared<const RunInfo>(std::move(info));
     m_now.m_metrics = extended(std::vector<Metric>(known.begin(), known.end()), std::move(metrics));
     m_now.m_lanes = std::make_shared<const std::vector<LaneInfo>>();
-    m_now.m_target = std::make_shared<const Picture>(std::move(target));
+    m_now.m_target = sharedPicture(std::move(target));
     m_now.m_pictures = std::make_shared<const LanePictures>();
     m_now.m_lastGradients = std::make_shared<const std::vector<GradientRange>>();
     m_now.m_newestGradients = m_now.m_lastGradients;

@@ -161,10 +161,12 @@ public:
         return m_lastGradients;
     }
     const std::shared_ptr<const LanePictures>& sharedPictures() const { return m_pictures; }
+    /// The target that the run began with; runs with equal ones share it.
+    const std::shared_ptr<const Picture>& sharedTarget() const { return m_target; }
     /// Returns the heap bytes of all columns.
     size_t columnBytes() const;
     /// Returns about how many heap bytes the run holds without its checkpoint, which a store soon
-    /// has.
+    /// has, and without sharedTarget(), which other runs may hold, too.
     size_t bytes() const;
 
 private:

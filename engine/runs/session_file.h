@@ -8,7 +8,9 @@
 
 namespace halfscope {
 
-inline constexpr int kSessionVersion = 1; ///< PRAGMA user_version
+/// PRAGMA user_version. Earlier programs would take the pictures of version 2 for damaged ones.
+inline constexpr int kSessionVersion = 2;
+inline constexpr int kOldestSessionVersion = 1; ///< that can be read
 inline constexpr const char* kSessionEnding = ".session";
 
 /// In `runs`, rowid is the `run` of the other tables; no run gets that of one that was forgotten,
@@ -22,11 +24,13 @@ inline constexpr const char* kSessionEnding = ".session";
 /// LeftSession::wasKept(); it may be missing as well. So may `saved`, which has how many steps of a
 /// run lie elsewhere, and `in_folder`, which has how many of these lie in a folder, see
 /// SessionStore::setSaved(). `event_kinds` names the kinds of `events`; where it is missing, they
-/// are the numbers of EventKind. `tails` has the values behind the last full chunk. Blobs are in
-/// this machine's byte order; see ChunkValues::packed().
+/// are the numbers of EventKind. `tails` has the values behind the last full chunk. `target` is the
+/// key of one of `targets`, or 0; in version 1 it was the picture itself, and no picture was
+/// compressed. Blobs are in this machine's byte order; see ChunkValues::packed() and
+/// session_values.h.
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,
-                  summary TEXT, steps INTEGER, target BLOB, origin TEXT, named INTEGER);
+                  summary TEXT, steps INTEGER, target INTEGER, origin TEXT, named INTEGER);
 CREATE TABLE chunks(id INTEGER PRIMARY KEY, data BLOB);
 CREATE TABLE columns(run INTEGER, lane INTEGER, metric TEXT, place INTEGER, chunk INTEGER,
                      PRIMARY KEY(run, lane, metric, place)) WITHOUT ROWID;
@@ -38,6 +42,7 @@ CREATE TABLE events(run INTEGER, place INTEGER, kind INTEGER, step INTEGER, lane
 CREATE TABLE gradients(run INTEGER, lane INTEGER, data BLOB, PRIMARY KEY(run, lane)) WITHOUT ROWID;
 CREATE TABLE pictures(run INTEGER, lane INTEGER, step INTEGER, data BLOB,
                       PRIMARY KEY(run, lane)) WITHOUT ROWID;
+CREATE INDEX runs_by_target ON runs(target);
 )";
 inline constexpr const char* kLaterSessionTables = R"(
 CREATE TABLE IF NOT EXISTS checkpoints(run INTEGER PRIMARY KEY, step INTEGER, data BLOB);
@@ -47,18 +52,26 @@ CREATE TABLE IF NOT EXISTS event_kinds(kind INTEGER PRIMARY KEY, name TEXT UNIQU
 CREATE TABLE IF NOT EXISTS kept(kept INTEGER);
 CREATE TABLE IF NOT EXISTS saved(run INTEGER PRIMARY KEY, steps INTEGER);
 CREATE TABLE IF NOT EXISTS in_folder(run INTEGER PRIMARY KEY, steps INTEGER);
+CREATE TABLE IF NOT EXISTS targets(id INTEGER PRIMARY KEY, hash INTEGER, data BLOB);
+CREATE INDEX IF NOT EXISTS targets_by_hash ON targets(hash);
 )";
 /// The tables, besides `runs`, that have rows for a run.
 inline constexpr const char* kTablesOfRuns[] = {"columns",   "tails",    "events",
                                                 "gradients", "pictures", "checkpoints",
                                                 "galleries", "saved",    "in_folder"};
 
-/// Erases a run but not its chunks, which other runs may have, too.
+/// Erases a run, with its target if no other run has it, but not its chunks, which other runs may
+/// have, too.
 inline void eraseRun(const Database& database, int64_t key) {
     for (const char* table : kTablesOfRuns)
         database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
             .bind(1, key)
             .run();
+    database
+        .prepare("DELETE FROM targets WHERE id = (SELECT target FROM runs WHERE id = ?1) "
+                 "AND NOT EXISTS (SELECT 1 FROM runs WHERE target = targets.id AND id <> ?1)")
+        .bind(1, key)
+        .run();
     database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
 }
 

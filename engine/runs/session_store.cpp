@@ -8,7 +8,7 @@
 #include "engine/runs/run_summary.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_lock.h"
-#include "engine/runs/session_values.h"
+#include "engine/runs/session_pictures.h"
 #include "engine/runs/value_budget.h"
 #include "engine/settings/fields.h"
 
@@ -391,7 +391,7 @@ void SessionStore::Writer::begin(Watched& watched, const RunSnapshot& now) {
     m_database.prepare("INSERT INTO runs(name, preset, target, origin) VALUES(?1, ?2, ?3, ?4)")
         .bind(1, watched.name.text)
         .bind(2, now.info().preset)
-        .bind(3, packed(now.target()))
+        .bind(3, storedTarget(m_database, now.target()))
         .bind(4, now.info().origin)
         .run();
     watched.key = m_database.lastKey();
@@ -506,24 +506,7 @@ void SessionStore::Writer::writeGradients(Watched& watched, const RunSnapshot& n
 void SessionStore::Writer::writePictures(Watched& watched, const RunSnapshot& now) {
     const LanePictures& pictures = now.pictures();
     if (pictures.outputs.empty() || watched.pictures == now.sharedPictures()) return;
-    for (size_t lane = 0; lane < pictures.outputs.size(); ++lane)
-        m_database.prepare("INSERT OR REPLACE INTO pictures VALUES(?1, ?2, ?3, ?4)")
-            .bind(1, watched.key)
-            .bind(2, static_cast<int64_t>(lane))
-            .bind(3, pictures.step)
-            .bind(4, packed(pictures.outputs[lane]))
-            .run();
-    for (size_t place = 0; place < pictures.galleries.size(); ++place)
-        m_database.prepare("INSERT OR REPLACE INTO galleries VALUES(?1, ?2, ?3)")
-            .bind(1, watched.key)
-            .bind(2, static_cast<int64_t>(place))
-            .bind(3, packed(pictures.galleries[place]))
-            .run();
-    if (pictures.target.width > 0)
-        m_database.prepare("UPDATE runs SET target = ?2 WHERE id = ?1")
-            .bind(1, watched.key)
-            .bind(2, packed(pictures.target))
-            .run();
+    storePictures(m_database, watched.key, pictures);
     watched.pictures = now.sharedPictures();
 }
 

@@ -9,10 +9,13 @@
 
 namespace halfscope {
 
-/// Returns a picture as bytes: three int32, the values in this machine's byte order, and the
+/// Returns a picture as bytes: width, height, the negative number of channels, and the size of what
+/// follows, each an int32; then the values in this machine's byte order, packed by zlib; and the
 /// caption.
 std::vector<std::byte> packed(const Picture&);
-/// Returns the picture of these bytes; its width is 0 when packed() did not make them.
+/// Returns the picture of these bytes; its width is 0 when packed() did not make them. Earlier
+/// versions packed nothing: three int32, of which the channels are positive, the values, and the
+/// caption.
 Picture unpackedPicture(std::span<const std::byte>);
 
 } // namespace halfscope

@@ -4,6 +4,7 @@
 #include "engine/core/usable_memory.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace halfscope {
@@ -35,8 +36,12 @@ size_t usualBudget() {
 size_t dropValues(std::span<const RunSnapshot> runs, size_t budget,
                   std::vector<ColumnSpanPtr>& unwritten) {
     size_t bytes = 0;
-    for (const RunSnapshot& now : runs)
+    std::unordered_set<const Picture*> targets;
+    for (const RunSnapshot& now : runs) {
         bytes += now.bytes();
+        const Picture* target = now.sharedTarget().get();
+        if (targets.insert(target).second) bytes += target->values.size() * sizeof(float);
+    }
     if (bytes <= budget) return bytes;
     const size_t wanted = budget - budget / 8; // lower, so that not every look has to drop again
     std::vector<std::pair<size_t, ColumnSpanPtr>> spans = spansOf(runs);

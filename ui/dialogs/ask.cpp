@@ -182,4 +182,10 @@ void untellBelow(QWidget& widget, const QString& text) {
     if (QStatusBar* bar = barOf(widget); bar && bar->currentMessage() == text) bar->clearMessage();
 }
 
+void retellBelow(QWidget& widget, const QString& before, const QString& text) {
+    const QStatusBar* bar = barOf(widget);
+    if (bar && (bar->currentMessage().isEmpty() || bar->currentMessage() == before))
+        tellBelow(widget, text);
+}
+
 } // namespace halfscope

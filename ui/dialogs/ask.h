@@ -69,5 +69,7 @@ QString chooseTargetFolder(QWidget* parent, const QString& title, const QString&
 void tellBelow(QWidget& widget, const QString& text);
 /// Takes a sentence away from there, unless another one has taken its place.
 void untellBelow(QWidget& widget, const QString& text);
+/// Replaces a sentence, unless another one than `before` stands there now.
+void retellBelow(QWidget& widget, const QString& before, const QString& text);
 
 } // namespace halfscope

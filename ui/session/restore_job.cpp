@@ -6,6 +6,7 @@
 #include "ui/session/job_link.h"
 #include "ui/session/last_signal.h"
 
+#include <atomic>
 #include <exception>
 #include <utility>
 
@@ -21,9 +22,11 @@ struct RestoreJob::Work {
     void run();
     /// Reads one run and emits it. Returns false when it was stopped.
     bool restore(const LeftRun&);
+    bool isOver() const { return isCancelled() || stops; }
     std::shared_ptr<const LeftSession> session;
     std::shared_ptr<SessionStore> store;
     JobLink<RestoreJob> job;
+    std::atomic<bool> stops{false}; ///< the runs that are not read yet stay where they are
 };
 
 RestoreJob::RestoreJob(std::shared_ptr<const LeftSession> session,
@@ -46,11 +49,13 @@ void RestoreJob::start() {
     }
 }
 
+void RestoreJob::stop() { m_work->stops = true; }
+
 void RestoreJob::Work::run() {
     std::exception_ptr failure;
     for (const LeftRun& left : session->runs()) {
         try {
-            if (!restore(left)) return;
+            if (isOver() || !restore(left)) break;
         } catch (const std::exception&) {
             failure = std::current_exception();
         }
@@ -74,7 +79,7 @@ bool RestoreJob::Work::restore(const LeftRun& left) {
                 store->watch(growing, left.name, SessionStore::Whole::No, namedBy(left.named));
             store->flush();
         }
-        return !isCancelled();
+        return !isOver();
     };
     RunPtr run;
     try {

@@ -25,11 +25,13 @@ public:
     /// Starts the thread; must be called only once. finished() is the last signal, unless the job
     /// is destroyed first. Both signals come from the thread.
     void start();
+    /// Reads no more runs: the one that is being read is given up, and finished() follows.
+    void stop();
 
 signals:
     /// `watched` tells whether the store holds the run already.
     void read(const halfscope::RunPtr& run, const halfscope::LeftRun& left, bool watched);
-    /// `reason` says why runs are missing; it is empty when all were read.
+    /// `reason` says why runs are missing; it is empty when all were read, up to a stop().
     void finished(const halfscope::Message& reason);
 
 private:

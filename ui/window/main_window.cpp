@@ -42,6 +42,7 @@
 #include <QStyle>
 #include <QTableView>
 #include <QTimer>
+#include <QToolButton>
 #include <QUrl>
 #include <QVBoxLayout>
 
@@ -212,7 +213,14 @@ void MainWindow::buildStatusBar() {
     m_parts.state->setObjectName(QStringLiteral("state"));
     m_parts.state->setIndent(6);
     m_parts.rate->setContentsMargins(8, 0, 6, 0);
+    m_parts.stopRestoring = make<QToolButton>(this);
+    m_parts.stopRestoring->setObjectName(QStringLiteral("stopRestoring"));
+    m_parts.stopRestoring->setText(tr("Stop restoring"));
+    m_parts.stopRestoring->setToolTip(
+        tr("Restore no more runs now. The next start offers the rest again."));
+    m_parts.stopRestoring->hide();
     statusBar()->addWidget(m_parts.state, 1);
+    statusBar()->addPermanentWidget(m_parts.stopRestoring);
     statusBar()->addPermanentWidget(m_parts.device);
     // room for three digits, so that a third one is not cut off until the next layout
     const QMargins margins = m_parts.rate->contentsMargins();

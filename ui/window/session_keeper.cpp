@@ -20,6 +20,7 @@
 #include <QInputDialog>
 #include <QLocale>
 #include <QTimeZone>
+#include <QToolButton>
 
 #include <algorithm>
 #include <new>
@@ -77,7 +78,12 @@ QString lineOf(const LeftRun& run, const QString& begun) {
         .arg(line, number(*run.goesOnAfter));
 }
 
-QString restoringText() { return SessionKeeper::tr("Restoring runs…"); }
+/// Says how many of several runs are restored. Of one, only that it will be.
+QString restoringText(int restored, size_t wanted) {
+    if (wanted < 2 || restored < 1) return SessionKeeper::tr("Restoring runs…");
+    return SessionKeeper::tr("Restoring runs… %1 of %2")
+        .arg(QLocale().toString(restored), QLocale().toString(static_cast<qulonglong>(wanted)));
+}
 
 QString keptInMemory(const QString& reason) {
     return SessionKeeper::tr("Runs are kept in memory alone, not on disk: %1").arg(reason);
@@ -91,6 +97,7 @@ SessionKeeper::SessionKeeper(QString folder, RunModels& models, ExperimentContro
       m_parts(parts), m_window(window) {
     m_noMemory = noMemory();
     connect(&m_timer, &QTimer::timeout, this, &SessionKeeper::look);
+    connect(parts.stopRestoring, &QToolButton::clicked, this, &SessionKeeper::stopRestoring);
     m_timer.start(kBetweenRecoveryLooks);
 }
 
@@ -146,6 +153,7 @@ void SessionKeeper::chooseBudget() {
 void SessionKeeper::look() {
     if (m_noMemory.empty()) m_noMemory = noMemory();
     std::erase_if(m_errands, [](const auto& each) { return each->isDone(); });
+    takeRead();
     watchRuns();
     tellSaved();
     tellProblems();
@@ -155,20 +163,20 @@ void SessionKeeper::look() {
                                      : kBetweenRecoveryLooks);
 }
 
-/// Removes another session's files once its runs are on disk in this one.
+/// Removes what another session has of runs that are on disk in this one.
 void SessionKeeper::removeRestored() {
-    std::erase_if(m_moving, [this](const auto& each) {
-        if (!m_store || !m_store->isWritten(each.first)) return false;
-        remove(each.second);
+    std::erase_if(m_moving, [this](const Moving& each) {
+        if (!m_store || !m_store->isWritten(each.write)) return false;
+        remove(each.from, each.runs);
         return true;
     });
 }
 
 /// What cannot be removed is offered again at the next start.
-void SessionKeeper::remove(std::shared_ptr<LeftSession> session) {
-    aside([session = std::move(session)] {
+void SessionKeeper::remove(std::shared_ptr<LeftSession> session, std::vector<LeftRun> runs) {
+    aside([session = std::move(session), runs = std::move(runs)] {
         try {
-            session->remove();
+            runs.empty() ? session->remove() : session->removeMoved(runs);
         } catch (const RunError&) {
         }
     });
@@ -324,6 +332,7 @@ void SessionKeeper::discard() {
     m_timer.stop();
     m_search.reset();
     m_job.reset();
+    m_read.clear();
     m_discards = true;
 }
 
@@ -349,6 +358,7 @@ Message SessionKeeper::keepForNextTime() {
     m_timer.stop();
     m_search.reset();
     m_job.reset();
+    m_read.clear(); // they stay in their session
     // saved ones lie in their folders: offered, they would look like runs that nobody has saved
     for (const auto& [run, each] : m_watched)
         if (std::find(unsaved.begin(), unsaved.end(), each.run) == unsaved.end())
@@ -448,6 +458,7 @@ void SessionKeeper::offer(const LeftSessions& left) {
 }
 
 void SessionKeeper::restore(std::shared_ptr<LeftSession> session) {
+    m_wanted += session->runs().size();
     m_left.push_back(std::move(session));
     if (!m_job) restoreNext();
 }
@@ -460,19 +471,7 @@ bool SessionKeeper::nothingToLose() const {
 
 void SessionKeeper::restoreNext() {
     m_job.reset();
-    if (m_left.empty()) {
-        const int restored = std::exchange(m_restored, 0);
-        if (std::exchange(m_offered, false) && restored > 0 && nothingToLose())
-            m_shown.bringBack(m_newest);
-        const bool seen = m_models.store.current() == m_newest;
-        untellBelow(m_window, restoringText());
-        if (restored > 1)
-            emit told(
-                tr("%1 runs were restored: View > Runs of this session lists them.").arg(restored));
-        else if (restored == 1 && !seen)
-            emit told(tr("One run was restored: View > Runs of this session lists it."));
-        return;
-    }
+    if (m_left.empty()) return endRestoring();
     const bool stored = hasStore();
     if (m_making)
         return QTimer::singleShot(kBetweenRecoveryLooks, this, [this] {
@@ -481,40 +480,108 @@ void SessionKeeper::restoreNext() {
     m_job = std::make_unique<RestoreJob>(m_left.front(), stored ? m_store : nullptr);
     connect(m_job.get(), &RestoreJob::read, this,
             [this](const RunPtr& run, const LeftRun& left, bool watched) {
-                if (!m_job) return; // it was on its way when the window gave up restoring
-                if (watched) m_watched[run.get()] = {run, left.name, left.named};
-                m_newest = m_shown.adopt(run, QString::fromStdString(left.name));
-                if (left.named) m_models.store.markNamed(m_newest);
-                if (m_shows == m_place++) m_back = m_newest;
-                ++m_restored;
+                // else it was on its way when the window gave up restoring
+                if (m_job) m_read.push_back({run, left, watched});
             });
     connect(m_job.get(), &RestoreJob::finished, this, [this](const Message& reason) {
-        if (!m_job) return;
-        m_models.list.refresh();
-        if (reason.empty()) {
-            watchRuns();
-            if (m_shows) m_shown.bringBack(m_back);
-            const Message& damage = m_left.front()->damage();
-            if (!damage.empty())
-                m_parts.banner->showText(
-                    tr("Only a part of the runs could be restored (%1). Their file stays on disk "
-                       "until you delete it at a later start.")
-                        .arg(translated(damage)));
-            else if (m_store)
-                m_moving.emplace_back(m_store->askToWrite(), m_left.front());
-        } else {
-            m_parts.banner->showText(
-                tr("Not all runs could be restored: %1").arg(translated(reason)));
-        }
-        if (std::exchange(m_shows, std::nullopt) && !m_asked.edits.isEmpty())
-            guarded(*m_parts.banner, [this] { m_shown.editOnceBuilt(takeEdits(m_asked.edits)); });
-        m_left.erase(m_left.begin());
-        restoreNext();
+        if (m_job) endSession(reason);
     });
     m_place = 0;
     m_back = RunId::None;
     m_job->start();
-    emit told(restoringText());
+    m_restoring = restoringText(m_restored, m_wanted);
+    emit told(m_restoring);
+}
+
+/// Lists the runs that have been read since the last call. A few times a second is enough: the list
+/// compares all runs whenever some are new.
+void SessionKeeper::takeRead() {
+    for (const ReadRun& each : std::exchange(m_read, {})) {
+        if (each.watched) m_watched[each.run.get()] = {each.run, each.left.name, each.left.named};
+        m_newest = m_shown.adopt(each.run, QString::fromStdString(each.left.name));
+        if (each.left.named) m_models.store.markNamed(m_newest);
+        if (m_shows == m_place++) m_back = m_newest;
+        m_taken.push_back(each.left);
+        ++m_restored;
+    }
+    if (!m_job) return;
+    const bool more = static_cast<size_t>(m_restored) < m_wanted;
+    const bool lasts = ++m_restoringLooks > 1; // a button that comes and goes at once is no use
+    if (more && lasts && !m_stops)
+        m_parts.stopRestoring->show();
+    else
+        hideStop();
+    tellRestoring(restoringText(m_restored, m_wanted));
+}
+
+/// Replaces what the status bar says of restoring, but no other sentence.
+void SessionKeeper::tellRestoring(const QString& text) {
+    retellBelow(m_window, std::exchange(m_restoring, text), text);
+}
+
+/// The runs that are not restored stay in their sessions.
+void SessionKeeper::stopRestoring() {
+    if (!m_job) return;
+    m_stops = true;
+    hideStop();
+    m_job->stop();
+}
+
+/// The keyboard goes to the page: Qt would take the next control, which answers Space itself.
+void SessionKeeper::hideStop() {
+    if (m_parts.stopRestoring->hasFocus()) m_parts.page->setFocus(Qt::OtherFocusReason);
+    m_parts.stopRestoring->hide();
+}
+
+/// A session has been read, or a part of it.
+void SessionKeeper::endSession(const Message& reason) {
+    takeRead();
+    m_models.list.refresh();
+    const std::shared_ptr<LeftSession> session = m_left.front();
+    std::vector<LeftRun> taken = std::exchange(m_taken, {});
+    const bool whole = taken.size() == session->runs().size();
+    const Message& damage = session->damage();
+    if (!reason.empty()) {
+        m_parts.banner->showText(tr("Not all runs could be restored: %1").arg(translated(reason)));
+    } else {
+        watchRuns();
+        if (m_shows) m_shown.bringBack(m_back);
+        if (!damage.empty())
+            m_parts.banner->showText(
+                tr("Only a part of the runs could be restored (%1). Their file stays on disk "
+                   "until you delete it at a later start.")
+                    .arg(translated(damage)));
+        else if (m_store && !taken.empty())
+            m_moving.push_back({m_store->askToWrite(), session,
+                                whole ? std::vector<LeftRun>() : std::move(taken)});
+    }
+    const bool shows = std::exchange(m_shows, std::nullopt) && (whole || m_back != RunId::None);
+    if (shows && !m_asked.edits.isEmpty())
+        guarded(*m_parts.banner, [this] { m_shown.editOnceBuilt(takeEdits(m_asked.edits)); });
+    m_left.erase(m_left.begin());
+    if (m_stops) m_left.clear();
+    restoreNext();
+}
+
+void SessionKeeper::endRestoring() {
+    hideStop();
+    const int restored = std::exchange(m_restored, 0);
+    const size_t wanted = std::exchange(m_wanted, 0);
+    const bool stopped = std::exchange(m_stops, false);
+    m_restoringLooks = 0;
+    if (std::exchange(m_offered, false) && restored > 0 && nothingToLose())
+        m_shown.bringBack(m_newest);
+    const bool seen = m_models.store.current() == m_newest;
+    untellBelow(m_window, m_restoring);
+    if (stopped && static_cast<size_t>(restored) < wanted)
+        emit told(tr("Restored %1 of %2 runs. The next start offers the rest again.")
+                      .arg(QLocale().toString(restored),
+                           QLocale().toString(static_cast<qulonglong>(wanted))));
+    else if (restored > 1)
+        emit told(tr("%1 runs were restored: View > Runs of this session lists them.")
+                      .arg(QLocale().toString(restored)));
+    else if (restored == 1 && !seen)
+        emit told(tr("One run was restored: View > Runs of this session lists it."));
 }
 
 } // namespace halfscope

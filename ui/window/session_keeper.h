@@ -87,7 +87,8 @@ private:
     bool hasStore();
     bool takeStore(); ///< from the thread that makes it; whether there is a store
     void close();
-    void remove(std::shared_ptr<LeftSession>);
+    /// Removes the whole session, or some of its runs.
+    void remove(std::shared_ptr<LeftSession>, std::vector<LeftRun> = {});
     /// Runs work that may take the disk long, on a thread of its own.
     void aside(std::function<void()> work);
     void tellProblems();
@@ -95,6 +96,12 @@ private:
     void removeRestored();
     void restore(std::shared_ptr<LeftSession>);
     void restoreNext();
+    void stopRestoring();
+    void hideStop();
+    void takeRead();
+    void endSession(const Message& reason);
+    void endRestoring();
+    void tellRestoring(const QString& text);
     bool nothingToLose() const;
 
     QString m_folder;
@@ -129,12 +136,28 @@ private:
     std::optional<int> m_shows;
     int m_place = 0;            ///< of the next run of m_left.front()
     RunId m_back = RunId::None; ///< that run, once it is restored
+    struct ReadRun {
+        RunPtr run;
+        LeftRun left;
+        bool watched; ///< the store holds it already
+    };
+    std::vector<ReadRun> m_read;  ///< those that are not in the list yet
+    std::vector<LeftRun> m_taken; ///< those of m_left.front() that are
+    bool m_stops = false;         ///< the user wants no more of them
+    QString m_restoring;          ///< what the status bar says of it
+    int m_restoringLooks = 0;     ///< at what was read, since restoring began
     int m_restored = 0;
+    size_t m_wanted = 0;          ///< the runs of all sessions that are to be restored
     RunId m_newest = RunId::None; ///< the run that was restored last
     bool m_offered = false;       ///< whether the user asked for those that are being restored
-    /// Sessions whose runs were read into this one; each is removed once this session's store has
-    /// done the write with this number.
-    std::vector<std::pair<uint64_t, std::shared_ptr<LeftSession>>> m_moving;
+    /// What was read into this session from another one. It is removed there once this session's
+    /// store has done a write.
+    struct Moving {
+        uint64_t write; ///< its number
+        std::shared_ptr<LeftSession> from;
+        std::vector<LeftRun> runs; ///< some of its runs; empty: all
+    };
+    std::vector<Moving> m_moving;
     std::unique_ptr<RestoreJob> m_job; ///< reads the first of m_left; null otherwise
 };
 

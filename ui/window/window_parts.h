@@ -4,6 +4,7 @@
 
 class QLabel;
 class QSplitter;
+class QToolButton;
 class QWidget;
 
 namespace halfscope {
@@ -40,7 +41,8 @@ struct WindowParts {
     QSplitter* centre = nullptr;  ///< pictures above plots
     QSplitter* right = nullptr;   ///< counters above events
     WindowBorders* borders = nullptr;
-    QLabel* state = nullptr; ///< in the status bar, as are the next two
+    QLabel* state = nullptr; ///< in the status bar, as are the next ones
+    QToolButton* stopRestoring = nullptr;
     QLabel* rate = nullptr;
     QLabel* device = nullptr;
 };

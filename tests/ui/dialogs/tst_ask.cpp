@@ -181,6 +181,14 @@ void TestAsk::onlyTheOwnSentenceGoes() {
     tellBelow(window, own);
     untellBelow(window, own);
     QCOMPARE(window.statusBar()->currentMessage(), QString());
+    const QString more = QStringLiteral("Reading… 2 of 3");
+    retellBelow(window, own, own); // there is room again
+    QCOMPARE(window.statusBar()->currentMessage(), own);
+    retellBelow(window, own, more);
+    QCOMPARE(window.statusBar()->currentMessage(), more);
+    tellBelow(window, other);
+    retellBelow(window, more, own);
+    QCOMPARE(window.statusBar()->currentMessage(), other);
 }
 
 } // namespace tst_ask
