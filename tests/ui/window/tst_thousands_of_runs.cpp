@@ -18,7 +18,7 @@
 #include <set>
 #include <string>
 
-namespace tst_many_runs {
+namespace tst_thousands_of_runs {
 
 using namespace halfscope;
 
@@ -64,7 +64,7 @@ QString text(int number) { return QLocale().toString(number); }
 
 } // namespace
 
-class TestManyRuns : public QObject {
+class TestThousandsOfRuns : public QObject {
     Q_OBJECT
 private slots:
     void tellsHowManyAreRestored();
@@ -72,7 +72,7 @@ private slots:
 };
 
 /// The list fills meanwhile.
-void TestManyRuns::tellsHowManyAreRestored() {
+void TestThousandsOfRuns::tellsHowManyAreRestored() {
     const QTemporaryDir sessions;
     leaveRuns(keeping(sessions).sessions.toStdString());
     std::set<int> rows;
@@ -96,7 +96,7 @@ void TestManyRuns::tellsHowManyAreRestored() {
 }
 
 /// What was restored belongs to this session alone; the rest is offered again.
-void TestManyRuns::stopsInTheMiddle() {
+void TestThousandsOfRuns::stopsInTheMiddle() {
     const QTemporaryDir sessions;
     const std::string folder = keeping(sessions).sessions.toStdString();
     leaveRuns(folder);
@@ -135,7 +135,7 @@ void TestManyRuns::stopsInTheMiddle() {
     QCOMPARE(std::set<std::string>(offered.begin(), offered.end()).size(), size_t{kRuns});
 }
 
-} // namespace tst_many_runs
+} // namespace tst_thousands_of_runs
 
-QTEST_MAIN(tst_many_runs::TestManyRuns)
-#include "tst_many_runs.moc"
+QTEST_MAIN(tst_thousands_of_runs::TestThousandsOfRuns)
+#include "tst_thousands_of_runs.moc"
