@@ -219,12 +219,12 @@ private:
                                   std::to_string(m_experiment.config().steps) +
                                   epochText(m_experiment);
         if (outcome == RunOutcome::Interrupted) return "Interrupted" + place + "\n";
+        const bool goesOn = m_files && m_unsaved.empty() && !m_experiment.finished();
         if (!m_failure.empty())
             return "Ended" + place +
                    (m_experiment.dataFault().empty() ? ": the samples of the next step"
                                                      : ": the samples to validate on") +
-                   " cannot be read" +
-                   (m_files && m_unsaved.empty() ? "; --resume goes on from here\n" : "\n");
+                   " cannot be read" + (goesOn ? "; --resume goes on from here\n" : "\n");
         if (outcome != RunOutcome::OutOfPatience) return {};
         return "Ended" + place + ": " + patienceWords(m_experiment.outOfPatience()).english() +
                "\n";

@@ -21,7 +21,9 @@ bool LaneJudge::validate(Lanes lanes, int64_t step, std::span<StepRecord> rows,
             if (!rows[i].validation) return false;
         }
     } catch (const InputError& error) {
-        m_problem = error.message();
+        m_problem = {phrase("Training", "%1. Step %2 is trained but has no validation, and gets "
+                                        "none when the run goes on"),
+                     error.message(), step};
         for (StepRecord& row : rows)
             row.validation.reset();
         return true;

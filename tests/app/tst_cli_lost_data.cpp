@@ -233,6 +233,16 @@ void TestCliLostData::validationIsLostAlone() {
     QVERIFY2(whole.code == 0, whole.error);
     QVERIFY(!lossesIn(path("judged")).isEmpty());
     QCOMPARE(lossesIn(path("judged")), lossesIn(path("unharmed")));
+
+    writeBytes(bad.toStdString(), good.left(40).toStdString());
+    const Outcome last =
+        call(training("last", 2, 8) + QStringList{"--set", "data.validation=0.25"});
+    QVERIFY2(last.code == 1 && last.error.contains(". Step 2 is trained but has no validation, "),
+             last.error);
+    // nothing is left to go on with
+    QVERIFY2(last.out.startsWith("Ended after step 2 of 2") &&
+                 last.out.contains("the samples to validate on cannot be read\n"),
+             last.out);
 }
 
 /// A fork whose policy file is missing: the checkpoint stays that of a step that the tables have.

@@ -195,7 +195,9 @@ void HelpDialog::restorePlace(const QVariantMap& settings) {
 void HelpDialog::savePlace(QVariantMap& settings) const {
     constexpr int kNudge = 48; // pixels by which a desktop may move a new window by itself
     const bool moved = (pos() - m_given.topLeft()).manhattanLength() > kNudge;
-    if (moved || size() != m_given.size()) settings.insert(kPlaceKey, saveGeometry());
+    const bool chosen = moved || size() != m_given.size();
+    // an empty one takes the place of one that was chosen earlier
+    settings.insert(kPlaceKey, chosen ? saveGeometry() : QByteArray());
 }
 
 /// Puts the list above the text in a narrow dialog.

@@ -52,10 +52,14 @@ bool isReplaced(std::span<const LiveEdit> later, const LiveEdit& edit) {
     });
 }
 
-QStringList editsOf(const RunInfo& info) {
-    const std::vector<LiveEdit>& edits = info.recorded.edits;
+/// Whether an edit has been made: between two steps, that of the next step has.
+bool isMade(const LiveEdit& edit, int64_t step) { return edit.step <= step + 1; }
+
+QStringList editsOf(const EditedRun& run) {
+    std::vector<LiveEdit> edits = run.info->recorded.edits;
+    std::erase_if(edits, [&run](const LiveEdit& edit) { return !isMade(edit, run.step); });
     if (edits.empty()) return {};
-    RunConfig config = info.recorded;
+    RunConfig config = run.info->recorded;
     config.edits.clear();
     config = settingsAtEnd(std::move(config)); // with the lanes that forks will make
     const auto lanes = static_cast<int>(config.lanes.size());
@@ -85,10 +89,15 @@ QStringList editsOf(const RunInfo& info) {
 
 } // namespace
 
-std::vector<QStringList> editDifferences(std::span<const RunInfo* const> runs) {
+size_t editsMade(const EditedRun& run) {
+    const auto made = [&run](const LiveEdit& edit) { return isMade(edit, run.step); };
+    return static_cast<size_t>(std::ranges::count_if(run.info->recorded.edits, made));
+}
+
+std::vector<QStringList> editDifferences(std::span<const EditedRun> runs) {
     std::vector<QStringList> all;
-    for (const RunInfo* run : runs)
-        all.push_back(editsOf(*run));
+    for (const EditedRun& run : runs)
+        all.push_back(editsOf(run));
     const auto shared = [](const std::vector<QStringList>& lists, const QString& words) {
         return std::all_of(lists.begin(), lists.end(),
                            [&](const QStringList& each) { return each.contains(words); });

@@ -114,22 +114,24 @@ void RunListModel::insertEntries(int row, std::span<const RunStore::Entry> entri
     endInsertRows();
 }
 
-/// Compares the runs anew when other runs are there or settings of one have changed, as by a live
-/// edit.
+/// Compares the runs anew when other runs are there, or settings of one have changed, as by a live
+/// edit, or one has come to an edit that it repeats.
 void RunListModel::takeDifferences() {
     bool same = std::exchange(m_compared, true);
     for (Row& row : m_rows) {
-        const std::shared_ptr<const RunInfo>& info = row.entry.run->now().sharedInfo();
-        same = same && row.info == info;
-        row.info = info;
+        const RunSnapshot& now = row.entry.run->now();
+        const size_t made = editsMade({&now.info(), now.step()});
+        same = same && row.info == now.sharedInfo() && row.editsMade == made;
+        row.info = now.sharedInfo();
+        row.editsMade = made;
     }
     if (same) return;
     const auto differences = m_store.differences(nameInTitles);
-    std::vector<const RunInfo*> infos;
+    std::vector<EditedRun> runs;
     for (const Row& row : m_rows)
-        infos.push_back(row.info.get());
+        runs.push_back({row.info.get(), row.entry.run->step()});
     // settings that are the same now may have differed before an edit
-    const std::vector<QStringList> edits = editDifferences(infos);
+    const std::vector<QStringList> edits = editDifferences(runs);
     for (size_t i = 0; i < m_rows.size(); ++i) {
         QStringList shown;
         for (const std::string& each : differences[i])

@@ -61,6 +61,7 @@ private:
         RunStore::Entry entry;
         uint64_t version = 0;
         std::shared_ptr<const RunInfo> info; ///< with the settings that were compared
+        size_t editsMade = 0;                ///< then, see editsMade()
         QStringList differences, losses, validations;
         RunScore score;
         bool current = false; ///< the run that is shown

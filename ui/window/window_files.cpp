@@ -152,7 +152,7 @@ void WindowFiles::openPreset(const QString& name) {
 
 void WindowFiles::show(const OpenedFile& opened) {
     if (opened.picture) return showPicture(opened.path);
-    if (!opened.preset.empty()) return openPresetOf(opened);
+    if (!opened.preset.empty()) return isInUse() ? offerPresetOf(opened) : openPresetOf(opened);
     if (opened.weights) return startFrom(opened, WeightsTaken::Whole);
     if (!opened.runs.empty()) return showRuns(opened);
     m_toldOfWeights.clear();
@@ -206,13 +206,12 @@ void WindowFiles::startFrom(const OpenedFile& weights, WeightsTaken taken) {
     if (m_shown.restart()) m_shown.tellWithNews(OpenedWeights::told(weights));
 }
 
-void WindowFiles::openPresetOf(const OpenedFile& weights) {
+bool WindowFiles::isInUse() const {
     const bool trained = m_shown.run() && m_shown.run()->step() > 0;
-    if (trained || m_models.history.stack().canUndo()) throw InputError(weights.misfit);
-    loadPresetOf(weights);
+    return trained || m_controller.willTrain() || m_models.history.stack().canUndo();
 }
 
-void WindowFiles::loadPresetOf(const OpenedFile& weights) {
+void WindowFiles::openPresetOf(const OpenedFile& weights) {
     const Preset& preset = presetNamed(weights.preset);
     m_toldOfWeights.clear();
     m_shown.load(OpenedWeights::onPreset(weights), QString::fromStdString(preset.name),
@@ -224,7 +223,7 @@ void WindowFiles::loadPresetOf(const OpenedFile& weights) {
 
 void WindowFiles::offerPresetOf(const OpenedFile& weights) {
     m_parts.banner->showText(OpenedWeights::offerOfPreset(weights));
-    const auto take = [this, weights] { guarded(*m_parts.banner, [&] { loadPresetOf(weights); }); };
+    const auto take = [this, weights] { guarded(*m_parts.banner, [&] { openPresetOf(weights); }); };
     m_parts.banner->offer(tr("Open the preset"),
                           tr("Opens the preset, and starts all its lanes from these weights"),
                           take);
@@ -232,13 +231,22 @@ void WindowFiles::offerPresetOf(const OpenedFile& weights) {
 
 void WindowFiles::tellOfWeights() {
     const SessionInfoPtr& built = m_controller.info();
-    if (!built || built->weightsNote.empty() || built->goesOnAfter) return;
+    if (!built || built->goesOnAfter) return;
+    if (built->weightsNote.empty()) return m_toldOfWeights.clear(); // the same ones may come back
     const QString note = tr("Initial weights: %1.").arg(translated(built->weightsNote));
     if (std::exchange(m_toldOfWeights, note) == note) return;
-    const bool hasNews = !m_news.isEmpty() && m_parts.banner->text() == m_news;
-    if (!hasNews && !m_parts.banner->isHidden()) return emit told(note);
-    m_news = hasNews ? m_news + u' ' + note : note;
-    m_parts.banner->showNotice(m_news);
+    const bool empty = m_parts.banner->isHidden();
+    const bool hasNews = !empty && !m_news.isEmpty() && m_parts.banner->text() == m_news;
+    if (!hasNews && !empty) return emit told(note);
+    const QString text = hasNews ? m_news + u' ' + note : note;
+    m_parts.banner->showNotice(text);
+    keepNews(text);
+}
+
+/// Lets the next training dismiss this text, unless Play was pressed before it came: it would be
+/// gone unread.
+void WindowFiles::keepNews(const QString& text) {
+    m_news = m_controller.playWaits() ? QString() : text;
 }
 
 void WindowFiles::offerPart(const OpenedFile& weights) {
@@ -278,15 +286,15 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
     const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
     emit told({}); // nothing is being read any more
     m_news.clear();
-    const bool good = guarded(*m_parts.banner, [&] {
+    bool offers = false;
+    const bool read = guarded(*m_parts.banner, [&] {
         job->result();
+        offers = !opened->preset.empty() && isInUse();
         show(*opened);
     });
-    if (!good && !opened->preset.empty())
-        offerPresetOf(*opened);
-    else if (!good && !opened->fit.problem.empty())
-        offerPart(*opened);
-    if (!good) m_news = m_parts.banner->text();
+    if (!read && !opened->fit.problem.empty()) offerPart(*opened);
+    const bool good = read && !offers;
+    if (!good) keepNews(m_parts.banner->text());
     emit ended(good);
     return good;
 }

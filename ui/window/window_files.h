@@ -122,15 +122,17 @@ private:
     void lookAtLiveBoard();
     /// Starts from weights: from the part that fits, only when that was chosen. Throws InputError.
     void startFrom(const OpenedFile& weights, WeightsTaken);
-    /// Opens the preset whose network weights fit. Throws InputError, so that it is offered, where
-    /// steps or edits stand in the window: the weights were meant for them.
+    /// Whether steps or edits stand in the window, or steps are coming: weights were meant for
+    /// them, and a preset is only offered.
+    bool isInUse() const;
+    /// Opens the preset whose network weights fit. Throws InputError.
     void openPresetOf(const OpenedFile& weights);
-    void loadPresetOf(const OpenedFile& weights);
     /// Shows why a file was refused, and what can be done about it.
     void offerPart(const OpenedFile& weights);
     void offerPresetOf(const OpenedFile& weights);
     /// Tells which weights the networks that were built have not taken by name.
     void tellOfWeights();
+    void keepNews(const QString& text);
     /// Shows what the job has read; returns false when it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
     QStringList resultNames() const;

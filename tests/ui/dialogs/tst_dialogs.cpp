@@ -391,14 +391,23 @@ void TestDialogs::helpRemembersItsPlace() {
     HelpDialog first;
     first.show();
     first.savePlace(kept);
-    QVERIFY(kept.isEmpty());
-    const QSize larger = first.size() + QSize(40, 0);
+    HelpDialog unmoved;
+    unmoved.restorePlace(kept);
+    QCOMPARE(unmoved.geometry(), HelpDialog().geometry());
+    const QSize given = first.size(), larger = given + QSize(40, 0);
     first.resize(larger);
     first.savePlace(kept);
     HelpDialog second;
     QVERIFY(second.size() != larger);
     second.restorePlace(kept);
     QCOMPARE(second.size(), larger);
+    first.resize(given); // as it was: the earlier place must not come back
+    QVariantMap later;
+    first.savePlace(later);
+    kept.insert(later); // as settings are kept
+    HelpDialog third;
+    third.restorePlace(kept);
+    QCOMPARE(third.size(), given);
 }
 
 void TestDialogs::helpGoesBack() {

@@ -40,15 +40,31 @@ private slots:
                  (std::vector<QStringList>{{}, {"Learning rate set to 0.25 at step 80"}}));
     }
 
+    /// A run that repeats another one has its edits planned from the start.
+    void whatIsToComeIsNotTold() {
+        const std::vector<LiveEdit> planned{{50, 1, "scaler.growth_interval", int64_t{100}}};
+        const QString told = "B: Growth interval set to 100 at step 50";
+        QCOMPARE(differences({planned, {}}, 20), (std::vector<QStringList>{{}, {}}));
+        QCOMPARE(differences({planned, {}}, 48), (std::vector<QStringList>{{}, {}}));
+        // after step 49 it is made: the list of a paused run tells of it at once
+        QCOMPARE(differences({planned, {}}, 49), (std::vector<QStringList>{{told}, {}}));
+        RunInfo info;
+        info.recorded = m_config;
+        info.recorded.edits = planned;
+        QCOMPARE(editsMade({&info, 48}), size_t{0});
+        QCOMPARE(editsMade({&info, 49}), size_t{1});
+    }
+
 private:
-    /// Returns the differences of runs of one preset with these edits.
-    std::vector<QStringList> differences(const std::vector<std::vector<LiveEdit>>& edits) const {
+    /// Returns the differences of runs of one preset with these edits, after so many steps.
+    std::vector<QStringList> differences(const std::vector<std::vector<LiveEdit>>& edits,
+                                         int64_t step = 300) const {
         std::vector<RunInfo> infos(edits.size());
-        std::vector<const RunInfo*> runs;
+        std::vector<EditedRun> runs;
         for (size_t i = 0; i < edits.size(); ++i) {
             infos[i].recorded = m_config;
             infos[i].recorded.edits = edits[i];
-            runs.push_back(&infos[i]);
+            runs.push_back({&infos[i], step});
         }
         return editDifferences(runs);
     }

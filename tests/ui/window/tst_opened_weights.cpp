@@ -35,6 +35,10 @@ private slots:
     void theOthersOfferIt();
     void otherNamesAreTold_data();
     void otherNamesAreTold();
+    void whatWaitsForPlayIsRead();
+    void dismissedNewsStaysAway();
+    void aTrainingIsNotReplaced();
+    void pathsOfNoSettingAreRefused();
     void theBannerSaysWhatToOpen();
 
 private:
@@ -162,6 +166,76 @@ void TestOpenedWeights::otherNamesAreTold() {
     QVERIFY(window.shown().reset());
     QVERIFY(reaches(window, SessionState::Ready));
     QCOMPARE(window.bannerText(), QString());
+}
+
+/// Weights that were typed, and a restart that trains at once.
+void TestOpenedWeights::whatWaitsForPlayIsRead() {
+    RunConfig learns = presetNamed("mnist-mlp").config;
+    learns.steps = 3;
+    learns.epochs = 0;
+    learns.device = "cpu";
+    const QString file = digits("fc1", "fc2");
+    Opened opened(learns);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& config = window.config();
+    QVERIFY(config.setData(config.index(config.rowOf("model.weights")), file));
+    QVERIFY(window.shown().reset());
+    QVERIFY(trainsTo(window, 3)); // Play is pressed before the networks are built
+    QVERIFY2(window.bannerText().startsWith("Initial weights: the layers in " + file),
+             qPrintable(window.bannerText()));
+}
+
+/// Who closes the banner before the networks are built is told only what is new then.
+void TestOpenedWeights::dismissedNewsStaysAway() {
+    const QString file = digits("fc1", "fc2");
+    MainWindow window;
+    window.openPreset(QStringLiteral("checkerboard"));
+    window.show();
+    QVERIFY(reaches(window, SessionState::Ready));
+    auto* banner = window.findChild<Banner*>();
+    connect(&window.controller(), &ExperimentController::stateChanged, banner,
+            [banner](SessionState state) {
+                if (state == SessionState::Building)
+                    QMetaObject::invokeMethod(banner, &Banner::dismiss, Qt::QueuedConnection);
+            });
+    QVERIFY(window.tryFile(file));
+    QTRY_VERIFY_WITH_TIMEOUT(taskIn(window) == TaskKind::Mnist, kPatience);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY2(window.bannerText().startsWith("Initial weights: "), qPrintable(window.bannerText()));
+}
+
+/// Its first step takes long: there is none yet.
+void TestOpenedWeights::aTrainingIsNotReplaced() {
+    const QString file = digits("0", "2");
+    FakeScript script;
+    script.endless = true;
+    Opened opened(tinyConfig(20), played(script));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(script.insideStep, kPatience);
+    window.tryFile(file);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        window.bannerText().endsWith(". The weights fit the network of the preset Digits."),
+        kPatience);
+    QVERIFY(!offerOf(window).isHidden());
+    QVERIFY(taskIn(window) != TaskKind::Mnist);
+}
+
+/// The banner gives the reason at once, and offers nothing that would fail.
+void TestOpenedWeights::pathsOfNoSettingAreRefused() {
+    const QString file = m_folder.filePath(QStringLiteral("two\nlines.safetensors"));
+    test::writeDigitWeights(file.toStdString(), "0", "2");
+    MainWindow window;
+    window.openPreset(QStringLiteral("checkerboard"));
+    window.show();
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.tryFile(file);
+    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().contains("without line breaks"),
+                              qPrintable(window.bannerText()), kPatience);
+    QVERIFY(offerOf(window).isHidden());
+    QVERIFY(taskIn(window) != TaskKind::Mnist);
 }
 
 void TestOpenedWeights::theBannerSaysWhatToOpen() {
