@@ -117,13 +117,36 @@ void list(std::vector<LeftSession> sessions, const OtherSessions& others,
                   (others.used == 1 ? " more session is in use\n" : " more sessions are in use\n"));
 }
 
+/// Returns the last step that all lanes have, but for those whose values are lost; "-" when all
+/// are.
+std::string stepsText(const RunSnapshot& run) {
+    int64_t steps = run.lastStep();
+    for (int lane = 0; lane < run.laneCount(); ++lane)
+        if (const int64_t own = run.totals(lane).last().step; own > 0) steps = std::min(steps, own);
+    if (steps == 0) return "- steps";
+    return std::to_string(steps) + (steps == 1 ? " step" : " steps");
+}
+
+/// Returns a line of the table of lanes; "-" stands for what is lost or was never measured.
+std::string laneLine(const LaneInfo& info, const LaneTotals& lane, size_t width) {
+    const StepRow& last = lane.last();
+    const auto accuracy = lane.accuracy();
+    const bool hasLoss = last.measured(metric::Loss);
+    const bool hasSkips = last.measured(metric::SkippedSoFar);
+    const bool hasScale = last.measured(metric::Scale) && scalesLoss(info.config);
+    return padded(pathText(info.title), width) + "  " +
+           padded(hasLoss ? shortNumber(static_cast<double>(last.loss()), 6) : "-", 12) +
+           padded(accuracy ? percentText(*accuracy, 4) : "-", 10) +
+           padded(hasSkips ? std::to_string(last.skippedSoFar()) : "-", 9) +
+           (hasScale ? scaleText(lane.scaleAfter()) : "-") + "\n";
+}
+
 void show(const LeftSession& session, const LeftRun& left) {
     const std::shared_ptr<Run> run = session.read(left);
     const RunSnapshot& now = run->now();
     print(session.nameOf(left) + ": " + pathText(left.name) + "\n");
     const size_t events = now.events().size();
-    print(std::to_string(now.step()) + (now.step() == 1 ? " step of " : " steps of ") +
-          std::to_string(now.info().config.steps) +
+    print(stepsText(now) + " of " + std::to_string(now.info().config.steps) +
           (now.info().device ? " on " + pathText(now.info().device->name) : std::string()) + ", " +
           std::to_string(events) + (events == 1 ? " event\n" : " events\n"));
     if (now.checkpoint())
@@ -132,16 +155,8 @@ void show(const LeftSession& session, const LeftRun& left) {
     for (const LaneInfo& lane : now.lanes())
         width = std::max(width, charactersIn(pathText(lane.title)));
     print(padded("lane", width) + "  last loss   accuracy  skipped  scale\n");
-    for (int i = 0; i < now.laneCount(); ++i) {
-        const LaneTotals& lane = now.totals(i);
-        const LaneInfo& info = now.lanes()[static_cast<size_t>(i)];
-        const auto accuracy = lane.accuracy();
-        print(padded(pathText(info.title), width) + "  " +
-              padded(shortNumber(static_cast<double>(lane.last().loss()), 6), 12) +
-              padded(accuracy ? percentText(*accuracy, 4) : "-", 10) +
-              padded(std::to_string(lane.last().skippedSoFar()), 9) +
-              (scalesLoss(info.config) ? scaleText(lane.scaleAfter()) : "-") + "\n");
-    }
+    for (int i = 0; i < now.laneCount(); ++i)
+        print(laneLine(now.lanes()[static_cast<size_t>(i)], now.totals(i), width));
 }
 
 /// Returns null, and prints why, when there are no networks.
@@ -190,6 +205,7 @@ bool deletesUnreadable(const std::vector<UnreadableSession>& sessions, const std
                                    [&name](const auto& each) { return each.name == name; });
     std::optional<SessionLock> lock = known ? SessionLock::ofLeft(folder, name) : std::nullopt;
     if (!lock) return false;
+    if (!lock->obstacle().empty()) throw RunError(lock->obstacle());
     if (const int error = lock->removeSession())
         throw RunError(Message::data(pathText(folder) + ": " + name +
                                      " cannot be deleted: " + std::strerror(error)));

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
@@ -29,6 +30,35 @@ std::string inRealFolder(const std::string& path) {
     const fs::path folder =
         fs::canonical(given.has_parent_path() ? given.parent_path() : fs::path("."), error);
     return error ? path : (folder / given.filename()).string();
+}
+
+/// Returns the URI of a file that nobody changes and that has no log.
+std::string immutableUri(const std::string& path) {
+    std::string uri = "file:";
+    for (const char c : path) {
+        constexpr std::string_view kHex = "0123456789ABCDEF";
+        const auto code = static_cast<unsigned char>(c);
+        if (c == '%' || c == '?' || c == '#')
+            uri += {'%', kHex[code >> 4], kHex[code & 15]};
+        else
+            uri += c;
+    }
+    return uri + "?immutable=1";
+}
+
+/// SQLite would make the index of a log, or a log, beside the file. With exclusive locking it keeps
+/// the index in memory, but it needs to be allowed to write for such a lock: hence no locks. It
+/// does not read the log of an immutable file.
+int openSealed(const std::string& path, sqlite3** opened) {
+    constexpr int kFlags = SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_NOFOLLOW;
+    std::error_code error;
+    const auto logBytes = std::filesystem::file_size(path + "-wal", error);
+    if (error || logBytes == 0)
+        return sqlite3_open_v2(immutableUri(path).c_str(), opened, kFlags | SQLITE_OPEN_URI,
+                               nullptr);
+    const int result = sqlite3_open_v2(path.c_str(), opened, kFlags, "unix-none");
+    if (result != SQLITE_OK) return result;
+    return sqlite3_exec(*opened, "PRAGMA locking_mode=EXCLUSIVE", nullptr, nullptr, nullptr);
 }
 
 } // namespace
@@ -103,14 +133,17 @@ Database::Database(std::string path, Access access) : m_path(std::move(path)) {
     const int flags = access == Access::Create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                : SQLITE_OPEN_READWRITE;
     sqlite3* opened = nullptr;
+    const std::string real = inRealFolder(m_path);
     // SQLite also reads a log that was left behind, for which it must be allowed to write
     const int result =
-        sqlite3_open_v2(inRealFolder(m_path).c_str(), &opened,
-                        flags | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
+        access == Access::Sealed
+            ? openSealed(real, &opened)
+            : sqlite3_open_v2(real.c_str(), &opened,
+                              flags | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
     m_database.reset(opened);
     if (result != SQLITE_OK) fail(opened, m_path);
     sqlite3_busy_timeout(opened, 5000); // ms
-    if (access == Access::LeavesLog)
+    if (access == Access::LeavesLog || access == Access::Sealed)
         sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     if (access == Access::Create) run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
 }

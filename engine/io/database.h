@@ -62,11 +62,12 @@ private:
 /// Throws RunError "PATH: database disk image is malformed" for whatever fails.
 class Database {
 public:
-    enum class Access { ReadOnly, LeavesLog, Create };
+    enum class Access { ReadOnly, LeavesLog, Sealed, Create };
     /// Access::Create is for one writer with readers beside it (write-ahead log); what is committed
     /// survives a power cut. Access::LeavesLog reads a file that its writer left behind: the log
     /// stays as it is. The last of other connections deletes it, and SQLite takes one that is
-    /// damaged for a shorter one.
+    /// damaged for a shorter one. Access::Sealed is the same in a folder that cannot be written: it
+    /// takes no locks, so that nobody may write the file meanwhile.
     Database(std::string path, Access);
     void run(const char* sql) const;
     Statement prepare(std::string_view sql) const { return {m_database.get(), m_path, sql}; }

@@ -8,6 +8,7 @@
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_log.h"
 #include "engine/runs/session_pictures.h"
+#include "engine/runs/stored_column.h"
 #include "engine/runs/validation_shown.h"
 #include "engine/settings/fields.h"
 
@@ -26,61 +27,6 @@
 namespace halfscope {
 
 namespace {
-
-/// A damaged file must not make a column of arbitrary length.
-constexpr int64_t kMostStep = int64_t{1} << 40;
-
-/// Walks through the values of one metric of one lane, a chunk at a time.
-class StoredColumn {
-public:
-    StoredColumn(const Database& database, int64_t run, int64_t lane, std::string_view metric)
-        : m_chunks(database.prepare("SELECT data, 0, place FROM columns "
-                                    "LEFT JOIN chunks ON chunks.id = columns.chunk "
-                                    "WHERE run = ?1 AND lane = ?2 AND metric = ?3 "
-                                    "UNION ALL SELECT data, 1, 0 FROM tails "
-                                    "WHERE run = ?1 AND lane = ?2 AND metric = ?3 "
-                                    "ORDER BY 2, 3")) {
-        m_chunks.bind(1, run).bind(2, lane).bind(3, metric);
-        advance();
-    }
-    /// The next value; nothing at the end.
-    const std::optional<Point>& next() const { return m_next; }
-    /// Moves to the next value at a later step.
-    void advance() {
-        const int64_t before = m_next ? m_next->step : 0;
-        do {
-            while (m_at == m_count)
-                if (!load()) return m_next.reset();
-            Point point;
-            m_values->read(m_runs, m_at++, std::span(&point, 1));
-            m_next = point;
-        } while (m_next->step <= before);
-        if (m_next->step > kMostStep) m_next.reset();
-    }
-    /// Whether values are missing that cannot be read.
-    bool isDamaged() const { return m_damaged; }
-
-private:
-    bool load() {
-        if (!m_more || !(m_more = m_chunks.next())) return false;
-        m_at = m_count = m_runs = 0;
-        const std::span<const std::byte> bytes = m_chunks.bytes(0);
-        m_values = ChunkValues::unpacked(bytes, m_count, m_runs);
-        if (!m_values) m_count = 0;
-        const bool isTail = m_chunks.whole(1) != 0; // empty where the last chunk is full
-        const bool sound =
-            isTail ? m_values || bytes.empty() : m_values && m_chunks.whole(2) == m_place++;
-        m_damaged = m_damaged || !sound;
-        return true;
-    }
-
-    Statement m_chunks;
-    bool m_more = true, m_damaged = false;
-    int64_t m_place = 0; ///< of the next chunk
-    std::shared_ptr<ChunkValues> m_values;
-    size_t m_count = 0, m_runs = 0, m_at = 0;
-    std::optional<Point> m_next;
-};
 
 /// Returns a column of the table of runs, or `otherwise` where an earlier version wrote none.
 std::string columnOr(const Database& database, const char* column, const char* otherwise) {
@@ -138,23 +84,22 @@ bool wasTrained(const Database& database, int64_t run) {
     return row.next();
 }
 
-/// Returns what to say of a session some of whose runs have damaged values.
-Message damageOf(const std::string& path, const std::vector<std::string>& damaged, bool all) {
-    if (all) return {phrase("Files", "%1: its runs are damaged"), path};
-    if (damaged.size() == 1)
-        return {phrase("Files", "%1: values of “%2” are damaged"), path,
-                Message::data(damaged.front())};
-    return {phrase("Files", "%1: values of “%2” and of other runs are damaged"), path,
-            Message::data(damaged.front())};
+/// Returns the last step that a run whose losses are damaged is known to have reached.
+int64_t stepsWithoutLoss(const Database& database, const LeftRun& run) {
+    int64_t steps = std::max(run.steps, run.goesOnAfter.value_or(0));
+    bool ignored = true; // it is damaged anyway
+    for (const Metric& metric : knownMetrics())
+        steps = std::max(steps, StoredColumn::lastStep(database, run.key, metric.column, ignored));
+    return steps;
 }
 
 /// Reads one run.
 class Restoring {
 public:
-    Restoring(const Database& database, const LeftRun& run, std::string origin,
-              const RestoreWatch& watch)
-        : m_database(database), m_key(run.key), m_name(run.name), m_origin(std::move(origin)),
-          m_steps(run.steps), m_watch(watch) {}
+    Restoring(const Database& database, Database::Access access, const LeftRun& run,
+              std::string origin, const RestoreWatch& watch)
+        : m_database(database), m_access(access), m_key(run.key), m_name(run.name),
+          m_origin(std::move(origin)), m_steps(run.steps), m_watch(watch) {}
 
     std::shared_ptr<Run> read() {
         begin();
@@ -172,7 +117,8 @@ public:
         m_run->append(std::move(last));
         return m_run;
     }
-    bool isDamaged() const { return m_damaged; }
+    /// The names of the lanes that lack values because these cannot be read.
+    const std::vector<std::string>& damagedLanes() const { return m_damaged; }
 
 private:
     void begin() {
@@ -287,38 +233,47 @@ private:
 
     /// Reads a lane, however long it is: only one chunk of each column is in memory at a time.
     bool readLane(size_t lane) {
+        const auto number = static_cast<int64_t>(lane);
         std::vector<StoredColumn> columns;
         for (const Metric& metric : m_run->metrics())
-            columns.emplace_back(m_database, m_key, static_cast<int64_t>(lane), metric.column);
-        StoredColumn& steps = columns[metric::Loss]; // every row has a loss
+            columns.emplace_back(m_database, m_key, number, metric.column);
         const int64_t first = m_planned[lane].parent < 0 ? 1 : m_planned[lane].forkStep + 1;
-        while (steps.next() && steps.next()->step < first)
-            steps.advance();
+        for (StoredColumn& column : columns)
+            column.take(first - 1);
+        const bool hasLosses =
+            StoredColumn::isWhole(m_database, m_key, number, m_run->metrics()[metric::Loss].column);
+        std::optional<int64_t> step = nextStep(columns, hasLosses);
+        // the other lanes may be ahead by a step
+        const bool lost = !hasLosses && (step || m_steps > first);
         constexpr size_t kRows = 4096;
-        while (steps.next()) {
+        while (step) {
             RunBatch batch;
-            while (steps.next() && batch.rows.size() < kRows) {
-                const int64_t step = steps.next()->step;
-                StepRow row(step, static_cast<int32_t>(lane));
+            for (; step && batch.rows.size() < kRows; step = nextStep(columns, hasLosses)) {
+                StepRow row(*step, static_cast<int32_t>(lane));
                 for (size_t id = 0; id < columns.size(); ++id)
-                    if (const auto value = valueAt(columns[id], step))
+                    if (const auto value = columns[id].take(*step))
                         row.set(static_cast<MetricId>(id), *value);
                 batch.rows.push_back(std::move(row));
-                steps.advance();
             }
             m_run->append(std::move(batch));
             if (!goesOn(lane)) return false;
         }
-        for (const StoredColumn& each : columns)
-            m_damaged = m_damaged || each.isDamaged();
+        if (lost || std::ranges::any_of(columns, &StoredColumn::isDamaged))
+            m_damaged.push_back(m_planned[lane].name);
         return true;
     }
 
-    static std::optional<double> valueAt(StoredColumn& column, int64_t step) {
-        while (column.next() && column.next()->step < step)
-            column.advance();
-        if (!column.next() || column.next()->step != step) return std::nullopt;
-        return column.next()->value;
+    /// Returns the step of the next row. Each row has a loss; where losses are damaged, the other
+    /// columns tell the steps, up to the last one that is known.
+    std::optional<int64_t> nextStep(const std::vector<StoredColumn>& columns,
+                                    bool hasLosses) const {
+        std::optional<int64_t> step;
+        if (const auto& loss = columns[metric::Loss].next(); hasLosses)
+            return loss ? std::optional(loss->step) : step;
+        for (const StoredColumn& column : columns)
+            if (const auto& next = column.next(); next && next->step <= m_steps)
+                step = std::min(step.value_or(next->step), next->step);
+        return step;
     }
 
     bool goesOn(size_t lane) const {
@@ -357,8 +312,8 @@ private:
         row.bind(1, m_key);
         if (!row.next()) return nullptr;
         return std::make_shared<const RunCheckpoint>(
-            row.whole(0), [path = m_database.path(), key = m_key] {
-                const Database database(path, Database::Access::LeavesLog);
+            row.whole(0), [path = m_database.path(), access = m_access, key = m_key] {
+                const Database database(path, access);
                 Statement found = database.prepare("SELECT data FROM checkpoints WHERE run = ?1");
                 found.bind(1, key);
                 if (!found.next()) throw RunError(phrase("Files", "%1: the run is gone"), path);
@@ -368,6 +323,7 @@ private:
     }
 
     const Database& m_database;
+    Database::Access m_access; ///< for its checkpoint
     int64_t m_key;
     std::string m_name, m_origin;
     int64_t m_steps;
@@ -375,7 +331,7 @@ private:
     std::vector<LaneInfo> m_planned;
     std::vector<Event> m_events;
     size_t m_nextEvent = 0;
-    bool m_damaged = false;
+    std::vector<std::string> m_damaged;
     std::shared_ptr<Run> m_run;
 };
 
@@ -405,7 +361,7 @@ std::vector<LeftSession> withoutCopies(std::vector<LeftSession> sessions, OtherS
         }
         Message reason = session.damage();
         try {
-            if (reason.empty()) session.remove();
+            if (reason.empty() && !session.isSealed()) session.remove();
         } catch (const RunError& error) {
             reason = error.message();
         }
@@ -417,7 +373,8 @@ std::vector<LeftSession> withoutCopies(std::vector<LeftSession> sessions, OtherS
 } // namespace
 
 LeftSession::LeftSession(SessionLock lock, std::string name)
-    : m_lock(std::move(lock)), m_name(std::move(name)) {
+    : m_lock(std::move(lock)), m_name(std::move(name)),
+      m_access(isSealed() ? Database::Access::Sealed : Database::Access::LeavesLog) {
     const std::string path = m_lock.pathOf(kSessionEnding), log = path + "-wal";
     const Phrase beginning = phrase("Files", "%1: its beginning is damaged");
     const auto sizeOf = [](const std::string& file) {
@@ -428,17 +385,18 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
     // SQLite would remove the log of an empty file, which its writer never leaves with one
     if (sizeOf(path) == 0 && sizeOf(log) > 0) throw RunError(beginning, path);
     if (lostTransactions(log)) m_damage = {phrase("Files", "%1: a part of it is damaged"), path};
-    const Database database(path, Database::Access::LeavesLog);
+    const Database database(path, m_access);
     Statement tables = database.prepare("SELECT 1 FROM sqlite_master");
     if (!tables.next()) { // its writer was killed before the first write
         if (!m_damage.empty()) throw RunError(beginning, path);
         return;
     }
     Statement version = database.prepare("PRAGMA user_version");
-    if (!version.next() || version.whole(0) < kOldestSessionVersion ||
-        version.whole(0) > kSessionVersion)
-        throw RunError(phrase("Files", "%1: another version of the program wrote it"),
-                       database.path());
+    const int64_t written = version.next() ? version.whole(0) : 0;
+    if (written < kOldestSessionVersion || written > kSessionVersion)
+        throw RunError(within(path, {phrase("Files", "its version %1 is not one that this program "
+                                                     "reads, %2 to %3"),
+                                     written, kOldestSessionVersion, kSessionVersion}));
     Statement row = database.prepare("SELECT id, name, experiment IS NOT NULL, " +
                                      columnOr(database, "origin", "''") + ", " +
                                      columnOr(database, "named", "0") + " FROM runs ORDER BY id");
@@ -447,38 +405,58 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
         LeftRun run{row.whole(0), row.text(1), 0, row.text(3), m_runs.size()};
         run.named = row.whole(4) != 0;
         bool sound = true;
-        Statement tail = database.prepare("SELECT data FROM tails WHERE run = ?1 AND metric = ?2 "
-                                          "UNION ALL SELECT data FROM chunks WHERE id = (SELECT "
-                                          "chunk FROM columns WHERE run = ?1 "
-                                          "AND metric = ?2 ORDER BY place DESC LIMIT 1)");
-        tail.bind(1, run.key).bind(2, std::string_view(knownMetrics()[metric::Loss].column));
-        while (tail.next()) {
-            size_t count = 0, runs = 0;
-            if (const auto values = ChunkValues::unpacked(tail.bytes(0), count, runs))
-                run.steps = std::max(run.steps, values->stepAt(count - 1));
-            else if (!tail.bytes(0).empty())
-                sound = false;
-        }
+        run.steps =
+            StoredColumn::lastStep(database, run.key, knownMetrics()[metric::Loss].column, sound);
         if (run.steps == 0 && sound) sound = !wasTrained(database, run.key);
-        if (!sound) m_damaged.push_back(run.name);
         run.goesOnAfter = checkpointOf(database, run.key);
+        if (!sound) {
+            m_damaged.push_back({run.key, run.name});
+            run.steps = stepsWithoutLoss(database, run);
+        }
         run.saved = run.steps <= savedSteps(database, run.key);
         if (run.steps > 0) m_runs.push_back(std::move(run));
     }
-    if (!m_damaged.empty()) m_damage = damageOf(path, m_damaged, m_runs.empty());
+    if (!m_damaged.empty()) setDamage();
     if (m_runs.empty() && !m_damage.empty()) throw RunError(m_damage);
     m_kept = isMarkedKept(database);
 }
 
 std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {
-    const Database database(m_lock.pathOf(kSessionEnding), Database::Access::LeavesLog);
-    Restoring restoring(database, run, nameOf(run), watch);
+    const Database database(m_lock.pathOf(kSessionEnding), m_access);
+    Restoring restoring(database, m_access, run, nameOf(run), watch);
     std::shared_ptr<Run> read = restoring.read();
-    if (restoring.isDamaged() && std::ranges::find(m_damaged, run.name) == m_damaged.end()) {
-        m_damaged.push_back(run.name);
-        m_damage = damageOf(database.path(), m_damaged, false);
-    }
+    if (restoring.damagedLanes().empty()) return read;
+    std::erase_if(m_damaged, [&run](const DamagedRun& each) { return each.key == run.key; });
+    m_damaged.insert(m_damaged.begin(), {run.key, run.name, restoring.damagedLanes()});
+    setDamage();
     return read;
+}
+
+/// Of several runs, damage() names the one that was read last.
+void LeftSession::setDamage() const {
+    const std::string path = m_lock.pathOf(kSessionEnding);
+    const DamagedRun& first = m_damaged.front();
+    const Message name = Message::data(first.name);
+    std::string lanes;
+    for (const std::string& lane : first.lanes)
+        lanes += lanes.empty() ? lane : ", " + lane;
+    if (m_runs.empty())
+        m_damage = {phrase("Files", "%1: its runs are damaged"), path};
+    else if (m_damaged.size() > 1)
+        m_damage = {phrase("Files", "%1: values of “%2” and of other runs are damaged"), path,
+                    name};
+    else if (first.lanes.empty())
+        m_damage = {phrase("Files", "%1: values of “%2” are damaged"), path, name};
+    else if (first.lanes.size() == 1)
+        m_damage = {phrase("Files", "%1: values of “%2” are damaged in lane %3"), path, name,
+                    Message::data(lanes)};
+    else
+        m_damage = {phrase("Files", "%1: values of “%2” are damaged in lanes %3"), path, name,
+                    Message::data(lanes)};
+}
+
+bool LeftSession::isDamaged(const LeftRun& run) const {
+    return std::ranges::find(m_damaged, run.key, &DamagedRun::key) != m_damaged.end();
 }
 
 std::optional<size_t> LeftSession::indexOf(size_t place) const {
@@ -502,7 +480,7 @@ void LeftSession::leaveOutSaved() {
 bool LeftSession::isWhole(const LeftRun& run) const {
     try {
         read(run);
-        return std::ranges::find(m_damaged, run.name) == m_damaged.end();
+        return !isDamaged(run);
     } catch (const ReportedError&) {
         return false;
     } catch (const std::bad_alloc&) { // nobody knows
@@ -511,12 +489,14 @@ bool LeftSession::isWhole(const LeftRun& run) const {
 }
 
 void LeftSession::remove() {
+    if (isSealed()) throw RunError(m_lock.obstacle());
     if (const int error = m_lock.removeSession())
         throw RunError(phrase("Files", "%1: cannot be deleted: %2"), m_lock.pathOf(kSessionEnding),
                        std::strerror(error));
 }
 
 void LeftSession::remove(const LeftRun& run) {
+    if (isSealed()) throw RunError(m_lock.obstacle());
     const std::vector<LeftRun> gone{run}; // it may be one of m_runs
     forget(gone);
     if (m_runs.empty() && m_damage.empty()) return remove();
@@ -524,6 +504,7 @@ void LeftSession::remove(const LeftRun& run) {
 }
 
 void LeftSession::removeMoved(const std::vector<LeftRun>& moved) {
+    if (isSealed()) throw RunError(m_lock.obstacle());
     forget(moved);
     erase(moved, SavedMarks::Stay);
 }
@@ -566,17 +547,19 @@ std::vector<LeftSession> leftSessions(const std::string& folder, OtherSessions* 
             return;
         }
         LeftSession session(std::move(lock), name);
-        if (session.runs().empty()) return session.remove();
+        if (session.runs().empty()) {
+            if (!session.isSealed()) session.remove();
+            return;
+        }
         left.push_back(std::move(session));
     };
     for (const std::string& name : sessionsIn(folder, SessionNames::Locked)) {
-        std::optional<SessionLock> lock = SessionLock::ofLeft(folder, name);
-        if (!lock) {
-            if (others) ++others->used;
-            continue;
-        }
         try {
-            add(std::move(*lock), name);
+            std::optional<SessionLock> lock = SessionLock::ofLeft(folder, name);
+            if (lock)
+                add(std::move(*lock), name);
+            else if (others)
+                ++others->used;
         } catch (const ReportedError& error) {
             if (others) others->unreadable.push_back({name, error.message()});
         } catch (const std::exception&) { // no memory: it is there at the next look, too

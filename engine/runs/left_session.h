@@ -2,6 +2,7 @@
 // because its user wanted to keep it.
 #pragma once
 
+#include "engine/io/database.h"
 #include "engine/runs/run.h"
 #include "engine/runs/session_lock.h"
 
@@ -16,7 +17,7 @@ namespace halfscope {
 struct LeftRun {
     int64_t key = 0;
     std::string name;
-    int64_t steps = 0;                    ///< of the lane with the most steps
+    int64_t steps = 0;                    ///< of the lane with the most steps, as far as is known
     std::string origin{};                 ///< see RunInfo::origin
     size_t place = 0;                     ///< among the runs of its session that have steps
     std::optional<int64_t> goesOnAfter{}; ///< the step of its checkpoint; nothing without one
@@ -58,10 +59,12 @@ public:
     /// Reads a run with everything that reached the disk; its events and curves end where its
     /// session last looked at it. Throws RunError, and InputError for a file that is damaged.
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
+    /// Whether its folder cannot be written: it can be read, but not removed.
+    bool isSealed() const { return !m_lock.obstacle().empty(); }
     /// Whether the user closed the window and chose to keep its runs, so that nothing went wrong.
     bool wasKept() const { return m_kept; }
     /// Says that a part of the session cannot be read, and names its file; empty while nothing is
-    /// known of it. read() may find more.
+    /// known of it. read() may find more, and names the lanes.
     const Message& damage() const { return m_damage; }
     /// Removes the session; its lock goes with this object. Throws RunError.
     void remove();
@@ -82,12 +85,20 @@ private:
     };
     void forget(const std::vector<LeftRun>&);
     void erase(const std::vector<LeftRun>&, SavedMarks) const;
+    struct DamagedRun {
+        int64_t key = 0;
+        std::string name;
+        std::vector<std::string> lanes{}; ///< known once the run has been read
+    };
+    bool isDamaged(const LeftRun&) const;
+    void setDamage() const;
 
     SessionLock m_lock;
     std::string m_name;
+    Database::Access m_access;
     std::vector<LeftRun> m_runs;
     bool m_kept = false;
-    mutable std::vector<std::string> m_damaged; ///< names of runs
+    mutable std::vector<DamagedRun> m_damaged;
     mutable Message m_damage;
 };
 
@@ -105,8 +116,8 @@ struct OtherSessions {
 };
 
 /// Returns the sessions of a folder, oldest first. Removes those without a step, and those with
-/// nothing but copies of runs in the others; leaves alone those that cannot be read and those that
-/// a program uses, and adds them to `others`.
+/// nothing but copies of runs in the others, where the folder can be written; leaves alone those
+/// that cannot be read and those that a program uses, and adds them to `others`.
 std::vector<LeftSession> leftSessions(const std::string& folder, OtherSessions* others = nullptr);
 
 } // namespace halfscope

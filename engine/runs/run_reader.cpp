@@ -312,7 +312,9 @@ private:
             }
             const Metric& metric =
                 known ? m_run->metrics()[static_cast<size_t>(id)] : added.metrics.back();
-            columns.metrics.push_back({place, id, metric.kind, !known || !metric.always});
+            // a session whose losses are damaged is exported without them
+            const bool mayBeEmpty = !known || !metric.always || id == metric::Loss;
+            columns.metrics.push_back({place, id, metric.kind, mayBeEmpty});
         }
         if (columns.metrics.empty())
             throw InputError(phrase("Files", "%1: %2 has no column of values beside step and lane"),

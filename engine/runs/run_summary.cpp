@@ -49,7 +49,8 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     lane["title"] = info.title;
     lane["precision"] = nameOf(info.config.precision);
     lane["steps"] = last.step;
-    lane["final_loss"] = last.step > 0 ? jsonNumber(last.loss()) : JsonText();
+    lane["final_loss"] =
+        last.measured(metric::Loss) ? jsonNumber(last.loss()) : JsonText(); // it may be lost
     if (const auto loss = totals.validationLoss()) lane["validation_loss"] = jsonNumber(*loss);
     if (const auto& best = totals.bestLoss()) {
         lane["best_validation_loss"] = jsonNumber(best->value);

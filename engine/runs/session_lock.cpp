@@ -48,6 +48,17 @@ bool isName(const std::string& name) {
     return fits;
 }
 
+std::string folderOf(const std::string& path) { return fs::path(path).parent_path().string(); }
+
+Message cannotWrite(const std::string& folder, int error) {
+    return {phrase("Files", "%1: cannot write to this folder: %2"), pathText(folder),
+            std::strerror(error)};
+}
+
+RunError cannotLock(const std::string& path, int error) {
+    return RunError(phrase("Files", "%1: cannot be locked: %2"), path, std::strerror(error));
+}
+
 /// A lock is an empty file.
 bool isLock(const std::string& folder, const fs::path& name) {
     std::error_code none;
@@ -74,10 +85,8 @@ SessionLock::SessionLock(const std::string& folder) {
         const bool another = m_lock.isOpen() ? errno == EWOULDBLOCK : errno == EEXIST;
         if (!another) break;
     }
-    if (!m_lock.isOpen() && errno != EEXIST)
-        throw RunError(phrase("Files", "%1: cannot write to this folder: %2"), pathText(folder),
-                       std::strerror(errno));
-    throw RunError(phrase("Files", "%1: cannot be locked: %2"), m_lockPath, std::strerror(errno));
+    if (!m_lock.isOpen() && errno != EEXIST) throw RunError(cannotWrite(folder, errno));
+    throw cannotLock(m_lockPath, errno);
 }
 
 bool SessionLock::takes() const {
@@ -95,10 +104,20 @@ std::optional<SessionLock> SessionLock::ofLeft(const std::string& folder, const 
     SessionLock left;
     left.m_path = folder + "/" + name;
     left.m_lockPath = left.m_path + kLockEnding;
-    left.m_lock = Descriptor(open(left.m_lockPath.c_str(),
-                                  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    const bool writable = faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+    if (!writable) left.m_obstacle = errno;
+    const int access = writable ? O_RDWR | O_CREAT : O_RDONLY;
+    left.m_lock = Descriptor(
+        open(left.m_lockPath.c_str(), access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     if (left.m_lock.isOpen() && left.takes()) return left;
-    return std::nullopt;
+    const int error = errno;
+    if (left.m_lock.isOpen() && error == EWOULDBLOCK) return std::nullopt;
+    if (left.m_obstacle == EROFS) return left;
+    throw writable ? cannotLock(left.m_lockPath, error) : RunError(left.obstacle());
+}
+
+Message SessionLock::obstacle() const {
+    return m_obstacle == 0 ? Message() : cannotWrite(folderOf(m_path), m_obstacle);
 }
 
 SessionLock::~SessionLock() {
@@ -106,6 +125,7 @@ SessionLock::~SessionLock() {
 }
 
 int SessionLock::removeSession() {
+    if (m_obstacle != 0) return m_obstacle;
     int error = 0;
     for (const char* more : {"", "-wal", "-shm"})
         if (unlink(pathOf(std::string(kSessionEnding) + more).c_str()) != 0 && errno != ENOENT)
@@ -121,7 +141,7 @@ void SessionLock::removeRest() {
 }
 
 SessionLock SessionLock::another() const {
-    const std::string folder = fs::path(m_path).parent_path().string();
+    const std::string folder = folderOf(m_path);
     SessionLock first(folder);
     if (first.m_path != m_path) return first;
     SessionLock second(folder); // while the first name is taken

@@ -14,7 +14,10 @@ public:
     /// Starts a new session in a folder, which is made when it is missing, for this user alone.
     /// Throws RunError.
     explicit SessionLock(const std::string& folder);
-    /// Takes a session that nobody uses; returns nothing when somebody uses it.
+    /// Takes a session that nobody uses; returns nothing when somebody uses it. Where the folder
+    /// cannot be written, it can be taken for reading, see obstacle(); on a file system that is
+    /// read-only even without a lock, because nobody can use it there. Throws RunError when nobody
+    /// knows whether somebody uses it.
     static std::optional<SessionLock> ofLeft(const std::string& folder, const std::string& name);
     ~SessionLock();
     SessionLock(SessionLock&&) noexcept = default;
@@ -23,6 +26,8 @@ public:
 
     /// Returns the path of a file of the session: pathOf(".session").
     std::string pathOf(const std::string& ending) const { return m_path + ending; }
+    /// Says why nothing in the folder can be changed; empty where it can be.
+    Message obstacle() const;
     /// Removes all files of the session except this one's lock, which goes with the object.
     /// Returns 0, or the errno of a file that stays.
     int removeSession();
@@ -42,6 +47,7 @@ private:
     std::string m_path; ///< without the ending
     std::string m_lockPath;
     Descriptor m_lock;
+    int m_obstacle = 0; ///< the errno of writing to the folder
     bool m_removed = false;
 };
 

@@ -154,8 +154,11 @@ private slots:
                  json.error);
         QCOMPARE(firstRow(json)["pytorch_ms_per_step"].toObject(),
                  (QJsonObject{{"eager", 4000.0}, {"compiled", 2000.0}}));
+        QCOMPARE(firstRow(json)["pytorch_fastest_ms"].toObject(),
+                 (QJsonObject{{"eager", 3000.0}, {"compiled", 1000.0}}));
         const Outcome table = call(arguments);
-        QVERIFY2(table.out.contains(" 2000 compiled "), table.out);
+        QVERIFY2(table.out.contains(" 2000       1000 compiled "), table.out);
+        QVERIFY2(!table.out.contains("not reliable"), table.out); // twice is not more than twice
         QVERIFY2(table.out.contains("\nPyTorch 9.8: "), table.out);
         QFile sent(python.path() + ".request");
         QVERIFY(sent.open(QIODevice::ReadOnly));
@@ -166,6 +169,24 @@ private slots:
         QCOMPARE(request["classes"].toInt(), 10);
         QCOMPARE(request["optimizer"].toString(),
                  QString("torch.optim.Adam(model.parameters(), lr=0.001)"));
+    }
+    /// Something slowed most of PyTorch's rounds down.
+    void disturbedRoundsAreTold() {
+        const StandIn python("echo '{\"version\": \"9.8\"}'\n"
+                             "read -r request\n"
+                             "echo '{\"ways\": [{\"lane\": \"fp32\", \"way\": \"eager\"}], "
+                             "\"refused\": []}'\n"
+                             "for seconds in 1.0 3.0 4.0; do\n"
+                             "    read -r request\n"
+                             "    echo \"{\\\"seconds\\\": [$seconds]}\"\n"
+                             "done\n");
+        const Outcome table = call({"bench", "--device", "cpu", "--only", "mlp-10", "--lanes",
+                                    "fp32", "--rounds", "3", "--pytorch", python.path()});
+        QVERIFY2(table.code == 0, table.error.constData());
+        QVERIFY2(table.out.contains(" 3000       1000 eager "), table.out);
+        QVERIFY2(table.out.contains("\nmlp-10-20-1, fp32: PyTorch's median round took 3 times as "
+                                    "long as its fastest: "),
+                 table.out);
     }
     /// Something else answers, such as a wrapper that prints.
     void pytorchAnswersSomethingElse_data() {

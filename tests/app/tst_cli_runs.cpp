@@ -3,9 +3,13 @@
 #include "engine/runs/run_reader.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/cli.h"
+#include "tests/support/ordinary_user.h"
 
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <filesystem>
 
 namespace tst_cli_runs {
 
@@ -31,6 +35,8 @@ private slots:
     void unreadableSessionsAreNamed();
     void unreadableSessionsAreNoneTheLess();
     void lostValuesAreNamed();
+    void lostLossesAreNamed();
+    void sealedFoldersAreRead();
     void findsTheWindowsFolder();
     void refuses_data();
     void refuses();
@@ -360,6 +366,60 @@ void TestCliRuns::lostValuesAreNamed() {
                  shown.error.contains(" that can be read: ") &&
                  shown.error.contains("values of “Short” are damaged"),
              shown.error);
+}
+
+/// What is lost is not shown as zeros.
+void TestCliRuns::lostLossesAreNamed() {
+    const QString only = QDir(sessions()).entryList({"*.session"}).value(0);
+    const std::string file = (sessions() + '/' + only).toStdString();
+    const QString run = only.section('.', 0, 0) + "/1";
+    const auto lineOf = [](const Outcome& outcome) {
+        const qsizetype at = outcome.out.indexOf("\nfp32 ") + 1;
+        return outcome.out.mid(at, outcome.out.indexOf('\n', at) - at).simplified();
+    };
+    const QByteArray note =
+        file.c_str() + QByteArray(": values of “Short” are damaged in lane fp32\n");
+    Database(file, Database::Access::Create)
+        .run("UPDATE tails SET data = zeroblob(length(data)) "
+             "WHERE run = 1 AND lane = 0 AND metric = 'loss'");
+    const Outcome losses = runs({"show", run});
+    QVERIFY2(losses.code == 0 && losses.out.contains("\n12 steps of 12 on "), losses.out);
+    QCOMPARE(lineOf(losses), QByteArray("fp32 - - 0 -"));
+    QCOMPARE(losses.error, note);
+    Database(file, Database::Access::Create)
+        .run("UPDATE tails SET data = zeroblob(length(data)) WHERE run = 1 AND lane = 0");
+    const Outcome lane = runs({"show", run});
+    QVERIFY2(lane.code == 0 && lane.out.contains("\n12 steps of 12 on "), lane.out);
+    QCOMPARE(lineOf(lane), QByteArray("fp32 - - - -"));
+    QCOMPARE(lane.error, note);
+    const Outcome exported = runs({"export", run, "--out", path("damaged")});
+    QVERIFY2(exported.code == 0 && exported.error.contains(note), exported.error);
+    QVERIFY(contentOf(path("damaged/steps.csv")).contains("\n12,amp-fp16,"));
+}
+
+/// They can be listed, shown and exported from; deleting says why it fails.
+void TestCliRuns::sealedFoldersAreRead() {
+    namespace fs = std::filesystem;
+    const fs::path folder = sessions().toStdString();
+    const QString first = names().first();
+    for (const auto& each : fs::directory_iterator(folder))
+        fs::permissions(each.path(), fs::perms(0644));
+    fs::permissions(folder, fs::perms(0555));
+    const auto unseal = qScopeGuard([&] { fs::permissions(folder, fs::perms(0755)); });
+    const OrdinaryUser user;
+    if (!user.holds() || !user.canRun(qPrintable(program())))
+        QSKIP("no ordinary user can start the program here");
+    const Outcome listed = runs({});
+    QVERIFY2(listed.code == 0 && listed.error.isEmpty(), listed.error);
+    QVERIFY2(listed.out.contains("Short"), listed.out);
+    QVERIFY2(runs({"show", first}).out.contains("\n12 steps of "), listed.out);
+    for (const QString& name : {first, first.section('/', 0, 0)}) {
+        const Outcome refused = runs({"delete", name});
+        QCOMPARE(refused.code, 1);
+        QCOMPARE(refused.error, "halfscope-cli: " + sessions().toUtf8() +
+                                    ": cannot write to this folder: Permission denied\n");
+    }
+    QCOMPARE(names().first(), first);
 }
 
 /// The folder is that of QStandardPaths::AppLocalDataLocation.

@@ -92,6 +92,11 @@ bool LaneStatus::outputIsNan() const {
     return accuracy == 0.0 && validationLoss && std::isnan(*validationLoss);
 }
 
+QString LaneStatus::lossText() const {
+    const bool lacks = last.step > 0 && !last.measured(metric::Loss);
+    return lacks ? QStringLiteral("–") : shownNumber(static_cast<double>(last.loss()));
+}
+
 QString LaneStatus::accuracyText() const {
     if (!accuracy) return {};
     return outputIsNan() ? RunModel::tr("output is nan") : finePercentText(*accuracy);
@@ -291,8 +296,7 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
     const QString value =
         figure == Figure::Accuracy
             ? accuracyOf(status)
-            : shownNumber(std::isfinite(trailing) ? trailing
-                                                  : static_cast<double>(status.last.loss()));
+            : (std::isfinite(trailing) ? shownNumber(trailing) : status.lossText());
     const QString text = label + QChar(QChar::Nbsp) + unbroken(value);
     if (words == Words::Fewest) return text;
     const int64_t skipped = status.last.skippedSoFar();
@@ -534,7 +538,7 @@ QVariant RunModel::data(const QModelIndex& index, int role) const {
     switch (index.column()) {
     case LaneColumn: return laneTag(index.row()) + u' ' + status.title;
     case StepColumn: return QLocale().toString(static_cast<qlonglong>(status.last.step));
-    case LossColumn: return shownNumber(static_cast<double>(status.last.loss()));
+    case LossColumn: return status.lossText();
     case ScaleColumn: return scaleText(static_cast<double>(status.scale()));
     case TrackerColumn:
         return status.growthInterval > 0

@@ -52,6 +52,8 @@ struct LaneStatus {
     int64_t zeroUpdates = 0;            ///< see LaneTotals::zeroUpdates()
     int64_t allUpdates = 0;             ///< see LaneTotals::updates()
     bool exact = true; ///< the scale grows only when the clean steps equal the interval
+    /// The last loss as a text; "–" when the last step has none, as where it is lost.
+    QString lossText() const;
     /// The accuracy at the last validation as a text: "97.31 %". Empty before a validation.
     QString accuracyText() const;
     /// What the card shows of the last validation, and behind it of the test: "97.31 %, test

@@ -319,7 +319,7 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdit
     if (m_scales && status.knowsScale) showScale(status, held);
     if (status.last.step == 0) return;
     const QLocale locale;
-    m_lossText = shownNumber(static_cast<double>(status.last.loss()));
+    m_lossText = status.lossText();
     if (smallBatch > 0) m_lossText = tr("%1 (%2)").arg(m_lossText, samplesText(smallBatch));
     showLoss();
     showJudged(status);

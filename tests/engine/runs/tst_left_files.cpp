@@ -488,7 +488,8 @@ void TestLeftFiles::whatCannotBeReadIsNamed_data() {
     QTest::addColumn<QByteArray>("sql");
     QTest::addColumn<QByteArray>("reason");
     QTest::newRow("version") << QByteArray("PRAGMA user_version = 99")
-                             << QByteArray("another version of the program wrote it");
+                             << QByteArray("its version 99 is not one that this program reads, "
+                                           "1 to 2");
     QTest::newRow("values") << QByteArray(
                                    "UPDATE tails SET data = x'00'; UPDATE chunks SET data = x'00'")
                             << QByteArray("its runs are damaged");

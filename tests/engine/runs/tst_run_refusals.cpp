@@ -43,8 +43,8 @@ void TestRunRefusals::refusesRows_data() {
         ", line 2, loss: \"abc\" is not allowed: a number, nan, inf or -inf");
     row("a number with more", "1,fp32,0.5x,1,0,0.01,1,0,0,0,0,0\n",
         ", line 2, loss: \"0.5x\" is not allowed: a number, nan, inf or -inf");
-    row("nothing", "1,fp32,,1,0,0.01,1,0,0,0,0,0\n",
-        ", line 2, loss: \"\" is not allowed: a number, nan, inf or -inf");
+    row("nothing", "1,fp32,0.5,,0,0.01,1,0,0,0,0,0\n",
+        ", line 2, scale: \"\" is not allowed: a number from 0 or inf");
     row("too large", "1,fp32,0.5,1e39,0,0.01,1,0,0,0,0,0\n",
         ", line 2, scale: \"1e39\" is not allowed: a number from 0 or inf");
     row("negative scale", "1,fp32,0.5,-1,0,0.01,1,0,0,0,0,0\n",
