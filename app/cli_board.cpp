@@ -7,6 +7,7 @@
 #include "engine/core/text.h"
 
 #include <chrono>
+#include <new>
 #include <utility>
 
 namespace halfscope::cli {
@@ -28,8 +29,15 @@ void BoardFiles::countGradients(double stepSeconds,
         return std::chrono::duration<double>(time).count();
     };
     const double start = now();
-    if (!m_writer || !m_pace.dueForGlance(start, stepSeconds)) return;
-    std::vector<GradientRange> ranges = count();
+    if (!m_writer || !m_counts || !m_pace.dueForGlance(start, stepSeconds)) return;
+    std::vector<GradientRange> ranges;
+    try {
+        ranges = count();
+    } catch (const EngineError& error) {
+        stopCounting(error.message());
+    } catch (const std::bad_alloc&) {
+        stopCounting(Message::data("there is too little memory for them"));
+    }
     if (ranges.empty()) return;
     m_pace.counted(ranges.front().step, start, now());
     RunBatch batch;
@@ -43,6 +51,13 @@ void BoardFiles::sync() {
 
 void BoardFiles::finish() {
     attempt([](TensorBoardWriter& writer) { writer.finish(); });
+}
+
+void BoardFiles::stopCounting(const Message& why) {
+    m_counts = false;
+    m_beforeNote();
+    printNote("halfscope-cli: TensorBoard gets no more counts of gradients: " + why.english() +
+              "\n");
 }
 
 void BoardFiles::attempt(const std::function<void(TensorBoardWriter&)>& write) {

@@ -26,7 +26,8 @@ public:
     void append(const RunBatch&);
     /// Appends what `count` returns, by lane, when a count is due: counts take about a hundredth of
     /// the time. `stepSeconds` is what the last step took. `count` returns nothing when it was
-    /// stopped.
+    /// stopped. When it fails for lack of memory or by its device, this says so, and counts no
+    /// more: the training itself may still fit.
     void countGradients(double stepSeconds,
                         const std::function<std::vector<GradientRange>()>& count);
     /// Returns when the disk has everything so far.
@@ -39,6 +40,7 @@ public:
     const std::string& folder() const { return m_folder; }
 
 private:
+    void stopCounting(const Message& why);
     void attempt(const std::function<void(TensorBoardWriter&)>& write);
 
     const std::string m_folder;
@@ -46,6 +48,7 @@ private:
     std::optional<TensorBoardWriter> m_writer; ///< nothing after a problem
     Message m_problem;
     GradientPace m_pace;
+    bool m_counts = true; ///< false once a count has failed
 };
 
 /// Names the lanes of earlier runs whose files TensorBoard shows beside those of these lanes; empty

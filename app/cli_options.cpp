@@ -7,6 +7,7 @@
 #include "engine/data/dataset.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
+#include "engine/settings/optimizer_warnings.h"
 #include "engine/settings/run_task.h"
 
 #include <algorithm>
@@ -171,6 +172,13 @@ std::string idleText(const RunConfig& config, const std::vector<std::string>& se
     return text.empty() ? text : text + "\n";
 }
 
+std::string optimizerText(const RunConfig& config) {
+    std::string text;
+    for (const Message& warning : optimizerWarnings(config))
+        text += "Warning: " + warning.english() + "\n";
+    return text;
+}
+
 /// Refuses a picture that is given as data.path, because the default one would be painted instead.
 void checkPicturePath(const RunConfig& config, const std::vector<std::string>& settings) {
     if (config.task.kind != TaskKind::Image) return;
@@ -183,7 +191,7 @@ void checkPicturePath(const RunConfig& config, const std::vector<std::string>& s
     if (!path.empty())
         throw InputError(Message::data("data.path: with data.kind image, task.image names the "
                                        "picture: --set task.image=" +
-                                       pathText(path)));
+                                       shellText(path)));
 }
 
 } // namespace
@@ -242,10 +250,12 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     if (partial && config.model.weights.empty())
         throw InputError(Message::data("--partial: --weights is missing, the file of which the "
                                        "tensors that fit are taken"));
-    if (config.task.kind != titled) config.title = titleOfData(config.task);
+    if (config.task.kind != titled) config.title = titleOfData(config.task).english();
     applySweeps(config, swept());
     checkConfig(config);
-    if (note) *note += missingText(preset, config) + idleText(config, settings, read);
+    if (note)
+        *note +=
+            missingText(preset, config) + idleText(config, settings, read) + optimizerText(config);
     return config;
 }
 

@@ -10,7 +10,7 @@ namespace halfscope::lang {
 
 namespace {
 
-constexpr Phrase kTooLarge = phrase("Model", "the product is too large for a whole number");
+constexpr Phrase kTooLarge = phrase("Model", "the result is too large");
 constexpr double kExact = 0x1p53; ///< up to it, every whole number is a double
 
 bool areWhole(const Value& a, const Value& b) {
@@ -34,6 +34,16 @@ Value realAt(Place place, double real) {
     return value;
 }
 
+/// Returns Python's a // b: 7.0 // 0.1 is 69, because 0.1 is stored as slightly more than a tenth.
+/// The rounded quotient would be 70.
+double floorOf(double a, double b) {
+    const double remainder = std::fmod(a, b);
+    double quotient = (a - remainder) / b;
+    if (remainder != 0 && (b < 0) != (remainder < 0)) quotient -= 1;
+    const double whole = std::floor(quotient);
+    return quotient - whole > 0.5 ? whole + 1 : whole;
+}
+
 } // namespace
 
 Value productOf(const Value& a, const Value& b) {
@@ -45,7 +55,7 @@ Value productOf(const Value& a, const Value& b) {
 
 Value quotientOf(const Value& a, const Value& b) {
     if (b.real == 0) refuseAt(b.place, phrase("Model", "a division by 0 is not allowed"));
-    if (!areWhole(a, b)) return realAt(a.place, std::floor(a.real / b.real));
+    if (!areWhole(a, b)) return realAt(a.place, floorOf(a.real, b.real));
     if (a.whole == std::numeric_limits<int64_t>::min() && b.whole == -1)
         refuseAt(a.place, kTooLarge);
     const bool down = a.whole % b.whole != 0 && (a.whole < 0) != (b.whole < 0);

@@ -27,7 +27,8 @@ std::string withoutMarks(std::string_view text) {
     std::string plain(text);
     for (size_t begin = 0; begin < plain.size();) {
         const std::string_view rest = text.substr(begin);
-        const size_t length = std::min({rest.find('\n'), rest.find(kLineSeparator), rest.size()});
+        const std::string_view toNewline = rest.substr(0, rest.find('\n'));
+        const size_t length = std::min(toNewline.find(kLineSeparator), toNewline.size());
         const std::string_view line = rest.substr(0, length);
         const size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
         const size_t mark = markOf(line.substr(indent));

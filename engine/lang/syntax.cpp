@@ -28,10 +28,6 @@ public:
     explicit Parser(std::string_view text) : Scanner(text) {}
 
     Value whole() {
-        if (m_text.size() > kMaxTextBytes) {
-            throw InputError(phrase("Model", "the text has %1 bytes: at most %2 are allowed"),
-                             m_text.size(), kMaxTextBytes);
-        }
         requirePlainLines();
         Value value = readStatements();
         if (value.kind == Kind::Call) skipMethods();
@@ -540,6 +536,9 @@ void write(const Value& value, std::string& to, size_t most) {
 } // namespace
 
 Value parse(std::string_view text) {
+    if (text.size() > kMaxTextBytes)
+        throw InputError(phrase("Model", "the text has %1 bytes: at most %2 are allowed"),
+                         text.size(), kMaxTextBytes);
     const std::string plain = withoutMarks(text);
     return Parser(plain).whole();
 }

@@ -25,7 +25,7 @@ constexpr ArgInfo kRreluArgs[] = {
 };
 constexpr ArgInfo kPreluArgs[] = {
     {"num_parameters", ArgKind::Whole, "1", ArgShown::Named, 1, 1 << 20},
-    {"init", ArgKind::Real, "0.25", ArgShown::Never},
+    {"init", ArgKind::Real, "0.25", ArgShown::Lost},
 };
 constexpr ArgInfo kEluArgs[] = {{"alpha", ArgKind::Real, "1.0"}, kInplace}; // and of CELU
 constexpr ArgInfo kHardshrinkArgs[] = {{"lambd", ArgKind::Real, "0.5", ArgShown::Bare}};

@@ -380,6 +380,11 @@ ModelSpec readModel(std::string_view text, ModelSpec* before) {
     ModelSpec model;
     try {
         model.root = reader.read(value, {}, {});
+        // a single layer has no name before it that tells print()
+        if (value.kind == Kind::Call && value.text == model.root.info->name &&
+            model.root.info->holds == Holds::Nothing &&
+            model.root.written == textOf(model.root, ""))
+            model.root = Reader().read(value, {}, {}, true);
     } catch (const InputError&) {
         if (before) before->root = reader.takeBefore();
         throw;

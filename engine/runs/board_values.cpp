@@ -98,11 +98,8 @@ Bars signedBars(const MagnitudeCounts& counts, double scale) {
     return bars;
 }
 
-/// Adds the histogram of magnitudes and what it cannot show; `group` goes before their tags.
-void addSpread(ProtoMessage& summary, const std::string& group, std::string_view about,
-               const Bars& bars, const GradientShares& shares) {
-    if (const auto histogram = histogramOf(group + "/log2_magnitude", about, bars))
-        summary.message(1, *histogram);
+/// Adds what the histogram of magnitudes cannot show; `group` goes before the tags.
+void addOthers(ProtoMessage& summary, const std::string& group, const GradientShares& shares) {
     summary.message(1, boardScalar(group + "/zero", shares.zeros));
     summary.message(1, boardScalar(group + "/not_finite", shares.notFinite));
 }
@@ -111,7 +108,9 @@ void addCounts(ProtoMessage& summary, const std::string& group, const GradientRa
     const Bars bars = logBars([&range](size_t i) {
         return static_cast<double>(range.outputs.buckets[i] + range.weights.buckets[i]);
     });
-    addSpread(summary, group, kLogCounts, bars, GradientShares::of(range));
+    if (const auto histogram = histogramOf(group + "/log2_magnitude_counts", kLogCounts, bars))
+        summary.message(1, *histogram);
+    addOthers(summary, group, GradientShares::of(range));
 }
 
 /// Returns a picture in which each pixel is a square of pixels.
@@ -154,8 +153,10 @@ ProtoMessage boardPicture(const Picture& picture) {
 
 ProtoMessage boardGradients(const GradientShares& shares) {
     ProtoMessage summary;
-    addSpread(summary, "gradients", kLogShares,
-              logBars([&shares](size_t i) { return double{shares.buckets[i]}; }), shares);
+    const Bars bars = logBars([&shares](size_t i) { return double{shares.buckets[i]}; });
+    if (const auto histogram = histogramOf("gradients/log2_magnitude", kLogShares, bars))
+        summary.message(1, *histogram);
+    addOthers(summary, "gradients", shares);
     return summary;
 }
 

@@ -14,7 +14,8 @@ inline constexpr Phrase kNotValidatedOn =
     phrase("Events", "Step %1: %2. Validation leaves it out.");
 inline constexpr Phrase kNotTestedOn = phrase("Events", "Step %1: %2. The test leaves it out.");
 
-/// Counts each sample once, as events do.
+/// Counts events, of which a sample has one. It can have another where a run went on from a
+/// checkpoint that had no room for it, beside 100,000 other ones.
 struct LostSamples {
     int64_t trained = 0; ///< of those to train on, the ones that others replaced
     int64_t judged = 0;  ///< of those to validate on

@@ -264,6 +264,7 @@ std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
     if (lost.all() > 0) {
         summary["lost_samples"] = lost.all();
         summary["lost_validation_samples"] = lost.judged;
+        summary["lost_test_samples"] = lost.tested;
     }
     JsonText& on = summary["device"];
     on["name"] = device.name;

@@ -1,10 +1,12 @@
 // Writes a run as TensorBoard's event files: FOLDER/LANE/events.out.tfevents.*.halfscope, so that
 // TensorBoard shows lanes as runs, one over the other. Every step has a scalar for each metric, see
-// tensorBoardTag(). When gradients are counted there are the histogram "gradients/log2_magnitude"
-// of log2 |x| of the scaled gradients, and the shares "gradients/zero" and "gradients/not_finite";
-// the same of each layer as "gradients/Linear 0/zero", with the histogram "gradients/Linear
-// 0/weights" of its parameters' gradients with their signs, and its error as "gradients/Linear
-// 0/error" where that was measured. The pictures that networks paint have the tag "picture".
+// tensorBoardTag(). When gradients are counted there are the histogram
+// "gradients/log2_magnitude_counts" of log2 |x| of the scaled gradients, or
+// "gradients/log2_magnitude" where only their shares are known, and the shares "gradients/zero" and
+// "gradients/not_finite"; the same of each layer as "gradients/Linear 0/zero", with the histogram
+// "gradients/Linear 0/weights" of its parameters' gradients with their signs, and its error as
+// "gradients/Linear 0/error" where that was measured. The pictures that networks paint have the tag
+// "picture".
 #pragma once
 
 #include "engine/runs/run.h"

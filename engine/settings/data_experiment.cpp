@@ -573,13 +573,13 @@ RunConfig painting(RunConfig config, const std::string& picture) {
     return config;
 }
 
-std::string titleOfData(const TaskConfig& task) {
+Message titleOfData(const TaskConfig& task) {
     const std::string& file = task.kind == TaskKind::Image ? task.image
                               : !task.path.empty()         ? task.path
                                                            : task.x;
-    if (!file.empty() && namesFiles(task)) return titleOf(file);
+    if (!file.empty() && namesFiles(task)) return Message::data(titleOf(file));
     // the title alone may be that of a preset, which has other settings
-    return infoOf(task.kind).title.text() + std::string(", own settings");
+    return {phrase("Presets", "%1, own settings"), infoOf(task.kind).title};
 }
 
 } // namespace halfscope

@@ -39,7 +39,7 @@ RunConfig painting(RunConfig, const std::string& picture);
 /// Returns a title for experiments on these data: the name of their file or folder or, when they
 /// come from none, "Regression, own settings": of the data set on screen. Empty when that name is
 /// no title.
-std::string titleOfData(const TaskConfig&);
+Message titleOfData(const TaskConfig&);
 
 /// Returns model.layers for samples of indices that have classes: two layers of a transformer's
 /// encoder, which are causal when each position has a class.

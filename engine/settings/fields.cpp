@@ -380,7 +380,15 @@ void checkBatches(const RunConfig& config) {
             epochPlanOf(config).samples);
 }
 
-/// Refuses the combinations that torch.optim.SGD and a cycle of three phases refuse.
+/// Refuses an optimizer that has nothing to cycle, as OneCycleLR does.
+void checkCycledMomentum(const char* key, OptimizerKind kind) {
+    if (infoOf(kind).has.betas || infoOf(kind).has.momentum) return;
+    throw InputError(phrase("Settings", "schedule.cycle_momentum: true is not allowed with %1 %2, "
+                                        "which has no momentum: only false is"),
+                     key, nameOf(kind));
+}
+
+/// Refuses the combinations that torch.optim.SGD and OneCycleLR refuse.
 void checkTraining(const RunConfig& config) {
     const OptimizerConfig& optimizer = config.optimizer;
     const bool used = infoOf(optimizer.kind).has.nesterov ||
@@ -392,6 +400,11 @@ void checkTraining(const RunConfig& config) {
     checkFollowing(config);
     checkPatience(config);
     const ScheduleConfig& schedule = config.schedule;
+    if (cyclesMomentum(schedule)) {
+        checkCycledMomentum("optimizer.kind", optimizer.kind);
+        if (networksOf(config.model) > 1)
+            checkCycledMomentum("optimizer.second_kind", config.second.kind);
+    }
     if (schedule.kind == ScheduleKind::OneCycle && schedule.threePhase && schedule.pctStart > 0.5)
         throw InputError(phrase("Settings",
                                 "schedule.pct_start: %1 is not allowed with schedule.three_phase: "

@@ -44,7 +44,7 @@ std::vector<Field> optimizerFields() {
              when(has(&OptimizerSettings::betas),
                   in(ofRun(
                          {"optimizer.beta1", phrase("Settings", "Beta 1"), kNoUnit,
-                          phrase("Settings", "Decay of Adam's running mean of gradients, which "
+                          phrase("Settings", "Decay of the running mean of gradients, which "
                                              "remembers about 1 / (1 - beta1) steps.")},
                          [](auto& c) -> auto& { return c.optimizer.beta1; }),
                      {0, 1, Bound::BelowMaximum}))),
@@ -52,8 +52,9 @@ std::vector<Field> optimizerFields() {
              when(has(&OptimizerSettings::betas),
                   in(ofRun(
                          {"optimizer.beta2", phrase("Settings", "Beta 2"), kNoUnit,
-                          phrase("Settings", "Decay of Adam's running mean of squared gradients, "
-                                             "which remembers about 1 / (1 - beta2) steps.")},
+                          phrase("Settings", "Decay of the running mean of squared gradients (of "
+                                             "the largest gradient with Adamax), which remembers "
+                                             "about 1 / (1 - beta2) steps.")},
                          [](auto& c) -> auto& { return c.optimizer.beta2; }),
                      {0, 1, Bound::BelowMaximum}))),
         live(FieldApply::Training,

@@ -31,6 +31,7 @@ struct TorchOptimizer {
     double epsilon = 1e-8;       ///< its default eps
     const char* alpha = nullptr; ///< its name for alpha, where it has one
     double alphaDefault = 0;
+    double rate = 1e-3; ///< its default lr
 };
 
 struct OptimizerInfo {
@@ -61,33 +62,33 @@ inline constexpr std::array kOptimizers{
                   "rmsprop",
                   phrase("Settings", "gradients divided by a running average of their size"),
                   {.epsilon = true, .momentum = true, .alpha = true, .centered = true},
-                  {"RMSprop", 0, 1e-8, "alpha", 0.99}},
+                  {"RMSprop", 0, 1e-8, "alpha", 0.99, 0.01}},
     OptimizerInfo{OptimizerKind::NAdam,
                   "nadam",
                   phrase("Settings", "Adam that looks ahead along its momentum, as Nesterov does"),
                   {.betas = true, .epsilon = true},
-                  {"NAdam"}},
+                  {.name = "NAdam", .rate = 2e-3}},
     OptimizerInfo{OptimizerKind::Adamax,
                   "adamax",
                   phrase("Settings",
                          "Adam that divides by the largest gradient of late; it squares "
                          "none"),
                   {.betas = true, .epsilon = true},
-                  {"Adamax"}},
+                  {.name = "Adamax", .rate = 2e-3}},
     OptimizerInfo{OptimizerKind::Adagrad,
                   "adagrad",
                   phrase("Settings",
                          "gradients divided by the root of the sum of all their squares; "
                          "PyTorch's epsilon is 1e-10, its learning rate 0.01"),
                   {.epsilon = true},
-                  {"Adagrad", 0, 1e-10}},
+                  {.name = "Adagrad", .epsilon = 1e-10, .rate = 0.01}},
     OptimizerInfo{OptimizerKind::Adadelta,
                   "adadelta",
                   phrase("Settings", "gradients times the ratio of past steps to past gradients; "
                                      "PyTorch's epsilon is 1e-6, its alpha (rho) 0.9, its learning "
                                      "rate 1"),
                   {.epsilon = true, .alpha = true},
-                  {"Adadelta", 0, 1e-6, "rho", 0.9}},
+                  {"Adadelta", 0, 1e-6, "rho", 0.9, 1}},
 };
 
 constexpr const OptimizerInfo& infoOf(OptimizerKind kind) {

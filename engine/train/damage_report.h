@@ -1,4 +1,5 @@
-// Tells of the damaged samples of a training in events, each sample once.
+// Tells of the damaged samples of a training in events, each file once: where a file is one to
+// train on and one to validate or test on, only the first of these is told.
 #pragma once
 
 #include "engine/data/dataset.h"

@@ -15,8 +15,10 @@ namespace halfscope {
 bool LaneJudge::validate(Lanes lanes, int64_t step, std::span<StepRecord> rows,
                          const std::atomic<bool>& stop) {
     if (m_step == step || !m_problem.empty()) return true; // the test was interrupted
+    size_t judged = 0;
     try {
         for (size_t i = 0; i < lanes.size(); ++i) {
+            judged = i;
             if (!rows[i].validation) rows[i].validation = lanes[i]->evaluate(stop);
             if (!rows[i].validation) return false;
         }
@@ -30,7 +32,7 @@ bool LaneJudge::validate(Lanes lanes, int64_t step, std::span<StepRecord> rows,
     } catch (const NoSampleLeft& error) {
         clear();
         m_noValidation = error.message();
-        m_leftOut = lanes.front()->skippedSamples();
+        m_leftOut = lanes[judged]->skippedSamples();
         for (StepRecord& row : rows)
             row.validation.reset();
         return true;

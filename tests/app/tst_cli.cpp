@@ -148,6 +148,9 @@ void TestCli::wrongUsage_data() {
         "no/such.png");
     row("picture as data.path", {"run", "--set", "data.kind=image", "--set", "data.path=a.jpg"},
         "data.path: with data.kind image, task.image names the picture: --set task.image=a.jpg\n");
+    row("picture with a space as data.path",
+        {"run", "--set", "data.kind=image", "--set", "data.path=a b.jpg"},
+        "--set task.image='a b.jpg'\n");
     row("data.path of a preset", {"run", "--preset", "picture", "--set", "data.path=a.jpg"},
         "task.image names the picture");
     row("lane of describe", {"describe", "--lane", "amp-fp61"},

@@ -129,7 +129,8 @@ for lane in ("fp32", "amp-fp16"):
     for column, tag in (("zero", "gradients/zero"), ("not_finite", "gradients/not_finite")):
         same([(e.step, e.value) for e in events.Scalars(tag)],
              [(int(r["counted_step"]), float(r[column])) for r in counts], tag)
-    histograms = {e.step: e.histogram_value for e in events.Histograms("gradients/log2_magnitude")}
+    tag = "gradients/log2_magnitude" + ("" if saved else "_counts")
+    histograms = {e.step: e.histogram_value for e in events.Histograms(tag)}
     finite = lambda r: 1 - float(r["zero"]) - float(r["not_finite"])
     most = max(counts, key=finite)
     size = round(histograms[int(most["counted_step"])].num / finite(most))
@@ -149,7 +150,7 @@ for lane in ("fp32", "amp-fp16"):
         assert abs(sum(h.bucket) - h.num) < 1e-5
         compared += len(h.bucket)
     assert not histograms
-    about = events.summary_metadata["gradients/log2_magnitude"].summary_description
+    about = events.summary_metadata[tag].summary_description
     assert "log2" in about and ("share" in about) == saved, about
     # layers have the same tags; together they are the whole
     layers = sorted({t.split("/")[1] for t in events.Tags()["scalars"] if t.count("/") == 2})
@@ -158,7 +159,7 @@ for lane in ("fp32", "amp-fp16"):
     for name in layers:
         zeros = events.Scalars("gradients/%s/zero" % name)
         assert [e.step for e in zeros] == [int(r["counted_step"]) for r in counts], name
-        for e in events.Histograms("gradients/%s/log2_magnitude" % name):
+        for e in events.Histograms("gradients/%s/log2_magnitude_counts" % name):
             counted[e.step] -= e.histogram_value.num
         for e in events.Histograms("gradients/%s/weights" % name):
             h = e.histogram_value

@@ -68,6 +68,16 @@ RECIPES = [
      {"optimizer": ("Adagrad", {"lr": 1e-2})}),
     ("Adadelta", ["optimizer.kind=adadelta", "optimizer.lr=1", "optimizer.alpha=0.9",
                   "optimizer.eps=1e-6"], {"optimizer": ("Adadelta", {"lr": 1.0})}),
+    ("one cycle, NAdam", ["schedule.kind=one-cycle", "schedule.max_lr=0.02",
+                          "schedule.total_steps=24", "schedule.cycle_momentum=true",
+                          "optimizer.kind=nadam"],
+     {"optimizer": ("NAdam", {"lr": 1e-2}),
+      "schedule": lambda o: SCHEDULERS.OneCycleLR(o, max_lr=0.02, total_steps=24)}),
+    ("one cycle, Adamax", ["schedule.kind=one-cycle", "schedule.max_lr=0.02",
+                           "schedule.total_steps=24", "schedule.cycle_momentum=true",
+                           "optimizer.kind=adamax"],
+     {"optimizer": ("Adamax", {"lr": 1e-2}),
+      "schedule": lambda o: SCHEDULERS.OneCycleLR(o, max_lr=0.02, total_steps=24)}),
 ]
 
 

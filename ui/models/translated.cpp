@@ -5,6 +5,7 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/settings_file.h"
 #include "ui/models/run_model.h"
+#include "ui/models/safe_text.h"
 
 #include <QCoreApplication>
 #include <QLibraryInfo>
@@ -81,6 +82,10 @@ QString translated(const Message& message) {
     const auto text = QString::fromStdString(message.text(
         inWords, [](std::string_view number) { return shownNumber(number).toStdString(); }));
     return message.format() == kInSettingsFile ? text : withLabels(text);
+}
+
+QString shownTitle(const Message& title) {
+    return title.format().empty() ? safeText(title.english()) : translated(title);
 }
 
 QString labelInWindow(const Field& field) { return QLocale().quoteString(translated(field.label)); }

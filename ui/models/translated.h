@@ -18,6 +18,9 @@ QString translated(const Phrase&);
 /// of settings keep the keys that stand in it. Arguments that are messages themselves are
 /// translated, numbers are written as in the user's locale ("2,005"), and data stay as they are.
 QString translated(const Message&);
+/// Returns a title: one that is data, the name of a file, stays as it is even where it reads like a
+/// setting's key.
+QString shownTitle(const Message&);
 /// Returns a sentence of a saved run, which is whole, with its whole numbers written as in the
 /// user's locale: "step 2,005". Numbers that belong to a name, a path or a fraction stay as they
 /// are.

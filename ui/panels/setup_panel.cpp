@@ -4,6 +4,7 @@
 
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/lane_titles.h"
+#include "engine/settings/optimizer_warnings.h"
 #include "engine/settings/precision.h"
 #include "ui/dialogs/sweep_dialog.h"
 #include "ui/look/icons.h"
@@ -331,22 +332,22 @@ void SetupPanel::refreshStrip() {
     }
 }
 
-void SetupPanel::tellIdle(std::vector<std::string> keys) {
-    m_idleKeys = std::move(keys);
-    refreshIdle();
-}
-
-/// Names them as the form would: the window hides settings that have no effect.
+/// Names them as the form would: the window hides settings that have no effect. Below stands what
+/// keeps an optimizer from learning.
 void SetupPanel::refreshIdle() {
     QStringList names;
     if (!m_idleKeys.empty()) // otherwise there is nothing to look for
         for (const std::string& key : idleSettings(m_model.config()))
             if (std::find(m_idleKeys.begin(), m_idleKeys.end(), key) != m_idleKeys.end())
                 names << translated(Message::data(key));
-    m_idle->setVisible(!names.isEmpty());
-    const auto textOf = [](const QStringList& listed) {
-        return tr("Without effect beside the other settings: %1")
-            .arg(listed.join(QStringLiteral(", ")));
+    QStringList warnings;
+    for (const Message& warning : optimizerWarnings(m_model.config()))
+        warnings << translated(warning);
+    m_idle->setVisible(!names.isEmpty() || !warnings.isEmpty());
+    const auto textOf = [&warnings](const QStringList& listed) {
+        const QString idle = tr("Without effect beside the other settings: %1")
+                                 .arg(listed.join(QStringLiteral(", ")));
+        return ((listed.isEmpty() ? QStringList() : QStringList(idle)) + warnings).join(u'\n');
     };
     QStringList shown = names.mid(0, kMostIdle);
     if (names.size() > kMostIdle)

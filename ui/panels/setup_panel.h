@@ -10,6 +10,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 class QFrame;
@@ -37,7 +39,10 @@ public:
     void goTo(int lane);
     /// Names settings of the experiment that was opened which have no effect, as long as that is so
     /// and until another one is opened.
-    void tellIdle(std::vector<std::string> keys);
+    void tellIdle(std::vector<std::string> keys) {
+        m_idleKeys = std::move(keys);
+        refreshIdle();
+    }
     /// Adds a lane that is like the last one, and scrolls to its settings. Does nothing where
     /// ConfigModel::laneObstacle() has a reason.
     void addLane();

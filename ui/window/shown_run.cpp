@@ -133,7 +133,7 @@ void ShownRun::prepare(const RunConfig& config, const QString& preset, const QSt
     m_about = about;
     m_preset = preset;
     m_title = title;
-    m_data = titleOfData(config.task);
+    m_data = titleOfData(config.task).english();
     m_models.config.clearRunning();
     RunConfig& planned = m_next.recorded.emplace(config);
     if (m_stop) {
@@ -251,10 +251,11 @@ bool ShownRun::reset() {
 
 /// An experiment whose data were exchanged is no longer the preset or file that was opened.
 void ShownRun::callAfterData(const TaskConfig& task) {
-    const std::string data = titleOfData(task);
+    const Message title = titleOfData(task);
+    const std::string data = title.english();
     if (std::exchange(m_data, data) == data || data.empty()) return;
     m_preset = m_about = {};
-    m_title = safeText(data);
+    m_title = shownTitle(title);
     m_parts.transport->showExperiment(m_preset, m_title);
     emit titleChanged(tr("%1 – Halfscope").arg(m_title));
 }

@@ -28,6 +28,8 @@ private slots:
     void namesTheFirstFaultHeldBack_data();
     void namesTheFirstFaultHeldBack();
     void heldFaultsAreThoseOfTheSettings();
+    void namesTheFileOfTheTest_data();
+    void namesTheFileOfTheTest();
     void notesLargeValues();
     void notesBytes();
     void cancelsTheLookAtBytes();
@@ -146,6 +148,30 @@ void TestArrayNotes::heldFaultsAreThoseOfTheSettings() {
     other = task;
     other.testShare = 0.4;
     QVERIFY(knownTestFault(other).empty());
+}
+
+void TestArrayNotes::namesTheFileOfTheTest_data() {
+    QTest::addColumn<float>("x");
+    QTest::addColumn<float>("y");
+    QTest::addColumn<std::string>("told");
+    QTest::newRow("data.x_test") << NAN << 2.0f << "input"s;
+    QTest::newRow("data.y_test") << 2.0f << INFINITY << "target"s;
+}
+
+/// The test's own samples are counted in its own file, which is named.
+void TestArrayNotes::namesTheFileOfTheTest() {
+    QFETCH(const float, x);
+    QFETCH(const float, y);
+    QFETCH(const std::string, told);
+    const auto bytes = [](float second) { return bytesOfValues<float>({1, second, 3}); };
+    TaskConfig task = heldBackLast({}, {});
+    task.xTest = file("x_test.npy", npy("<f4", "(3, 1)", bytes(x)));
+    task.yTest = file("y_test.npy", npy("<f4", "(3,)", bytes(y)));
+    const auto data = makeDataset(task, 0);
+    QVERIFY(findTestFault(task, *data->test(), false));
+    const std::string& named = std::isfinite(x) ? task.yTest : task.xTest;
+    QCOMPARE(knownTestFault(task).english(), "The test data hold inf or nan: the " + told +
+                                                 " of sample 1 (counted from 0) in " + named + ".");
 }
 
 /// fp16 has no number from 65520 on; targets are never cast.

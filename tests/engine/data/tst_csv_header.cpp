@@ -114,7 +114,6 @@ void TestCsvHeader::theFirstLineIsASample() {
     QCOMPARE(other->tensors()[kX].shape, (Shape{1}));
 }
 
-/// Each column can be named: the second one of a name has a number, as pandas gives it.
 /// They are skipped wherever they stand, but counted.
 void TestCsvHeader::emptyLines() {
     const auto named = [this](const std::string& text) {
@@ -132,6 +131,7 @@ void TestCsvHeader::emptyLines() {
              task.path + ": the file is empty; its first line must name the columns");
 }
 
+/// Each column can be named: the second one of a name has a number, as pandas gives it.
 void TestCsvHeader::namesThatAreRepeated() {
     TaskConfig task = headless("size,size.1,size,y,size\n1,2,3,4,5\n6,7,8,9,10\n");
     task.header = true;

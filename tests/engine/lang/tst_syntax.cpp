@@ -2,6 +2,7 @@
 // ones: line, column, the text found and what is allowed.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/lang/pasted.h"
 #include "engine/lang/syntax.h"
 #include "tests/support/mutations.h"
 #include "tests/support/processor_time.h"
@@ -188,8 +189,8 @@ private slots:
             "line 1, column 8: found \"*\", where a number such as 3, -1 or 1e-5 is allowed");
         row("unknown name", "A(2*width)",
             "line 1, column 5: found \"width\", where a number such as 3, -1 or 1e-5 is allowed");
-        row("large power", "A(2**64)",
-            "line 1, column 3: the product is too large for a whole number");
+        row("large power", "A(2**64)", "line 1, column 3: the result is too large");
+        row("large real power", "A(2.0**5000)", "line 1, column 3: the result is too large");
         row("negative power", "A(-2**2)",
             "line 1, column 3: powers of and by negative numbers are not allowed");
         row("quotient", "A(1 // 0)", "line 1, column 8: a division by 0 is not allowed");
@@ -211,8 +212,7 @@ private slots:
             "line 1, column 4: found the end of the text, where the name of a layer is allowed");
         row("end of a name", "a.b.",
             "line 1, column 5: found the end of the text, where the name of a layer is allowed");
-        row("product", "9223372036854775807*2",
-            "line 1, column 1: the product is too large for a whole number");
+        row("product", "9223372036854775807*2", "line 1, column 1: the result is too large");
         row("string", "A('x\n')",
             "line 1, column 3: the string that begins here does not end on its line: ' is "
             "missing");
@@ -238,6 +238,11 @@ private slots:
                     .endsWith("more than 20000 values in one text are not allowed"));
         QCOMPARE(refusalOf(std::string(65'537, ' ')),
                  QString("the text has 65537 bytes: at most 65536 are allowed"));
+        const std::string lines(400'000, '\n'); // a search of all the rest at each takes seconds
+        const double start = test::processorMs();
+        QVERIFY(refusalOf(lines).startsWith("the text has 400000 bytes"));
+        QCOMPARE(lang::withoutMarks(lines), lines);
+        QVERIFY(test::processorMs() - start < 1000);
     }
 
     /// A text ten times as long takes no more than forty times the processor's time.

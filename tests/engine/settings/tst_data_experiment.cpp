@@ -430,23 +430,23 @@ void TestDataExperiment::foldersOfArrays() {
 
 void TestDataExperiment::titles() {
     TaskConfig task;
-    QCOMPARE(titleOfData(task), std::string("Checkerboard, own settings"));
+    QCOMPARE(titleOfData(task).english(), std::string("Checkerboard, own settings"));
     task.kind = TaskKind::Csv;
     task.path = "/data/house prices.csv";
-    QCOMPARE(titleOfData(task), std::string("house prices"));
+    QCOMPARE(titleOfData(task).english(), std::string("house prices"));
     task.path = "/data/pets/";
-    QCOMPARE(titleOfData(task), std::string("pets"));
+    QCOMPARE(titleOfData(task).english(), std::string("pets"));
     task.path = "/data/\xc3\xa9t\xc3\xa9 .csv";
-    QCOMPARE(titleOfData(task), std::string("\xc3\xa9t\xc3\xa9"));
+    QCOMPARE(titleOfData(task).english(), std::string("\xc3\xa9t\xc3\xa9"));
     for (const char* other : {"/data/\xe9t\xe9.csv", "/data/a\nb.csv",
                               "/data/\xe2\x80\xae"
                               "a.csv"}) {
         task.path = other; // not UTF-8, two lines, written from the right
-        QCOMPARE(titleOfData(task), std::string());
+        QCOMPARE(titleOfData(task).english(), std::string());
     }
     task.kind = TaskKind::Image;
     task.image = "a/b.png";
-    QCOMPARE(titleOfData(task), std::string("b"));
+    QCOMPARE(titleOfData(task).english(), std::string("b"));
     RunConfig wanted = defaultConfig();
     wanted.task.kind = TaskKind::Image;
     wanted.task.image = (std::filesystem::current_path() / "a/b.png").string();

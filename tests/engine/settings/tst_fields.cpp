@@ -511,6 +511,15 @@ void TestFields::severalFields() {
     config.lanes[1].scaler.rules.mode = ScalerMode::Static; // it does not use guards
     checkConfig(config);
     config = defaultConfig();
+    config.schedule.kind = ScheduleKind::OneCycle;
+    config.schedule.cycleMomentum = true;
+    config.second.kind = OptimizerKind::Adadelta; // there is no second network
+    checkConfig(config);
+    config.optimizer.kind = OptimizerKind::Adagrad;
+    QCOMPARE(errorOf([&] { checkConfig(config); }),
+             QByteArray("schedule.cycle_momentum: true is not allowed with optimizer.kind adagrad, "
+                        "which has no momentum: only false is"));
+    config = defaultConfig();
     config.task.batch = 1;
     checkConfig(config); // a checkerboard has no batch
     config.task.kind = TaskKind::Regression;

@@ -215,8 +215,13 @@ void TestModelShapes::leftOutOfPrints() {
              warning.arg("AvgPool1d 0", "count_include_pad"));
     QCOMPARE(warningOf("Sequential(\n  (0): Upsample(scale_factor=2.0, mode='bilinear')\n)"),
              warning.arg("Upsample 0", "align_corners"));
+    QCOMPARE(warningOf("Sequential(\n  (0): PReLU(num_parameters=1)\n)"),
+             warning.arg("PReLU 0", "init"));
+    QCOMPARE(warningOf("AvgPool2d(kernel_size=2, stride=2, padding=0)"), // a layer alone
+             warning.arg("AvgPool2d", "ceil_mode, count_include_pad, divisor_override"));
     for (const char* whole :
-         {"Sequential(AvgPool2d(2), Upsample(scale_factor=2, mode='bilinear'))",
+         {"AvgPool2d(2)", "nn.AvgPool2d(kernel_size=2, stride=2, padding=0)",
+          "Sequential(AvgPool2d(2), Upsample(scale_factor=2, mode='bilinear'))",
           "Sequential(\n  (0): Upsample(scale_factor=2.0, mode='nearest')\n)",
           "Sequential(\n  (0): Upsample(scale_factor=2.0, mode='bilinear', align_corners=True)\n)",
           "Sequential(\n  (0): MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, "

@@ -416,6 +416,9 @@ void TestWindowFiles::namesSettingsWithoutEffect() {
     QVERIFY(said().isEmpty());
     QVERIFY(model.setData(model.index(model.rowOf("task.label_smoothing")), "0.1"));
     QVERIFY(!said().isEmpty());
+    QVERIFY(model.setData(model.index(model.rowOf("optimizer.kind")), "adagrad"));
+    QVERIFY(said().startsWith("Without effect"));
+    QVERIFY2(said().contains("\nAdagrad has settings here that suit Adam"), qPrintable(said()));
     window.openPreset("checkerboard");
     QVERIFY(said().isEmpty());
 }
