@@ -16,8 +16,9 @@ namespace halfscope {
 struct FakeScript {
     std::atomic<int> alive{0};
     std::atomic<int> built{0};
-    std::atomic<int64_t> failAt{0};   ///< EngineError in this step; 0: never
-    std::atomic<bool> endless{false}; ///< a step lasts until it is asked to stop
+    std::atomic<int64_t> failAt{0};    ///< EngineError in this step; 0: never
+    std::atomic<int64_t> damagedAt{0}; ///< a sample of this step cannot be read; 0: of none
+    std::atomic<bool> endless{false};  ///< a step lasts until it is asked to stop
     std::atomic<bool> insideStep{false};
     std::atomic<bool> slowBuild{false}; ///< building lasts until it is asked to stop
     std::atomic<bool> building{false};
@@ -63,6 +64,7 @@ public:
     bool advance(std::vector<StepRecord>& records, std::vector<Event>&) override {
         if (m_stop) return false;
         if (m_script.failAt == m_step + 1) throw EngineError(Message::data("the device is gone"));
+        readSamples();
         if (m_script.exhaustAt == m_step + 1) m_script.exhaust();
         while (m_script.endless) {
             m_script.insideStep = true;
@@ -117,6 +119,7 @@ public:
     std::vector<GradientRange> gradientRanges(bool errors) override {
         ++m_script.looks;
         if (errors) ++m_script.looksForErrors;
+        readSamples();
         if (m_script.refusals > 0 && m_script.refusals-- > 0) return {};
         GradientRange range;
         range.step = m_step + 1;
@@ -125,6 +128,11 @@ public:
     }
 
 private:
+    /// Those of the next step.
+    void readSamples() const {
+        if (m_script.damagedAt == m_step + 1) throw InputError(Message::data("a damaged sample"));
+    }
+
     static constexpr float kScale = 65536; // of all steps
     RunConfig m_config;
     FakeScript& m_script;

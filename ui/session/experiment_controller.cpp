@@ -86,7 +86,9 @@ void ExperimentController::act(const SessionChannel::Told& told) {
             if (m_whenBuilt) m_channel->post(*std::exchange(m_whenBuilt, std::nullopt));
         },
         [&](const FailedNotice& notice) {
-            if (now) emit failed(notice.reason);
+            if (!now) return;
+            m_hasFailedNetworks = notice.hasNetworks;
+            emit failed(notice.reason);
         },
         [&](const RefusedNotice& notice) { emit refused(notice.reason); },
         [&](const NotSavedNotice& notice) { emit notSaved(notice.reason); },
@@ -112,6 +114,7 @@ void ExperimentController::reset(const RunConfig& config, BeginningReader from) 
     m_channel->interrupt();
     m_impatience.start();
     m_info.reset();
+    m_hasFailedNetworks = false;
     m_state = SessionState::Building;
     m_outOfPatience = 0;
     emit stateChanged(m_state);

@@ -48,6 +48,10 @@ public:
     /// Whether a pause has stopped the run in the middle of a step: its lanes stand at different
     /// places, and there are no gradients to count until the step is complete.
     bool restsMidway() const { return m_info && m_channel->restsMidway(); }
+    /// Whether there are networks, also after an error that has left them.
+    bool hasNetworks() const {
+        return m_info && (m_state != SessionState::Failed || m_hasFailedNetworks);
+    }
     /// Returns what the current run was built as; null until it is built.
     const SessionInfoPtr& info() const { return m_info; }
 
@@ -133,6 +137,7 @@ private:
     uint32_t m_number = 0;
     SessionState m_state = SessionState::Building;
     int64_t m_outOfPatience = 0;
+    bool m_hasFailedNetworks = false; ///< an error has ended the run, but left its networks
     SessionInfoPtr m_info;
     std::optional<Command> m_whenBuilt; ///< play or step, to be sent once the run is built
     enum class Rest : uint8_t { No, Asked, Kept } m_rest = Rest::No;

@@ -103,6 +103,7 @@ struct BuiltNotice {
 /// The run cannot go on; a reset builds a new one.
 struct FailedNotice {
     Message reason;
+    bool hasNetworks = false; ///< so that they can be saved
 };
 /// A live edit or a fork was refused, or a beginning could not be read; the run continues.
 struct RefusedNotice {

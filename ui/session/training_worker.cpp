@@ -442,14 +442,18 @@ bool TrainingWorker::showGradients() {
     const auto start = Clock::now();
     const bool errors = m_channel->layersWatched();
     m_hasErrors |= errors;
-    std::vector<GradientRange> ranges = m_run->gradientRanges(errors);
-    const bool there = !ranges.empty();
-    if (there) m_channel->publish(m_number, std::move(ranges));
-    m_counted = there;
+    bool done = true;
+    try {
+        std::vector<GradientRange> ranges = m_run->gradientRanges(errors);
+        done = !ranges.empty();
+        if (done) m_channel->publish(m_number, std::move(ranges));
+    } catch (const InputError&) { // a sample of the next step: that step reports it, if it comes
+    }
+    m_counted = done;
     const auto end = Clock::now();
     // while nothing trains, counting costs the training no time
     m_counts.counted(m_run->step() + 1, secondsOf(busy() ? start : end), secondsOf(end));
-    return there;
+    return done;
 }
 
 void TrainingWorker::look() {
@@ -504,7 +508,7 @@ void TrainingWorker::tellFailure() {
             reason = messageOf(error);
         }
         setState(SessionState::Failed);
-        tell(FailedNotice{reason});
+        tell(FailedNotice{reason, m_run != nullptr});
         m_failure = nullptr;
         m_reserve.reset(new (std::nothrow) char[kTrainingReserve]);
     } catch (const std::bad_alloc&) { // the next turn tries again

@@ -69,7 +69,8 @@ private:
     void keepLast();
     void tellTooLarge(size_t bytes);
     void keepChange();
-    /// Returns false when there are no gradients, or when counting was stopped midway.
+    /// Returns false when there are no gradients, or when counting was stopped midway. Where a
+    /// sample of the next step cannot be read, nothing is shown.
     bool showGradients();
     /// Ends the run because of the exception that is being handled.
     void fail();

@@ -20,12 +20,20 @@ namespace halfscope {
 
 namespace {
 
+/// Takes over what a run that had networks may change when it goes on. A file of weights, or a
+/// picture, would be another one than it began with: that waits for a restart.
+bool takeOnGoingOn(RunConfig& recorded, RunConfig settings) {
+    settings.model.weights = recorded.model.weights;
+    settings.task.image = recorded.task.image;
+    return takeOnResume(recorded, settings);
+}
+
 /// Reads what a run goes on from. Of another run it takes a copy up to there.
 Beginning readBeginning(const RunSnapshot& of, const std::string& name, const RunConfig* settings,
                         std::shared_ptr<Run> whole) {
     const RunCheckpoint& kept = *of.checkpoint();
     ExperimentState state = readKept(kept, name);
-    if (settings) takeOnResume(state.recorded, *settings);
+    if (settings) takeOnGoingOn(state.recorded, *settings);
     Beginning from{std::make_shared<const ExperimentState>(std::move(state)), std::move(whole)};
     if (from.run) return from;
     from.run = Run::goingOn(from.state->recorded, of, from.state->step);
@@ -144,24 +152,36 @@ void ShownRun::buildAgain(const Shown& back) {
     restart();
 }
 
+bool ShownRun::hasItsLanes() const {
+    // an experiment that was opened since may have been refused
+    if (!m_current || m_builds != m_experiment) return false;
+    for (int lane = 0; lane < m_current->now().laneCount(); ++lane)
+        if (m_models.config.editedLane(lane) != lane) return false; // removed: it would still train
+    return true;
+}
+
 int64_t ShownRun::keptStep() const {
     const bool failed = m_controller.state() == SessionState::Failed;
-    // what was to be trained last is this run, and not one whose settings were refused
-    const bool its = (m_controller.info() && !m_tried.recorded) || m_tried.goesOn();
-    if (!failed || !its || !m_current) return 0;
-    const RunSnapshot& now = m_current->now();
-    for (int lane = 0; lane < now.laneCount(); ++lane) // one that was removed would still train
-        if (m_models.config.editedLane(lane) != lane) return 0;
-    return now.checkpoint() ? now.checkpoint()->step() : 0;
+    // what was to be trained last is this run
+    const bool its = m_controller.info() || m_tried.goesOn();
+    if (!failed || !its || !hasItsLanes()) return 0;
+    const auto& kept = m_current->now().checkpoint();
+    return kept ? kept->step() : m_opened.step;
 }
 
 bool ShownRun::movesOn() const {
     const SessionInfoPtr& built = m_controller.info();
     if (m_controller.state() != SessionState::Ready || !built || !built->goesOnAfter) return false;
     const auto& kept = m_current->now().checkpoint();
+    const bool there = kept ? kept->step() == m_current->step() : m_opened.from != nullptr;
     RunConfig recorded = built->recorded;
-    return kept && kept->step() == m_current->step() &&
-           takeOnResume(recorded, m_models.config.config());
+    return there && hasItsLanes() && takeOnGoingOn(recorded, m_models.config.config());
+}
+
+bool ShownRun::isMoved() const {
+    if (!isUnbuilt() || !m_blamed || !m_tried.from || !m_tried.recorded) return false;
+    RunConfig moved = *m_blamed;
+    return takeOnResume(moved, m_models.config.config()) && m_models.config.isStill(moved);
 }
 
 /// Builds networks again after an error. With settings that failed, it is the same start once more:
@@ -172,6 +192,8 @@ bool ShownRun::tryAgain() {
         planToGoOn();
     else if (cannotStart())
         m_next = std::move(m_tried);
+    else if (isMoved())
+        planWhereMoved();
     else
         m_raisedStop = {}; // the settings on the left stay as they are
     return restart();
@@ -180,12 +202,34 @@ bool ShownRun::tryAgain() {
 /// All its rows are kept where nothing was trained since: then it stays the same run.
 void ShownRun::planToGoOn() {
     const RunSnapshot now = m_current->snapshot();
-    const bool whole = now.checkpoint()->step() == now.step();
+    const auto& settings = m_models.config.config();
     m_next = {};
+    if (!now.checkpoint()) {
+        const RunPtr run = now.step() == m_opened.step ? m_current : nullptr;
+        m_next.from = [from = m_opened.from, settings, run] {
+            Beginning opened = from();
+            ExperimentState state = *opened.state;
+            takeOnGoingOn(state.recorded, settings);
+            return Beginning{std::make_shared<const ExperimentState>(std::move(state)), run};
+        };
+        return;
+    }
+    const bool whole = now.checkpoint()->step() == now.step();
     if (whole) m_next.before = m_goesOnFrom;
-    m_next.from = [now, name = m_title.toStdString(), settings = m_models.config.config(),
-                   run = whole ? m_current : nullptr] {
+    m_next.from = [now, name = m_title.toStdString(), settings, run = whole ? m_current : nullptr] {
         return readBeginning(now, name, &settings, run);
+    };
+}
+
+void ShownRun::planWhereMoved() {
+    const auto& settings = m_models.config.config();
+    m_next = std::move(m_tried);
+    m_next.from = [from = m_next.from, settings] {
+        Beginning moved = from();
+        ExperimentState state = *moved.state;
+        takeOnResume(state.recorded, settings);
+        moved.state = std::make_shared<const ExperimentState>(std::move(state));
+        return moved;
     };
 }
 

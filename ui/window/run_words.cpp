@@ -117,6 +117,10 @@ QString RunWords::state(const State& state, const QString& saved) {
                 tr("Press Play (Space) to continue after step %1.").arg(QLocale().toString(step));
             return saved.isEmpty() ? goesOn : tr("%1 %2").arg(saved, goesOn);
         }
+        if (state.begins == Begins::FromCheckpoint) { // it is read once more
+            const QString goesOn = tr("Press Play (Space) to continue from the checkpoint.");
+            return saved.isEmpty() ? goesOn : tr("%1 %2").arg(saved, goesOn);
+        }
         return saved.isEmpty() ? tr("Ready. Press Play (Space).")
                                : tr("%1 Press Play (Space) to train it from the start.").arg(saved);
     case SessionState::Running: return tr("Training.");
@@ -139,14 +143,21 @@ QString RunWords::state(const State& state, const QString& saved) {
             .arg(QLocale().toString(static_cast<qlonglong>(state.keptStep)));
     if (state.built)
         return tr("An error ended the run. Play starts over with the settings on the left.");
+    if (state.keptStep > 0) {
+        const QString goesOn = tr("The networks could not be built again. Continue goes on after "
+                                  "step %1; Reset starts over.")
+                                   .arg(QLocale().toString(static_cast<qlonglong>(state.keptStep)));
+        return saved.isEmpty() ? goesOn : tr("%1 %2").arg(saved, goesOn);
+    }
     const QString failed = tr("Training could not start. Press Play (Space) to try again.");
     return saved.isEmpty() ? failed : tr("%1 %2").arg(saved, failed);
 }
 
 QString RunWords::scaleObstacle(const State& state, bool saved, bool known) {
-    if (!saved && state.session == SessionState::Failed)
-        return tr("No loss scale can be set after an error, until a run goes on.");
-    if (!saved) return known ? QString() : tr("Train a step first (Play)");
+    const bool failed = state.session == SessionState::Failed ||
+                        (state.session == SessionState::Ready && !state.built);
+    if (!saved && failed) return tr("An error ended this run: no loss scale can be set.");
+    if (!saved) return known && state.built ? QString() : tr("Train a step first (Play)");
     if (state.recorded) return tr("This training was recorded elsewhere and cannot go on here");
     if (state.session == SessionState::Finished) return tr("This run has ended: continue it first");
     return state.goesOnAfter ? tr("Continue this run first (Play)")

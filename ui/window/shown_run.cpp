@@ -86,8 +86,9 @@ void ShownRun::connectSession() {
         showHeld();
         m_figures.changed(); // speeds are compared only where the pace lets them differ
         m_parts.banner->lookAgain();
-        if (isUnbuilt() || (m_controller.outcome() && m_models.config.running()))
-            showState(); // the settings may have been corrected, or let a finished run go on
+        const bool failed = m_controller.state() == SessionState::Failed;
+        if (failed || (m_controller.outcome() && m_models.config.running()))
+            showState(); // the settings may have been corrected, or let a run that is over go on
         else if (m_controller.untrained() && !showsSaved())
             invite(); // a preset's words are only about its own settings
     });
@@ -226,6 +227,7 @@ bool ShownRun::restart() {
         if (resets && m_raisedStop.takeBack(m_models, config)) news.stopsAgainAt(stepsOf(config));
         m_begins = from ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
         m_blamed.reset();
+        m_builds = m_experiment;
         m_controller.reset(config, from);
         invite();
         m_news = news.text();
@@ -273,10 +275,11 @@ void ShownRun::showBuilt() {
     m_current = runOf(info, m_preset.toStdString());
     m_feed.emplace(m_current);
     m_models.config.hold(m_controller.isOver());
-    const bool edited = m_tried.goesOn();
-    m_goesOnFrom = std::exchange(m_tried, {}).before; // checkpoints are large
-    if (!info.begun) m_goesOnFrom.reset();            // its checkpoint could not be read
-    if (info.goesOnAfter && !edited) { // first its settings at the beginning, then as they are now
+    const Plan tried = std::exchange(m_tried, {});                       // checkpoints are large
+    m_goesOnFrom = info.begun ? tried.before : decltype(tried.before)(); // else it was unreadable
+    const bool lacks = info.goesOnAfter && !m_current->now().checkpoint();
+    m_opened = lacks ? Opened{*info.goesOnAfter, tried.from} : Opened();
+    if (info.goesOnAfter && !tried.goesOn()) { // its first settings, then as they are now
         RunConfig begun = info.recorded;
         begun.forks.clear();
         begun.edits.clear();
@@ -355,7 +358,10 @@ bool ShownRun::frame() {
     }
     if (arrived) enlist();
     m_models.list.refresh();
-    if (m_models.run.refresh()) m_figures.changed();
+    if (m_models.run.refresh()) {
+        m_parts.scaler->setScaleObstacle(scaleObstacle()); // the first rows make the scales known
+        m_figures.changed();
+    }
     const size_t told = m_models.events.taken();
     if (m_models.events.refresh() && !showsSaved()) m_figures.tell(m_shown.run->events(), told);
     m_parts.pictures->refresh();
@@ -395,6 +401,7 @@ bool ShownRun::drain() {
     const std::optional<RunConfig> now =
         batch.change ? std::optional(batch.change->now) : std::nullopt;
     m_feed->take(std::move(batch), m_watched ? RunFeed::Counts::Keep : RunFeed::Counts::Glance);
+    if (m_current->now().checkpoint()) m_opened = {};
     if (now) follow(*now);
     if (trained && m_controller.running() && m_models.config.running() &&
         m_models.config.running()->pace != m_current->info().config.pace)
@@ -546,12 +553,12 @@ RunWords::State ShownRun::stateNow() const {
     now.keptStep = keptStep();
     const SessionInfoPtr& built = m_controller.info();
     now.built = built != nullptr;
-    if (isUnbuilt() && !cannotStart()) { // Play builds them with other settings
+    if (isUnbuilt() && now.keptStep == 0 && !cannotStart()) { // Play builds with other settings
         now.session = SessionState::Ready;
-        now.begins = RunWords::Begins::Anew;
+        now.begins = isMoved() ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
     }
+    if (m_shown.run && (built || now.keptStep > 0)) now.step = m_shown.run->step();
     if (!built) return now;
-    now.step = m_shown.run ? m_shown.run->step() : 0;
     now.goesOnAfter = built->goesOnAfter;
     now.dataChange = built->dataChange;
     return now;
@@ -566,7 +573,7 @@ void ShownRun::showState() {
     emit stirred();
     const bool finished = state == SessionState::Finished, ready = state == SessionState::Ready;
     if (m_current && m_controller.outcome() != m_current->info().outcome) updateCurrent();
-    if (isUnbuilt() && !showsSaved())
+    if (isUnbuilt() && keptStep() == 0 && !showsSaved())
         cannotStart() ? m_figures.apologise(RunWords::failedStart(m_models.run.step() > 0))
                       : invite();
     else if (finished || state == SessionState::Failed || (ready && showsSaved() && !repeats()))

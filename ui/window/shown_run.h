@@ -161,8 +161,7 @@ public:
     /// Whether trained() can continue from its last step later: its networks are kept with it.
     bool isKept() const {
         const bool trained = m_current && m_current->step() > 0;
-        const bool there = m_controller.info() && m_controller.state() != SessionState::Failed;
-        if (!trained || !there) return true;
+        if (!trained || !m_controller.hasNetworks()) return true;
         const auto& checkpoint = m_current->now().checkpoint();
         return checkpoint && checkpoint->step() == m_current->step();
     }
@@ -258,7 +257,8 @@ private:
     /// Whether it has failed with the settings as they are; no change of the others makes a
     /// recorded training one of this program.
     bool cannotStart() const {
-        return isUnbuilt() && (!m_blamed || isRecorded() || m_models.config.isStill(*m_blamed));
+        return isUnbuilt() && keptStep() == 0 &&
+               (!m_blamed || isRecorded() || m_models.config.isStill(*m_blamed));
     }
     /// Whether an edit since the end of the run lets it train further.
     bool goesOn() const;
@@ -272,7 +272,15 @@ private:
     int64_t keptStep() const;
     /// Whether the run is built from a checkpoint, but now with other places of its files, say.
     bool movesOn() const;
+    /// Whether the settings on the left are those of the run that was trained or built last, with
+    /// all its lanes.
+    bool hasItsLanes() const;
+    /// Whether a run whose networks could not be built from a checkpoint has only other places of
+    /// its files since.
+    bool isMoved() const;
     bool tryAgain();
+    /// Lets the next build be the one that failed, with the places of isMoved().
+    void planWhereMoved();
     /// Lets the next build go on from what is kept of the run that was trained last.
     void planToGoOn();
     void blameSettings(const Message& reason);
@@ -346,6 +354,11 @@ private:
         /// Whether it is planToGoOn(): the settings on the left are the run's already.
         bool goesOn() const { return from && !recorded; }
     };
+    /// What a checkpoint that was opened without a run is read from.
+    struct Opened {
+        int64_t step = 0;
+        BeginningReader from{}; ///< null: nothing
+    };
     Plan m_next;                       ///< of the next build
     Plan m_tried;                      ///< of the present one, until it has succeeded
     std::optional<RunConfig> m_blamed; ///< the settings when a build failed; nothing after others
@@ -353,6 +366,8 @@ private:
     std::map<std::pair<int, std::string>, FieldValue> m_held;
     std::optional<KeptEdits> m_edits; ///< wait for the networks that are being built
     RunWords::Begins m_begins = RunWords::Begins::Anew; ///< of the last or present build
+    int m_builds = 0;                      ///< the experiment of the last or present build
+    Opened m_opened;                       ///< what m_current goes on from, until it keeps its own
     RunPtr m_current;                      ///< of the networks that were built last; null before
     std::weak_ptr<const Run> m_goesOnFrom; ///< Shown::before of m_current
     std::optional<RunFeed> m_feed;         ///< feeds m_current

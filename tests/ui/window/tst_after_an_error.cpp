@@ -4,8 +4,11 @@
 #include "tests/support/picture_training.h"
 #include "tests/support/saved_run_parts.h"
 #include "ui/panels/scaler_panel.h"
+#include "ui/window/run_words.h"
 
+#include <QDir>
 #include <QFile>
+#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QToolButton>
@@ -50,10 +53,20 @@ bool offersToGoOn(const MainWindow& window) {
     return offers(window, "Continue", "Go on from the last step that was kept (Space)");
 }
 
-void skipDamaged(MainWindow& window) {
-    ConfigModel& model = window.config();
-    QVERIFY(model.setData(model.index(model.rowOf("data.damaged")), QStringLiteral("skip")));
+bool offersToStartOver(const MainWindow& window) {
+    return offers(window, "Play", "Start over with the settings on the left (Space)");
 }
+
+QString stateOf(const MainWindow& window) {
+    return window.findChild<QLabel*>(QStringLiteral("state"))->text();
+}
+
+void set(MainWindow& window, const char* key, const QString& value) {
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf(key)), value));
+}
+
+void skipDamaged(MainWindow& window) { set(window, "data.damaged", QStringLiteral("skip")); }
 
 } // namespace
 
@@ -62,8 +75,15 @@ class TestAfterAnError : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void whatIsHeldIsSaved();
+    void aGlanceEndsNothing();
     void itGoesOnWithoutTheDamaged();
     void openedAgainItGoesOnToo();
+    void aCheckpointAloneGoesOnToo();
+    void withoutALaneItStartsOver();
+    void builtAgainOrNotItGoesOn();
+    void itGoesOnWhereItsDataAre();
+    void itKeepsWhatItBeganWith();
+    void largeNetworksAreLost();
     void aLostDeviceLeavesNothing();
     void noScaleCanBeSet();
 
@@ -100,6 +120,29 @@ void TestAfterAnError::whatIsHeldIsSaved() {
     QCOMPARE(controller.state(), SessionState::Failed); // saving trains nothing
 }
 
+/// The window counts gradients of the next step, which nobody has asked for.
+void TestAfterAnError::aGlanceEndsNothing() {
+    RunConfig config = onDamagedPictures(path("glanced pictures"), Damaged::Refuse);
+    config.steps = kLast;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(trainsTo(window, kLast));
+    QSignalSpy saved(&window.controller(), &ExperimentController::saved);
+    const auto rests = [&] { // what was counted before is known once the file is there
+        saved.clear();
+        window.controller().saveCheckpoint(opened.folder.filePath(QStringLiteral("c.safetensors")),
+                                           QStringLiteral("1"));
+        return QTest::qWaitFor([&] { return !saved.isEmpty(); }, kPatience) &&
+               window.controller().state() == SessionState::Finished;
+    };
+    QVERIFY(rests());
+    window.controller().watchGradients(true); // neither does who looks at them
+    QVERIFY(rests());
+    QVERIFY(failsAfter(window, kLast)); // the step itself does
+    QVERIFY(offersToGoOn(window));
+}
+
 /// The picture is skipped from now on. It stays the same run, however often it is tried, and has
 /// the steps of one that skipped it from the start.
 void TestAfterAnError::itGoesOnWithoutTheDamaged() {
@@ -134,7 +177,6 @@ void TestAfterAnError::openedAgainItGoesOnToo() {
     }
     QVERIFY(contentOf(path("ended"), "summary.json").find("\"stopped\"") != std::string::npos);
     Opened other(tinyConfig(5));
-    other.window.controller().glanceAtGradients(false); // it would read the damaged picture
     QVERIFY(other.window.tryFile(path("ended")));
     QVERIFY(reaches(other.window, SessionState::Ready));
     QTRY_VERIFY_WITH_TIMEOUT(other.window.showsSaved(), kPatience);
@@ -142,6 +184,139 @@ void TestAfterAnError::openedAgainItGoesOnToo() {
     QVERIFY(trainsTo(other.window, kSteps));
     other.window.saveResults(path("opened"));
     QVERIFY(contentOf(path("opened"), "steps.csv") == skippingSteps("other pictures"));
+}
+
+/// No rows lie beside it. The picture is skipped before Play is pressed, or after the error.
+void TestAfterAnError::aCheckpointAloneGoesOnToo() {
+    const QString file = path("alone.safetensors");
+    {
+        Opened opened(onDamagedPictures(path("pictures alone"), Damaged::Refuse));
+        QVERIFY(reaches(opened.window, SessionState::Ready));
+        QVERIFY(failsAfter(opened.window, kLast));
+        QSignalSpy saved(&opened.window.controller(), &ExperimentController::saved);
+        opened.window.controller().saveCheckpoint(file, QStringLiteral("1"));
+        QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kPatience);
+    }
+    for (const bool fails : {false, true}) {
+        Opened other(tinyConfig(5));
+        QVERIFY(other.window.tryFile(file));
+        QVERIFY(reaches(other.window, SessionState::Ready));
+        if (fails) {
+            other.window.play();
+            QVERIFY(reaches(other.window, SessionState::Failed));
+            QVERIFY(offersToGoOn(other.window));
+        }
+        skipDamaged(other.window);
+        QVERIFY(trainsTo(other.window, kSteps));
+        QCOMPARE(other.window.shown().run()->now().firstStep(), kLast + 1);
+    }
+}
+
+/// The removed lane would still train. Undone, it is there again.
+void TestAfterAnError::withoutALaneItStartsOver() {
+    Opened opened(onDamagedPictures(path("pictures of lanes"), Damaged::Refuse));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(failsAfter(window, kLast));
+    QVERIFY(offersToGoOn(window));
+    QVERIFY(window.config().removeLane(0));
+    QVERIFY(offersToStartOver(window));
+    QVERIFY(stateOf(window).endsWith(
+        QStringLiteral("Play starts over with the settings on the left.")));
+    actionFor(window, QKeySequence::Undo)->trigger();
+    QVERIFY(offersToGoOn(window));
+}
+
+/// Its data are gone when Continue is pressed. What is kept stays, whatever is set meanwhile.
+void TestAfterAnError::builtAgainOrNotItGoesOn() {
+    const QString pictures = path("vanishing pictures"), away = path("vanished pictures");
+    Opened opened(onDamagedPictures(pictures, Damaged::Refuse));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(failsAfter(window, kLast));
+    const RunPtr run = window.shown().run();
+    QVERIFY(QDir().rename(pictures, away));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Failed));
+    const QString words = QStringLiteral("The networks could not be built again. Continue goes on "
+                                         "after step 4; Reset starts over.");
+    QVERIFY(offersToGoOn(window));
+    QCOMPARE(stateOf(window), words);
+    set(window, "run.seed", QStringLiteral("77"));
+    QVERIFY(offersToGoOn(window));
+    QCOMPARE(stateOf(window), words);
+    QVERIFY(QDir().rename(away, pictures));
+    skipDamaged(window);
+    QVERIFY(trainsTo(window, kSteps));
+    QCOMPARE(window.shown().run(), run);
+}
+
+/// They were moved before the run was opened: the settings on the left tell where they are.
+void TestAfterAnError::itGoesOnWhereItsDataAre() {
+    const QString before = path("first place"), now = path("second place");
+    {
+        Opened opened(onPictures(before, kSteps));
+        QVERIFY(reaches(opened.window, SessionState::Ready));
+        QVERIFY(stepsTo(opened.window, kLast));
+        opened.window.saveResults(path("moved"));
+    }
+    QVERIFY(QDir().rename(before, now));
+    Opened other(tinyConfig(5));
+    MainWindow& window = other.window;
+    QVERIFY(window.tryFile(path("moved")));
+    QVERIFY(reaches(window, SessionState::Failed));
+    QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved(), kPatience);
+    set(window, "data.path", now);
+    QTRY_VERIFY2(stateOf(window).endsWith(
+                     QStringLiteral("Press Play (Space) to continue from the checkpoint.")),
+                 qPrintable(stateOf(window)));
+    QVERIFY(trainsTo(window, kSteps));
+    const SessionInfoPtr& built = window.controller().info();
+    QVERIFY(built && built->goesOnAfter == kLast);
+}
+
+/// Another file of weights, or settings without one of its lanes, wait for a restart.
+void TestAfterAnError::itKeepsWhatItBeganWith() {
+    {
+        Opened opened(onPictures(path("kept pictures"), kSteps));
+        QVERIFY(reaches(opened.window, SessionState::Ready));
+        QVERIFY(stepsTo(opened.window, kLast));
+        opened.window.saveResults(path("kept"));
+    }
+    for (const bool lane : {false, true}) {
+        Opened other(tinyConfig(5));
+        MainWindow& window = other.window;
+        QVERIFY(window.tryFile(path("kept")));
+        QVERIFY(reaches(window, SessionState::Ready));
+        QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved(), kPatience);
+        if (lane) {
+            QVERIFY(window.config().removeLane(0));
+            skipDamaged(window);
+        } else {
+            set(window, "model.weights", path("other.safetensors"));
+        }
+        window.play();
+        QVERIFY(window.controller().state() != SessionState::Building);
+        QVERIFY(window.config().restartNeeded());
+    }
+}
+
+/// They are not kept with the run, but stay after an error that is not the device's.
+void TestAfterAnError::largeNetworksAreLost() {
+    FakeScript script;
+    script.stateBytes = size_t{300} << 20;
+    script.damagedAt = kLast + 1;
+    Opened opened(tinyConfig(20), played(script));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(failsAfter(window, kLast));
+    QTRY_VERIFY_WITH_TIMEOUT(!window.shown().isKept(), kPatience);
+    script.damagedAt = 0;
+    script.failAt = kLast + 1;
+    QVERIFY(window.shown().reset());
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(failsAfter(window, kLast));
+    QTRY_VERIFY_WITH_TIMEOUT(window.shown().isKept(), kPatience); // there is nothing to lose
 }
 
 /// Nothing is kept: what cannot be saved is told, and Play says that it starts over, as far as
@@ -154,7 +329,7 @@ void TestAfterAnError::aLostDeviceLeavesNothing() {
     QVERIFY(trainsTo(window, 20));
     script.failAt = 26;
     QVERIFY(failsAfter(window, 25));
-    QVERIFY(offers(window, "Play", "Start over with the settings on the left (Space)"));
+    QVERIFY(offersToStartOver(window));
     const QString file = opened.folder.filePath(QStringLiteral("c.safetensors"));
     window.controller().saveCheckpoint(file, QStringLiteral("1"));
     QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().contains("the networks are gone"),
@@ -179,11 +354,15 @@ void TestAfterAnError::noScaleCanBeSet() {
     };
     QTRY_VERIFY(button() && !button()->isEnabled());
     QCOMPARE(button()->toolTip(),
-             QStringLiteral("No loss scale can be set after an error, until a run goes on."));
+             QStringLiteral("An error ended this run: no loss scale can be set."));
     script.failAt = 0;
     QVERIFY(trainsTo(window, 20));
     QTRY_VERIFY_WITH_TIMEOUT(button()->isEnabled(), kPatience);
     QVERIFY(button()->toolTip().startsWith(QStringLiteral("Tries another loss scale")));
+    RunWords::State unbuilt; // with other settings
+    unbuilt.session = SessionState::Ready;
+    unbuilt.built = false;
+    QVERIFY(!RunWords::scaleObstacle(unbuilt, false, true).isEmpty());
 }
 
 } // namespace tst_after_an_error

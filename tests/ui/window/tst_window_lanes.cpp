@@ -67,6 +67,7 @@ private slots:
     void scaleSetByHand();
     void settingsNameLanesAsTheRunDoes();
     void scaleTriedFromTheMenu();
+    void scaleCanBeSetInTheFirstTraining();
     void scalerSwitchedLive();
     void layersChosen();
     void floorNamesTheLaneAsTheWindowDoes();
@@ -286,6 +287,19 @@ void TestWindowLanes::scaleTriedFromTheMenu() {
 }
 
 /// A scaler that is switched off during the training takes its figures away, and brings them back.
+/// Nothing but rows has come since Play was pressed.
+void TestWindowLanes::scaleCanBeSetInTheFirstTraining() {
+    Opened opened(tinyConfig(1'000'000'000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto* button = window.findChild<QToolButton*>(QStringLiteral("setScale"));
+    QVERIFY(button && !button->isEnabled());
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 0 && button->isEnabled(), kPatience);
+    QCOMPARE(window.controller().state(), SessionState::Running);
+    QVERIFY(button->toolTip().startsWith(QStringLiteral("Tries another loss scale")));
+}
+
 void TestWindowLanes::scalerSwitchedLive() {
     FakeScript script;
     Opened opened(tinyConfig(1000000), played(script));
