@@ -56,7 +56,8 @@ void CudaExecutor::clear() {
     m_staged.reset();
     m_ring.reset();
     m_program.reset();
-    m_marked = m_cannotVisit = false;
+    m_notShown = {};
+    m_marked = false;
     m_steps = m_over = 0;
 }
 
@@ -248,19 +249,29 @@ RunResult CudaExecutor::runLaunches() {
     return RunResult::Done;
 }
 
-RunResult CudaExecutor::runVisited(const Visitor& visitor) {
-    if (m_cannotVisit) return RunResult::Stopped;
-    if (!m_visited) {
-        try {
-            m_visited = withLibraries(
-                [this](const SourceOptions& options) { return makeVisited(options); });
-        } catch (const EngineError& error) { // OutOfMemory, for example
-            noteForDebugging("not_shown.txt", error.what());
-            m_device->activate(); // throws when the device is lost
-            m_cannotVisit = true;
-            return RunResult::Stopped;
-        }
+Message CudaExecutor::whyNotShown() {
+    require(m_program != nullptr, "cuda: no program is loaded");
+    const std::lock_guard turn(m_device->turn());
+    m_device->activate();
+    if (m_stops == m_stopsTaken) prepareVisited(); // a stop does not wait for a compiler
+    return m_notShown;
+}
+
+void CudaExecutor::prepareVisited() {
+    if (m_visited || !m_notShown.empty()) return;
+    try {
+        m_visited =
+            withLibraries([this](const SourceOptions& options) { return makeVisited(options); });
+    } catch (const EngineError& error) { // OutOfMemory, for example
+        noteForDebugging("not_shown.txt", error.what());
+        m_device->activate(); // throws when the device is lost
+        m_notShown = error.message();
     }
+}
+
+RunResult CudaExecutor::runVisited(const Visitor& visitor) {
+    prepareVisited();
+    if (!m_notShown.empty()) return RunResult::CannotShow;
     copyStates(*m_main, *m_visited);
     for (const InputInfo& input : m_program->graph.inputs())
         copy(input.node, *m_main, *m_visited);

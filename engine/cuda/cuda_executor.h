@@ -17,8 +17,8 @@ namespace halfscope::cuda {
 /// one without a visitor give the same bits. A visitor sees values that merged and fused kernels
 /// would not store, so it is shown the same step kernel by kernel and unfused, on memory of its
 /// own; the states and outputs of that run count. When that step cannot be made, for lack of memory
-/// for example, run() returns Stopped: showing values is not worth a run. load() searches for the
-/// fastest way to run a step that changes states; a stop that is requested meanwhile ends the
+/// for example, run() returns CannotShow: showing values is not worth a run. load() searches for
+/// the fastest way to run a step that changes states; a stop that is requested meanwhile ends the
 /// search with the best way so far.
 class CudaExecutor final : public Executor {
 public:
@@ -28,6 +28,7 @@ public:
     const DeviceInfo& device() const override { return m_device->info(); }
     void load(std::shared_ptr<const Program>) override;
     RunResult run(RunMode, const Visitor&) override;
+    Message whyNotShown() override;
     void upload(NodeId, std::span<const std::byte>) override;
     void download(NodeId, std::span<std::byte>) override;
     bool worksAhead() const override { return true; }
@@ -63,6 +64,7 @@ private:
         return std::exchange(m_stopsTaken, now) != now;
     }
     RunResult runLaunches();
+    void prepareVisited();
     RunResult runVisited(const Visitor&);
     void visit(const Launch&, const Visitor&);
     void copyStates(const StepVersion& from, const StepVersion& to) const;
@@ -89,7 +91,7 @@ private:
     Version m_main;
     std::vector<VariantTime> m_variants;
     Version m_visited;              ///< made when the first visitor comes
-    bool m_cannotVisit = false;     ///< whether that failed
+    Message m_notShown;             ///< why that failed
     std::vector<std::byte> m_shown; ///< the value that a visitor is looking at
     NodeId m_metrics = kNoNode;
     std::optional<MetricsRing> m_ring;

@@ -131,8 +131,10 @@ void MatmulPlan::findCandidates() {
     const cublasStatus_t status = blas.cublasLtMatmulAlgoGetHeuristic(
         m_device.blas(), m_desc.get(), m_b.get(), m_a.get(), m_out.get(), m_out.get(), made,
         kMostCandidates, m_candidates.data(), &found);
-    // INVALID_VALUE: some versions answer so where a bias is added to a single row or column
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) {
+    // some versions may answer so where a bias is added to a single row or column; elsewhere it
+    // means that a description is wrong
+    const bool refusesBias = m_bias && status == CUBLAS_STATUS_INVALID_VALUE;
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || refusesBias) {
         m_device.checkStream(Message::of(m_what)); // a lost device shows first in the libraries
         found = 0;
     } else {

@@ -2,6 +2,7 @@
 // behind the same interface.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/passes/compile.h"
 
 #include <atomic>
@@ -17,8 +18,9 @@ class ThreadPool;
 
 enum class RunMode : uint8_t { Stepwise, Captured };
 enum class RunResult : uint8_t {
-    Done,    ///< the step is finished, states have their next values
-    Stopped, ///< given up before any state changed; running again repeats the step
+    Done,       ///< the step is finished, states have their next values
+    Stopped,    ///< given up before any state changed; running again repeats the step
+    CannotShow, ///< not begun, because there is a visitor; see Executor::whyNotShown()
 };
 
 struct DeviceInfo {
@@ -58,6 +60,10 @@ public:
     /// when memory is too small; no program is loaded then, not even an earlier one.
     virtual void load(std::shared_ptr<const Program>) = 0;
     virtual RunResult run(RunMode, const Visitor& = {}) = 0;
+    /// Makes ready to show a visitor the values of the loaded program, if that takes anything.
+    /// Returns why that is not possible, which holds until the next load(); else nothing. Where a
+    /// stop is requested it may leave the matter to run().
+    virtual Message whyNotShown() { return {}; }
     /// Copies bytes in storage form: upload() to an input or state, download() from an input, state
     /// or output.
     virtual void upload(NodeId, std::span<const std::byte>) = 0;

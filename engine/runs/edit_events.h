@@ -10,6 +10,9 @@
 
 namespace halfscope {
 
+/// The key of the event that gradients are not counted any more.
+inline constexpr std::string_view kGradientsEdit = "gradients";
+
 /// Returns the event of a setting that changes from `step` on; lane -1 means the run. `change` has
 /// the words of editWords(), and `names` those of the lanes.
 Event editEvent(int64_t step, int lane, std::string_view key, const Message& change,

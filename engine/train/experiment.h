@@ -151,8 +151,9 @@ public:
     void addGalleries(Snapshot&);
 
     /// Returns, by lane, the gradients of the next step, with the errors of layers if they are
-    /// asked for; empty in the middle of a step, and when a stop request came in between. Does not
-    /// change the training.
+    /// asked for; empty in the middle of a step, when a stop request came in between, and when a
+    /// device cannot show them, of which the next advance() gives an event once. Does not change
+    /// the training.
     std::vector<GradientRange> gradientRanges(bool errors = false);
     /// Frees what errors need, until they are asked for again.
     void releaseErrors() {
@@ -207,7 +208,9 @@ private:
     std::shared_ptr<Task> m_task;
     std::string m_dataPrint;
     Message m_dataChange;
-    bool m_tellsChange = false; ///< true until there is an event with it
+    bool m_tellsChange = false;      ///< true until there is an event with it
+    Message m_noGradients;           ///< why they were not counted, if they ever were not
+    bool m_tellsNoGradients = false; ///< likewise
     LaneJudge m_judge;
     Patience m_patience; ///< counts whether run.patience is set or not: an edit may set it
     bool m_endedByPatience = false; ///< by the validation after the last step

@@ -18,7 +18,7 @@ public:
 
     /// Runs the next step, stepwise, and puts back every state that it changes, so that the
     /// training is not affected. Gradients that the device does not store are left out. Returns
-    /// false when the run was stopped midway.
+    /// false when the run was stopped midway, and when the device cannot show values.
     bool sample(Executor&, const Graph&, GradientRange&) const;
     /// The layer of each parameter, as in GradientRange::layers.
     const std::map<std::string, std::string>& layers() const { return m_layerOf; }

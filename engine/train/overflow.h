@@ -37,8 +37,9 @@ public:
     /// the states that a step changes: a GPU shows the values of a step that is not fused, whose
     /// roundings may keep below inf what overflowed by a last bit, and takes that step. Returns
     /// nothing when the run is stopped midway.
-    /// The culprit is not known when this run rounds differently and stays finite, and when the
-    /// value comes from parameters that have changed, because their optimizer stepped.
+    /// The culprit is not known when this run rounds differently and stays finite, when the value
+    /// comes from parameters that have changed, because their optimizer stepped, and when the
+    /// device cannot show values.
     std::optional<Culprit> find(Executor&, const Graph&, float scaleBefore,
                                 const TurnOf& = {}) const;
 

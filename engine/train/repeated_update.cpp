@@ -78,7 +78,10 @@ StateValues RepeatedUpdate::before(const LaneStep& at, const StateValues& after)
 }
 
 std::optional<Culprit> RepeatedUpdate::culprit(float scale, const TurnOf& turnOf) const {
-    const StateValues saved = statesOf(m_use(m_step));
+    const LaneStep& last = m_use(m_step);
+    // a run that shows nothing is not worth moving the states there and back
+    if (!last.executor().whyNotShown().empty()) return Culprit();
+    const StateValues saved = statesOf(last);
     std::optional<Culprit> found;
     for (int64_t back = 0; back < std::min(m_batches, kMostBatches); ++back) {
         const LaneStep& at = m_use(m_step - back);

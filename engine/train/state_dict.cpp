@@ -244,8 +244,8 @@ void checkFirstFit(const StateDictFit& fit, bool partial) {
 /// Returns which names of a file stand for which of the network.
 Message noteOn(const std::string& path, const WeightPairs& pairs) {
     return {phrase("Files", "the layers in %1 have other names than the network's and were matched "
-                            "by their shapes, those of the same shapes by the numbers in their "
-                            "names: %2"),
+                            "by their shapes, those of the same shapes in ascending order of the "
+                            "numbers in their names: %2"),
             pathText(path), someOf(renamedIn(pairs))};
 }
 

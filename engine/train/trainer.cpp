@@ -264,6 +264,7 @@ Trainer::~Trainer() = default;
 const Program& Trainer::program() const { return *m_impl->sizes.front()->program(); }
 const DeviceInfo& Trainer::device() const { return m_impl->sizes.front()->executor().device(); }
 bool Trainer::worksAhead() const { return m_impl->sizes.front()->executor().worksAhead(); }
+Executor& Trainer::next() { return m_impl->sizeFor(m_impl->lastStep + 1).executor(); }
 
 MemoryUse Trainer::memory() const {
     std::vector<MemoryUse> uses;
@@ -513,11 +514,10 @@ std::optional<GradientRange> Trainer::gradientRange(const ErrorsFit& errorsFit) 
     if (impl.lastStep > 0) impl.keptPrediction = prediction(); // the last step's, not this one's
     impl.use(impl.lastStep + 1);
     GradientRange range;
-    const auto scale = static_cast<float>(scaler().scale);
     const LaneStep& at = *impl.at;
     if (!at.gradients().sample(at.executor(), at.graph(), range)) return std::nullopt;
     range.step = impl.lastStep + 1;
-    range.scale = scale;
+    range.scale = static_cast<float>(scaler().scale);
     if (errorsFit && !impl.gradientError.addTo(range, at, errorsFit)) return std::nullopt;
     return range;
 }

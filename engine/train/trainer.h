@@ -149,9 +149,12 @@ public:
     /// Returns the gradients of the next step, times the scale that it uses. The training is not
     /// changed. Costs a step that stores all its values. With `errorsFit` it measures the layers'
     /// errors, too, which costs two passes forward and backward; see GradientError::addTo() for the
-    /// function. Returns nothing when it was stopped midway.
+    /// function. Returns nothing when it was stopped midway, and when whyNoGradients() has a
+    /// reason.
     using ErrorsFit = std::function<void()>;
     std::optional<GradientRange> gradientRange(const ErrorsFit& errorsFit = {});
+    /// Returns why the gradients of the next step cannot be counted; empty when they can.
+    Message whyNoGradients() { return next().whyNotShown(); }
     /// Frees what the layers' errors need.
     void releaseErrors();
 
@@ -179,6 +182,7 @@ public:
 
 private:
     struct Impl;
+    Executor& next(); ///< which will run the next step
     void rebuild(const LaneConfig&);
     std::vector<float> forward(int64_t step, const std::stop_token& stop);
     std::string m_name;

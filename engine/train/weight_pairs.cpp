@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 
 namespace halfscope {
@@ -39,14 +40,21 @@ std::string_view frontNumber(std::string_view& name) {
     return number;
 }
 
-/// Orders two names by the first number in which they differ. Returns nothing when they differ in
-/// something else before.
-std::optional<bool> comesBefore(std::string_view a, std::string_view b) {
+/// Which of two names is the first, by the first number in which they differ.
+struct Order {
+    bool isFirst;          ///< whether the one is that was given first
+    std::string_view stem; ///< its part before that number
+};
+
+/// Returns nothing when the names differ in something else before.
+std::optional<Order> orderOf(std::string_view a, std::string_view b) {
+    const std::string_view whole = a;
     while (!a.empty() && !b.empty()) {
         if (isDigit(a.front()) && isDigit(b.front())) {
+            const std::string_view stem = whole.substr(0, whole.size() - a.size());
             const std::string_view left = frontNumber(a), right = frontNumber(b);
-            if (left.size() != right.size()) return left.size() < right.size();
-            if (left != right) return left < right;
+            if (left.size() != right.size()) return Order{left.size() < right.size(), stem};
+            if (left != right) return Order{left < right, stem};
             continue;
         }
         if (a.front() != b.front()) return std::nullopt;
@@ -56,14 +64,39 @@ std::optional<bool> comesBefore(std::string_view a, std::string_view b) {
     return std::nullopt;
 }
 
-/// Sorts the names of layers by their numbers; returns false when these do not order all of them.
-bool sortByNumber(std::vector<LayerName>& names) {
+/// Whether the numbers behind a stem may be positions. As names of their own they are, for PyTorch
+/// numbers a Sequential. In a word they must count up from 0 or 1: those of res64 and res32 are
+/// sizes, and say nothing about the order.
+bool mayCount(std::string_view stem, const LayersByContent& layers) {
+    if (stem.empty() || stem.back() == '.') return true;
+    std::set<std::string, std::less<>> numbers;
+    for (const auto& [content, names] : layers)
+        for (std::string_view name : names) {
+            if (!name.starts_with(stem)) continue;
+            name.remove_prefix(stem.size());
+            if (const std::string_view number = frontNumber(name); !number.empty())
+                numbers.emplace(number);
+        }
+    const size_t from = numbers.contains("0") ? 0 : 1;
+    for (size_t i = 0; i < numbers.size(); ++i)
+        if (!numbers.contains(std::to_string(from + i))) return false;
+    return true;
+}
+
+/// Returns some of the names of layers, sorted by their numbers; nothing when these do not order
+/// all of them.
+std::optional<std::vector<LayerName>> sortedByNumber(std::vector<LayerName> names,
+                                                     const LayersByContent& layers) {
     for (size_t i = 0; i < names.size(); ++i)
         for (size_t j = i + 1; j < names.size(); ++j)
-            if (!comesBefore(names[i], names[j])) return false;
-    std::ranges::sort(
-        names, [](const LayerName& a, const LayerName& b) { return comesBefore(a, b) == true; });
-    return true;
+            if (const auto order = orderOf(names[i], names[j]);
+                !order || !mayCount(order->stem, layers))
+                return std::nullopt;
+    std::ranges::sort(names, [](const LayerName& a, const LayerName& b) {
+        const auto order = orderOf(a, b);
+        return order && order->isFirst;
+    });
+    return names;
 }
 
 struct LayerPair {
@@ -75,33 +108,50 @@ struct LayerPair {
 bool keepOrder(const std::vector<LayerPair>& layers) {
     for (size_t i = 0; i < layers.size(); ++i)
         for (size_t j = i + 1; j < layers.size(); ++j) {
-            const auto here = comesBefore(layers[i].here, layers[j].here);
-            const auto there = comesBefore(layers[i].there, layers[j].there);
-            if (here && there && *here != *there) return false;
+            const auto here = orderOf(layers[i].here, layers[j].here);
+            const auto there = orderOf(layers[i].there, layers[j].there);
+            if (here && there && here->isFirst != there->isFirst) return false;
         }
     return true;
+}
+
+/// Whether each layer whose name is in both is itself, or one whose name differs in a number alone:
+/// a Flatten in front moves numbers, but nothing makes a decoder of an encoder.
+bool keepNames(const std::vector<LayerPair>& layers) {
+    std::set<LayerName> others;
+    for (const LayerPair& each : layers)
+        others.insert(each.there);
+    return std::ranges::all_of(layers, [&others](const LayerPair& each) {
+        return each.here == each.there || !others.contains(each.here) ||
+               orderOf(each.here, each.there);
+    });
 }
 
 } // namespace
 
 WeightPairs pairsByShape(const NamedShapes& network, const NamedShapes& file) {
-    LayersByContent here = groupedLayers(network), there = groupedLayers(file);
+    const auto isSame = [](const auto& a, const auto& b) { return a.first == b.first; };
+    if (std::ranges::equal(network, file, isSame)) return {}; // it fits by name, or not at all
+    const LayersByContent here = groupedLayers(network), there = groupedLayers(file);
     if (here.size() != there.size()) return {};
     WeightPairs pairs;
     std::vector<LayerPair> layers;
-    for (auto& [content, names] : here) {
+    for (const auto& [content, alike] : here) {
         const auto found = there.find(content);
-        if (found == there.end() || found->second.size() != names.size()) return {};
-        std::vector<LayerName>& others = found->second;
-        // the same names in both need no order
-        if (names != others && !(sortByNumber(names) && sortByNumber(others))) return {};
-        for (size_t i = 0; i < names.size(); ++i) {
-            layers.push_back({names[i], others[i]});
+        if (found == there.end() || found->second.size() != alike.size()) return {};
+        std::optional names(alike), others(found->second);
+        if (*names != *others) { // the same names in both need no order
+            names = sortedByNumber(*names, here);
+            others = sortedByNumber(*others, there);
+        }
+        if (!names || !others) return {};
+        for (size_t i = 0; i < names->size(); ++i) {
+            layers.push_back({names->at(i), others->at(i)});
             for (const auto& tensor : content)
-                pairs[names[i] + tensor.first] = others[i] + tensor.first;
+                pairs[names->at(i) + tensor.first] = others->at(i) + tensor.first;
         }
     }
-    return keepOrder(layers) ? pairs : WeightPairs();
+    return keepOrder(layers) && keepNames(layers) ? pairs : WeightPairs();
 }
 
 std::vector<std::string> renamedIn(const WeightPairs& pairs) {

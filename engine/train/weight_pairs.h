@@ -17,7 +17,8 @@ using WeightPairs = std::map<std::string, std::string>;
 /// same names ("weight", "bias") and have the same shapes. Layers that are alike in this are paired
 /// in the order of the numbers in their names, as fc1 and fc2 with 1 and 3. Returns nothing where
 /// a tensor would be left over, where the names of such layers differ in more than numbers, for no
-/// shape tells which of them is which, and where numbers say that the layers come in another order.
+/// shape tells which of them is which, or in numbers that do not count, where numbers say that the
+/// layers come in another order, and where a name that both have would mean another layer.
 WeightPairs pairsByShape(const NamedShapes& network, const NamedShapes& file);
 
 /// Returns "fc1.weight → 1.weight" for each pair whose names differ.

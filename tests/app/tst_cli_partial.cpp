@@ -127,8 +127,8 @@ void TestCliPartial::otherNames() {
     const QByteArray said =
         "Weights: the layers in " + QByteArray::fromStdString(file) +
         " have other names than the network's and were matched by their shapes, those of the same "
-        "shapes by the numbers in their names: fc1.bias → 1.bias, fc1.weight → 1.weight, fc2.bias "
-        "→ 3.bias, fc2.weight → 3.weight\n";
+        "shapes in ascending order of the numbers in their names: fc1.bias → 1.bias, fc1.weight → "
+        "1.weight, fc2.bias → 3.bias, fc2.weight → 3.weight\n";
     QVERIFY2(run.error.contains(said), told(run));
     const Outcome judged = call({"evaluate", out, "--weights", QString::fromStdString(file)});
     QVERIFY2(judged.code == 0 && judged.error.contains(said), told(judged));

@@ -13,6 +13,7 @@ namespace tst_cuda_algorithms {
 
 using namespace halfscope;
 using namespace halfscope::cuda;
+using test::Bias;
 using test::boundOf;
 using test::executorOf;
 using test::fakeCuda;
@@ -35,6 +36,7 @@ private slots:
     void directionThatCudnnLacks();
     void withoutAnAlgorithm_data();
     void withoutAnAlgorithm();
+    void wrongQuestion();
     void lostWhileItIsAsked();
 };
 
@@ -178,25 +180,38 @@ void TestCudaAlgorithms::directionThatCudnnLacks() {
 void TestCudaAlgorithms::withoutAnAlgorithm_data() {
     QTest::addColumn<bool>("refuses");
     QTest::addColumn<int>("status"); // of the question which algorithms there are
-    QTest::newRow("offers none") << false << int(CUBLAS_STATUS_SUCCESS);
-    QTest::newRow("refuses what it offered") << true << int(CUBLAS_STATUS_SUCCESS);
-    QTest::newRow("supports no such product") << false << int(CUBLAS_STATUS_NOT_SUPPORTED);
-    QTest::newRow("takes the question for wrong") << false << int(CUBLAS_STATUS_INVALID_VALUE);
+    QTest::addColumn<bool>("bias");
+    QTest::newRow("offers none") << false << int(CUBLAS_STATUS_SUCCESS) << false;
+    QTest::newRow("refuses what it offered") << true << int(CUBLAS_STATUS_SUCCESS) << false;
+    QTest::newRow("supports no such product") << false << int(CUBLAS_STATUS_NOT_SUPPORTED) << false;
+    QTest::newRow("refuses a bias") << false << int(CUBLAS_STATUS_INVALID_VALUE) << true;
 }
 
 void TestCudaAlgorithms::withoutAnAlgorithm() {
     QFETCH(bool, refuses);
     QFETCH(int, status);
+    QFETCH(bool, bias);
     fakeCuda().blasCandidates = refuses ? 3 : 0;
     fakeCuda().refuseBlas = refuses;
     fakeCuda().fault = {"cublasLtMatmulAlgoGetHeuristic", 1, status, true};
     Platform platform(fakeCuda().api());
-    const auto program = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
+    const auto program = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{},
+                                   MathMode::F32, bias ? Bias::Yes : Bias::No);
     const auto wanted = resultOf(*makeCpuExecutor(1), program);
     const auto got = resultOf(*executorOf(platform), program);
     QVERIFY(fakeCuda().blasUsed.empty());
     for (size_t i = 0; i < got.size(); ++i)
-        QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <= boundOf(DType::F32, 7, 0));
+        QVERIFY(std::abs(double(got[i]) - double(wanted[i])) <= boundOf(DType::F32, 8, 0));
+}
+
+/// A description that is wrong must be seen: our own kernels would only be slower.
+void TestCudaAlgorithms::wrongQuestion() {
+    fakeCuda().fault = {"cublasLtMatmulAlgoGetHeuristic", 1, int(CUBLAS_STATUS_INVALID_VALUE),
+                        true};
+    Platform platform(fakeCuda().api());
+    const auto program = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
+    const std::string words = thrownBy<EngineError>([&] { executorOf(platform)->load(program); });
+    QVERIFY2(words.ends_with(" (cuBLASLt)"), words.c_str());
 }
 
 /// What a library answers when the device is lost says nothing about the product.
@@ -207,7 +222,8 @@ void TestCudaAlgorithms::lostWhileItIsAsked() {
             fakeCuda().fault = {function, fakeCuda().calls[function], CUDA_ERROR_ILLEGAL_ADDRESS};
     };
     Platform platform(fakeCuda().api());
-    const auto program = productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{});
+    const auto program =
+        productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F32, MatmulAttrs{}, MathMode::F32, Bias::Yes);
     const std::string words = thrownBy<EngineError>([&] { executorOf(platform)->load(program); });
     QVERIFY2(words.starts_with("cuda:0 (Fake GPU) failed: "), words.c_str());
 }

@@ -180,6 +180,62 @@ private slots:
         QVERIFY(calls("cuStreamWaitEvent") > 0);
     }
 
+    /// A step that cannot be shown costs a run the names of what overflowed, and nothing else: it
+    /// went on looking for them without end.
+    void overflowsUnseen_data() {
+        QTest::addColumn<bool>("compiles");
+        QTest::newRow("for lack of memory") << true;
+        QTest::newRow("because it does not compile") << false;
+    }
+    void overflowsUnseen() {
+        QFETCH(bool, compiles);
+        const RunConfig config = manyBatches({Precision::AmpFp16}, "cpu");
+        const auto data = makeTask(config);
+        cuda::Platform platform(fakeCuda().api());
+        Trainer onGpu(config, 0, "lane", *data, test::fakeExecutor(platform));
+        Trainer onCpu(config, 0, "lane", *data, makeCpuExecutor(1));
+        if (compiles)
+            fakeCuda().gpus[0].bytes = fakeCuda().used + 1000;
+        else
+            fakeCuda().compile = [](std::string&) { return NVRTC_ERROR_COMPILATION; };
+        std::vector<Event> events, truth;
+        int skipped = 0;
+        for (int64_t step = 1; step <= 8; ++step) {
+            const std::optional<StepRecord> record = onGpu.step(step, events);
+            QVERIFY2(record.has_value(), qPrintable(QString::number(step)));
+            const StepRecord wanted = onCpu.step(step, truth).value();
+            QCOMPARE(record->scale, wanted.scale);
+            QCOMPARE(record->flags, wanted.flags);
+            skipped += (record->flags & kSkipped) != 0;
+        }
+        QVERIFY(skipped > 0);
+        QCOMPARE(events.size(), truth.size());
+        for (const Event& event : events)
+            QCOMPARE(event.tensor, std::string());
+        QVERIFY(!onGpu.whyNoGradients().empty());
+    }
+
+    /// Nor are states moved for gradients that cannot be counted; why not is told once.
+    void gradientsUnseen() {
+        test::FakeCuda& machine = machineOfTheModule();
+        const auto usual = qScopeGuard([&] { machine.gpus[0].bytes = test::FakeGpu{}.bytes; });
+        Experiment experiment(manyBatches({Precision::Fp32, Precision::AmpFp16}, "cuda"));
+        machine.gpus[0].bytes = machine.used + 1000;
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        while (!experiment.finished()) {
+            const int moved = machine.calls["cuMemcpyDtoHAsync"];
+            QVERIFY(experiment.gradientRanges().empty());
+            QCOMPARE(machine.calls["cuMemcpyDtoHAsync"], moved);
+            QVERIFY(experiment.advance(records, events));
+        }
+        std::erase_if(events, [](const Event& event) { return event.tensor != "gradients"; });
+        QCOMPARE(events.size(), size_t{1});
+        const std::string told = events.front().text.english();
+        QVERIFY2(told.starts_with("From step 1: gradients are not counted, because cuda:0"),
+                 told.c_str());
+    }
+
     void trainsWithoutRoomToStage_data() {
         QTest::addColumn<std::string>("function");
         QTest::addColumn<int>("call");

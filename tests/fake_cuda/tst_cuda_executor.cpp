@@ -182,11 +182,11 @@ void TestCudaExecutor::visitorWithoutMemory() {
     const auto before = test::valuesOf(*executor, lane.graph());
     fakeCuda().gpus[0].bytes = fakeCuda().used + 1000; // room for counters, none for a second arena
     const Visitor never = [](NodeId, std::span<const std::byte>) { QFAIL("a value was shown"); };
-    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::Stopped);
+    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::CannotShow);
     QVERIFY(test::valuesOf(*executor, lane.graph()) == before);
     QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
     fakeCuda().gpus[0].bytes = test::FakeGpu{}.bytes;
-    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::Stopped); // not tried again
+    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::CannotShow); // not tried again
     lane.start(*executor);
     int shown = 0;
     const Visitor counts = [&](NodeId, std::span<const std::byte>) { ++shown; };
@@ -203,14 +203,21 @@ void TestCudaExecutor::visitorOfAStepThatFails() {
     const auto before = test::valuesOf(*executor, lane.graph());
     fakeCuda().compile = [](std::string&) { return NVRTC_ERROR_COMPILATION; };
     const Visitor never = [](NodeId, std::span<const std::byte>) { QFAIL("a value was shown"); };
-    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::Stopped);
+    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::CannotShow);
     QVERIFY(test::valuesOf(*executor, lane.graph()) == before);
     QCOMPARE(executor->run(RunMode::Captured), RunResult::Done);
     const int asked = fakeCuda().compiled;
-    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::Stopped);
+    QVERIFY(!executor->whyNotShown().empty());
+    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::CannotShow);
     QCOMPARE(fakeCuda().compiled, asked); // not tried again
     fakeCuda().compile = {};
     lane.start(*executor);
+    executor->requestStop();
+    const int loaded = fakeCuda().compiled;
+    QVERIFY(executor->whyNotShown().empty());
+    QCOMPARE(fakeCuda().compiled, loaded); // a stop does not wait for the compiler
+    QCOMPARE(executor->run(RunMode::Stepwise, never), RunResult::Stopped);
+    QVERIFY(executor->whyNotShown().empty());
     int shown = 0;
     const Visitor counts = [&](NodeId, std::span<const std::byte>) { ++shown; };
     QCOMPARE(executor->run(RunMode::Stepwise, counts), RunResult::Done);

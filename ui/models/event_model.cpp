@@ -2,6 +2,7 @@
 #include "ui/models/event_model.h"
 
 #include "engine/data/target_scale.h"
+#include "engine/runs/edit_events.h"
 #include "engine/runs/edit_words.h"
 #include "engine/train/overflow.h"
 #include "ui/models/run_facts.h"
@@ -140,8 +141,9 @@ QString savedEditText(const Event& event) {
 
 /// Returns what changed, without when and without the earlier value: "Growth interval: 50 steps".
 QString editText(const Event& event) {
-    // a path would leave no room for what happened to it
+    // a path or a device's reason would leave no room for what happened
     if (event.tensor == kDataEdit) return EventModel::tr("The data have changed");
+    if (event.tensor == kGradientsEdit) return EventModel::tr("Gradients are not counted");
     if (event.parent >= 0) return EventModel::tr("Continues lane %1").arg(laneTag(event.parent));
     const Phrase format = event.text.format();
     const std::vector<Message> parts = event.text.arguments();

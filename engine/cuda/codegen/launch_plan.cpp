@@ -34,20 +34,11 @@ bool isConvolution(Op op) {
     return op == Op::Conv2d || op == Op::Conv2dInputGrad || op == Op::Conv2dWeightGrad;
 }
 
-/// Returns the number of terms of each of a product's sums.
-int64_t depthOf(const Graph& graph, const Node& product) {
-    const Shape& a = graph[product.in[0]].shape;
-    const bool transposed = std::get<MatmulAttrs>(product.attrs).transposeA;
-    return a[a.rank() - (transposed ? 2 : 1)];
-}
-
-bool suitsLibrary(const Graph& graph, const Node& product) {
-    const int64_t m = product.shape[product.shape.rank() - 2], n = product.shape.back(),
-                  k = depthOf(graph, product);
-    // cuBLASLt may refuse to add a bias where a matrix has one row or column
-    const bool hasBias = product.in.size() == 3;
-    return !(hasBias && std::min({m, n, k}) == 1) &&
-           static_cast<double>(product.elements()) * static_cast<double>(k) >= kLibraryWork;
+double multiplyAdds(const Graph& graph, const Node& node) {
+    const Shape& a = graph[node.in[0]].shape;
+    const bool transposed = std::get<MatmulAttrs>(node.attrs).transposeA;
+    return static_cast<double>(node.elements()) *
+           static_cast<double>(a[a.rank() - (transposed ? 2 : 1)]);
 }
 
 bool isLibraryType(DType type) {
@@ -68,7 +59,8 @@ LaunchKind kindOf(const Graph& graph, const Kernel& kernel, const SourceOptions&
         return options.convolutions == Libraries::Used && !wide ? LaunchKind::Convolution
                                                                 : LaunchKind::Generated;
     }
-    if (node.op == Op::Matmul && suitsLibrary(graph, node)) return LaunchKind::Matmul;
+    if (node.op == Op::Matmul && multiplyAdds(graph, node) >= kLibraryWork)
+        return LaunchKind::Matmul;
     return LaunchKind::Generated;
 }
 

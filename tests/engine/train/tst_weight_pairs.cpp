@@ -116,6 +116,20 @@ void TestWeightPairs::pairs_data() {
     row("in another order", "0.weight:7x10 2.weight:10x7", "0.weight:10x7 2.weight:7x10", "");
     row("numbers of another order", "0.weight:7x10 2.weight:10x7",
         "fc1.weight:10x7 fc2.weight:7x10", "");
+    row("crosswise", "encoder.weight:4x8 decoder.weight:8x4",
+        "encoder.weight:8x4 decoder.weight:4x8", "");
+    row("crosswise, beside another", "encoder.weight:4x8 decoder.weight:8x4 0.weight:2x8",
+        "encoder.weight:8x4 decoder.weight:4x8 out.weight:2x8", "");
+    row("crosswise, with numbers inside", "encoder.0.weight:4x8 decoder.0.weight:8x4 0.weight:2x8",
+        "encoder.0.weight:8x4 decoder.0.weight:4x8 out.weight:2x8", "");
+    row("the same names and shapes", "0.weight:8x3 2.weight:2x8", "0.weight:8x3 2.weight:2x8", "");
+    row("alike, by size", "0.weight:8x8 2.weight:8x8", "res32.weight:8x8 res16.weight:8x8", "");
+    row("alike, the network by size", "res32.weight:8x8 res16.weight:8x8",
+        "0.weight:8x8 2.weight:8x8", "");
+    row("alike, with a gap", "0.weight:8x8 2.weight:8x8", "fc1.weight:8x8 fc3.weight:8x8", "");
+    row("alike, counted with others", "0.weight:8x3 2.weight:8x8 4.weight:8x8",
+        "fc0.weight:8x3 fc1.weight:8x8 fc2.weight:8x8",
+        "fc0.weight → 0.weight, fc1.weight → 2.weight, fc2.weight → 4.weight");
     row("left over", "0.weight:8x8", "a.weight:8x8 b.weight:2x8", "");
     row("missing", "0.weight:8x8 2.weight:2x8", "a.weight:8x8", "");
     row("another shape", "0.weight:8x3", "a.weight:3x8", "");
@@ -150,8 +164,9 @@ void TestWeightPairs::lanesStartFromThem() {
     const std::string said =
         "the layers in " + file +
         " have other names than the network's and were matched by their shapes, those of the same "
-        "shapes by the numbers in their names: out.bias → 0.bias, out.weight → 0.weight, bn.bias → "
-        "1.bias, bn.running_mean → 1.running_mean, bn.running_var → 1.running_var, bn.weight → "
+        "shapes in ascending order of the numbers in their names: out.bias → 0.bias, out.weight → "
+        "0.weight, bn.bias → 1.bias, bn.running_mean → 1.running_mean, bn.running_var → "
+        "1.running_var, bn.weight → "
         "1.weight, norm.bias → 3.bias, norm.weight → 3.weight and 2 more";
     for (const bool partial : {false, true}) {
         RunConfig from = config(file);

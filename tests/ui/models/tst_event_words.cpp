@@ -58,7 +58,17 @@ private slots:
     void briefSentencesHaveOneForm();
     void scalesOfOneStepAreOneRow();
     void editToldByLetter();
+    void uncountedGradientsInBrief();
 };
+
+/// The device's reason is long, and the sentence has it.
+void TestEventWords::uncountedGradientsInBrief() {
+    Event event = eventOf(EventKind::Edit, 3, "From step 3: gradients are not counted, because x.");
+    event.lane = -1;
+    event.tensor = "gradients";
+    QCOMPARE(EventModel::whatText(event), QStringLiteral("Gradients are not counted"));
+    QVERIFY(EventModel::sentenceOf(event).endsWith(QStringLiteral("because x.")));
+}
 
 /// Neither halving nor doubling changes these scales: "stays" would sound as if all were well.
 void TestEventWords::scalesThatCannotComeBack() {
