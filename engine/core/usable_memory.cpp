@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -56,9 +55,13 @@ bool limitsMemory(std::string_view controllers) {
     return ("," + std::string(controllers) + ",").find(",memory,") != std::string::npos;
 }
 
+/// Returns the lines that can be read.
 std::string textOfFile(const char* path) {
     std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::string text;
+    for (std::string line; std::getline(file, line);)
+        text += line + '\n';
+    return text;
 }
 
 } // namespace

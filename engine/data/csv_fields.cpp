@@ -88,6 +88,11 @@ void checkStart(const std::string& path, std::string_view record,
         throw InputError(kEndsWithCr, pathText(path));
 }
 
+CsvReader::Separator separatorFor(const std::string& path, bool firstLineCounts) {
+    if (!lowerCase(path).ends_with(".tsv")) return CsvReader::Separator::AsHeader;
+    return firstLineCounts ? CsvReader::Separator::TabFirstKept : CsvReader::Separator::TabFirst;
+}
+
 } // namespace
 
 bool isMissing(std::string_view text) {
@@ -156,8 +161,7 @@ std::vector<std::string> tellApart(std::vector<std::string>& names) {
 CsvFile::CsvFile(std::string path, bool header, BlankLines blank)
     : m_path(std::move(path)), m_ships(false), m_header(header), m_blank(blank),
       m_reader(m_path, CsvReader::LastLine::MayLackEnd,
-               lowerCase(m_path).ends_with(".tsv") ? CsvReader::Separator::TabFirst
-                                                   : CsvReader::Separator::AsHeader) {}
+               separatorFor(m_path, !header && blank == BlankLines::Kept)) {}
 
 CsvFile::CsvFile(std::string name, std::string_view content)
     : m_path(std::move(name)), m_ships(true), m_header(true),

@@ -148,8 +148,8 @@ static void refuseTorchFiles(const TaskConfig& task) {
          {"data.x_test", &task.xTest},
          {"data.y_test", &task.yTest}}};
     for (const auto& [key, path] : paths)
-        if (info.has(key) && isCalledTorchFile(*path)) throw InputError(torchFileRefusal(*path));
-    if (info.fromFiles && isCalledTorchFile(task.predictFile))
+        if (info.has(key) && isTorchFile(*path)) throw InputError(torchFileRefusal(*path));
+    if (info.fromFiles && isTorchFile(task.predictFile))
         throw InputError(torchFileRefusal(task.predictFile));
 }
 

@@ -2,6 +2,7 @@
 #include "engine/data/known_facts.h"
 
 #include "engine/core/text.h"
+#include "engine/data/picture_samples.h"
 #include "engine/data/test_split.h"
 #include "engine/io/open_folder.h"
 
@@ -15,13 +16,31 @@ namespace {
 
 thread_local FactsElsewhere* t_newest = nullptr;
 
+constexpr size_t kMostStamped = 10'000; // a wrong path may name a folder of millions
+
 /// Returns a text that changes when a file does; of a folder, when one of the first files directly
 /// in it does.
 std::string stampOf(const std::filesystem::path& path) {
-    constexpr size_t kMost = 10'000; // a wrong path may name a folder of millions
     std::string stamp = fileStamp(path.string());
-    for (const std::string& name : namesIn(path.string(), Entries::All, nullptr, kMost))
+    for (const std::string& name : namesIn(path.string(), Entries::All, nullptr, kMostStamped))
         stamp += "\n" + name + fileStamp((path / name).string());
+    return stamp;
+}
+
+/// As stampOf(), but also for the folders below a folder, in which pictures may lie.
+std::string stampFrom(const std::string& path) {
+    UnlistedFolder ignored;
+    const std::vector<std::string> folders = foldersFrom(path, ignored, kMostStamped);
+    std::string stamp;
+    for (const std::string& folder : folders) // first: it changes when files are added
+        stamp += folder + fileStamp(folder) + "\n";
+    size_t left = kMostStamped;
+    for (size_t i = 0; i < folders.size() && left > 0; ++i) {
+        const std::vector<std::string> names = namesIn(folders[i], Entries::All, nullptr, left);
+        for (const std::string& name : names)
+            stamp += name + fileStamp((std::filesystem::path(folders[i]) / name).string()) + "\n";
+        left -= names.size();
+    }
     return stamp;
 }
 
@@ -105,10 +124,12 @@ bool namesFiles(const TaskConfig& task) { return !pathOf(task).empty(); }
 /// Returns a hash, because many are kept.
 size_t filesOf(const TaskConfig& task) {
     std::string stamps;
-    for (const std::string* path :
-         {&task.path, &task.x, &task.y, &task.validationPath, &task.testPath, &task.xVal,
-          &task.yVal, &task.xTest, &task.yTest, &task.predictFile})
+    for (const std::string* path : {&task.x, &task.y, &task.validationPath, &task.testPath,
+                                    &task.xVal, &task.yVal, &task.xTest, &task.yTest})
         stamps += stampOf(*path) + "\n";
+    const bool nested = task.kind == TaskKind::Pictures;
+    stamps += (nested ? stampFrom(task.path) : stampOf(task.path)) + "\n";
+    stamps += stampFrom(task.predictFile) + "\n"; // may be a folder of pictures
     for (const DataSetInfo& info : dataSets()) // of every kind: generate reads the files of mnist
         for (const std::string_view folder : info.folders)
             stamps += stampOf(std::filesystem::path(task.path) / folder) + "\n";

@@ -16,22 +16,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kDeepest = 2; // folders below the one that was chosen, as in test/cat/1.png
-
-void addFrom(const std::string& folder, int depth, std::vector<std::string>& paths) {
-    int error = 0;
-    const auto add = [&](Entries kind, bool (*wanted)(const std::string&)) {
-        std::vector<std::string> found = pathsIn(folder, kind, wanted, &error);
-        if (error != 0)
-            throw InputError(phrase("Data", "%1 cannot be read: %2"), pathText(folder),
-                             reasonOf(error));
-        return found;
+/// Finds the pictures in a folder and below it, as data.kind pictures finds those of a class.
+std::vector<std::string> picturesFrom(const std::string& folder) {
+    std::vector<std::string> paths;
+    UnlistedFolder unlisted;
+    const auto check = [&unlisted] {
+        if (unlisted.error != 0)
+            throw InputError(phrase("Data", "%1 cannot be read: %2"), pathText(unlisted.path),
+                             reasonOf(unlisted.error));
     };
-    const std::vector<std::string> found = add(Entries::NotFolders, isPictureName);
-    paths.insert(paths.end(), found.begin(), found.end());
-    if (depth == kDeepest) return;
-    for (const std::string& each : add(Entries::Folders, [](const std::string&) { return true; }))
-        addFrom(each, depth + 1, paths);
+    const std::vector<std::string> folders = foldersFrom(folder, unlisted);
+    check();
+    for (const std::string& each : folders) {
+        const std::vector<std::string> here =
+            pathsIn(each, Entries::NotFolders, isPictureName, &unlisted.error);
+        unlisted.path = each;
+        check();
+        paths.insert(paths.end(), here.begin(), here.end());
+    }
+    std::ranges::sort(paths);
+    return paths;
 }
 
 } // namespace
@@ -40,11 +44,10 @@ NewPictures newPicturesAt(const std::string& path) {
     std::error_code ignored;
     NewPictures found;
     if (fs::is_directory(path, ignored)) {
-        addFrom(path, 0, found.paths);
-        std::sort(found.paths.begin(), found.paths.end());
+        found.paths = picturesFrom(path);
         if (found.paths.empty())
             throw InputError(phrase("Data", "%1: there are no .png or .jpg pictures in the folder "
-                                            "or in the folders in it"),
+                                            "or in the folders below it"),
                              pathText(path));
         checkSampleCount(pathText(path), static_cast<int64_t>(found.paths.size()));
         for (const std::string& each : found.paths)

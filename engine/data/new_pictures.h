@@ -14,8 +14,8 @@ struct NewPictures {
     std::vector<std::string> names; ///< paths below the folder; of a single picture, its name
 };
 
-/// Returns the picture at a path, or those in a folder, in its folders and in theirs, sorted.
-/// Hidden names are passed over. Opens no picture. Can be cancelled. Throws InputError when there
+/// Returns the picture at a path, or those in a folder and in all folders below it, sorted. Hidden
+/// names are passed over. Opens no picture. Can be cancelled. Throws InputError when there
 /// is none.
 NewPictures newPicturesAt(const std::string& path);
 /// Returns how many samples there are to validate on: the pictures of task.predictFile or, when it

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <set>
+#include <utility>
 
 namespace halfscope {
 
@@ -54,6 +56,27 @@ std::vector<std::string> pathsIn(const std::string& folder, Entries entries,
             paths.push_back((std::filesystem::path(folder) / name).string());
     std::sort(paths.begin(), paths.end());
     return paths;
+}
+
+std::vector<std::string> foldersFrom(const std::string& folder, UnlistedFolder& unlisted,
+                                     size_t most) {
+    std::vector<std::string> waiting{folder}, all;
+    std::set<std::string> known; // without links
+    while (!waiting.empty() && all.size() < most) {
+        const std::string next = std::move(waiting.back());
+        waiting.pop_back();
+        std::error_code ignored;
+        const auto real = std::filesystem::canonical(next, ignored);
+        if (!ignored && !known.insert(real.string()).second) continue;
+        int error = 0;
+        const std::vector<std::string> below = pathsIn(
+            next, Entries::Folders, [](const std::string&) { return true; }, &error);
+        if (error != 0 && unlisted.error == 0) unlisted = {next, error};
+        waiting.insert(waiting.end(), below.rbegin(), below.rend()); // the first is next
+        all.push_back(next);
+    }
+    std::ranges::sort(all);
+    return all;
 }
 
 void refuseUnread(const std::string& folder, int error) {

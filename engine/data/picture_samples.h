@@ -27,6 +27,16 @@ bool isOtherPictureName(const std::string&);
 /// is that of namesIn(). Can be cancelled.
 std::vector<std::string> pathsIn(const std::string& folder, Entries,
                                  bool (*wanted)(const std::string& name), int* error = nullptr);
+/// The first of some folders that could not be listed.
+struct UnlistedFolder {
+    std::string path;
+    int error = 0; ///< the system's number; 0 when all were listed
+};
+/// Returns the sorted paths of a folder and of all below it without hidden names, at most `most` of
+/// them. Links are followed, but a folder to which several ways lead comes once: a link may lead to
+/// a folder above itself. Can be cancelled.
+std::vector<std::string> foldersFrom(const std::string& folder, UnlistedFolder& unlisted,
+                                     size_t most = SIZE_MAX);
 /// Throws InputError: data.path, or a folder in it, cannot be read. `error` is the system's number.
 [[noreturn]] void refuseUnread(const std::string& folder, int error);
 /// Throws the same when a folder, such as one in which a file was not found, cannot be listed.

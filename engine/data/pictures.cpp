@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/class_folders.h"
 #include "engine/data/class_sides.h"
 #include "engine/data/picture_samples.h"
 #include "engine/data/targets.h"
@@ -15,7 +16,6 @@
 #include <array>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -27,10 +27,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kLeastClasses = 2, kMostClasses = kMostPictureClasses;
-constexpr std::array<std::string_view, 6> kParts{"train", "training",   "val",
-                                                 "valid", "validation", "test"};
-constexpr size_t kTrainParts = 2;                 // the other parts are for validation
-constexpr std::string_view kTest = kParts.back(); // where no other part is; else for a test
+using PartNames = std::array<std::string_view, 3>; // in any case
+constexpr PartNames kTrainParts{"train", "training", "training_set"};
+constexpr PartNames kValidationParts{"val", "valid", "validation"};
+constexpr PartNames kTestParts{"test", "testing", "test_set"}; // to validate on where no other is
+
+constexpr size_t kMostFolders = 1000; // to look at before it is known that they hold classes
+constexpr Phrase kNested = phrase("Data", "Pictures in folders below that of their class, which "
+                                          "count as its samples: %1 of %2.");
 
 struct PictureFile {
     std::string path;
@@ -66,7 +70,7 @@ struct PictureFolder {
     /// Returns them folder by folder in the order of the folders' paths, as torchvision does.
     std::vector<std::string> picturesIn(const std::string& folder) {
         std::vector<std::string> paths, folders{folder};
-        if (depth == Depth::Whole) folders = foldersFrom(folder);
+        if (depth == Depth::Whole) folders = folderAndBelow(folder);
         for (const std::string& each : folders) {
             const std::vector<std::string> here =
                 entriesOf(each, Entries::NotFolders, [](const std::string& name) {
@@ -80,22 +84,13 @@ struct PictureFolder {
     std::vector<std::string> foldersIn(const std::string& folder) {
         return entriesOf(folder, Entries::Folders, [](const std::string&) { return true; });
     }
-    /// Returns the sorted paths of a folder and all below it. Links are followed, but a folder to
-    /// which several ways lead comes once: a link may lead to a folder above itself.
-    std::vector<std::string> foldersFrom(const std::string& folder) {
-        std::vector<std::string> waiting{folder}, all;
-        std::set<std::string> known; // without links
-        while (!waiting.empty()) {
-            const std::string next = std::move(waiting.back());
-            waiting.pop_back();
-            std::error_code ignored;
-            const fs::path real = fs::canonical(next, ignored);
-            if (!ignored && !known.insert(real.string()).second) continue;
-            const std::vector<std::string> below = foldersIn(next);
-            waiting.insert(waiting.end(), below.rbegin(), below.rend()); // the first is next
-            all.push_back(next);
+    std::vector<std::string> folderAndBelow(const std::string& folder) {
+        UnlistedFolder unlisted;
+        std::vector<std::string> all = foldersFrom(folder, unlisted);
+        if (unlisted.error != 0 && error == 0) {
+            unread = unlisted.path;
+            error = unlisted.error;
         }
-        std::ranges::sort(all);
         return all;
     }
 };
@@ -149,29 +144,37 @@ void readTested(PictureFolder& found, const std::string& folder) {
     if (!found.unknown.empty() || found.untested != 0) found.tested.clear();
 }
 
+/// Returns the folders with such names, in the order of the names.
+std::vector<std::string> partsAmong(const std::vector<std::string>& folders,
+                                    const PartNames& names) {
+    std::vector<std::string> parts;
+    for (const std::string_view name : names)
+        for (const std::string& folder : folders)
+            if (lowerCase(fs::path(folder).filename().string()) == name) parts.push_back(folder);
+    return parts;
+}
+
 /// Looks into a folder that has other folders for training and perhaps for validation and a test.
-PictureFolder lookIntoParts(const fs::path& folder, Depth depth) {
+PictureFolder lookIntoParts(const std::string& folder, Depth depth) {
     PictureFolder found;
     found.depth = depth;
-    const auto isThere = [&](std::string_view part) {
-        std::error_code ignored;
-        return fs::is_directory(folder / part, ignored);
-    };
-    for (const std::string_view part : std::span(kParts).first(kTrainParts)) {
-        if (!isThere(part)) continue;
-        found.train = (folder / part).string();
+    const std::vector<std::string> inside = PictureFolder().foldersIn(folder);
+    for (const std::string& part : partsAmong(inside, kTrainParts)) {
+        found.train = part;
         readTrained(found);
         if (!found.classes.empty()) break;
     }
     if (found.classes.empty()) return found;
-    for (const std::string_view part : std::span(kParts).subspan(kTrainParts)) {
-        if (!isThere(part)) continue;
-        found.validation = (folder / part).string();
+    const std::vector<std::string> tests = partsAmong(inside, kTestParts);
+    std::vector<std::string> others = partsAmong(inside, kValidationParts);
+    const size_t own = others.size(); // for validation alone
+    others.insert(others.end(), tests.begin(), tests.end());
+    for (size_t i = 0; i < others.size(); ++i) {
+        found.validation = others[i];
         readJudged(found);
         if (found.judged.empty()) continue;
         // a folder that cannot be listed is refused, so that the test's alone is told of
-        if (part != kTest && isThere(kTest) && found.error == 0)
-            readTested(found, (folder / kTest).string());
+        if (i < own && !tests.empty() && found.error == 0) readTested(found, tests.front());
         return found;
     }
     found.validation.clear(); // none has classes, so a share of the others is held back
@@ -270,11 +273,42 @@ std::optional<Message> undecodedIn(const PictureFolder& found, const TaskConfig&
                          task.damaged);
 }
 
+/// Returns how many of these pictures in the folders of classes are not right in one of those.
+size_t nestedAmong(const std::vector<PictureFile>& pictures, const std::string& within) {
+    const size_t start = (fs::path(within) / "").string().size();
+    return static_cast<size_t>(std::ranges::count_if(pictures, [start](const PictureFile& each) {
+        return std::ranges::count(std::string_view(each.path).substr(start), '/') > 1;
+    }));
+}
+
+/// Tells of pictures below the folders of their classes: an earlier version left them out, and the
+/// classes may be meant to be further down.
+void noteNested(const PictureFolder& found, std::vector<Message>& notes) {
+    const size_t trained = nestedAmong(found.trained, found.train);
+    const size_t nested = trained + nestedAmong(found.judged, found.validation) +
+                          nestedAmong(found.tested, found.test);
+    if (nested == 0) return;
+    notes.push_back(
+        {kNested, nested, found.trained.size() + found.judged.size() + found.tested.size()});
+    if (trained < found.trained.size()) return;
+    std::vector<std::string> folders;
+    for (const std::string& name : found.classes)
+        folders.push_back((fs::path(found.train) / name).string());
+    const std::vector<std::string> names = namesInAll(folders);
+    if (names.empty()) return;
+    notes.push_back({phrase("Data", "No picture lies right in the folder of its class, and all of "
+                                    "these hold folders of the same names, such as %1. If those "
+                                    "are the classes, set data.path to %2 or another folder "
+                                    "beside it."),
+                     quotedText(names.front()), pathText(folders.front())});
+}
+
 std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
                              const HeldBack& splits) {
     std::vector<Message> notes;
     if (task.predictFile.empty()) { // else others are judged
         notes = notesOn(sidesOf(found, splits), found.classes, task);
+        noteNested(found, notes);
         if (auto note = testNote(found, task)) notes.push_back(*std::move(note));
     }
     if (!found.others.empty())
@@ -366,6 +400,41 @@ constexpr std::string_view kPythonSkipping = R"(    x, labels = [], []
             print(f"{path} is left out: {error}")
     return torch.stack(x), torch.tensor(labels))";
 
+constexpr const char* kFolderProgram = R"(TRAIN = pathlib.Path({TRAIN})
+{VALIDATION}CLASSES = [{CLASSES}]
+{PICTURE}
+
+def folders(top):
+    """The folder and all below it; one to which several ways lead comes once."""
+    known, found = set(), []
+    for root, below, files in os.walk(top, followlinks=True):
+        real = os.path.realpath(root)
+        if real in known:
+            below.clear()
+            continue
+        known.add(real)
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        found.append((root, files))
+    return sorted(found)
+
+
+def pictures(folder):
+    """Those in every class's folder and below it, and their classes."""
+    endings = (".png", ".jpg", ".jpeg")
+    paths = [
+        (path, label)
+        for label, name in enumerate(CLASSES)
+        for root, files in folders(folder / name)
+        for path in (pathlib.Path(root, file) for file in sorted(files))
+        if path.suffix.lower() in endings and not path.name.startswith(".")
+    ]
+{STACK}
+
+
+def samples():
+    x, target = pictures(TRAIN)
+{RETURN})";
+
 PythonData picturePython(const TaskConfig& task, int64_t) {
     const PictureFolder found = lookInto(task.path);
     const bool split = !found.validation.empty(), tested = usesTest(found, task);
@@ -391,27 +460,7 @@ PythonData picturePython(const TaskConfig& task, int64_t) {
     PythonData python{
         "import os\nimport pathlib\n" + parts.imports,
         lang::filled(
-            R"(TRAIN = pathlib.Path({TRAIN})
-{VALIDATION}CLASSES = [{CLASSES}]
-{PICTURE}
-
-def pictures(folder):
-    """Those in every class's folder and below it, and their classes."""
-    endings = (".png", ".jpg", ".jpeg")
-    paths = [
-        (path, label)
-        for label, name in enumerate(CLASSES)
-        for root, _, files in sorted(os.walk(folder / name, followlinks=True))
-        for path in (pathlib.Path(root, file) for file in sorted(files))
-        if path.suffix.lower() in endings
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
-{STACK}
-
-
-def samples():
-    x, target = pictures(TRAIN)
-{RETURN})",
+            kFolderProgram,
             {{"TRAIN", lang::pythonText(found.train)},
              {"VALIDATION", (split ? part("VALIDATION", found.validation) : std::string()) +
                                 (tested ? part("TEST", found.test) : std::string())},
@@ -424,17 +473,9 @@ def samples():
     return python;
 }
 
-/// Returns the folders in a folder, without that of another program.
-std::vector<std::string> classFoldersIn(const std::string& folder) {
-    std::vector<std::string> folders = PictureFolder().foldersIn(folder);
-    std::erase_if(folders, [](const std::string& path) { return path.ends_with("__MACOSX"); });
-    return folders;
-}
-
 /// Whether each of `folders` has pictures right in it or in a folder there; false where there are
 /// too many to look at.
 bool allHavePictures(const std::vector<std::string>& folders) {
-    constexpr size_t kMostFolders = 1000;
     PictureFolder within;
     within.depth = Depth::ClassFolder;
     size_t looked = 0;
@@ -452,21 +493,47 @@ bool allHavePictures(const std::vector<std::string>& folders) {
 }
 
 /// Whether a folder looks like one for this data set. One in which only some of the folders have
-/// pictures, and only further down, may be anything, such as a home.
+/// pictures, and only further down, may be anything, such as a home; those that all hold folders of
+/// the same names are rather the parts of a data set.
 bool holdsClasses(const std::string& folder) {
     if (lookInto(folder, Depth::ClassFolder).classes.size() >= kLeastClasses) return true;
-    std::string train = folder;
-    for (const std::string_view part : std::span(kParts).first(kTrainParts)) {
-        std::error_code ignored;
-        if (!fs::is_directory(fs::path(folder) / part, ignored)) continue;
-        train = (fs::path(folder) / part).string();
-        break;
-    }
-    const std::vector<std::string> folders = classFoldersIn(train);
-    return folders.size() >= kLeastClasses && allHavePictures(folders);
+    const std::vector<std::string> parts =
+        partsAmong(PictureFolder().foldersIn(folder), kTrainParts);
+    const std::vector<std::string> folders = classFoldersIn(parts.empty() ? folder : parts.front());
+    return folders.size() >= kLeastClasses && allHavePictures(folders) &&
+           namesInAll(folders).empty();
+}
+
+/// Whether pictures lie further down in a folder whose only folder with pictures right in it is
+/// that of one class.
+bool hasDeeper(const PictureFolder& found) {
+    PictureFolder within;
+    within.depth = Depth::ClassFolder;
+    const std::string own = (fs::path(found.train) / found.classes.front()).string();
+    UnlistedFolder ignored;
+    const std::vector<std::string> all = foldersFrom(found.train, ignored, kMostFolders);
+    return std::ranges::any_of(all, [&](const std::string& folder) {
+        return folder != found.train && !(folder + '/').starts_with(own + '/') &&
+               !within.picturesIn(folder).empty();
+    });
+}
+
+/// Says what helps where folders are rather the parts of a data set than its classes.
+Message partsNotClasses(const std::string& folder, const std::vector<std::string>& folders,
+                        const std::string& name) {
+    const auto trains = std::ranges::find_if(folders, [](const std::string& path) {
+        return lowerCase(fs::path(path).filename().string()).find("train") != std::string::npos;
+    });
+    return {phrase("Data", "%1: the folders in it all hold folders of the same names, such as %2; "
+                           "if those are the classes, open one of the folders, such as %3, else "
+                           "set data.kind to pictures and data.path to %1"),
+            pathText(folder), quotedText(name),
+            pathText(trains == folders.end() ? folders.front() : *trains)};
 }
 
 } // namespace
+
+bool tellsNested(const Message& note) { return note.format() == kNested; }
 
 Message otherFormats(const std::string& folder, const std::string& picture) {
     return {phrase("Data", "%1: only .png and .jpg pictures are read, not such as %2; an image "
@@ -477,12 +544,20 @@ Message otherFormats(const std::string& folder, const std::string& picture) {
 Message unusualPictures(const std::string& folder) {
     const PictureFolder found = lookInto(folder, Depth::ClassFolder);
     if (!found.others.empty()) return otherFormats(folder, found.others.front());
+    if (found.classes.size() == 1 && hasDeeper(found))
+        return {phrase("Data", "%1: only %2 has pictures right in it; to train on those further "
+                               "down, too, set data.kind to pictures and data.path to %1"),
+                pathText(folder), pathText(found.classes.front())};
     if (found.classes.size() == 1)
         return {phrase("Data", "%1: its pictures are all in one folder, %2; there must be one for "
                                "each class, at least %3"),
                 pathText(folder), pathText(found.classes.front()), kLeastClasses};
     const std::vector<std::string> folders = classFoldersIn(folder);
-    if (folders.size() != 1 || !allHavePictures(folders)) return {};
+    if (!allHavePictures(folders)) return {};
+    if (folders.size() != 1) {
+        const std::vector<std::string> names = namesInAll(folders);
+        return names.empty() ? Message() : partsNotClasses(folder, folders, names.front());
+    }
     return {phrase("Data", "%1: it holds no pictures of classes itself; open the folder %2 in it"),
             pathText(folder), pathText(folders.front())};
 }
@@ -497,7 +572,6 @@ const DataSetInfo kPictureData{
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,
-    .folders = kParts,
     .view = ViewKind::Classes,
     .opens =
         [](const std::string& path, TaskConfig& task) {

@@ -86,27 +86,31 @@ public:
             else
                 sample.label = labelIn(entry);
         }
-        if (!m_reader.cut().empty()) return dropParts();
+        if (!m_reader.cut().empty()) takeCut();
         for (const auto& [name, at] : m_places)
             checkWhole(name, m_index.samples[at]);
     }
 
 private:
-    /// Drops the samples that the end of the shard has cut in two, and tells of it.
-    void dropParts() {
+    /// Drops the last sample if the end of the shard has cut it in two, and tells of it. A shard
+    /// that lacks no more than its end mark is as good as whole.
+    void takeCut() {
         std::vector<ShardSample>& all = m_index.samples;
-        const auto first = all.end() - static_cast<std::ptrdiff_t>(m_places.size());
-        all.erase(std::remove_if(first, all.end(),
-                                 [](const ShardSample& sample) {
-                                     return sample.label < 0 || sample.picture.name.empty();
-                                 }),
-                  all.end());
-        m_places.clear();
-        const auto left = std::ranges::count(all, m_shard, &ShardSample::shard);
-        m_index.notes.push_back(
-            {phrase("Data", "%1 ends early at byte %2; %3 samples before it are used."),
-             pathText(m_path), m_reader.bytes(), int64_t{left}});
-        if (m_index.cut.empty()) m_index.cut = m_reader.cut();
+        const bool part =
+            !m_places.empty() && (all.back().label < 0 || all.back().picture.name.empty());
+        if (part) {
+            all.pop_back();
+            std::erase_if(m_places, [&all](const auto& each) { return each.second == all.size(); });
+        }
+        const auto left = static_cast<int64_t>(m_places.size());
+        if (m_reader.lacksOnlyEnd() && !part && left > 0) {
+            m_index.notes.push_back({phrase("Data", "%1 has no end marker, so it may have been cut "
+                                                    "off; its %2 samples are used."),
+                                     pathText(m_path), left});
+            return;
+        }
+        m_index.notes.push_back(cutShardNote(m_path, m_reader.bytes(), left));
+        if (m_index.cut.empty()) m_index.cut = withSkipHint(m_reader.cut());
     }
 
     ShardSample& sampleOf(const std::string& name) {
@@ -304,15 +308,20 @@ constexpr std::string_view kPythonSkipping = R"(                    try:
                     except (OSError, SyntaxError, ValueError) as error:  # as Pillow reports damage
                         print(f"{path}, {entry.name} is left out: {error}"))";
 constexpr std::string_view kPythonWhole =
-    R"(        found = {name: sample for name, sample in found.items() if "x" in sample}
+    R"(        found = {name: s for name, s in found.items() if {"x", "target"} <= s.keys()}
 )";
+constexpr std::string_view kPythonToTheEnd = "with tarfile.open(path, \"r:\") as shard:";
+constexpr std::string_view kPythonToTheCut =
+    R"(# the files before the place where a shard ends early
+        with contextlib.suppress(tarfile.ReadError), tarfile.open(path, "r:") as shard:)";
 
 PythonData shardPython(const TaskConfig& task, int64_t) {
     const PythonData parts = pictureParts(task);
     const std::string readers = numberText(task.shardReaders);
     const bool skips = task.damaged == Damaged::Skip;
     return {
-        "import pathlib\nimport tarfile\n" + parts.imports,
+        (skips ? "import contextlib\n" : "") + std::string("import pathlib\nimport tarfile\n") +
+            parts.imports,
         lang::filled(
             R"(SHARDS = pathlib.Path({SHARDS})
 {PICTURE}
@@ -323,7 +332,7 @@ def samples():
     paths = sorted(path for path in SHARDS.glob("*.tar") if not path.name.startswith("."))
     for path in paths if SHARDS.is_dir() else [SHARDS]:
         found = {}
-        with tarfile.open(path, "r:") as shard:
+        {OPEN}
             for entry in shard:
                 folder, _, name = entry.name.rpartition("/")
                 name, _, kind = name.partition(".")
@@ -341,6 +350,7 @@ def samples():
 )",
             {{"SHARDS", lang::pythonText(task.path)},
              {"PICTURE", parts.code},
+             {"OPEN", std::string(skips ? kPythonToTheCut : kPythonToTheEnd)},
              {"DECODE", std::string(skips ? kPythonSkipping : kPythonDecode)},
              {"WHOLE", std::string(skips ? kPythonWhole : "")},
              {"HELD", heldBackPython(task)},

@@ -2,6 +2,7 @@
 #include "engine/data/stored_data.h"
 
 #include "engine/core/error.h"
+#include "engine/data/undecoded.h"
 
 #include <numeric>
 
@@ -25,10 +26,7 @@ std::vector<Unread> StoredData::read(Pass pass, std::span<const int64_t> samples
             readStored(stored, epoch, {out, row});
         } catch (const InputError& error) {
             checkIsThere(stored);
-            if (m_damaged == Damaged::Refuse)
-                throw InputError(phrase("Data", "%1; to go on without such samples, set "
-                                                "data.damaged to skip"),
-                                 error.message());
+            if (m_damaged == Damaged::Refuse) throw InputError(withSkipHint(error.message()));
             unread.push_back({row, error.message()});
         }
     }

@@ -3,6 +3,7 @@
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 
 #include <algorithm>
 #include <memory>
@@ -24,6 +25,9 @@ constexpr Phrase kEndsAtOne = phrase(
 constexpr Phrase kEndsAtOneOfTheFirst = phrase(
     "Data", "Pictures that cannot be decoded: %1 of the first %2; the others were not looked at. "
             "The run ends when it comes to one, unless data.damaged is skip. The first is %3.");
+
+constexpr Phrase kCutShard =
+    phrase("Data", "%1 ends early at byte %2; %3 samples before it are used.");
 
 /// What was found among the first pictures.
 struct Undecoded {
@@ -90,9 +94,17 @@ std::optional<Message> undecodedNote(const PictureFiles& pictures, Damaged damag
     return undecodedWords(last.found, damaged);
 }
 
-bool tellsUndecoded(const Message& note) {
-    const Phrase all[] = {kOfAll, kOfTheFirst, kEndsAtOne, kEndsAtOneOfTheFirst};
+Message cutShardNote(const std::string& path, int64_t bytes, int64_t samples) {
+    return {kCutShard, pathText(path), bytes, samples};
+}
+
+bool tellsDamage(const Message& note) {
+    const Phrase all[] = {kOfAll, kOfTheFirst, kEndsAtOne, kEndsAtOneOfTheFirst, kCutShard};
     return std::ranges::any_of(all, [&](Phrase each) { return note.format() == each; });
+}
+
+Message withSkipHint(const Message& refusal) {
+    return {phrase("Data", "%1; to go on without such samples, set data.damaged to skip"), refusal};
 }
 
 } // namespace halfscope

@@ -1,10 +1,12 @@
-// Looks for pictures that cannot be decoded before a training meets them.
+// Looks for pictures that cannot be decoded before a training meets them, and words what is said
+// about damage that data.damaged can skip.
 #pragma once
 
 #include "engine/core/message.h"
 #include "engine/data/task_spec.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -24,7 +26,11 @@ struct PictureFiles {
 /// is kept while the files stay as they are: settings ask for the facts again and again. Can be
 /// cancelled.
 std::optional<Message> undecodedNote(const PictureFiles&, Damaged);
-/// Whether a note of a data set is such a one.
-bool tellsUndecoded(const Message& note);
+/// Tells of a shard that ends early, and of the samples before that.
+Message cutShardNote(const std::string& path, int64_t bytes, int64_t samples);
+/// Whether a note of a data set is one of these.
+bool tellsDamage(const Message& note);
+/// Adds to a refusal how to go on.
+Message withSkipHint(const Message& refusal);
 
 } // namespace halfscope

@@ -146,10 +146,11 @@ bool CsvReader::next(std::vector<std::string_view>& fields) {
     if (!takeRecord()) return false;
     if (m_rule != Separator::Comma) { // the header; it decides for all records
         m_record.erase(0, m_record.size() - withoutByteOrderMark(m_record).size());
-        while (trimmed(m_record).empty())
+        const bool tabsCount = m_rule == Separator::TabFirstKept;
+        while (trimmed(m_record).empty() && !(tabsCount && m_record.find('\t') != m_record.npos))
             if (!takeRecord()) return false;
         m_separator = separatorOf(m_record, std::string_view(m_block).substr(m_at),
-                                  m_rule == Separator::TabFirst);
+                                  m_rule != Separator::AsHeader);
         m_rule = Separator::Comma;
     }
     split(fields);

@@ -39,7 +39,10 @@ public:
         AsHeader,
         /// Tabs when the header has any, else as AsHeader. For .tsv files: a comma there belongs to
         /// a column's name.
-        TabFirst
+        TabFirst,
+        /// As TabFirst, but a first line of tabs alone is a record of empty fields. For tables
+        /// without a header in which each line counts.
+        TabFirstKept
     };
 
     /// InputError "PATH: cannot read: REASON", see InputFile.

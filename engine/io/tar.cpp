@@ -160,6 +160,7 @@ bool TarReader::next(TarEntry& entry) {
         m_file.skipTo(m_header);
         if (!readBlock(header.block)) {
             endEarly(phrase("Files", "the archive ends early: its end marker is missing"));
+            m_lacksOnlyEnd = m_header > 0 && m_header == m_file.size() && longName.empty();
             return false;
         }
         if (header.isZero()) return false;

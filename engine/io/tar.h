@@ -35,6 +35,9 @@ public:
     bool next(TarEntry&);
     /// Says how the archive was found to end early, as a refusal would; empty when it was not.
     const Message& cut() const { return m_cut; }
+    /// Whether the archive ended early between two files, so that only its end mark is known to be
+    /// missing.
+    bool lacksOnlyEnd() const { return m_lacksOnlyEnd; }
     int64_t bytes() const { return m_file.size(); } ///< of the whole archive
     /// Returns the content of a file. Throws InputError when it has more than `most` bytes.
     std::string content(const TarEntry&, size_t most);
@@ -52,6 +55,7 @@ private:
     InputFile m_file;
     CutTar m_whenCut;
     Message m_cut;
+    bool m_lacksOnlyEnd = false;
     int64_t m_header = 0; ///< where the current header begins
     int64_t m_at = 0;     ///< where the next header begins
 };

@@ -10,10 +10,11 @@
 
 namespace halfscope {
 
-bool isCalledTorchFile(const std::string& path) {
+bool isTorchFile(const std::string& path) {
     const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
     std::error_code ignored;
-    return (ending == ".pt" || ending == ".pth") && !std::filesystem::is_directory(path, ignored);
+    return (ending == ".pt" || ending == ".pth") && !std::filesystem::is_directory(path, ignored) &&
+           beginsAsTorchFile(path);
 }
 
 bool beginsAsTorchFile(const std::string& path) {

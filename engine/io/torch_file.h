@@ -8,8 +8,10 @@
 
 namespace halfscope {
 
-/// Whether a file is called as such files are: .pt or .pth, in any case. False for a folder.
-bool isCalledTorchFile(const std::string& path);
+/// Whether a file is one by its name, .pt or .pth in any case, and by its first bytes: Portuguese
+/// texts are called .pt, too. False for a folder. Throws InputError for a file of such a name that
+/// cannot be read.
+bool isTorchFile(const std::string& path);
 /// Whether a file is one by its first bytes, old or new. Throws InputError for a file that cannot
 /// be read.
 bool beginsAsTorchFile(const std::string& path);

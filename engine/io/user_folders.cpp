@@ -41,7 +41,9 @@ std::string userDataFolder() {
 
 std::vector<std::string> sharedDataFolders() {
     std::vector<std::string> folders;
-    std::istringstream all(variable("XDG_DATA_DIRS").string());
+    std::string given = variable("XDG_DATA_DIRS").string();
+    if (given.empty()) given = "/usr/local/share"; // and /usr/share, as the standard says
+    std::istringstream all(given);
     for (std::string each; std::getline(all, each, ':');)
         if (std::filesystem::path(each).is_absolute()) folders.push_back(each);
     folders.emplace_back("/usr/share");

@@ -43,9 +43,9 @@ int TableReader::wanted(std::string_view name) const {
 }
 
 bool TableReader::next() {
-    do // an empty line is no row, as for pandas
+    do // a line that is empty or has only spaces is no row, as for pandas
         if (!m_reader.next(m_fields)) return false;
-    while (m_reader.text().empty());
+    while (trimmed(m_reader.text()).empty());
     if (m_fields.size() != m_columns.size())
         throw InputError(phrase("Files", "%1: the number of fields in %2 is %3, but must be %4, as "
                                          "in the first line; empty lines are skipped"),

@@ -253,13 +253,13 @@ private:
     TaskConfig m_task; ///< as it was
 };
 
-/// Pictures that cannot be decoded are left out where there are some; DataFacts::notes counts them.
-/// Of many pictures only the first ones are looked at.
+/// Pictures that cannot be decoded, and what shards lack that end early, are left out where there
+/// are some; DataFacts::notes tells of them. Of many pictures only the first ones are looked at.
 Damaged damagedFor(TaskConfig task) {
     if (!infoOf(task.kind).has("data.damaged")) return task.damaged;
     task.damaged = Damaged::Skip;
     const DataFacts facts = factsOf(task);
-    return std::ranges::any_of(facts.notes, tellsUndecoded) ? Damaged::Skip : Damaged::Refuse;
+    return std::ranges::any_of(facts.notes, tellsDamage) ? Damaged::Skip : Damaged::Refuse;
 }
 
 /// Targets of very large or small numbers are standardised, because a network does not reach them
@@ -504,7 +504,7 @@ void checkCanBeExperiment(const std::string& path) {
         throw InputError(phrase("Files", "%1: one of the six files of CIFAR-10; open the folder "
                                          "that holds them"),
                          pathText(path));
-    if (isCalledTorchFile(path)) throw InputError(torchFileRefusal(path));
+    if (isTorchFile(path)) throw InputError(torchFileRefusal(path));
     for (const OtherFile& other : kOtherFiles)
         if (ending == other.ending) throw InputError(other.help, pathText(path));
     constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark

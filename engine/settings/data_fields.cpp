@@ -236,7 +236,8 @@ std::vector<Field> pictureFields() {
                  phrase("Settings", "What happens at a damaged picture. refuse ends the run at a "
                                     "picture that cannot be decoded and "
                                     "names it; skip names it in the events, and the next sample of "
-                                    "the epoch takes its place.")},
+                                    "the epoch takes its place. A shard that ends early is "
+                                    "refused, or the samples before its end are used.")},
                 [](auto& c) -> auto& { return c.task.damaged; }),
             namesUpTo(Damaged::Skip))),
         ofDataSets(in(ofRun(

@@ -19,6 +19,7 @@
 #include "engine/train/state_dict.h"
 #include "engine/train/weight_watch.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -77,11 +78,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop, std::share
 
 void Experiment::resume(const ExperimentState& state) {
     const auto refuse = [](Phrase what, auto... values) { throw InputError(what, values...); };
-    if (m_epochs.samples != state.epochs.samples || m_epochs.batch != state.epochs.batch)
-        refuse(phrase("Training", "the data set has %1 samples in batches of %2 now; when the "
-                                  "checkpoint was written it had %3 in batches of %4, and a run "
-                                  "goes on only with as many, in the same order"),
-               m_epochs.samples, m_epochs.batch, state.epochs.samples, state.epochs.batch);
+    checkSamples(m_epochs, state.epochs, m_task->dataset());
     replayAll(state.step + 1);
     if (state.lanes.size() != m_lanes.size())
         refuse(phrase("Training", "the checkpoint has %1 lanes, its experiment has %2 after step "

@@ -3,6 +3,7 @@
 #include "engine/train/state_check.h"
 
 #include "engine/core/error.h"
+#include "engine/data/pictures.h"
 #include "engine/scaler/grad_scaler.h"
 
 #include <algorithm>
@@ -144,6 +145,21 @@ void checkOutputs(const LaneState& state, int64_t values) {
         throw InputError(phrase("Training", "the outputs of its last step are %1 numbers; %2 are "
                                             "expected"),
                          has, values);
+}
+
+void checkSamples(const EpochPlan& now, const EpochPlan& then, const Dataset& data) {
+    if (now.samples == then.samples && now.batch == then.batch) return;
+    const Message refusal(phrase("Training",
+                                 "the data set has %1 samples in batches of %2 now; when the "
+                                 "checkpoint was written it had %3 in batches of %4, and a run "
+                                 "goes on only with as many, in the same order"),
+                          now.samples, now.batch, then.samples, then.batch);
+    const std::vector<Message> notes = data.notes();
+    if (std::ranges::none_of(notes, tellsNested)) throw InputError(refusal);
+    throw InputError(phrase("Training", "%1. Pictures in folders below that of their class count "
+                                        "as samples, but did not in earlier versions: to go on "
+                                        "with a run of these, move such pictures elsewhere"),
+                     refusal);
 }
 
 } // namespace halfscope

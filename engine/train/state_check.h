@@ -3,6 +3,8 @@
 // itself may be inf, and the first two nan, in a training that went wrong; that is left alone.
 #pragma once
 
+#include "engine/data/dataset.h"
+#include "engine/data/epochs.h"
 #include "engine/graph/graph.h"
 #include "engine/settings/run_config.h"
 #include "engine/train/lane_state.h"
@@ -16,5 +18,8 @@ namespace halfscope {
 void checkState(const LaneState& state, const Graph& step, const RunConfig&);
 /// Throws InputError unless the state has so many values in LaneState::prediction.
 void checkOutputs(const LaneState&, int64_t values);
+/// Throws InputError where the data have another number of samples, or batches of another size,
+/// than when the checkpoint was written.
+void checkSamples(const EpochPlan& now, const EpochPlan& then, const Dataset&);
 
 } // namespace halfscope

@@ -26,6 +26,7 @@ private slots:
     void theFirstLineIsASample();
     void placesInTheFile();
     void blankLinesBefore();
+    void tabsBeforeThatCount();
     void emptyLines();
     void namesThatAreRepeated();
     void namesOfInputs();
@@ -220,6 +221,21 @@ void TestCsvHeader::placesInTheFile() {
 void TestCsvHeader::blankLinesBefore() {
     const auto data = makeDataset(headless(" , \n1,2\n3,4\n"), 0);
     QCOMPARE(data->samples(Split::Train), int64_t{2});
+}
+
+/// Each line of a table to predict has a prediction, also a first one that lacks all values.
+void TestCsvHeader::tabsBeforeThatCount() {
+    const std::string path = write("new.tsv", "  \n\t\t\n1\t2\t3\n\t\t\n");
+    CsvFile kept(path, false, CsvFile::BlankLines::Kept);
+    QCOMPARE(kept.readHeader().size(), size_t{3});
+    int lines = 0;
+    while (kept.next())
+        ++lines;
+    QCOMPARE(lines, 3);
+    CsvFile leftOut(path, false);
+    QCOMPARE(leftOut.readHeader().size(), size_t{3});
+    QVERIFY(leftOut.next());
+    QVERIFY(!leftOut.next());
 }
 
 /// Opening a table without names trains on all of its lines.

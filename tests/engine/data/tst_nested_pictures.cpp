@@ -3,14 +3,20 @@
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/data/new_pictures.h"
+#include "engine/data/pictures.h"
+#include "engine/settings/fields.h"
+#include "engine/train/experiment.h"
+#include "engine/train/experiment_state.h"
 #include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
+#include "tests/support/python.h"
 #include "tests/support/thrown.h"
 
 #include <QFile>
 #include <QTest>
 
+#include <algorithm>
 #include <array>
 
 #include <sys/stat.h>
@@ -27,6 +33,12 @@ private slots:
     void init() { renew(); }
     void orderOfTorchvision();
     void linksThatLoop();
+    void linksInTheScript();
+    void earlierRuns();
+    void mendedBelow();
+    void partsInOtherWords();
+    void partsTakenForClasses();
+    void deeperOnes();
     void splits();
     void opened_data();
     void opened();
@@ -34,6 +46,8 @@ private slots:
 
 private:
     std::string path(const QString& name) const { return m_folder->filePath(name).toStdString(); }
+    /// Writes a folder with links that lead up, to the same folder again and elsewhere.
+    void putLinks() const;
     /// Returns the paths of the pictures to train on, without the folder's.
     QStringList filesOf(const TaskConfig& config) const {
         QStringList names;
@@ -54,6 +68,11 @@ void TestNestedPictures::orderOfTorchvision() {
     QCOMPARE(filesOf(task()), names);
     const DataFacts facts = infoOf(task().kind).facts(task());
     QCOMPARE(facts.train, int64_t{7});
+    QCOMPARE(std::ranges::count(facts.notes,
+                                "Pictures in folders below that of their class, which count as its "
+                                "samples: 5 of 7.",
+                                &Message::english),
+             1);
     QCOMPARE(facts.tensors[kTarget].classes, int64_t{2});
     const Batch batch = allOf(*makeDataset(task(), 0), Split::Train);
     const auto labels = batch.labels(kTarget);
@@ -61,7 +80,7 @@ void TestNestedPictures::orderOfTorchvision() {
              (std::vector<int32_t>{0, 0, 0, 0, 0, 0, 1}));
 }
 
-void TestNestedPictures::linksThatLoop() {
+void TestNestedPictures::putLinks() const {
     put("data/cat/1.png", plain(1, 0, 0));
     put("data/cat/a/2.png", plain(1, 0, 0));
     put("data/dog/3.png", plain(1, 0, 0));
@@ -69,10 +88,114 @@ void TestNestedPictures::linksThatLoop() {
     QVERIFY(QFile::link(m_folder->filePath("data/cat"), m_folder->filePath("data/cat/a/up")));
     QVERIFY(QFile::link(m_folder->filePath("data/cat/a"), m_folder->filePath("data/cat/b")));
     QVERIFY(QFile::link(m_folder->filePath("elsewhere"), m_folder->filePath("data/dog/there")));
+}
+
+void TestNestedPictures::linksThatLoop() {
+    putLinks();
     TaskConfig config = task();
     config.path += "/data";
     QCOMPARE(filesOf(config), (QStringList{"data/cat/1.png", "data/cat/a/2.png", "data/dog/3.png",
                                            "data/dog/there/4.png"}));
+}
+
+/// The program for PyTorch takes each folder once, too, and none that is hidden.
+void TestNestedPictures::linksInTheScript() {
+    if (lacksPython()) QSKIP(lacksPython());
+    putLinks();
+    put("data/cat/.hidden/5.png", plain(1, 0, 0));
+    TaskConfig config = task();
+    config.path += "/data";
+    const QString code = QString::fromStdString(infoOf(config.kind).python(config, 1).code);
+    const qsizetype start = code.indexOf("def folders"), end = code.indexOf("def pictures");
+    QVERIFY(start >= 0 && end > start);
+    const QString printed =
+        python("import os, sys\n" + code.mid(start, end - start) +
+                   "print(*[os.path.relpath(r, sys.argv[1]) for f in ('cat', 'dog')"
+                   " for r, _ in folders(os.path.join(sys.argv[1], f))])",
+               {m_folder->filePath("data")});
+    QCOMPARE(printed, QString("cat cat/a dog dog/there"));
+}
+
+/// Earlier versions left such pictures out, so that their runs have other samples.
+void TestNestedPictures::earlierRuns() {
+    for (const char* name :
+         {"train/a/1.png", "train/a/x/2.png", "train/b/1.png", "val/a/1.png", "val/b/1.png"})
+        put(name, plain(1, 0, 0));
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task = task();
+    config.task.batch = 1;
+    config.lanes = parseLanes("fp32");
+    config.device = "cpu";
+    config.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(48, 2))";
+    Experiment experiment(config);
+    ExperimentState state;
+    state.epochs.samples = 2;
+    const std::string refused = thrownBy<InputError>([&] { experiment.resume(state); });
+    QVERIFY2(refused.find("the data set has 3 samples in batches of 1 now") != refused.npos &&
+                 refused.find("in the same order. Pictures in folders below") != refused.npos,
+             refused.c_str());
+}
+
+/// What was refused is looked at anew once a folder far below has changed.
+void TestNestedPictures::mendedBelow() {
+    put("a/1.png", plain(1, 0, 0));
+    QVERIFY(QDir(m_folder->path()).mkpath("b/x"));
+    QVERIFY(!thrownBy<InputError>([&] { factsOf(task()); }).empty());
+    put("b/x/1.png", plain(1, 0, 0));
+    QCOMPARE(factsOf(task()).train, int64_t{2});
+}
+
+void TestNestedPictures::partsInOtherWords() {
+    for (const auto& [train, test] : {std::pair("Training", "Testing"), std::pair("TRAIN", "Val"),
+                                      std::pair("training_set", "test_set")}) {
+        renew();
+        for (const QString& name : {QString(train) + "/cat/1.png", QString(train) + "/dog/1.png",
+                                    QString(train) + "/dog/2.png", QString(test) + "/dog/3.png"})
+            put(name, plain(1, 0, 0));
+        TaskConfig made;
+        QVERIFY(infoOf(TaskKind::Pictures).opens(m_folder->path().toStdString(), made));
+        const DataFacts facts = factsOf(task());
+        QCOMPARE(facts.train, int64_t{3});
+        QCOMPARE(facts.validation, int64_t{1});
+        QCOMPARE(facts.tensors[kTarget].classes, int64_t{2});
+    }
+}
+
+/// Nobody knows these names, so that the folders are classes where the settings say so.
+void TestNestedPictures::partsTakenForClasses() {
+    for (const char* name :
+         {"seg_test/cat/1.png", "seg_test/dog/1.png", "seg_train/cat/1.png", "seg_train/dog/1.png"})
+        put(name, plain(1, 0, 0));
+    QCOMPARE(unusualPictures(path("")).english(),
+             path("") +
+                 ": the folders in it all hold folders of the same names, such as \"cat\"; if "
+                 "those are the classes, open one of the folders, such as " +
+                 path("seg_train") + ", else set data.kind to pictures and data.path to " +
+                 path(""));
+    const std::vector<Message> notes = factsOf(task()).notes;
+    QCOMPARE(std::ranges::count(notes,
+                                "No picture lies right in the folder of its class, and all of "
+                                "these hold folders of the same names, such as \"cat\". If those "
+                                "are the classes, set data.path to " +
+                                    path("seg_test") + " or another folder beside it.",
+                                &Message::english),
+             1);
+    put("seg_test/3.png", plain(1, 0, 0));
+    const std::vector<Message> told = infoOf(task().kind).facts(task()).notes; // looks anew
+    QVERIFY(std::ranges::none_of(told, [](const Message& note) {
+        return note.english().starts_with("No picture lies right");
+    }));
+}
+
+void TestNestedPictures::deeperOnes() {
+    put("cat/1.png", plain(1, 0, 0));
+    put("dog/a/b/1.png", plain(1, 0, 0));
+    QCOMPARE(unusualPictures(path("")).english(),
+             path("") +
+                 ": only cat has pictures right in it; to train on those further down, too, "
+                 "set data.kind to pictures and data.path to " +
+                 path(""));
+    QCOMPARE(newPicturesAt(path("dog")).names, (std::vector<std::string>{"a/b/1.png"}));
 }
 
 void TestNestedPictures::splits() {
@@ -93,6 +216,13 @@ void TestNestedPictures::opened_data() {
     QTest::newRow("all below") << QStringList{"a/x/1.png", "b/y/2.png"} << true;
     QTest::newRow("to train on") << QStringList{"train/a/x/1.png", "train/b/2.png", "val/notes.txt"}
                                  << true;
+    QTest::newRow("parts of other names") << QStringList{"seg_train/a/1.png", "seg_train/b/1.png",
+                                                         "seg_test/a/1.png", "seg_test/b/1.png"}
+                                          << false;
+    QTest::newRow("images and masks")
+        << QStringList{"images/a/1.png", "images/b/1.png", "masks/a/1.png", "masks/b/1.png"}
+        << false;
+    QTest::newRow("one folder in each") << QStringList{"a/images/1.png", "b/images/1.png"} << true;
     QTest::newRow("one class") << QStringList{"train/a/x/1.png", "val/a/x/2.png"} << false;
     QTest::newRow("a home") << QStringList{"Music/1.txt", "Pictures/trip/1.png", "Work/x/1.png"}
                             << false;

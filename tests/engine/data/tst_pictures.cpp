@@ -103,7 +103,7 @@ void TestPictures::predictsPictures() {
     put("old/b/1.png", plain(0, 0, 1));
     put("new/2.png", plain(0.2f, 0.4f, 0.6f));
     put("new/b/c/1.PNG", plain(1, 1, 1));
-    put("new/b/c/d/too deep.png", plain(1, 1, 1));
+    put("new/b/c/d/e/deep.png", plain(0, 0, 0));
     put("new/.hidden.png", plain(1, 1, 1));
     writeBytes(m_folder->filePath("new/1.jpg").toStdString(), "no picture");
     TaskConfig config = task();
@@ -112,9 +112,9 @@ void TestPictures::predictsPictures() {
     config.predictFile = m_folder->filePath("new").toStdString();
     const auto data = makeDataset(config, 0);
     QCOMPARE(data->samples(Split::Train), int64_t{2});
-    QCOMPARE(data->samples(Split::Validation), int64_t{3});
+    QCOMPARE(data->samples(Split::Validation), int64_t{4});
     QCOMPARE(newPicturesAt(config.predictFile).names,
-             (std::vector<std::string>{"1.jpg", "2.png", "b/c/1.PNG"}));
+             (std::vector<std::string>{"1.jpg", "2.png", "b/c/1.PNG", "b/c/d/e/deep.png"}));
     Batch batch = Batch::of(data->tensors(), 3);
     const auto unread = data->read(Split::Validation, std::array<int64_t, 3>{0, 1, 2}, batch);
     QCOMPARE(unread.size(), size_t{1}); // although data.damaged is refuse
@@ -125,7 +125,7 @@ void TestPictures::predictsPictures() {
     QCOMPARE(x[kPixels], 102 / 255.f);
     QCOMPARE(x[3 * kPixels], 0.5f);
     // factsOf() would return what makeDataset() found
-    QCOMPARE(infoOf(config.kind).facts(config).validation, int64_t{3});
+    QCOMPARE(infoOf(config.kind).facts(config).validation, int64_t{4});
     config.predictFile += "/2.png";
     QCOMPARE(makeDataset(config, 0)->samples(Split::Validation), int64_t{1});
 }
@@ -142,7 +142,7 @@ void TestPictures::refusesToPredict() {
     QCOMPARE(refused("gone"), folder + "gone cannot be read: No such file or directory");
     QDir().mkpath(m_folder->filePath("empty/empty"));
     QCOMPARE(refused("empty"), folder + "empty: there are no .png or .jpg pictures in the folder "
-                                        "or in the folders in it");
+                                        "or in the folders below it");
     writeBytes(m_folder->filePath("notes.txt").toStdString(), "no picture");
     QCOMPARE(refused("notes.txt"), folder + "notes.txt is not allowed: a .png or .jpg picture, or "
                                             "a folder of such pictures");

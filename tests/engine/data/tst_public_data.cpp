@@ -171,7 +171,7 @@ void TestPublicData::packagedFolders() {
     QCOMPARE(sharedDataFolders(),
              (std::vector<std::string>{"/nowhere", path("share").toStdString(), "/usr/share"}));
     qunsetenv("XDG_DATA_DIRS");
-    QCOMPARE(sharedDataFolders(), std::vector<std::string>{"/usr/share"});
+    QCOMPARE(sharedDataFolders(), (std::vector<std::string>{"/usr/local/share", "/usr/share"}));
 }
 
 /// It falls back to the digits and says how to get the clothes, until these come.

@@ -74,6 +74,7 @@ private slots:
     void nanComesBack_data();
     void nanComesBack();
     void nanOfSavedRuns();
+    void linesOfSpaces();
 };
 
 /// Every share of up to 200 samples comes back bit for bit.
@@ -205,6 +206,15 @@ void TestSavedTables::onlyTablesHaveShares() {
     const OutputFile read =
         readOutput(presetNamed("picture").config.task, {}, folder.file("painted.png"));
     QVERIFY(read.picture.values == rounded(picture).values && !read.damagedShares);
+}
+
+/// They are skipped as empty lines are.
+void TestSavedTables::linesOfSpaces() {
+    const RunFolder folder;
+    folder.put("steps.csv", std::string(table::kSteps) + "  \n" + table::kRow + "\n \t\n");
+    RunConfig config = digits();
+    config.lanes = parseLanes("fp32");
+    QCOMPARE(readRun(folder.folder().toStdString(), config)->step(), int64_t{1});
 }
 
 void TestSavedTables::nanComesBack_data() {

@@ -235,7 +235,7 @@ void TestDataExperiment::damagedPictures() {
     const auto told = [](const TaskConfig& task) {
         std::string text;
         for (const Message& note : factsOf(task).notes)
-            if (tellsUndecoded(note)) text += note.english();
+            if (tellsDamage(note)) text += note.english();
         return text;
     };
     QCOMPARE(experimentOn(path("worn"))->task.damaged, Damaged::Refuse);

@@ -24,6 +24,7 @@ private slots:
     void otherFiles();
     void torchFiles_data();
     void torchFiles();
+    void textsCalledPt();
     void torchFilesConverted_data();
     void torchFilesConverted();
     void weightsOfANetwork();
@@ -122,6 +123,24 @@ void TestOtherFiles::torchFiles() {
     QVERIFY2(wanted.starts_with(pickle + ": torch.save() wrote it"), wanted.c_str());
     QCOMPARE(thrownBy<InputError>([&] { factsOf(config.task); }), wanted);
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(config.task, 0); }), wanted);
+}
+
+/// Portuguese texts are often called so: the bytes decide.
+void TestOtherFiles::textsCalledPt() {
+    TaskConfig task;
+    task.kind = TaskKind::Text;
+    task.path = path("corpus.pt");
+    task.loss.kind = LossKind::CrossEntropy;
+    QCOMPARE(thrownBy<InputError>([&] { factsOf(task); }),
+             task.path + ": cannot read: No such file or directory");
+    std::string text;
+    for (int i = 0; i < 200; ++i)
+        text += "uma frase em portugu\xC3\xAAs, linha " + std::to_string(i) + "\n";
+    writeBytes(task.path, text);
+    QVERIFY(factsOf(task).train > 0);
+    const std::string opened = thrownBy<InputError>([&] { checkCanBeExperiment(task.path); });
+    QVERIFY2(opened.starts_with(task.path + ": neither an experiment"), opened.c_str());
+    QVERIFY(QFile::remove(m_folder.filePath("corpus.pt")));
 }
 
 void TestOtherFiles::torchFilesConverted_data() {

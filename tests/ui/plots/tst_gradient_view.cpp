@@ -294,9 +294,10 @@ private slots:
     /// shown.
     void longTitlesAreToldInBrief() {
         int width = 0;
-        const auto drawn = [&width](const QString& title) {
+        const auto drawn = [&width](const QString& title,
+                                    const QString& first = QStringLiteral("fp32")) {
             GradientView view;
-            view.setLanes({QStringLiteral("fp32"), title});
+            view.setLanes({first, title});
             GradientRange range = rangeOf(DType::F16);
             at(range.outputs, 0) = 1;
             view.setRanges({range, range});
@@ -326,9 +327,9 @@ private slots:
         width = widthFor(QStringLiteral("B amp-fp16"), QStringLiteral("0 % zero"));
         QVERIFY(drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24")) ==
                 drawn(QStringLiteral("amp-fp16")));
-        // when there is no room for that either, the letter stands alone
+        // when there is no room for that either, the letters stand alone, in both rows
         width = 300;
-        QVERIFY(drawn(QString(60, QChar(u'm'))) == drawn(QString()));
+        QVERIFY(drawn(QString(60, QChar(u'm'))) == drawn(QString(), QString()));
     }
 
     /// When there is nothing to draw, a sentence is shown; above older gradients it replaces the
