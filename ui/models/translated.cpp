@@ -84,7 +84,7 @@ QString translated(const Message& message) {
     return message.format() == kInSettingsFile ? text : withLabels(text);
 }
 
-QString shownTitle(const Message& title) {
+QString experimentTitle(const Message& title) {
     return title.format().empty() ? safeText(title.english()) : translated(title);
 }
 

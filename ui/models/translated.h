@@ -20,7 +20,7 @@ QString translated(const Phrase&);
 QString translated(const Message&);
 /// Returns a title: one that is data, the name of a file, stays as it is even where it reads like a
 /// setting's key.
-QString shownTitle(const Message&);
+QString experimentTitle(const Message&);
 /// Returns a sentence of a saved run, which is whole, with its whole numbers written as in the
 /// user's locale: "step 2,005". Numbers that belong to a name, a path or a fraction stay as they
 /// are.

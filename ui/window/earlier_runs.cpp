@@ -98,7 +98,7 @@ QString ShownRun::givenName() const {
         name = own;
     // a run of another session, or a later one of its experiment, may have been named there
     const RunConfig& config = m_shown.run->info().recorded;
-    QStringList titles{safeText(config.title), shownTitle(titleOfData(config.task))};
+    QStringList titles{safeText(config.title), experimentTitle(titleOfData(config.task))};
     for (const Preset& each : presets())
         if (each.isCalled(config.title)) titles << translated(each.titleHere());
     const bool plain = std::ranges::any_of(titles, [&name](const QString& title) {

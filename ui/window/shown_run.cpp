@@ -257,7 +257,7 @@ void ShownRun::callAfterData(const TaskConfig& task) {
     const std::string data = title.english();
     if (std::exchange(m_data, data) == data || data.empty()) return;
     m_preset = m_about = {};
-    m_title = shownTitle(title);
+    m_title = experimentTitle(title);
     m_parts.transport->showExperiment(m_preset, m_title);
     emit titleChanged(tr("%1 – Halfscope").arg(m_title));
 }
