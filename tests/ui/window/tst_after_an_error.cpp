@@ -57,7 +57,7 @@ bool offersToStartOver(const MainWindow& window) {
     return offers(window, "Play", "Start over with the settings on the left (Space)");
 }
 
-QString stateOf(const MainWindow& window) {
+QString statusOf(const MainWindow& window) {
     return window.findChild<QLabel*>(QStringLiteral("state"))->text();
 }
 
@@ -221,7 +221,7 @@ void TestAfterAnError::withoutALaneItStartsOver() {
     QVERIFY(offersToGoOn(window));
     QVERIFY(window.config().removeLane(0));
     QVERIFY(offersToStartOver(window));
-    QVERIFY(stateOf(window).endsWith(
+    QVERIFY(statusOf(window).endsWith(
         QStringLiteral("Play starts over with the settings on the left.")));
     actionFor(window, QKeySequence::Undo)->trigger();
     QVERIFY(offersToGoOn(window));
@@ -241,10 +241,10 @@ void TestAfterAnError::builtAgainOrNotItGoesOn() {
     const QString words = QStringLiteral("The networks could not be built again. Continue goes on "
                                          "after step 4; Reset starts over.");
     QVERIFY(offersToGoOn(window));
-    QCOMPARE(stateOf(window), words);
+    QCOMPARE(statusOf(window), words);
     set(window, "run.seed", QStringLiteral("77"));
     QVERIFY(offersToGoOn(window));
-    QCOMPARE(stateOf(window), words);
+    QCOMPARE(statusOf(window), words);
     QVERIFY(QDir().rename(away, pictures));
     skipDamaged(window);
     QVERIFY(trainsTo(window, kSteps));
@@ -267,9 +267,9 @@ void TestAfterAnError::itGoesOnWhereItsDataAre() {
     QVERIFY(reaches(window, SessionState::Failed));
     QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved(), kPatience);
     set(window, "data.path", now);
-    QTRY_VERIFY2(stateOf(window).endsWith(
+    QTRY_VERIFY2(statusOf(window).endsWith(
                      QStringLiteral("Press Play (Space) to continue from the checkpoint.")),
-                 qPrintable(stateOf(window)));
+                 qPrintable(statusOf(window)));
     QVERIFY(trainsTo(window, kSteps));
     const SessionInfoPtr& built = window.controller().info();
     QVERIFY(built && built->goesOnAfter == kLast);
