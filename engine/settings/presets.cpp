@@ -310,8 +310,8 @@ Preset resnetSmall() {
     made.config.title = made.title.text();
     made.about = phrase(
         "Presets",
-        "The ResNet for small pictures (He and others, 2015) learns the digits, or MNIST from a "
-        "folder: with one block per size, not three, a pooling in front, and Adam, not SGD.");
+        "A small ResNet (He and others, 2015): three residual blocks with batch norm learn the "
+        "digits that come with the program; with a folder, MNIST or Fashion-MNIST.");
     made.config.task.path.clear();
     made.otherTitle = made.otherAbout = {};
     made.config.model = {};
@@ -408,9 +408,9 @@ Preset coordinates(const char* name, Phrase title, Phrase about, const char* lay
 Preset siren() {
     return coordinates(
         "siren", phrase("Presets", "SIREN"),
-        phrase("Presets", "Sines in place of ReLU, as in SIREN (Sitzmann and others, 2020): 128 "
-                          "units, not 256, 2 hidden layers, not 3, Adam at 1e-3, not 1e-4, "
-                          "coordinates from 0 to 1, not from -1."),
+        phrase("Presets",
+               "Sines in place of ReLU, as in SIREN (Sitzmann and others, 2020) but half "
+               "as wide, paint the fine lines of a picture in a few hundred steps."),
         R"(nn.Sequential(
     SineLayer(2, 128, is_first=True),
     SineLayer(128, 128),
@@ -425,10 +425,9 @@ Preset siren() {
 Preset fourier() {
     return coordinates(
         "fourier", phrase("Presets", "Fourier features"),
-        phrase(
-            "Presets",
-            "Random Fourier features, rounded in fp16, before ReLU (Tancik and others, 2020): 128 "
-            "of them and units, not 256, Adam at 1e-3, not 1e-4, and all pixels, not a quarter."),
+        phrase("Presets",
+               "Random Fourier features in front of a ReLU network, half as wide as that of Tancik "
+               "and others (2020). Float16 rounds their angles: compare the lanes."),
         R"(nn.Sequential(
     FourierFeatures(2, 128, scale=10.0),
     nn.Linear(256, 128), nn.ReLU(),
@@ -463,10 +462,9 @@ Preset adversaries(const char* name, Phrase title, Phrase about, Adversary adver
 Preset gan() {
     Preset made = adversaries(
         "gan", phrase("Presets", "GAN"),
-        phrase(
-            "Presets",
-            "A generator learns to draw digits by deceiving a critic, with the Adam of DCGAN "
-            "(Radford and others, 2015): two convolutions, not four, and no norm in the critic."),
+        phrase("Presets",
+               "A generator learns to draw digits by deceiving a critic, with the Adam of DCGAN "
+               "(Radford and others, 2015): two networks, two optimizers, one loss scale."),
         Adversary::Gan);
     made.config.optimizer.lr = made.config.second.lr = 2e-4;
     made.config.optimizer.beta1 = 0.5;
@@ -479,9 +477,9 @@ Preset gan() {
 Preset wganGp() {
     Preset made = adversaries(
         "wgan-gp", phrase("Presets", "WGAN-GP"),
-        phrase("Presets", "A second backward pass keeps the critic's slope near 1, as in WGAN-GP "
-                          "(Gulrajani and others, 2017), but the critic takes one step, not five; "
-                          "rates are 1e-3 and 5e-4, not 1e-4."),
+        phrase("Presets", "The critic's slope is kept near 1, as in WGAN-GP (Gulrajani and others, "
+                          "2017) but with one critic step, not five: a second backward pass "
+                          "through scaled gradients."),
         Adversary::WganGp);
     made.config.optimizer.lr = 5e-4;
     made.config.second.lr = 1e-3;

@@ -20,20 +20,27 @@ namespace halfscope {
 
 namespace {
 
+enum class Sources : uint8_t {
+    Kept,
+    Moved, ///< networks could not be built from where they were
+};
+
 /// Takes over what a run that had networks may change when it goes on. A file of weights, or a
 /// picture, would be another one than it began with: that waits for a restart.
-bool takeOnGoingOn(RunConfig& recorded, RunConfig settings) {
-    settings.model.weights = recorded.model.weights;
-    settings.task.image = recorded.task.image;
+bool takeOnGoingOn(RunConfig& recorded, RunConfig settings, Sources sources = Sources::Kept) {
+    if (sources == Sources::Kept) {
+        settings.model.weights = recorded.model.weights;
+        settings.task.image = recorded.task.image;
+    }
     return takeOnResume(recorded, settings);
 }
 
 /// Reads what a run goes on from. Of another run it takes a copy up to there.
 Beginning readBeginning(const RunSnapshot& of, const std::string& name, const RunConfig* settings,
-                        std::shared_ptr<Run> whole) {
+                        std::shared_ptr<Run> whole, Sources sources = Sources::Kept) {
     const RunCheckpoint& kept = *of.checkpoint();
     ExperimentState state = readKept(kept, name);
-    if (settings) takeOnGoingOn(state.recorded, *settings);
+    if (settings) takeOnGoingOn(state.recorded, *settings, sources);
     Beginning from{std::make_shared<const ExperimentState>(std::move(state)), std::move(whole)};
     if (from.run) return from;
     from.run = Run::goingOn(from.state->recorded, of, from.state->step);
@@ -203,22 +210,22 @@ bool ShownRun::tryAgain() {
 void ShownRun::planToGoOn() {
     const RunSnapshot now = m_current->snapshot();
     const auto& settings = m_models.config.config();
+    const Sources sources = isUnbuilt() ? Sources::Moved : Sources::Kept;
     m_next = {};
     if (!now.checkpoint()) {
         const RunPtr run = now.step() == m_opened.step ? m_current : nullptr;
-        m_next.from = [from = m_opened.from, settings, run] {
+        m_next.from = [from = m_opened.from, settings, run, sources] {
             Beginning opened = from();
             ExperimentState state = *opened.state;
-            takeOnGoingOn(state.recorded, settings);
+            takeOnGoingOn(state.recorded, settings, sources);
             return Beginning{std::make_shared<const ExperimentState>(std::move(state)), run};
         };
         return;
     }
     const bool whole = now.checkpoint()->step() == now.step();
     if (whole) m_next.before = m_goesOnFrom;
-    m_next.from = [now, name = m_title.toStdString(), settings, run = whole ? m_current : nullptr] {
-        return readBeginning(now, name, &settings, run);
-    };
+    m_next.from = [now, name = m_title.toStdString(), settings, run = whole ? m_current : nullptr,
+                   sources] { return readBeginning(now, name, &settings, run, sources); };
 }
 
 void ShownRun::planWhereMoved() {

@@ -507,7 +507,8 @@ void SessionKeeper::takeRead() {
     if (!m_job) return;
     const bool more = static_cast<size_t>(m_restored) < m_wanted;
     const bool lasts = ++m_restoringLooks > 1; // a button that comes and goes at once is no use
-    if (more && lasts && !m_stops)
+    const bool back = !m_shows || m_back != RunId::None; // what a restart was to bring back
+    if (more && lasts && back && !m_stops)
         m_parts.stopRestoring->show();
     else
         hideStop();
@@ -555,8 +556,7 @@ void SessionKeeper::endSession(const Message& reason) {
             m_moving.push_back({m_store->askToWrite(), session,
                                 whole ? std::vector<LeftRun>() : std::move(taken)});
     }
-    const bool shows = std::exchange(m_shows, std::nullopt) && (whole || m_back != RunId::None);
-    if (shows && !m_asked.edits.isEmpty())
+    if (std::exchange(m_shows, std::nullopt) && !m_asked.edits.isEmpty())
         guarded(*m_parts.banner, [this] { m_shown.editOnceBuilt(takeEdits(m_asked.edits)); });
     m_left.erase(m_left.begin());
     if (m_stops) m_left.clear();
