@@ -439,6 +439,8 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
             key.starts_with("data.") || key.starts_with("task."))
             setField(config, each.lane, key, each.value);
     const DataSetInfo& info = infoOf(config.task.kind); // another row where data.kind is given
+    if (!isGiven("data.damaged") && info.has("data.damaged"))
+        config.task.damaged = Damaged::Skip; // until damagedFor() has looked
     if (!isGiven("data.test") && canValidateTestArrays(config.task))
         config.task.test = testsFor(config.task);
     const OtherFiles others(config.task);

@@ -70,7 +70,7 @@ void TestRunRefusals::refusesRows_data() {
     row("too few fields", good + "2,fp32,0.5\n",
         ", line 3: the number of fields in \"2,fp32,0.5\" is 3, but must be 12, as in the first "
         "line");
-    row("spaces alone", good + " \n", ", line 3: the number of fields in \" \" is 1, but must");
+    row("after a line of spaces", good + " \n" + good, ", line 4, step: \"1\" is not allowed");
     row("after an empty line", good + "\n" + good, ", line 4, step: \"1\" is not allowed");
     row("an open quotation mark", "1,\"fp32,0.5,1,0,0.01,1,0,0,0,0,0\n",
         " has an unmatched quotation mark");

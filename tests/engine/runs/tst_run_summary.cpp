@@ -171,7 +171,7 @@ void TestRunSummary::lostSamples() {
                          "validate or test on: 4)."));
     QCOMPARE(summary()["lost_samples"].get<int>(), 6);
     QCOMPARE(summary()["lost_validation_samples"].get<int>(), 2);
-    QCOMPARE(summary()["lost_test_samples"].get<int>(), 1);
+    QCOMPARE(summary()["lost_test_samples"].get<int>(), 2);
 }
 
 void TestRunSummary::ofAnotherMachine() {
