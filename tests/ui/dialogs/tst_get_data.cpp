@@ -240,8 +240,8 @@ void TestGetData::notes() {
     editor.refresh();
     QVERIFY(note->isVisible());
     QCOMPARE(note->text(), QString("• The column y is predicted, as a number.\n"
-                                   "• 1 of 4 lines lacks a value and is left out. To keep such a "
-                                   "line if it has a target, set “Missing values” to mean."));
+                                   "• 1 of 4 lines lacks a value and is left out. To keep it, "
+                                   "set “Missing values” to mean."));
     QVERIFY(model.setData(model.index(row), "mean"));
     editor.refresh();
     QVERIFY2(!note->text().contains("left out"), qPrintable(note->text()));
