@@ -61,7 +61,10 @@ void TestPresetsTrain::train() {
     QCOMPARE(window.windowTitle(),
              QString::fromUtf8(preset.titleHere().text()) + QStringLiteral(" – Halfscope"));
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
-    const QString about = QString::fromUtf8(preset.aboutHere().text());
+    // the one that the program starts with greets
+    const QString about = preset.name == presets()[0].name
+                              ? QStringLiteral("Press Play.")
+                              : QString::fromUtf8(preset.aboutHere().text());
     QTRY_VERIFY2_WITH_TIMEOUT(headline->toolTip().contains(about) ||
                                   headline->text().remove(QChar(0x2060)).contains(about),
                               qPrintable(headline->text()), kPatience);
