@@ -264,8 +264,8 @@ void CpuLoop::interpret(const Arena& arena, float* scratch, double* partials,
     case Instruction::Kind::Load: load(arena, scratch, m_loads[step.index], tile); break;
     case Instruction::Kind::Spread: {
         const float* const values = pointer(step.in[0]) + m_tileRows - tile.rows;
-        for (int64_t row = 0; row < tile.rows; ++row)
-            std::fill_n(pointer(step.out) + row * tile.columns, tile.columns, values[row]);
+        for (int64_t row = 0; row < tile.rows; ++row) // its end is overwritten by the next row
+            fill(pointer(step.out) + row * tile.columns, tile.columns, values[row]);
         break;
     }
     case Instruction::Kind::Compute:

@@ -90,10 +90,13 @@ HALFSCOPE_VECTOR double addAll(const float* x, size_t n) {
     for (; n >= kRun; x += kRun, n -= kRun)
         addRun(x, kRun / kLanes, 0, totals);
     if (n > 0) addRun(x, n / kLanes, n % kLanes, totals);
-    double sum = 0;
-    for (size_t lane = 0; lane < kLanes; ++lane)
-        sum += totals[lane];
-    return sum;
+    // by halves: one addition after another would take longer than a short row
+    double sums[kLanes];
+    std::memcpy(sums, &totals, sizeof sums);
+    for (size_t half = kLanes / 2; half > 0; half /= 2)
+        for (size_t lane = 0; lane < half; ++lane)
+            sums[lane] += sums[lane + half];
+    return sums[0];
 }
 
 } // namespace halfscope

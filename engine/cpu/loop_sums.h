@@ -18,7 +18,7 @@ void addRows(const float* x, size_t rows, size_t columns, size_t strands, double
 /// Adds sums[c] += x[c].
 void addSums(const double* x, size_t n, double* sums);
 /// Returns the sum of n values: 16 lanes in f32 over runs of 256, then in double each lane over the
-/// runs, then the lanes.
+/// runs, then the lanes by halves.
 double addAll(const float* x, size_t n);
 
 } // namespace halfscope
