@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What PyTorch makes of the preset fashion-cnn: test accuracy after each epoch, seed by seed.
+"""What PyTorch makes of the preset fashion-cnn, in FP32 and AMP: test accuracy after each epoch, seed by seed.
 
     tests/bench/fashion_cnn.py [FOLDER] [SEEDS] [EPOCHS]
 
@@ -25,25 +25,30 @@ def network():
         nn.Linear(128, 10))  # fmt: skip
 
 
-def accuracy(model, x, y):
+def accuracy(model, cast, x, y):
     model.eval()
-    with torch.no_grad():
+    with torch.no_grad(), cast:
         right = sum((model(a).argmax(1) == b).sum() for a, b in zip(x.split(500), y.split(500)))
     model.train()
     return right.item() / len(y)
 
 
-def train(seed, epochs, x, y, test_x, test_y):
+def train(seed, amp, epochs, x, y, test_x, test_y):
     torch.manual_seed(seed)
     model = network()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    scaler = torch.amp.GradScaler("cpu", enabled=amp)
+    cast = torch.autocast("cpu", torch.float16, enabled=amp)
     accuracies = []
     for _ in range(epochs):
         for batch in torch.randperm(len(x)).split(64):
             optimizer.zero_grad()
-            nn.functional.cross_entropy(model(x[batch]), y[batch]).backward()
-            optimizer.step()
-        accuracies.append(accuracy(model, test_x, test_y))
+            with cast:
+                loss = nn.functional.cross_entropy(model(x[batch]), y[batch])
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+        accuracies.append(accuracy(model, cast, test_x, test_y))
     return accuracies
 
 
@@ -56,12 +61,14 @@ def main():
     given = dict(enumerate(sys.argv[1:]))
     folder, seeds, epochs = given.get(0, DEBIAN), int(given.get(1, 5)), int(given.get(2, 2))
     train_set, test_set = pictures(folder, "train"), pictures(folder, "t10k")
-    last = []
-    for seed in range(seeds):
-        accuracies = train(seed, epochs, *train_set, *test_set)
-        last.append(accuracies[-1])
-        print(f"seed {seed}: " + ", ".join(f"{100 * each:.2f} %" for each in accuracies), flush=True)
-    print(f"PyTorch {torch.__version__}: {100 * sum(last) / len(last):.2f} % on average")
+    for name, amp in (("fp32", False), ("amp-fp16", True)):
+        last = []
+        for seed in range(seeds):
+            accuracies = train(seed, amp, epochs, *train_set, *test_set)
+            last.append(accuracies[-1])
+            each = ", ".join(f"{100 * part:.2f} %" for part in accuracies)
+            print(f"{name}, seed {seed}: {each}", flush=True)
+        print(f"{name}, PyTorch {torch.__version__}: {100 * sum(last) / len(last):.2f} % on average")
 
 
 if __name__ == "__main__":
