@@ -226,7 +226,8 @@ void exportRun(const LeftSession& session, const LeftRun& left, const std::strin
     const RunSnapshot run = session.read(left)->snapshot();
     checkExport(out, run.info().recorded, exportedNames(run));
     const SavedFiles files = saveWithCheckpoint(run, out, session.nameOf(left), HALFSCOPE_VERSION);
-    if (!files.settingsError.empty()) printNote(files.settingsError.english() + "\n");
+    for (const Message& reason : {files.settingsError, files.picturesError})
+        if (!reason.empty()) printNote(reason.english() + "\n");
     if (!files.checkpointError.empty()) {
         printNote(files.checkpointError.english() + "\n");
     } else if (run.checkpoint()) {

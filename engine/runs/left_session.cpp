@@ -112,7 +112,7 @@ public:
         RunBatch last;
         last.info = finishedInfo();
         last.savedGradients = gradients();
-        last.pictures = pictures();
+        last.storedPictures = pictures();
         last.checkpoint = checkpoint();
         m_run->append(std::move(last));
         return m_run;
@@ -299,10 +299,27 @@ private:
         return lanes;
     }
 
-    LanePictures pictures() const {
-        LanePictures found = picturesIn(m_database, m_key, m_run->lanes().size());
-        if (!found.outputs.empty()) found.validated = validationShown(m_run->now(), found);
-        return found;
+    /// Returns the pictures, which are read when they are asked for: their weight would be that of
+    /// the whole run. Whoever asks is told what cannot be read.
+    std::shared_ptr<const RunPictures> pictures() const {
+        LanePictures about;
+        try {
+            const auto step = pictureStepIn(m_database, m_key, m_run->lanes().size());
+            if (!step) return nullptr;
+            about.step = *step;
+            if (m_run->now().has(metric::ValidationLoss))
+                for (std::string& caption : captionsIn(m_database, m_key))
+                    about.outputs.emplace_back().caption = std::move(caption);
+            about.validated = validationShown(m_run->now(), about);
+        } catch (const RunError&) {
+            if (about.step == 0) about.step = m_run->step();
+            about.validated.reset();
+        }
+        const auto read = [path = m_database.path(), access = m_access, key = m_key,
+                           step = about.step] {
+            return picturesIn(Database(path, access), key, step);
+        };
+        return std::make_shared<const RunPictures>(std::move(about), read);
     }
 
     /// Returns the checkpoint; its bytes are read when they are asked for.
@@ -323,7 +340,7 @@ private:
     }
 
     const Database& m_database;
-    Database::Access m_access; ///< for its checkpoint
+    Database::Access m_access; ///< for its checkpoint and pictures
     int64_t m_key;
     std::string m_name, m_origin;
     int64_t m_steps;
@@ -479,7 +496,7 @@ void LeftSession::leaveOutSaved() {
 
 bool LeftSession::isWhole(const LeftRun& run) const {
     try {
-        read(run);
+        read(run)->now().sharedPictures()->packed();
         return !isDamaged(run);
     } catch (const ReportedError&) {
         return false;

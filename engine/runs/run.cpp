@@ -3,7 +3,6 @@
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
-#include "engine/runs/shared_picture.h"
 #include "engine/settings/lane_titles.h"
 
 #include <algorithm>
@@ -96,7 +95,7 @@ std::vector<Event> eventsUpTo(const RunSnapshot& run, const RunConfig& recorded,
 bool RunBatch::empty() const {
     return metrics.empty() && lanes.empty() && rows.empty() && samples.empty() && events.empty() &&
            gradients.empty() && glance.empty() && savedGradients.empty() && !pictures &&
-           !checkpoint && !info;
+           !storedPictures && !checkpoint && !info;
 }
 
 MetricId RunSnapshot::metricNamed(std::string_view column) const {
@@ -185,25 +184,26 @@ size_t RunSnapshot::columnBytes() const {
 
 size_t RunSnapshot::bytes() const {
     constexpr size_t kEventTexts = 200; // of most events
-    const auto ofPicture = [](const Picture& each) { return each.values.size() * sizeof(float); };
     size_t sum = columnBytes() + m_events.size() * (sizeof(Event) + kEventTexts);
     for (const auto& each : m_gradients)
         sum += each->bytes();
     for (const GradientRange& each : *m_newestGradients)
         sum += sizeof each + each.layers.size() * sizeof(LayerGradients);
-    for (const auto* pictures : {&m_pictures->outputs, &m_pictures->galleries})
-        for (const Picture& each : *pictures)
-            sum += ofPicture(each);
-    return sum + ofPicture(m_pictures->target);
+    return sum + m_pictures->bytes();
 }
 
-Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<Metric> metrics) {
+Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<Metric> metrics)
+    : Run(std::move(info), std::move(lanes), halfscope::sharedTarget(std::move(target)),
+          std::move(metrics)) {}
+
+Run::Run(RunInfo info, std::vector<LaneInfo> lanes, std::shared_ptr<const TargetPicture> target,
+         std::vector<Metric> metrics) {
     const std::span<const Metric> known = knownMetrics();
     m_now.m_info = std::make_shared<const RunInfo>(std::move(info));
     m_now.m_metrics = extended(std::vector<Metric>(known.begin(), known.end()), std::move(metrics));
     m_now.m_lanes = std::make_shared<const std::vector<LaneInfo>>();
-    m_now.m_target = sharedPicture(std::move(target));
-    m_now.m_pictures = std::make_shared<const LanePictures>();
+    m_now.m_target = std::move(target);
+    m_now.m_pictures = std::make_shared<const RunPictures>();
     m_now.m_lastGradients = std::make_shared<const std::vector<GradientRange>>();
     m_now.m_newestGradients = m_now.m_lastGradients;
     for (LaneInfo& lane : lanes)
@@ -242,7 +242,8 @@ void Run::append(RunBatch batch) {
         for (const GradientColumn& column : batch.savedGradients[lane])
             historyOf(static_cast<int32_t>(lane)).addSaved(column);
     if (batch.pictures)
-        m_now.m_pictures = std::make_shared<const LanePictures>(std::move(*batch.pictures));
+        m_now.m_pictures = std::make_shared<const RunPictures>(std::move(*batch.pictures));
+    if (batch.storedPictures) m_now.m_pictures = std::move(batch.storedPictures);
     if (batch.checkpoint) m_now.m_checkpoint = std::move(batch.checkpoint);
     if (batch.info) m_now.m_info = std::make_shared<const RunInfo>(std::move(*batch.info));
 }
@@ -359,7 +360,7 @@ std::shared_ptr<Run> Run::goingOn(const RunConfig& recorded, const RunSnapshot& 
     info.pastId = saved ? past.id : past.pastId;
     info.pastStep = saved ? step : std::min(step, past.pastStep);
     const auto others = before.metrics().subspan(metric::kKnown);
-    auto run = std::make_shared<Run>(std::move(info), std::vector<LaneInfo>(), *before.m_target,
+    auto run = std::make_shared<Run>(std::move(info), std::vector<LaneInfo>(), before.m_target,
                                      std::vector<Metric>(others.begin(), others.end()));
     for (const LaneInfo& lane : lanesOf(recorded)) {
         const int index = run->now().laneCount();

@@ -12,6 +12,7 @@
 #include "engine/runs/lost_samples.h"
 #include "engine/runs/missing_part.h"
 #include "engine/runs/run_checkpoint.h"
+#include "engine/runs/run_pictures.h"
 #include "engine/runs/step_row.h"
 #include "engine/settings/run_config.h"
 
@@ -93,6 +94,7 @@ struct RunBatch {
     bool gradientsEnd = false; ///< from here on nothing is known until gradients are counted again
     std::vector<std::vector<GradientColumn>> savedGradients; ///< those of a saved run, by lane
     std::optional<LanePictures> pictures;                    ///< replace the pictures before
+    std::shared_ptr<const RunPictures> storedPictures;       ///< likewise; null keeps them
     std::shared_ptr<const RunCheckpoint> checkpoint;         ///< replaces the run's; null keeps it
     std::optional<RunInfo> info; ///< replaces the run's after a live edit, or when the run is over
     bool empty() const;
@@ -147,22 +149,24 @@ public:
     /// The same, or a glance that came later.
     std::span<const GradientRange> newestGradients() const { return *m_newestGradients; }
     /// What pictures() are compared with; its width is 0 when the task has no such picture.
-    const Picture& target() const {
-        return m_pictures->target.width > 0 ? m_pictures->target : *m_target;
+    std::shared_ptr<const Picture> target() const { return targetPicture().picture(); }
+    const TargetPicture& targetPicture() const {
+        return m_pictures->target() ? *m_pictures->target() : *m_target;
     }
-    /// Step 0 and no outputs until there are pictures.
-    const LanePictures& pictures() const { return *m_pictures; }
+    /// Step 0 and no outputs until there are pictures. They may have to be read from a file, which
+    /// a window leaves to another thread; throws RunError or InputError when they cannot be read.
+    std::shared_ptr<const LanePictures> pictures() const { return m_pictures->read(); }
     /// The newest state from which the run can go on; null when none was kept.
     const std::shared_ptr<const RunCheckpoint>& checkpoint() const { return m_checkpoint; }
-    /// Shared forms of info(), lastGradients() and pictures(), to tell new ones from those seen
-    /// before: while a caller holds one, no other gets its address.
+    /// Shared forms of info() and lastGradients(), and the owner of pictures(), to tell new ones
+    /// from those seen before: while a caller holds one, no other gets its address.
     const std::shared_ptr<const RunInfo>& sharedInfo() const { return m_info; }
     const std::shared_ptr<const std::vector<GradientRange>>& sharedGradients() const {
         return m_lastGradients;
     }
-    const std::shared_ptr<const LanePictures>& sharedPictures() const { return m_pictures; }
+    const std::shared_ptr<const RunPictures>& sharedPictures() const { return m_pictures; }
     /// The target that the run began with; runs with equal ones share it.
-    const std::shared_ptr<const Picture>& sharedTarget() const { return m_target; }
+    const std::shared_ptr<const TargetPicture>& sharedTarget() const { return m_target; }
     /// Returns the heap bytes of all columns.
     size_t columnBytes() const;
     /// Returns about how many heap bytes the run holds without its checkpoint, which a store soon
@@ -180,8 +184,8 @@ private:
     LostSamples m_lost;
     std::vector<std::shared_ptr<const GradientHistory>> m_gradients;
     std::shared_ptr<const std::vector<GradientRange>> m_lastGradients, m_newestGradients;
-    std::shared_ptr<const Picture> m_target;
-    std::shared_ptr<const LanePictures> m_pictures;
+    std::shared_ptr<const TargetPicture> m_target;
+    std::shared_ptr<const RunPictures> m_pictures;
     std::shared_ptr<const RunCheckpoint> m_checkpoint;
     uint64_t m_version = 0;
 };
@@ -198,6 +202,8 @@ public:
     /// stay as they were saved, see GradientHistory::ofSavedRun().
     explicit Run(RunInfo, std::vector<LaneInfo> lanes, Picture target = {},
                  std::vector<Metric> metrics = {});
+    Run(RunInfo, std::vector<LaneInfo> lanes, std::shared_ptr<const TargetPicture>,
+        std::vector<Metric> metrics = {});
     /// Returns the beginning of a run of these settings that goes on from a step of another run: it
     /// has the rows and events up to there, and takes in the rest. Of the other run's description
     /// it has only where that was saved.

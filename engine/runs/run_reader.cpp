@@ -239,7 +239,7 @@ private:
     Picture outputOf(const std::string& name) {
         try {
             OutputFile file =
-                readOutput(m_run->info().config.task, m_run->now().target(), pathTo(name));
+                readOutput(m_run->info().config.task, *m_run->now().target(), pathTo(name));
             if (file.damagedShares) lacks({MissingPart::Kind::Shares, name});
             return std::move(file.picture);
         } catch (const InputError&) {

@@ -111,11 +111,12 @@ void writeSteps(const RunSnapshot& run, StepTable& steps, StepTable* timing) {
 class Saving {
 public:
     Saving(const RunSnapshot& run, const std::string& folder)
-        : m_run(run), m_folder(folder), m_names(namesOf(run.lanes())) {}
+        : m_run(run), m_folder(folder), m_names(namesOf(run.lanes())), m_target(run.target()) {}
 
     SavedFiles all(std::span<const MadeFile> made, const std::string& id) {
         SavedFiles saved;
         saved.id = id;
+        saved.picturesError = readPictures();
         saved.settingsError = addSettings();
         addTables();
         addSummary();
@@ -146,6 +147,16 @@ private:
         add(std::move(file));
     }
 
+    /// Returns why there are no pictures, or an empty message. The rest is worth saving.
+    Message readPictures() {
+        try {
+            m_pictures = m_run.pictures();
+            return {};
+        } catch (const ReportedError& error) {
+            m_pictures = std::make_shared<const LanePictures>();
+            return {phrase("Files", "Saved without pictures: %1"), error.message()};
+        }
+    }
     /// Returns why there are no settings, or an empty message.
     Message addSettings() {
         try {
@@ -190,18 +201,18 @@ private:
                 medians.push_back(m_run.medianDeviceSeconds(lane));
             }
             text = summaryText(m_run.info(), m_run.lanes(), totals, medians,
-                               pictureErrors(m_run.info(), m_run.pictures(), m_run.target()),
+                               pictureErrors(m_run.info(), *m_pictures, *m_target),
                                m_run.lostSamples());
         }
         add(run_file::kSummary, text);
     }
     void addPictures() {
-        if (m_run.target().width > 0) add(run_file::kTarget, pngBytes(m_run.target()));
-        const std::vector<Picture>& outputs = m_run.pictures().outputs;
+        if (m_target->width > 0) add(run_file::kTarget, pngBytes(*m_target));
+        const std::vector<Picture>& outputs = m_pictures->outputs;
         for (size_t i = 0; i < outputs.size(); ++i)
             if (outputs[i].width > 0) // painted already
                 add(run_file::output(m_names[i]), outputPng(m_run.info().config.task, outputs[i]));
-        const std::vector<Picture>& galleries = m_run.pictures().galleries;
+        const std::vector<Picture>& galleries = m_pictures->galleries;
         const std::vector<std::string> names = galleryNames(m_names);
         for (size_t i = 0; galleries.size() == names.size() && i < names.size(); ++i)
             add(names[i], pngBytes(galleries[i]));
@@ -210,6 +221,8 @@ private:
     const RunSnapshot& m_run;
     const OutputFolder m_folder;
     const std::vector<std::string> m_names;
+    const std::shared_ptr<const Picture> m_target;
+    std::shared_ptr<const LanePictures> m_pictures;
     std::vector<std::unique_ptr<GrowingFile>> m_files; ///< on the disk, but not yet in place
 };
 

@@ -18,6 +18,8 @@ struct SavedFiles {
     Message settingsError;          ///< why experiment.json was not written; empty when it was
     /// Why the run's checkpoint was not written, or cannot be read again; see train/saved_run.h.
     Message checkpointError;
+    /// Why the run's pictures were not written; empty when they were, or when there are none.
+    Message picturesError;
 };
 /// Writes all of a run and the files made of it; no other program can write into the folder
 /// meanwhile. Files of an earlier run there are replaced, or removed when this run has none of that

@@ -14,20 +14,20 @@ inline constexpr int kOldestSessionVersion = 1; ///< that can be read
 inline constexpr const char* kSessionEnding = ".session";
 
 /// In `runs`, rowid is the `run` of the other tables; no run gets that of one that was forgotten,
-/// whose checkpoint somebody may still ask for. `origin` is RunInfo::origin; sessions of earlier
-/// versions have no such column, nor `named`, which is 1 where the user gave the name. `metric` is
-/// a column name. The chunks of forks are stored once, and each lane names them. Among the chunks
-/// lie the spans that the program made of many chunks when memory ran short, see ColumnNode;
-/// nothing else reads them. `checkpoints` has the newest checkpoint of each run; sessions of
-/// earlier versions have no such table. `galleries` goes by place, see LanePictures; earlier
-/// versions lack it, too. `kept` has a row where the user chose to keep the session, see
-/// LeftSession::wasKept(); it may be missing as well. So may `saved`, which has how many steps of a
-/// run lie elsewhere, and `in_folder`, which has how many of these lie in a folder, see
-/// SessionStore::setSaved(). `event_kinds` names the kinds of `events`; where it is missing, they
-/// are the numbers of EventKind. `tails` has the values behind the last full chunk. `target` is the
-/// key of one of `targets`, or 0; in version 1 it was the picture itself, and no picture was
-/// compressed. Blobs are in this machine's byte order; see ChunkValues::packed() and
-/// session_values.h.
+/// whose checkpoint somebody may still ask for. A run without `experiment` is none: it was not
+/// whole yet, or it is hidden. `origin` is RunInfo::origin; sessions of earlier versions have no
+/// such column, nor `named`, which is 1 where the user gave the name. `metric` is a column name.
+/// The chunks of forks are stored once, and each lane names them. Among the chunks lie the spans
+/// that the program made of many chunks when memory ran short, see ColumnNode; nothing else reads
+/// them. `checkpoints` has the newest checkpoint of each run; sessions of earlier versions have no
+/// such table. `galleries` goes by place, see LanePictures; earlier versions lack it, too. `kept`
+/// has a row where the user chose to keep the session, see LeftSession::wasKept(); it may be
+/// missing as well. So may `saved`, which has how many steps of a run lie elsewhere, and
+/// `in_folder`, which has how many of these lie in a folder, see SessionStore::setSaved().
+/// `event_kinds` names the kinds of `events`; where it is missing, they are the numbers of
+/// EventKind. `tails` has the values behind the last full chunk. `target` is the key of one of
+/// `targets`, or 0; in version 1 it was the picture itself, and no picture was compressed. Blobs
+/// are in this machine's byte order; see ChunkValues::packed() and session_values.h.
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,
                   summary TEXT, steps INTEGER, target INTEGER, origin TEXT, named INTEGER);
@@ -73,6 +73,11 @@ inline void eraseRun(const Database& database, int64_t key) {
         .bind(1, key)
         .run();
     database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
+}
+
+/// Lets a run be none at the next start, although all of it stays in the file.
+inline void hideRun(const Database& database, int64_t key) {
+    database.prepare("UPDATE runs SET experiment = NULL WHERE id = ?1").bind(1, key).run();
 }
 
 } // namespace halfscope

@@ -1,12 +1,13 @@
 // Statements about pictures.
 #include "engine/runs/session_pictures.h"
 
+#include "engine/core/error.h"
 #include "engine/runs/session_values.h"
 
 #include <bit>
 #include <functional>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace halfscope {
 
@@ -19,7 +20,7 @@ int64_t targetHashOf(const std::vector<std::byte>& bytes) {
 }
 
 /// Gives a run another target, and removes the one before if no run has it any more.
-void storeTarget(const Database& database, int64_t run, const Picture& target) {
+void storeTarget(const Database& database, int64_t run, const TargetPicture& target) {
     const int64_t key = storedTarget(database, target);
     int64_t before = 0;
     Statement row = database.prepare("SELECT target FROM runs WHERE id = ?1");
@@ -37,9 +38,10 @@ void storeTarget(const Database& database, int64_t run, const Picture& target) {
 
 } // namespace
 
-int64_t storedTarget(const Database& database, const Picture& target) {
-    if (target.width < 1) return 0;
-    const std::vector<std::byte> bytes = packed(target);
+int64_t storedTarget(const Database& database, const TargetPicture& target) {
+    if (target.empty()) return 0;
+    const std::shared_ptr<const TargetPicture::Bytes> held = target.pack();
+    const std::vector<std::byte>& bytes = *held;
     const int64_t hash = targetHashOf(bytes);
     {
         Statement row = database.prepare("SELECT id FROM targets WHERE hash = ?1 AND data = ?2");
@@ -53,51 +55,75 @@ int64_t storedTarget(const Database& database, const Picture& target) {
     return database.lastKey();
 }
 
-void storePictures(const Database& database, int64_t run, const LanePictures& pictures) {
+void storePictures(const Database& database, int64_t run, int64_t step,
+                   const PackedPictures& pictures, const TargetPicture* target) {
     for (size_t lane = 0; lane < pictures.outputs.size(); ++lane)
         database.prepare("INSERT OR REPLACE INTO pictures VALUES(?1, ?2, ?3, ?4)")
             .bind(1, run)
             .bind(2, static_cast<int64_t>(lane))
-            .bind(3, pictures.step)
-            .bind(4, packed(pictures.outputs[lane]))
+            .bind(3, step)
+            .bind(4, pictures.outputs[lane])
             .run();
     for (size_t place = 0; place < pictures.galleries.size(); ++place)
         database.prepare("INSERT OR REPLACE INTO galleries VALUES(?1, ?2, ?3)")
             .bind(1, run)
             .bind(2, static_cast<int64_t>(place))
-            .bind(3, packed(pictures.galleries[place]))
+            .bind(3, pictures.galleries[place])
             .run();
-    if (pictures.target.width > 0) storeTarget(database, run, pictures.target);
+    if (target) storeTarget(database, run, *target);
 }
 
-Picture targetIn(const Database& database, int64_t run) {
+std::shared_ptr<const TargetPicture> targetIn(const Database& database, int64_t run) {
+    const auto shared = [](std::span<const std::byte> bytes) {
+        return sharedTarget(TargetPicture::Bytes(bytes.begin(), bytes.end()));
+    };
     Statement row =
         database.prepare("SELECT typeof(target) = 'blob', target FROM runs WHERE id = ?1");
     row.bind(1, run);
-    if (!row.next()) return {};
-    if (row.whole(0) != 0) return unpackedPicture(row.bytes(1)); // of an earlier version
+    if (!row.next()) return sharedTarget(Picture());
+    if (row.whole(0) != 0) return shared(row.bytes(1)); // of an earlier version
     const int64_t key = row.whole(1);
-    if (key == 0) return {};
-    Statement shared = database.prepare("SELECT data FROM targets WHERE id = ?1");
-    shared.bind(1, key);
-    return shared.next() ? unpackedPicture(shared.bytes(0)) : Picture{};
+    if (key == 0) return sharedTarget(Picture());
+    Statement found = database.prepare("SELECT data FROM targets WHERE id = ?1");
+    found.bind(1, key);
+    return found.next() ? shared(found.bytes(0)) : sharedTarget(Picture());
 }
 
-LanePictures picturesIn(const Database& database, int64_t run, size_t lanes) {
-    LanePictures found;
-    Statement row =
-        database.prepare("SELECT step, data FROM pictures WHERE run = ?1 ORDER BY lane");
+std::optional<int64_t> pictureStepIn(const Database& database, int64_t run, size_t lanes) {
+    Statement row = database.prepare("SELECT count(*), max(step) FROM pictures WHERE run = ?1");
     row.bind(1, run);
-    while (row.next()) {
-        found.step = row.whole(0);
-        found.outputs.push_back(unpackedPicture(row.bytes(1)));
-    }
-    if (found.outputs.size() != lanes) return {};
+    if (!row.next() || lanes == 0 || row.whole(0) != static_cast<int64_t>(lanes))
+        return std::nullopt;
+    return row.whole(1);
+}
+
+std::vector<std::string> captionsIn(const Database& database, int64_t run) {
+    std::vector<std::string> captions;
+    Statement row = database.prepare("SELECT data FROM pictures WHERE run = ?1 ORDER BY lane");
+    row.bind(1, run);
+    while (row.next())
+        captions.push_back(packedCaption(row.bytes(0)));
+    return captions;
+}
+
+PackedPictures picturesIn(const Database& database, int64_t run, int64_t step) {
+    PackedPictures found{database.path()};
+    const auto take = [](Statement& row, std::vector<std::vector<std::byte>>& to) {
+        while (row.next()) {
+            const std::span<const std::byte> bytes = row.bytes(0);
+            to.emplace_back(bytes.begin(), bytes.end());
+        }
+    };
+    Statement row =
+        database.prepare("SELECT data FROM pictures WHERE run = ?1 AND step = ?2 ORDER BY lane");
+    row.bind(1, run).bind(2, step);
+    take(row, found.outputs);
+    if (found.outputs.empty())
+        throw RunError(phrase("Files", "%1: the pictures of step %2 are gone"), found.from, step);
     if (!database.hasTable("galleries")) return found; // an earlier version wrote it
     row = database.prepare("SELECT data FROM galleries WHERE run = ?1 ORDER BY place");
     row.bind(1, run);
-    while (row.next())
-        found.galleries.push_back(unpackedPicture(row.bytes(0)));
+    take(row, found.galleries);
     return found;
 }
 

@@ -3,21 +3,48 @@
 #pragma once
 
 #include "engine/io/database.h"
-#include "engine/runs/lane_pictures.h"
+#include "engine/runs/run_pictures.h"
 
 #include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace halfscope {
 
 /// Returns the key of a target among those of the file, after storing one that is new there. It is
 /// 0 for an empty picture.
-int64_t storedTarget(const Database&, const Picture&);
-/// Stores the pictures of a run in place of those before.
-void storePictures(const Database&, int64_t run, const LanePictures&);
-/// Returns the target of a run; its width is 0 when there is none. Reads what earlier versions
+int64_t storedTarget(const Database&, const TargetPicture&);
+/// Stores the pictures of a step, with their target if they have one, in place of those before.
+void storePictures(const Database&, int64_t run, int64_t step, const PackedPictures&,
+                   const TargetPicture* target);
+/// Returns the target of a run, which is empty when there is none. Reads what earlier versions
 /// wrote, too.
-Picture targetIn(const Database&, int64_t run);
-/// Returns outputs and galleries of a run; none where there are not as many outputs as lanes.
-LanePictures picturesIn(const Database&, int64_t run, size_t lanes);
+std::shared_ptr<const TargetPicture> targetIn(const Database&, int64_t run);
+/// Returns the step of the pictures of a run; nothing where there are not as many outputs as lanes.
+std::optional<int64_t> pictureStepIn(const Database&, int64_t run, size_t lanes);
+/// Returns the captions of the outputs, by lane.
+std::vector<std::string> captionsIn(const Database&, int64_t run);
+/// Returns outputs and galleries of a run. Throws RunError when there are none of this step.
+PackedPictures picturesIn(const Database&, int64_t run, int64_t step);
+
+/// Reads pictures from a session's file that a store writes, through a connection of its own: a
+/// reader waits neither for the writer nor for who reads curves. The runs whose pictures lie there
+/// keep it alive, and with it a file that somebody has removed. Any thread may use it.
+class PictureReader {
+public:
+    /// Throws RunError.
+    explicit PictureReader(const std::string& path)
+        : m_database(path, Database::Access::ReadOnly) {}
+    PackedPictures read(int64_t run, int64_t step) const {
+        const std::lock_guard lock(m_mutex);
+        return picturesIn(m_database, run, step);
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    Database m_database;
+};
 
 } // namespace halfscope

@@ -10,6 +10,7 @@
 #include "engine/runs/session_lock.h"
 #include "engine/runs/session_pictures.h"
 #include "engine/runs/value_budget.h"
+#include "engine/runs/watched_run.h"
 #include "engine/settings/fields.h"
 
 #include <algorithm>
@@ -36,30 +37,6 @@ constexpr auto kBetweenLarge = 2s;
 constexpr auto kBetweenTries = 5s; ///< after a failure
 constexpr auto kBetweenWatches = 10ms;
 
-struct RunName {
-    std::string text;
-    SessionStore::NamedBy by;
-};
-
-/// A run, and how much of it is on disk.
-struct Watched {
-    std::shared_ptr<const Run> run;
-    RunName name;
-    SessionStore::Whole whole = SessionStore::Whole::Yes;
-    int64_t key = 0;
-    uint64_t version = ~uint64_t{0};
-    std::shared_ptr<const RunInfo> info{}; ///< the one that is on disk, like the pictures
-    std::shared_ptr<const LanePictures> pictures{};
-    std::vector<size_t> chunks{}; ///< the number written, by lane and metric
-    std::vector<int64_t> tails{}; ///< the last steps of the tails
-    size_t events = 0;
-    int64_t gradientStep = -1;
-    std::shared_ptr<const RunCheckpoint> checkpoint{};   ///< the one that is on disk
-    SessionStore::StepsElsewhere saved{}, markedSaved{}; ///< as told, and on disk
-    Clock::time_point large{};
-    uint64_t largeVersion = ~uint64_t{0}; ///< the version of what is written less often
-};
-
 } // namespace
 
 class SessionStore::Writer {
@@ -79,6 +56,7 @@ public:
         m_database.run(("PRAGMA user_version = " + std::to_string(kSessionVersion)).c_str());
         m_database.run("COMMIT");
         m_reader = std::make_shared<ChunkReader>(m_database.path());
+        m_pictures = std::make_shared<PictureReader>(m_database.path());
         try {
             m_thread = std::jthread([this](const std::stop_token& stop) { work(stop); });
         } catch (const std::system_error& error) {
@@ -107,7 +85,7 @@ public:
         const std::lock_guard lock(m_mutex);
         // A run that the thread has not taken yet is forgotten here. Its address must not stay in
         // m_going, because the next run may be allocated there, or this one may be watched again.
-        const auto same = [run](const Watched& each) { return each.run.get() == run; };
+        const auto same = [run](const WatchedRun& each) { return each.run.get() == run; };
         std::erase_if(m_changed, [run](const auto& each) { return each.first == run; });
         if (std::erase_if(m_coming, same) == 0) m_going.push_back(run);
     }
@@ -161,31 +139,33 @@ private:
     void turn(bool all);
     void takeNews();
     void look(bool all);
+    std::vector<ForgottenRun> eraseForgotten();
     void rollBack();
     Message renewIfLost();
     void renew();
-    void write(Watched&, bool all);
-    void begin(Watched&, const RunSnapshot&);
-    void writeInfo(Watched&, const RunSnapshot&);
-    void writeColumns(Watched&, const RunSnapshot&);
+    void write(WatchedRun&, bool all);
+    void begin(WatchedRun&, const RunSnapshot&);
+    void writeInfo(WatchedRun&, const RunSnapshot&);
+    void writeColumns(WatchedRun&, const RunSnapshot&);
     std::vector<int64_t> chunksFrom(const Column&, size_t place);
     int64_t writeSpan(const ColumnSpan&);
     void addKind(std::string_view name);
-    void writeEvents(Watched&, const RunSnapshot&);
-    void writeGradients(Watched&, const RunSnapshot&);
-    void writePictures(Watched&, const RunSnapshot&);
-    void writeCheckpoint(Watched&, const RunSnapshot&);
-    void writeSaved(Watched&);
+    void writeEvents(WatchedRun&, const RunSnapshot&);
+    void writeGradients(WatchedRun&, const RunSnapshot&);
+    void writePictures(WatchedRun&, const RunSnapshot&);
+    void writeCheckpoint(WatchedRun&, const RunSnapshot&);
+    void writeSaved(WatchedRun&);
     void dropOver(size_t budget);
 
     SessionOptions m_options;
     SessionLock m_lock;  ///< the thread changes this and the next one, guarded by m_mutex
     Database m_database; ///< for the thread alone, but for its path
-    std::shared_ptr<const ChunkReader> m_reader; ///< the thread's, once it runs
+    std::shared_ptr<const ChunkReader> m_reader; ///< the thread's, once it runs, as the next one
+    std::shared_ptr<const PictureReader> m_pictures;
 
     mutable std::mutex m_mutex; ///< guards what follows, down to the thread's own members
     std::condition_variable_any m_wake, m_flushed;
-    std::vector<Watched> m_coming;
+    std::vector<WatchedRun> m_coming;
     std::vector<const Run*> m_going;
     std::vector<std::pair<const Run*, std::optional<RunName>>> m_changed; ///< see change()
     SavedSteps m_saved;                                                   ///< see setSaved()
@@ -197,14 +177,15 @@ private:
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false}, m_keeps{false};
 
-    std::vector<Watched> m_runs;   ///< this and what follows belong to the thread
-    std::vector<int64_t> m_erased; ///< the keys of forgotten runs that the file still has
-    bool m_marked = false;         ///< the file says that it is kept
-    Clock::time_point m_failed{};  ///< last
+    std::vector<WatchedRun> m_runs;        ///< this and what follows belong to the thread
+    std::vector<ForgottenRun> m_forgotten; ///< those that the file still has
+    bool m_marked = false;                 ///< the file says that it is kept
+    Clock::time_point m_failed{};          ///< last
     std::vector<std::pair<const ColumnSpan*, int64_t>> m_stored; ///< in the open transaction
     std::vector<ColumnSpanPtr> m_unwritten; ///< spans of chunks, which the next turn writes
-    /// Checkpoints of the open transaction, with their runs.
+    /// Checkpoints and pictures of the open transaction, with their runs.
     std::vector<std::pair<std::shared_ptr<const RunCheckpoint>, int64_t>> m_kept;
+    std::vector<std::pair<std::shared_ptr<const RunPictures>, int64_t>> m_painted;
     std::jthread m_thread; ///< last, because it uses the members above
 };
 
@@ -247,13 +228,13 @@ void SessionStore::Writer::takeNews() {
     const std::lock_guard lock(m_mutex);
     // either all of them are taken, or none
     m_runs.reserve(m_runs.size() + m_coming.size());
-    m_erased.reserve(m_erased.size() + m_going.size());
-    for (Watched& each : m_coming)
+    m_forgotten.reserve(m_forgotten.size() + m_going.size());
+    for (WatchedRun& each : m_coming)
         m_runs.push_back(std::move(each));
     m_coming.clear();
     const auto find = [this](const Run* run) {
         return std::find_if(m_runs.begin(), m_runs.end(),
-                            [run](const Watched& each) { return each.run.get() == run; });
+                            [run](const WatchedRun& each) { return each.run.get() == run; });
     };
     for (const auto& [run, name] : m_changed)
         if (const auto found = find(run); found != m_runs.end()) {
@@ -268,11 +249,11 @@ void SessionStore::Writer::takeNews() {
     for (const Run* run : m_going) {
         const auto found = find(run);
         if (found == m_runs.end()) continue;
-        m_erased.push_back(found->key);
+        m_forgotten.push_back({found->key, found->pictures});
         m_runs.erase(found);
     }
     m_going.clear();
-    for (Watched& each : m_runs) {
+    for (WatchedRun& each : m_runs) {
         const auto found = m_saved.find(each.run);
         each.saved = found == m_saved.end() ? StepsElsewhere{} : found->second;
     }
@@ -284,14 +265,14 @@ void SessionStore::Writer::look(bool all) {
     const bool failed = !problem().empty();
     if (!all && failed && Clock::now() - m_failed < kBetweenTries) return;
     Message problem;
-    std::vector<Watched> before = m_runs;
+    std::vector<WatchedRun> before = m_runs;
     m_stored.clear();
     m_kept.clear();
+    m_painted.clear();
     try {
         m_database.run("BEGIN");
-        for (const int64_t key : m_erased) // its chunks stay: who holds the run reads them
-            eraseRun(m_database, key);
-        for (Watched& each : m_runs) {
+        std::vector<ForgottenRun> hidden = eraseForgotten();
+        for (WatchedRun& each : m_runs) {
             write(each, all);
             writeSaved(each);
         }
@@ -302,7 +283,7 @@ void SessionStore::Writer::look(bool all) {
             m_database.run(kept ? "INSERT INTO kept VALUES(1)" : "DELETE FROM kept");
         m_database.run("COMMIT");
         m_marked = kept;
-        m_erased.clear();
+        m_forgotten = std::move(hidden);
     } catch (const std::exception& error) {
         m_runs = std::move(before);
         m_failed = Clock::now();
@@ -317,6 +298,12 @@ void SessionStore::Writer::look(bool all) {
             checkpoint->setStored([reader = m_reader, run = run, step = checkpoint->step()] {
                 return reader->checkpoint(run, step);
             });
+    for (const auto& [pictures, run] : m_painted)
+        if (good)
+            pictures->setStored([reader = m_pictures, run = run, step = pictures->step()] {
+                return reader->read(run, step);
+            });
+    m_painted.clear();
     if (good) problem = renewIfLost();
     const std::lock_guard lock(m_mutex);
     m_problem = std::move(problem);
@@ -347,16 +334,33 @@ void SessionStore::Writer::renew() {
         m_database.copyTo(path);
         Database database(path, Database::Access::Create);
         std::shared_ptr<const ChunkReader> reader = std::make_shared<ChunkReader>(path);
+        std::shared_ptr<const PictureReader> pictures = std::make_shared<PictureReader>(path);
         const std::lock_guard guard(m_mutex);
         m_lock.removeRest();
         const SessionLock before = std::exchange(m_lock, std::move(lock));
         std::swap(m_database, database); // closing the old one may wait for the disk
         std::swap(m_reader, reader);
+        std::swap(m_pictures, pictures);
         m_memoryProblem = std::move(memoryProblem);
     } catch (...) {
         lock.removeSession();
         throw;
     }
+}
+
+/// Returns the runs that must stay for a while. The chunks of all of them stay: who holds a run
+/// reads them.
+std::vector<ForgottenRun> SessionStore::Writer::eraseForgotten() {
+    std::vector<ForgottenRun> hidden;
+    for (ForgottenRun each : m_forgotten) {
+        if (each.pictures.expired()) {
+            eraseRun(m_database, each.key);
+            continue;
+        }
+        if (!std::exchange(each.hidden, true)) hideRun(m_database, each.key);
+        hidden.push_back(std::move(each));
+    }
+    return hidden;
 }
 
 void SessionStore::Writer::rollBack() {
@@ -366,7 +370,7 @@ void SessionStore::Writer::rollBack() {
     }
 }
 
-void SessionStore::Writer::write(Watched& watched, bool all) {
+void SessionStore::Writer::write(WatchedRun& watched, bool all) {
     const uint64_t version = watched.run->version();
     // of thousands of runs most are over, and these are skipped without a snapshot
     if (watched.version == version && watched.largeVersion == version) return;
@@ -387,17 +391,18 @@ void SessionStore::Writer::write(Watched& watched, bool all) {
     writeCheckpoint(watched, now);
 }
 
-void SessionStore::Writer::begin(Watched& watched, const RunSnapshot& now) {
+void SessionStore::Writer::begin(WatchedRun& watched, const RunSnapshot& now) {
     m_database.prepare("INSERT INTO runs(name, preset, target, origin) VALUES(?1, ?2, ?3, ?4)")
         .bind(1, watched.name.text)
         .bind(2, now.info().preset)
-        .bind(3, storedTarget(m_database, now.target()))
+        .bind(3, storedTarget(m_database, now.targetPicture()))
         .bind(4, now.info().origin)
         .run();
     watched.key = m_database.lastKey();
+    now.sharedTarget()->pack(); // also one that its pictures have replaced
 }
 
-void SessionStore::Writer::writeInfo(Watched& watched, const RunSnapshot& now) {
+void SessionStore::Writer::writeInfo(WatchedRun& watched, const RunSnapshot& now) {
     // a run without settings is none, see LeftSession
     if (watched.whole == Whole::No || watched.info == now.sharedInfo()) return;
     std::vector<LaneTotals> totals;
@@ -417,7 +422,7 @@ void SessionStore::Writer::writeInfo(Watched& watched, const RunSnapshot& now) {
     watched.info = now.sharedInfo();
 }
 
-void SessionStore::Writer::writeColumns(Watched& watched, const RunSnapshot& now) {
+void SessionStore::Writer::writeColumns(WatchedRun& watched, const RunSnapshot& now) {
     const size_t metrics = now.metrics().size();
     const size_t columns = metrics * now.lanes().size();
     watched.chunks.resize(columns);
@@ -475,7 +480,7 @@ void SessionStore::Writer::addKind(std::string_view name) {
     m_database.prepare("INSERT OR IGNORE INTO event_kinds(name) VALUES(?1)").bind(1, name).run();
 }
 
-void SessionStore::Writer::writeEvents(Watched& watched, const RunSnapshot& now) {
+void SessionStore::Writer::writeEvents(WatchedRun& watched, const RunSnapshot& now) {
     Statement insert = m_database.prepare(
         "INSERT INTO events "
         "SELECT ?1, ?2, kind, ?4, ?5, ?6, ?7, ?8, ?9 FROM event_kinds WHERE name = ?3");
@@ -489,7 +494,7 @@ void SessionStore::Writer::writeEvents(Watched& watched, const RunSnapshot& now)
     }
 }
 
-void SessionStore::Writer::writeGradients(Watched& watched, const RunSnapshot& now) {
+void SessionStore::Writer::writeGradients(WatchedRun& watched, const RunSnapshot& now) {
     if (now.step() == watched.gradientStep) return;
     for (int lane = 0; lane < now.laneCount(); ++lane) {
         if (now.gradients(lane).empty()) continue;
@@ -503,15 +508,27 @@ void SessionStore::Writer::writeGradients(Watched& watched, const RunSnapshot& n
     watched.gradientStep = now.step();
 }
 
-void SessionStore::Writer::writePictures(Watched& watched, const RunSnapshot& now) {
-    const LanePictures& pictures = now.pictures();
-    if (pictures.outputs.empty() || watched.pictures == now.sharedPictures()) return;
-    storePictures(m_database, watched.key, pictures);
-    watched.pictures = now.sharedPictures();
+void SessionStore::Writer::writePictures(WatchedRun& watched, const RunSnapshot& now) {
+    const std::shared_ptr<const RunPictures>& pictures = now.sharedPictures();
+    const std::shared_ptr<const RunPictures> before = watched.pictures.lock();
+    if (pictures->empty() || before == pictures) return;
+    PackedPictures packed;
+    try {
+        if (before) before->hold();  // somebody may read them after they are replaced here
+    } catch (const ReportedError&) { // who reads them is told
+    }
+    try {
+        packed = pictures->packed();
+    } catch (const ReportedError&) { // they lie in a damaged file; the rest is written
+        return;
+    }
+    storePictures(m_database, watched.key, pictures->step(), packed, pictures->target().get());
+    m_painted.emplace_back(pictures, watched.key);
+    watched.pictures = pictures;
 }
 
 /// Writes the checkpoint in place of the one before, because a run keeps only one.
-void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& now) {
+void SessionStore::Writer::writeCheckpoint(WatchedRun& watched, const RunSnapshot& now) {
     const std::shared_ptr<const RunCheckpoint>& checkpoint = now.checkpoint();
     if (!checkpoint || checkpoint == watched.checkpoint) return;
     if (checkpoint->lies() == RunCheckpoint::Lies::InFile) return;
@@ -530,7 +547,7 @@ void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& 
     watched.checkpoint = checkpoint;
 }
 
-void SessionStore::Writer::writeSaved(Watched& watched) {
+void SessionStore::Writer::writeSaved(WatchedRun& watched) {
     if (watched.saved == watched.markedSaved) return;
     using Mark = std::pair<const char*, int64_t>;
     for (const auto& [table, steps] :
@@ -547,7 +564,7 @@ void SessionStore::Writer::dropOver(size_t budget) {
     m_unwritten.clear();
     std::vector<RunSnapshot> held;
     held.reserve(m_runs.size());
-    for (const Watched& each : m_runs)
+    for (const WatchedRun& each : m_runs)
         held.push_back(each.run->snapshot());
     m_resident = dropValues(held, budget, m_unwritten);
     m_full = m_resident > budget;

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <optional>
+#include <string>
 
 #include <zlib.h>
 
@@ -39,6 +41,49 @@ bool inflates(std::span<const std::byte> bytes, std::span<std::byte> into) {
     return code == Z_OK && size == into.size();
 }
 
+size_t valuesOf(const Head& head) {
+    return static_cast<size_t>(head[0]) * static_cast<size_t>(head[1]) *
+           static_cast<size_t>(head[2]);
+}
+
+std::string textOf(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// What the bytes of a picture are made of.
+struct Parts {
+    Head head;
+    bool packs; ///< the values are packed
+    std::span<const std::byte> values, caption;
+};
+
+/// Returns nothing for bytes that packed() did not make, as far as that can be told without
+/// unpacking.
+std::optional<Parts> partsOf(std::span<const std::byte> bytes) {
+    Head head{};
+    if (bytes.size() < sizeof head) return std::nullopt;
+    std::memcpy(head.data(), bytes.data(), sizeof head);
+    bytes = bytes.subspan(sizeof head);
+    constexpr int32_t kMostSide = 16384;
+    const bool packs = head[2] < 0;
+    if (head[0] < 1 || head[1] < 1 || head[0] > kMostSide || head[1] > kMostSide)
+        return std::nullopt;
+    if (head[2] == -1 || head[2] == -3) head[2] = -head[2];
+    if (head[2] != 1 && head[2] != 3) return std::nullopt;
+    size_t size = valuesOf(head) * sizeof(float);
+    if (packs) {
+        int32_t stored = 0;
+        if (bytes.size() < sizeof stored) return std::nullopt;
+        std::memcpy(&stored, bytes.data(), sizeof stored);
+        bytes = bytes.subspan(sizeof stored);
+        constexpr size_t kMostTimes = 1032; // deflate packs at most so many bytes into one
+        if (stored < 0 || size / kMostTimes > static_cast<size_t>(stored)) return std::nullopt;
+        size = static_cast<size_t>(stored);
+    }
+    if (bytes.size() < size) return std::nullopt;
+    return Parts{head, packs, bytes.first(size), bytes.subspan(size)};
+}
+
 } // namespace
 
 std::vector<std::byte> packed(const Picture& picture) {
@@ -56,39 +101,31 @@ std::vector<std::byte> packed(const Picture& picture) {
 }
 
 Picture unpackedPicture(std::span<const std::byte> bytes) {
-    Head head{};
-    if (bytes.size() < sizeof head) return {};
-    std::memcpy(head.data(), bytes.data(), sizeof head);
-    bytes = bytes.subspan(sizeof head);
-    constexpr int32_t kMostSide = 16384;
-    const bool packs = head[2] < 0;
-    const auto [width, height, channels] = Head{head[0], head[1], packs ? -head[2] : head[2]};
-    if (width < 1 || height < 1 || width > kMostSide || height > kMostSide ||
-        (channels != 1 && channels != 3))
-        return {};
-    const auto count =
-        static_cast<size_t>(width) * static_cast<size_t>(height) * static_cast<size_t>(channels);
-    size_t size = count * sizeof(float);
-    if (packs) {
-        int32_t stored = 0;
-        if (bytes.size() < sizeof stored) return {};
-        std::memcpy(&stored, bytes.data(), sizeof stored);
-        bytes = bytes.subspan(sizeof stored);
-        constexpr size_t kMostTimes = 1032; // deflate packs at most so many bytes into one
-        if (stored < 0 || size / kMostTimes > static_cast<size_t>(stored)) return {};
-        size = static_cast<size_t>(stored);
-    }
-    if (bytes.size() < size) return {};
-    Picture picture{width, height, channels, std::vector<float>(count)};
+    const std::optional<Parts> parts = partsOf(bytes);
+    if (!parts) return {};
+    const auto [width, height, channels] = parts->head;
+    Picture picture{width, height, channels, std::vector<float>(valuesOf(parts->head))};
     const std::span<std::byte> values = std::as_writable_bytes(std::span(picture.values));
-    if (!packs)
-        std::memcpy(values.data(), bytes.data(), values.size());
-    else if (!inflates(bytes.first(size), values))
+    if (!parts->packs)
+        std::memcpy(values.data(), parts->values.data(), values.size());
+    else if (!inflates(parts->values, values))
         return {};
-    const std::span<const std::byte> caption = bytes.subspan(size);
-    picture.caption.assign(reinterpret_cast<const char*>(caption.data()), caption.size());
+    picture.caption = textOf(parts->caption);
     if (!isPlainText(picture.caption)) return {};
     return picture;
+}
+
+bool isPackedEmpty(std::span<const std::byte> bytes) {
+    Head head{};
+    if (bytes.size() < sizeof head) return false;
+    std::memcpy(head.data(), bytes.data(), sizeof head);
+    return head[0] == 0 && head[1] == 0;
+}
+
+std::string packedCaption(std::span<const std::byte> bytes) {
+    const std::optional<Parts> parts = partsOf(bytes);
+    std::string caption = parts ? textOf(parts->caption) : std::string();
+    return isPlainText(caption) ? caption : std::string();
 }
 
 } // namespace halfscope

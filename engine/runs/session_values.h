@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace halfscope {
@@ -17,5 +18,9 @@ std::vector<std::byte> packed(const Picture&);
 /// versions packed nothing: three int32, of which the channels are positive, the values, and the
 /// caption.
 Picture unpackedPicture(std::span<const std::byte>);
+/// Whether these are the bytes of a picture without width, of which there is nothing to see.
+bool isPackedEmpty(std::span<const std::byte>);
+/// Returns the caption alone, which needs no unpacking; empty for bytes of no picture.
+std::string packedCaption(std::span<const std::byte>);
 
 } // namespace halfscope

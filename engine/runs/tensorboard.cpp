@@ -300,11 +300,11 @@ void TensorBoardFollower::write(const RunSnapshot& run) {
         m_gradientStep = gradients.front().step;
         news.gradients.emplace_back(gradients.begin(), gradients.end());
     }
-    if (const LanePictures& pictures = run.pictures();
-        !pictures.outputs.empty() && pictures.step > 0 && pictures.step >= m_nextPicture) {
+    if (const RunPictures& pictures = *run.sharedPictures();
+        !pictures.empty() && pictures.step() > 0 && pictures.step() >= m_nextPicture) {
         constexpr int64_t kPictures = 20;
-        m_nextPicture = pictures.step + std::max<int64_t>(1, run.info().config.steps / kPictures);
-        news.pictures = pictures;
+        m_nextPicture = pictures.step() + std::max<int64_t>(1, run.info().config.steps / kPictures);
+        news.pictures = *pictures.read();
     }
     m_writer.append(news);
 }
@@ -326,7 +326,7 @@ void saveTensorBoard(const RunSnapshot& run, const std::string& folder) {
     RunBatch rest;
     for (int lane = 0; lane < run.laneCount(); ++lane)
         rest.savedGradients.push_back(run.gradients(lane).columns());
-    rest.pictures = run.pictures();
+    rest.pictures = *run.pictures();
     follower.writer().append(rest);
     follower.writer().finish();
 }

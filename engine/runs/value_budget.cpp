@@ -36,11 +36,11 @@ size_t usualBudget() {
 size_t dropValues(std::span<const RunSnapshot> runs, size_t budget,
                   std::vector<ColumnSpanPtr>& unwritten) {
     size_t bytes = 0;
-    std::unordered_set<const Picture*> targets;
+    std::unordered_set<const TargetPicture*> targets;
     for (const RunSnapshot& now : runs) {
         bytes += now.bytes();
-        const Picture* target = now.sharedTarget().get();
-        if (targets.insert(target).second) bytes += target->values.size() * sizeof(float);
+        const TargetPicture* target = now.sharedTarget().get();
+        if (targets.insert(target).second) bytes += target->bytes();
     }
     if (bytes <= budget) return bytes;
     const size_t wanted = budget - budget / 8; // lower, so that not every look has to drop again

@@ -342,7 +342,7 @@ void TestCliTensorBoard::aForkHasItsOwnSteps() {
     info.recorded = info.config;
     info.restored = true;
     const std::vector<LaneInfo> lanes = lanesOf(info.config);
-    Run run(info, {lanes[0], lanes[1]}, {});
+    Run run(info, {lanes[0], lanes[1]}, Picture{});
     for (int64_t step = 1; step <= 5; ++step) {
         RunBatch batch;
         if (step == 4) batch.lanes = {lanes[2]};

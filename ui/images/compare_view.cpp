@@ -9,11 +9,13 @@
 #include "ui/images/pane_sheet.h"
 #include "ui/images/pane_titles.h"
 #include "ui/images/picture_image.h"
+#include "ui/images/picture_loader.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
+#include "ui/models/translated.h"
 
 #include <QComboBox>
 #include <QEvent>
@@ -38,18 +40,6 @@ constexpr int kGains[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 constexpr int kDefaultGain = 8;
 constexpr double kKeyZoom = 1.25;
 constexpr int kLaneRole = Qt::UserRole + 1; // of the items in the box of modes
-
-ImageView::Style styleOf(ViewKind kind) {
-    switch (kind) {
-    case ViewKind::Painted:
-    case ViewKind::Samples: return ImageView::Style::Pixels;
-    case ViewKind::Classes: return ImageView::Style::Cells;
-    case ViewKind::Scatter:
-    case ViewKind::Curve:
-    case ViewKind::Plane: break;
-    }
-    return ImageView::Style::Plot;
-}
 } // namespace
 
 CompareView::CompareView(QWidget* parent) : QWidget(parent) {
@@ -70,6 +60,13 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     m_readoutLabel->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     box->addWidget(m_readoutLabel);
     m_last = newView();
+    m_loader = make<PictureLoader>(this);
+    connect(m_loader, &PictureLoader::loaded, this, &CompareView::showLoaded);
+    connect(m_loader, &PictureLoader::failed, this, [this](const Message& reason) {
+        m_failure = tr("The pictures of this run cannot be read: %1").arg(translated(reason));
+        updateTitles();
+        emit failed(m_failure);
+    });
     fillModes();
     updateLast();
     const auto onKey = [this](Qt::Key key, auto action) {
@@ -135,15 +132,21 @@ ImageView& CompareView::view(int pane) const {
 void CompareView::setRun(std::shared_ptr<const Run> run) {
     m_run = std::move(run);
     m_info = nullptr;
+    m_asked = nullptr;
     m_painted = nullptr;
-    if (!m_run) return clear();
+    m_failure.clear();
+    if (!m_run) {
+        m_loader->ask(nullptr);
+        return clear();
+    }
     const RunSnapshot& now = m_run->now();
     m_info = now.sharedInfo();
     const TaskConfig& task = now.info().config.task;
-    m_samples = samplesShow(task, now.target());
+    const std::shared_ptr<const Picture> target = now.target();
+    m_samples = samplesShow(task, *target);
     m_what->setItemText(0, m_samples == SamplesShow::Writing ? tr("Text") : tr("Samples"));
     setLanes(laneTitlesOf(now), laneAbouts(now.info().config), viewKindOf(task));
-    setTarget(now.target());
+    setTarget(*target);
     refresh();
 }
 
@@ -154,15 +157,25 @@ void CompareView::refresh() {
         m_info = now.sharedInfo();
         renameLanes(laneTitlesOf(now));
     }
-    if (now.sharedPictures() == m_painted) return;
-    m_painted = now.sharedPictures();
-    const LanePictures& painted = *m_painted;
-    if (painted.outputs.empty()) return;
-    if (painted.target.width > 0) setTarget(painted.target);
-    setGalleries(painted.galleries);
-    setValidated(painted.validated);
-    setMade(painted.made);
-    setPictures(painted.step, QVector<Picture>(painted.outputs.begin(), painted.outputs.end()));
+    if (now.sharedPictures() == m_asked) return;
+    m_asked = now.sharedPictures();
+    m_loader->ask(m_asked);
+    if (m_loader->reads() && m_step < 0) updateTitles();
+}
+
+void CompareView::showLoaded(const std::shared_ptr<const LanePictures>& painted) {
+    m_painted = painted;
+    if (m_asked->target()) setTarget(*m_asked->target()->picture());
+    setGalleries(painted->galleries);
+    setValidated(painted->validated);
+    setMade(painted->made);
+    setPictures(painted->step, QVector<Picture>(painted->outputs.begin(), painted->outputs.end()));
+}
+
+/// Returns why there are no pictures.
+QString CompareView::lackText() const {
+    if (m_loader->reads()) return tr("Reading the pictures…");
+    return m_failure.isEmpty() ? tr("No pictures yet") : tr("The pictures cannot be read");
 }
 
 void CompareView::setLanes(const QStringList& names, const QStringList& about, ViewKind kind) {
@@ -176,11 +189,6 @@ void CompareView::setLanes(const QStringList& names, const QStringList& about, V
     m_validated = 0;
     m_made = PicturesMade::InStep;
     rebuildViews();
-}
-
-void CompareView::renameLanes(const QStringList& names) {
-    m_names = names;
-    updateTitles();
 }
 
 void CompareView::rebuildViews() {
@@ -253,12 +261,6 @@ void CompareView::setPictures(qint64 step, const QVector<Picture>& pictures) {
     showPictures();
 }
 
-void CompareView::setGalleries(const std::vector<Picture>& galleries) { m_galleries = galleries; }
-
-void CompareView::setValidated(std::optional<int64_t> step) { m_validated = step; }
-
-void CompareView::setMade(PicturesMade made) { m_made = made; }
-
 void CompareView::showSamples(bool samples) { m_what->setCurrentIndex(m_what->findData(samples)); }
 
 bool CompareView::showsSamples() const {
@@ -277,7 +279,7 @@ const Picture& CompareView::shownTarget() const {
 
 void CompareView::showPictures() {
     m_what->setVisible(!m_galleries.empty());
-    const ImageView::Style style = !showsSamples()       ? styleOf(m_kind)
+    const ImageView::Style style = !showsSamples()       ? ImageView::styleOf(m_kind)
                                    : areTexts(m_samples) ? ImageView::Style::Text
                                                          : ImageView::Style::Plot;
     for (size_t i = 0; i < m_views.size(); ++i) {
@@ -370,8 +372,8 @@ void CompareView::updateTitles() {
         view(i).setTitle(titles[i], shown.notes.value(i), shown.titles[i]);
     updateToolTips(errors);
     m_last->setTitleColor(palette().color(QPalette::WindowText));
-    m_stepLabel->setText(m_step < 0 ? tr("No pictures yet") : stepWords(shownStep(), made()));
-    m_stepLabel->setToolTip(m_step < 0 ? QString() : stepExplained(shownStep(), made()));
+    m_stepLabel->setText(m_step < 0 ? lackText() : stepWords(shownStep(), made()));
+    m_stepLabel->setToolTip(m_step < 0 ? m_failure : stepExplained(shownStep(), made()));
     m_stepLabel->setAccessibleDescription(m_stepLabel->toolTip());
 }
 
@@ -487,8 +489,6 @@ QImage CompareView::picture(const Colors& colors) const {
     caption.prepend(m_stepLabel->text());
     return paneSheet(shown, caption.join(QStringLiteral("   ")), colors);
 }
-
-QString CompareView::readout() const { return m_readout; }
 
 /// Says what pictures mean whose pixels are no values. When room is short it says less: the names
 /// of classes and formulas tell more than how to read them.

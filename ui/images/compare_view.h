@@ -24,6 +24,7 @@ class QLabel;
 namespace halfscope {
 
 class ImageView;
+class PictureLoader;
 struct Colors;
 
 class CompareView : public QWidget {
@@ -42,16 +43,19 @@ public:
     void setLanes(const QStringList& names, const QStringList& about = {},
                   ViewKind kind = ViewKind::Painted);
     /// Changes the names of the same lanes; the pictures stay.
-    void renameLanes(const QStringList& names);
+    void renameLanes(const QStringList& names) {
+        m_names = names;
+        updateTitles();
+    }
     /// Sets one picture per lane, all of `step`. Lanes beyond the names get a letter only.
     void setPictures(qint64 step, const QVector<Picture>&);
     /// Sets the pictures of samples that can replace tables of classes: by lane, and the target
     /// last; empty: there are none.
-    void setGalleries(const std::vector<Picture>&);
+    void setGalleries(const std::vector<Picture>& galleries) { m_galleries = galleries; }
     /// See LanePictures::validated.
-    void setValidated(std::optional<int64_t> step);
+    void setValidated(std::optional<int64_t> step) { m_validated = step; }
     /// See LanePictures::made.
-    void setMade(PicturesMade);
+    void setMade(PicturesMade made) { m_made = made; }
     void setTarget(const Picture&);
     /// Shows samples with their classes instead of tables of classes, if there are samples.
     void showSamples(bool samples);
@@ -77,7 +81,7 @@ public:
     int panes() const { return static_cast<int>(m_views.size()) + 1; }
     /// Returns a lane's view; for index panes() - 1 the last pane.
     ImageView& view(int pane) const;
-    QString readout() const;
+    const QString& readout() const { return m_readout; }
     /// Returns a picture of the panes as shown, with their titles and what explains them, for a
     /// file or the clipboard.
     QImage picture(const Colors&) const;
@@ -91,6 +95,8 @@ public:
 
 signals:
     void aloneChanged(bool alone);
+    /// Says why the pictures of the run cannot be shown.
+    void failed(const QString& sentence);
     /// Emitted when there are more or fewer pictures: another height is useful then.
     void panesChanged();
 
@@ -110,6 +116,8 @@ private:
     };
     Mode mode() const;
     QString lastTitle() const;
+    void showLoaded(const std::shared_ptr<const LanePictures>&);
+    QString lackText() const;
     void buildBar();
     void rebuildViews();
     ImageView* newView();
@@ -167,7 +175,10 @@ private:
 
     std::shared_ptr<const Run> m_run;
     std::shared_ptr<const RunInfo> m_info;         ///< gives the lanes their names
-    std::shared_ptr<const LanePictures> m_painted; ///< the run's pictures that are shown
+    std::shared_ptr<const RunPictures> m_asked;    ///< the run's pictures that are to be shown
+    std::shared_ptr<const LanePictures> m_painted; ///< those that are shown
+    PictureLoader* m_loader = nullptr;             ///< child
+    QString m_failure; ///< why those that are to be shown cannot be read; often empty
     ViewTransform m_transform;
     QWidget* m_bar = nullptr;         ///< child; holds the controls above the views
     QWidget* m_canvas = nullptr;      ///< child; holds the views

@@ -38,6 +38,18 @@ ImageView::ImageView(const ImageView& shown, QWidget& paper)
     drawAgain();
 }
 
+ImageView::Style ImageView::styleOf(ViewKind kind) {
+    switch (kind) {
+    case ViewKind::Painted:
+    case ViewKind::Samples: return Style::Pixels;
+    case ViewKind::Classes: return Style::Cells;
+    case ViewKind::Scatter:
+    case ViewKind::Curve:
+    case ViewKind::Plane: break;
+    }
+    return Style::Plot;
+}
+
 void ImageView::takePicture(const Picture& picture, QImage image) {
     m_picture = picture;
     m_image = std::move(image);

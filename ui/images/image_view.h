@@ -3,6 +3,7 @@
 // that share a ViewTransform zoom and pan together.
 #pragma once
 
+#include "engine/data/task_view.h"
 #include "engine/io/picture.h"
 #include "ui/images/cell_axes.h"
 #include "ui/images/view_transform.h"
@@ -29,6 +30,7 @@ public:
     /// in the theme's ink. A Plot, which may also be a coloured picture, and a Text, which is
     /// marked in colours, are smooth at any size.
     enum class Style { Pixels, Cells, Plot, Text };
+    static Style styleOf(ViewKind);
     void setStyle(Style style) { m_style = style; }
     void setPicture(const Picture&);
     /// Sets the names of the rows and columns of Cells.

@@ -169,6 +169,7 @@ void MainWindow::buildMiddle() {
     column->setSpacing(4);
     m_parts.centre = make<QSplitter>(Qt::Vertical, middle);
     m_parts.pictures = make<CompareView>(m_parts.centre);
+    connect(m_parts.pictures, &CompareView::failed, m_parts.banner, &Banner::showText);
     m_parts.plots = make<PlotStack>(m_parts.centre);
     m_parts.centre->setChildrenCollapsible(false);
     m_parts.heading = make<QWidget>(middle);

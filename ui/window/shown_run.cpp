@@ -484,7 +484,7 @@ void ShownRun::updateGradients() { m_parts.gradients->setRun(stepped(), stepsAne
 
 void ShownRun::updateTarget() {
     // a saved run's folder may lack the target
-    if (m_shown.run && m_shown.run->now().target().width < 1 && m_controller.info())
+    if (m_shown.run && m_shown.run->now().target()->width < 1 && m_controller.info())
         m_parts.pictures->setTarget(m_controller.info()->target);
 }
 

@@ -456,8 +456,10 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     m_question.saved(files.id, run);
     emit used(folder);
     m_savedStep = now.step();
-    m_leftOut =
-        translated(files.settingsError.empty() ? files.checkpointError : files.settingsError);
+    m_leftOut.clear();
+    for (const Message* reason : // the gravest last
+         {&files.picturesError, &files.checkpointError, &files.settingsError})
+        if (!reason->empty()) m_leftOut = translated(*reason);
     return written;
 }
 

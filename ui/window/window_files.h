@@ -148,7 +148,7 @@ private:
     bool m_saves = false;
     ResultsQuestion m_question;
     int64_t m_savedStep = 0; ///< the last one of which the last results have all rows
-    QString m_leftOut; ///< why the last results lack experiment.json or the checkpoint; or empty
+    QString m_leftOut; ///< why the last results lack settings, checkpoint or pictures; or empty
     std::unique_ptr<LiveBoard> m_board; ///< null when trainings are not written for TensorBoard
     QTimer m_boardTimer;
     /// What the banner says of what was opened last, until a training starts: why it was refused,

@@ -311,8 +311,8 @@ void TestCutRuns::damagedSummaryAndPictures() {
     put("output_fp32.png", std::string(100, '\0'));
     put("output_amp-fp16.png", "");
     const auto run = m_folder->read();
-    QCOMPARE(run->now().target().width, 0);
-    QVERIFY(run->now().pictures().outputs.empty());
+    QCOMPARE(run->now().target()->width, 0);
+    QVERIFY(run->now().pictures()->outputs.empty());
     QCOMPARE(test::missingTexts(run->info()),
              (Names{"target.png", "timing.csv after step 1", "summary.json", "output_fp32.png"}));
 }

@@ -130,8 +130,8 @@ void TestRun::takesInBatches() {
     run.append(std::move(last));
     QCOMPARE(run.step(), int64_t{5000}); // lane 1 has not finished the next one
     QCOMPARE(run.now().lastStep(), int64_t{5001});
-    QCOMPARE(run.now().pictures().step, int64_t{5000});
-    QCOMPARE(run.now().pictures().outputs[1].values[0], 0.25f);
+    QCOMPARE(run.now().pictures()->step, int64_t{5000});
+    QCOMPARE(run.now().pictures()->outputs[1].values[0], 0.25f);
     QVERIFY(run.info().outcome == RunOutcome::Interrupted);
     QCOMPARE(run.info().config.title, std::string("Edited"));
     QVERIFY(RunBatch{}.empty() && !batchOf(1, 1).empty());
@@ -211,7 +211,7 @@ void TestRun::snapshotsStay() {
     QCOMPARE(before.column(0, metric::Loss).size(), int64_t{4000});
     QCOMPARE(before.events().size(), size_t{1});
     QCOMPARE(before.events()[0].text.english(), std::string("first"));
-    QCOMPARE(before.pictures().step, int64_t{0});
+    QCOMPARE(before.pictures()->step, int64_t{0});
     QVERIFY(!before.info().outcome);
     QVERIFY(before.version() < run.version());
     QCOMPARE(run.events().size(), size_t{2});
@@ -374,7 +374,7 @@ void TestRun::metricsOfAFile() {
     Metric extra;
     extra.column = "grad_noise";
     extra.kind = ValueKind::Float64;
-    Run run(RunInfo{}, {{"fp32", "fp32"}, {"b", "b"}}, {}, {extra});
+    Run run(RunInfo{}, {{"fp32", "fp32"}, {"b", "b"}}, Picture{}, {extra});
     QCOMPARE(run.now().metricNamed("grad_noise"), MetricId{metric::kKnown});
     QCOMPARE(run.now().metricNamed("loss"), MetricId{metric::Loss});
     RunBatch batch = batchOf(1, 10);

@@ -130,11 +130,11 @@ void TestRunFolder::savedRunsOpen() {
     QCOMPARE(now.info().memory.size(), size_t{2});
     QVERIFY(now.info().memory[1].peakByCause[0] > 0);
     QCOMPARE(now.step(), now.info().config.steps);
-    QCOMPARE(now.pictures().step, now.step());
-    QCOMPARE(now.pictures().outputs.size(), size_t{2});
+    QCOMPARE(now.pictures()->step, now.step());
+    QCOMPARE(now.pictures()->outputs.size(), size_t{2});
     // the picture of a regression's target has a size of its own
     const bool painted = now.info().config.task.kind != TaskKind::Regression;
-    QCOMPARE(now.target().width, painted ? 8 : 256);
+    QCOMPARE(now.target()->width, painted ? 8 : 256);
     QCOMPARE(now.metrics().size(), size_t{metric::kKnown});
     QVERIFY(now.totals(0).last().wallSeconds() > 0);
     for (int lane = 0; lane < 2; ++lane)
@@ -183,10 +183,10 @@ void TestRunFolder::sameBytesWhileItTrains() {
     const auto run = readRun(folder.toStdString());
     const RunSnapshot& now = run->now();
     {
-        RunWriter files(this->folder(), now.info(), now.lanes(), now.target());
+        RunWriter files(this->folder(), now.info(), now.lanes(), *now.target());
         for (int64_t step = 1; step <= now.step(); ++step)
             files.append(batchOf(now, step));
-        files.finish(now.info(), now.pictures());
+        files.finish(now.info(), *now.pictures());
     }
     for (const QString& name : filesIn(folder)) {
         if (name == QLatin1String("experiment.json") || name == QLatin1String("gradients.csv"))
@@ -195,7 +195,7 @@ void TestRunFolder::sameBytesWhileItTrains() {
     }
     // a run without rows has all the files, too
     const QTemporaryDir none;
-    RunWriter(none.path().toStdString(), now.info(), now.lanes(), now.target());
+    RunWriter(none.path().toStdString(), now.info(), now.lanes(), *now.target());
     QCOMPARE(contentOf(none.path(), "steps.csv"), QLatin1String(table::kSteps));
     QCOMPARE(contentOf(none.path(), "timing.csv"), QLatin1String(table::kTiming));
     QCOMPARE(contentOf(none.path(), "events.csv"), QLatin1String(table::kEvents));
@@ -472,11 +472,11 @@ void TestRunFolder::anEarlierRunGivesWay() {
     RunInfo bad = run->info();
     bad.recorded.steps = -1; // no run begins, and the existing files stay
     QVERIFY(thrownBy<InputError>([&] {
-                RunWriter(folder(), bad, run->lanes(), run->now().target());
+                RunWriter(folder(), bad, run->lanes(), *run->now().target());
             }).starts_with("run.steps"));
     QVERIFY(contentOf(m_folder->folder(), "steps.csv").size() > 1000);
     QCOMPARE(contentOf(m_folder->folder(), "gradients.csv"), QLatin1String("of an earlier run"));
-    RunWriter(folder(), run->info(), run->lanes(), run->now().target());
+    RunWriter(folder(), run->info(), run->lanes(), *run->now().target());
     QVERIFY(!filesIn(m_folder->folder()).contains(QLatin1String("gradients.csv")));
     QVERIFY(!filesIn(m_folder->folder()).contains(QLatin1String("summary.json")));
     const OutputFolder lock(folder());
@@ -487,23 +487,23 @@ void TestRunFolder::anEarlierRunGivesWay() {
 void TestRunFolder::galleries() {
     const auto run = readRun(savedFolder(QStringLiteral("overflow")).toStdString());
     RunBatch batch;
-    batch.pictures = run->now().pictures();
+    batch.pictures = *run->now().pictures();
     for (const char* caption : {"1/2", "2/2", "0 shirt"})
         batch.pictures->galleries.push_back({2, 1, 3, {0, 0, 0, 1, 1, 1}, caption});
     run->append(std::move(batch));
     const RunSnapshot& now = run->now();
     saveRun(run->snapshot(), folder());
     const QTemporaryDir other;
-    RunWriter(other.path().toStdString(), now.info(), now.lanes(), now.target())
-        .finish(now.info(), now.pictures());
+    RunWriter(other.path().toStdString(), now.info(), now.lanes(), *now.target())
+        .finish(now.info(), *now.pictures());
     const char* const names[] = {"samples_fp32.png", "samples_amp-fp16.png", "samples_target.png"};
     for (const char* name : names)
         QVERIFY(bytesOf(m_folder->folder(), name) == bytesOf(other.path(), name));
-    const auto found = [this] { return readRun(folder())->now().pictures(); };
+    const auto found = [this] { return *readRun(folder())->now().pictures(); };
     QVERIFY(found().fromFiles);
     QCOMPARE(found().galleries.size(), size_t{3});
     QCOMPARE(found().galleries[2].caption, std::string("0 shirt"));
-    QVERIFY(found().galleries[0].values == now.pictures().galleries[0].values);
+    QVERIFY(found().galleries[0].values == now.pictures()->galleries[0].values);
     std::filesystem::remove(path("samples_fp32.png").toStdString());
     QVERIFY(found().galleries.empty());
     QCOMPARE(found().outputs.size(), size_t{2});

@@ -106,20 +106,20 @@ void TestRunSummary::comparesPictures() {
         QCOMPARE(lanes.size(), size_t{2});
         for (size_t lane = 0; lane < lanes.size(); ++lane) {
             const PictureError error =
-                errorBetween(run->now().pictures().outputs[lane], run->now().target());
+                errorBetween(run->now().pictures()->outputs[lane], *run->now().target());
             QVERIFY(error.comparable && error.notFinite == 0 && error.meanAbsolute > 0);
             QCOMPARE(lanes[lane]["mae"].get<double>(), error.meanAbsolute);
             QCOMPARE(lanes[lane]["psnr"].get<double>(), -10 * std::log10(error.meanSquare));
         }
     }
     RunInfo info = run->info();
-    const LanePictures& pictures = run->now().pictures();
-    QCOMPARE(pictureErrors(info, pictures, run->now().target()).size(), size_t{2});
+    const LanePictures pictures = *run->now().pictures();
+    QCOMPARE(pictureErrors(info, pictures, *run->now().target()).size(), size_t{2});
     LanePictures cutOff = pictures;
     cutOff.fromFiles = true;
-    QVERIFY(pictureErrors(info, cutOff, run->now().target()).empty());
+    QVERIFY(pictureErrors(info, cutOff, *run->now().target()).empty());
     info.config.task.kind = TaskKind::Regression;
-    QVERIFY(pictureErrors(info, pictures, run->now().target()).empty());
+    QVERIFY(pictureErrors(info, pictures, *run->now().target()).empty());
 }
 
 /// A fork counts its parent's steps, too, as it does those that were skipped. It ends with the

@@ -146,7 +146,7 @@ void TestSavedTables::damagedTexts() {
     QCOMPARE(std::count(missing.begin(), missing.end(), "the exact shares in output_fp32.png"),
              std::ptrdiff_t{fits ? 0 : 1});
     QCOMPARE(missing.size(), size_t{fits ? 3u : 4u}); // and timing, events and summary
-    const std::vector<Picture>& outputs = run->now().pictures().outputs;
+    const std::vector<Picture> outputs = run->now().pictures()->outputs;
     QCOMPARE(outputs.size(), size_t{2});
     QVERIFY(outputs[0].values == read.values);
     QVERIFY(outputs[1].values == file.values);
@@ -159,19 +159,19 @@ void TestSavedTables::savedAsTrained() {
     const auto live = trainInto(folder, digits());
     saveRun(live->snapshot(), saved.path().toStdString());
     saveRun(readRun(folder)->snapshot(), again.path().toStdString());
-    const std::vector<Picture>& tables = live->now().pictures().outputs;
+    const std::vector<Picture> tables = live->now().pictures()->outputs;
     QCOMPARE(tables.size(), size_t{2});
     for (const QTemporaryDir* each : {&trained, &saved, &again}) {
         const auto run = readRun(each->path().toStdString());
         QCOMPARE(test::missingTexts(run->info()), Names());
-        const std::vector<Picture>& read = run->now().pictures().outputs;
+        const std::vector<Picture> read = run->now().pictures()->outputs;
         QCOMPARE(read.size(), tables.size());
         for (size_t lane = 0; lane < tables.size(); ++lane) {
             QVERIFY(rounded(tables[lane]).values != tables[lane].values);
             QVERIFY(read[lane].values == tables[lane].values);
             QCOMPARE(read[lane].caption, tables[lane].caption);
         }
-        QVERIFY(run->now().target().values == live->now().target().values);
+        QVERIFY(run->now().target()->values == live->now().target()->values);
         const std::string name = run_file::output("fp32");
         QVERIFY(readFile((std::filesystem::path(folder) / name).string()) ==
                 readFile(each->filePath(QString::fromStdString(name)).toStdString()));
@@ -186,12 +186,12 @@ void TestSavedTables::savedByEarlierVersions() {
     const auto live = trainInto(folder, digits());
     const std::string name = run_file::output("fp32");
     const std::string path = (std::filesystem::path(folder) / name).string();
-    const Picture table = live->now().pictures().outputs[0];
+    const Picture table = live->now().pictures()->outputs[0];
     writePng(table, path);
     std::filesystem::remove(std::filesystem::path(folder) / run_file::kManifest); // has its size
     const auto run = readRun(folder);
     QCOMPARE(test::missingTexts(run->info()), Names());
-    QVERIFY(run->now().pictures().outputs[0].values == rounded(table).values);
+    QVERIFY(run->now().pictures()->outputs[0].values == rounded(table).values);
     saveRun(run->snapshot(), again.path().toStdString());
     QVERIFY(readFile(again.filePath(QString::fromStdString(name)).toStdString()) == readFile(path));
 }
@@ -262,7 +262,7 @@ void TestSavedTables::nanOfSavedRuns() {
     folder.put("output_fp32.png", pngBytes({1, 1, 1, {1}}));
     folder.put("output_amp-fp16.png", pngBytes({1, 1, 1, {nan}}));
     const auto run = readRun(folder.folder().toStdString(), config);
-    const std::vector<Picture>& outputs = run->now().pictures().outputs;
+    const std::vector<Picture> outputs = run->now().pictures()->outputs;
     QCOMPARE(outputs.size(), size_t{2});
     QCOMPARE(outputs[0].values, std::vector<float>{1});
     QCOMPARE(outputs[1].channels, 1);

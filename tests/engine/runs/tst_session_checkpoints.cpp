@@ -298,7 +298,7 @@ void TestSessionCheckpoints::picturesOfAValidationAreToldApart() {
         store.flush();
     }
     const std::vector<LeftSession> left = leftSessions(folder.path().toStdString());
-    QVERIFY(left.at(0).read(left[0].runs().at(0))->now().pictures().validated == 11);
+    QVERIFY(left.at(0).read(left[0].runs().at(0))->now().pictures()->validated == 11);
 }
 
 void TestSessionCheckpoints::galleriesComeBack() {
@@ -318,7 +318,7 @@ void TestSessionCheckpoints::galleriesComeBack() {
     }
     const std::vector<LeftSession> left = leftSessions(sessions);
     const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
-    const std::vector<Picture>& found = back->now().pictures().galleries;
+    const std::vector<Picture> found = back->now().pictures()->galleries;
     QCOMPARE(found.size(), size_t{4});
     QCOMPARE(found[0].values, one.values);
     QCOMPARE(found[0].caption, one.caption);
@@ -354,7 +354,7 @@ void TestSessionCheckpoints::changesBetweenTwoLooks() {
     const std::vector<LeftSession> left = leftSessions(sessions);
     const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
     QCOMPARE(static_cast<int64_t>(back->info().recorded.seed), kLast);
-    QCOMPARE(back->now().pictures().galleries.size(), size_t{3});
+    QCOMPARE(back->now().pictures()->galleries.size(), size_t{3});
 }
 
 /// A run that was forgotten may still be in somebody's hands: its checkpoint is gone then, and no

@@ -1,7 +1,9 @@
 // Pictures in a session's file: small, a target once for all runs, and those of earlier versions.
 #include "engine/runs/session_pictures.h"
 
+#include "engine/core/error.h"
 #include "engine/runs/left_session.h"
+#include "engine/runs/run_saving.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_store.h"
 #include "engine/runs/session_values.h"
@@ -94,6 +96,13 @@ private slots:
     void runsShareTheirTarget();
     void thoseOfVersion1AreRead();
     void movedRunsAreRemoved();
+    void aTargetIsPackedInMemory();
+    void manyRunsTakeLittleMemory();
+    void thoseInUseStayInMemory();
+    void oldOnesOutliveTheirSuccessors();
+    void thoseOfAForgottenRunStay();
+    void damageIsTold();
+    void damageInALeftSessionIsTold();
     void damageIsNoPicture_data();
     void damageIsNoPicture();
 };
@@ -109,7 +118,7 @@ void TestSessionPictures::takeLittleRoom() {
         path = store.path();
         for (int i = 0; i < kRuns; ++i) {
             const std::shared_ptr<Run> run = runWith(painted(1));
-            before += (2 + run->now().pictures().outputs.size()) * kBytes;
+            before += (2 + run->now().pictures()->outputs.size()) * kBytes;
             store.watch(run, "run " + std::to_string(i));
         }
         store.flush();
@@ -120,8 +129,8 @@ void TestSessionPictures::takeLittleRoom() {
     const std::vector<LeftSession> left = leftSessions(sessions);
     QCOMPARE(left.at(0).runs().size(), size_t{kRuns});
     const std::shared_ptr<Run> back = left[0].read(left[0].runs().back());
-    QVERIFY(isSame(back->now().target(), painted(1)));
-    const LanePictures& pictures = back->now().pictures();
+    QVERIFY(isSame(*back->now().target(), painted(1)));
+    const LanePictures pictures = *back->now().pictures();
     QCOMPARE(pictures.outputs.size(), size_t{2});
     QVERIFY(isSame(pictures.outputs[1], painted(7)));
     QCOMPARE(pictures.galleries.size(), size_t{1});
@@ -131,20 +140,23 @@ void TestSessionPictures::takeLittleRoom() {
 void TestSessionPictures::aTargetGoesWithItsLastRun() {
     const QTemporaryDir folder;
     SessionStore store({folder.path().toStdString()});
-    const std::shared_ptr<Run> a = runWith(painted(1)), b = runWith(painted(1)),
-                               c = runWith(painted(2));
+    std::shared_ptr<Run> a = runWith(painted(1)), b = runWith(painted(1)), c = runWith(painted(2));
     for (const auto& run : {a, b, c})
         store.watch(run, "run");
+    const auto forget = [&store](std::shared_ptr<Run>& run) {
+        store.forget(run.get());
+        run.reset(); // otherwise its pictures stay in the file
+    };
     const auto targets = [&store] {
         store.flush();
         return numberIn(store.path(), "SELECT count(*) FROM targets");
     };
     QCOMPARE(targets(), int64_t{2});
-    store.forget(a.get());
+    forget(a);
     QCOMPARE(targets(), int64_t{2});
-    store.forget(b.get());
+    forget(b);
     QCOMPARE(targets(), int64_t{1});
-    store.forget(c.get());
+    forget(c);
     QCOMPARE(targets(), int64_t{0});
 }
 
@@ -167,14 +179,17 @@ void TestSessionPictures::aTargetThatChangesIsReplaced() {
         QCOMPARE(numberIn(store.path(), "SELECT count(*) FROM targets"), int64_t{2});
     }
     const std::vector<LeftSession> left = leftSessions(sessions);
-    QVERIFY(isSame(left.at(0).read(left[0].runs().at(0))->now().target(), painted(4)));
-    QVERIFY(isSame(left[0].read(left[0].runs().at(1))->now().target(), painted(1)));
+    QVERIFY(isSame(*left.at(0).read(left[0].runs().at(0))->now().target(), painted(4)));
+    QVERIFY(isSame(*left[0].read(left[0].runs().at(1))->now().target(), painted(1)));
 }
 
 /// In memory, too, where it counts once.
 void TestSessionPictures::runsShareTheirTarget() {
     const QTemporaryDir folder;
     Picture large{400, 400, 1, std::vector<float>(160'000, 0.25f)};
+    uint32_t noise = 1; // no packing makes it much smaller
+    for (float& each : large.values)
+        each = static_cast<float>((noise = noise * 1664525 + 1013904223) >> 8);
     SessionStore store({folder.path().toStdString()});
     std::vector<std::shared_ptr<Run>> runs;
     for (int i = 0; i < 10; ++i) {
@@ -188,7 +203,7 @@ void TestSessionPictures::runsShareTheirTarget() {
     store.flush();
     store.flush();
     const size_t one = large.values.size() * sizeof(float);
-    QVERIFY(store.residentBytes() >= one);
+    QVERIFY(store.residentBytes() > one / 2);
     QVERIFY(store.residentBytes() < 3 * one);
 }
 
@@ -215,9 +230,9 @@ void TestSessionPictures::thoseOfVersion1AreRead() {
     QCOMPARE(left[0].runs().size(), size_t{2});
     left[0].remove(LeftRun(left[0].runs()[0])); // adds the tables of later versions
     const std::shared_ptr<Run> back = left[0].read(left[0].runs().at(0));
-    QVERIFY(isSame(back->now().target(), painted(1)));
-    QVERIFY(isSame(back->now().pictures().outputs.at(1), painted(7)));
-    QVERIFY(isSame(back->now().pictures().galleries.at(0), painted(8)));
+    QVERIFY(isSame(*back->now().target(), painted(1)));
+    QVERIFY(isSame(back->now().pictures()->outputs.at(1), painted(7)));
+    QVERIFY(isSame(back->now().pictures()->galleries.at(0), painted(8)));
 }
 
 /// The others stay, and a target that one of them has.
@@ -239,7 +254,194 @@ void TestSessionPictures::movedRunsAreRemoved() {
     const std::vector<LeftSession> left = leftSessions(sessions);
     QCOMPARE(left.at(0).runs().size(), size_t{1});
     QCOMPARE(left[0].runs()[0].name, std::string("two"));
-    QVERIFY(isSame(left[0].read(left[0].runs()[0])->now().target(), painted(1)));
+    QVERIFY(isSame(*left[0].read(left[0].runs()[0])->now().target(), painted(1)));
+}
+
+/// A store packs it, also one that the pictures have replaced; whoever looks sees the same.
+void TestSessionPictures::aTargetIsPackedInMemory() {
+    const QTemporaryDir folder;
+    SessionStore store({folder.path().toStdString()});
+    const std::shared_ptr<Run> run = runWith(painted(41)), same = runWith(painted(41));
+    RunBatch batch;
+    batch.pictures = picturesOf(*run, 2);
+    batch.pictures->target = painted(42);
+    run->append(std::move(batch));
+    QVERIFY(run->now().sharedTarget() == same->now().sharedTarget());
+    QVERIFY(run->now().sharedTarget()->bytes() >= kBytes);
+    store.watch(run, "run");
+    store.flush();
+    QVERIFY(run->now().sharedTarget()->bytes() < kBytes / 4);
+    QVERIFY(run->now().targetPicture().bytes() < kBytes / 4);
+    QVERIFY(isSame(*run->now().target(), painted(42)));
+    QVERIFY(isSame(*same->now().target(), painted(41)));
+    QVERIFY(runWith(painted(41))->now().sharedTarget() == same->now().sharedTarget());
+}
+
+/// Neither a session that is left behind nor the one that takes its runs over holds pictures.
+void TestSessionPictures::manyRunsTakeLittleMemory() {
+    constexpr size_t kRuns = 150;
+    constexpr size_t kEach = kBytes / 4; // the pictures alone have three times kBytes
+    const QTemporaryDir before, after;
+    const auto pictureOf = [](size_t run) { return painted(static_cast<int>(run)); };
+    {
+        SessionStore store({before.path().toStdString()});
+        std::vector<std::shared_ptr<Run>> runs;
+        for (size_t i = 0; i < kRuns; ++i) {
+            runs.push_back(runWith(painted(1)));
+            RunBatch batch;
+            batch.pictures = picturesOf(*runs.back(), 1);
+            batch.pictures->outputs[1] = pictureOf(i);
+            runs.back()->append(std::move(batch));
+            store.watch(runs.back(), "run " + std::to_string(i));
+        }
+        store.flush();
+        QVERIFY(store.residentBytes() < kRuns * kEach);
+    }
+    SessionStore store({after.path().toStdString()});
+    std::vector<std::shared_ptr<Run>> runs;
+    {
+        std::vector<LeftSession> left = leftSessions(before.path().toStdString());
+        QCOMPARE(left.at(0).runs().size(), kRuns);
+        for (const LeftRun& each : left[0].runs()) {
+            runs.push_back(left[0].read(each));
+            QVERIFY(runs.back()->now().bytes() < kEach);
+            QCOMPARE(runs.back()->now().sharedPictures()->bytes(), size_t{0});
+            store.watch(runs.back(), each.name);
+        }
+        store.flush();
+        left[0].remove();
+    }
+    QCOMPARE(store.problem().english(), std::string());
+    QVERIFY(store.residentBytes() < kRuns * kEach);
+    for (size_t i = 0; i < kRuns; ++i) {
+        const auto pictures = runs[i]->now().pictures();
+        QVERIFY(isSame(pictures->outputs.at(0), painted(7)));
+        QVERIFY(isSame(pictures->outputs.at(1), pictureOf(i)));
+        QVERIFY(isSame(pictures->galleries.at(0), painted(8)));
+        QCOMPARE(pictures->step, int64_t{1});
+    }
+    store.flush();
+    QVERIFY(store.residentBytes() < kRuns * kEach); // nobody holds what was read
+}
+
+void TestSessionPictures::thoseInUseStayInMemory() {
+    const QTemporaryDir folder;
+    SessionStore store({folder.path().toStdString()});
+    const std::shared_ptr<Run> run = runWith(painted(1));
+    const auto& pictures = run->now().sharedPictures();
+    QCOMPARE(pictures->bytes(), 3 * kBytes);
+    store.watch(run, "run");
+    auto seen = run->now().pictures();
+    store.flush();
+    QVERIFY(pictures->held() == seen);
+    seen.reset();
+    QVERIFY(!pictures->held());
+    seen = pictures->read();
+    QVERIFY(pictures->held() == seen && pictures->read() == seen);
+}
+
+/// A run in training has new pictures in its store while somebody still saves those before.
+void TestSessionPictures::oldOnesOutliveTheirSuccessors() {
+    const QTemporaryDir folder;
+    SessionStore store({folder.path().toStdString()});
+    const std::shared_ptr<Run> run = runWith(painted(1));
+    store.watch(run, "run");
+    store.flush();
+    const RunSnapshot before = run->snapshot();
+    QVERIFY(!before.sharedPictures()->held());
+    RunBatch batch;
+    batch.pictures = picturesOf(*run, 2);
+    batch.pictures->outputs[0] = painted(3);
+    run->append(std::move(batch));
+    store.flush();
+    QVERIFY(isSame(before.pictures()->outputs.at(0), painted(7)));
+    QVERIFY(isSame(run->now().pictures()->outputs.at(0), painted(3)));
+    QVERIFY(!run->now().sharedPictures()->held());
+}
+
+/// Somebody may still save it; the next start does not offer it.
+void TestSessionPictures::thoseOfAForgottenRunStay() {
+    const QTemporaryDir folder;
+    SessionStore store({folder.path().toStdString()});
+    std::shared_ptr<Run> run = runWith(painted(1));
+    store.watch(run, "run");
+    store.flush();
+    store.forget(run.get());
+    store.flush();
+    QVERIFY(isSame(run->now().pictures()->outputs.at(0), painted(7)));
+    const char* const offered = "SELECT count(*) FROM runs WHERE experiment IS NOT NULL";
+    QCOMPARE(numberIn(store.path(), offered), int64_t{0});
+    run.reset();
+    store.flush();
+    QCOMPARE(numberIn(store.path(), "SELECT count(*) FROM runs"), int64_t{0});
+    QCOMPARE(numberIn(store.path(), "SELECT count(*) FROM pictures"), int64_t{0});
+}
+
+/// In one sentence, to whoever asks for the pictures; all else of the run can be saved.
+void TestSessionPictures::damageIsTold() {
+    const QTemporaryDir folder, results;
+    SessionStore store({folder.path().toStdString()});
+    const std::shared_ptr<Run> run = runWith(painted(1)), other = runWith(painted(2));
+    store.watch(run, "run");
+    store.watch(other, "other");
+    store.flush();
+    const auto saved = [&] { return saveRun(run->snapshot(), results.path().toStdString()); };
+    QVERIFY(saved().picturesError.empty());
+    const std::string damaged = store.path() + ": the pictures of step 1 are damaged";
+    const std::string gone = store.path() + ": the pictures of step 1 are gone";
+    {
+        const Database database(store.path(), Database::Access::LeavesLog);
+        database.run("UPDATE pictures SET data = substr(data, 1, 100) WHERE run = 1 AND lane = 1");
+    }
+    try {
+        (void)run->now().pictures();
+        QFAIL("no error");
+    } catch (const RunError& error) {
+        QCOMPARE(std::string(error.what()), damaged);
+    }
+    QCOMPARE(saved().picturesError.english(), "Saved without pictures: " + damaged);
+    QVERIFY(std::filesystem::exists(results.path().toStdString() + "/steps.csv"));
+    QVERIFY(isSame(other->now().pictures()->outputs.at(1), painted(7)));
+    {
+        const Database database(store.path(), Database::Access::LeavesLog);
+        database.run("DELETE FROM pictures WHERE run = 1");
+    }
+    QCOMPARE(saved().picturesError.english(), "Saved without pictures: " + gone);
+}
+
+/// The run is restored all the same, and goes on in the next session.
+void TestSessionPictures::damageInALeftSessionIsTold() {
+    const QTemporaryDir before, after;
+    std::string path;
+    {
+        SessionStore store({before.path().toStdString()});
+        path = store.path();
+        store.watch(runWith(painted(1)), "run");
+        store.watch(runWith(painted(1)), "other");
+    }
+    {
+        const Database database(path, Database::Access::Create);
+        database.run("UPDATE galleries SET data = substr(data, 1, 100) WHERE run = 1");
+    }
+    SessionStore store({after.path().toStdString()});
+    std::vector<LeftSession> left = leftSessions(before.path().toStdString());
+    std::vector<std::shared_ptr<Run>> runs;
+    for (const LeftRun& each : left.at(0).runs()) {
+        runs.push_back(left[0].read(each));
+        store.watch(runs.back(), each.name);
+    }
+    store.flush();
+    left[0].remove();
+    QVERIFY(store.problem().empty());
+    QCOMPARE(runs.size(), size_t{2});
+    QCOMPARE(runs[0]->now().lastStep(), int64_t{1});
+    try {
+        (void)runs[0]->now().pictures();
+        QFAIL("no error");
+    } catch (const RunError& error) {
+        QCOMPARE(std::string(error.what()), store.path() + ": the pictures of step 1 are damaged");
+    }
+    QVERIFY(isSame(runs[1]->now().pictures()->galleries.at(0), painted(8)));
 }
 
 void TestSessionPictures::damageIsNoPicture_data() {
@@ -258,6 +460,9 @@ void TestSessionPictures::damageIsNoPicture() {
     QFETCH(int, word);
     std::vector<std::byte> bytes = packed(painted(1));
     QVERIFY(isSame(unpackedPicture(bytes), painted(1)));
+    QCOMPARE(packedCaption(bytes), painted(1).caption);
+    QCOMPARE(packedCaption(packedBefore(painted(1))), painted(1).caption);
+    QVERIFY(!isPackedEmpty(bytes) && isPackedEmpty(packed(Picture())));
     std::memcpy(bytes.data() + static_cast<size_t>(at) * sizeof word, &word, sizeof word);
     QCOMPARE(unpackedPicture(bytes).width, 0);
     for (size_t size = 0; size < 40; ++size)

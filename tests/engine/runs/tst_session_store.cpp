@@ -119,11 +119,11 @@ void TestSessionStore::aLeftSessionComesBack() {
         QCOMPARE(back->events()[i].lane, run->events()[i].lane);
         QVERIFY(back->events()[i].text == run->events()[i].text);
     }
-    QCOMPARE(back->now().target().values, run->now().target().values);
-    QCOMPARE(back->now().pictures().step, int64_t{30011});
-    QCOMPARE(back->now().pictures().outputs[2].values, run->now().pictures().outputs[2].values);
-    QCOMPARE(back->now().pictures().outputs[2].caption, std::string("y = 4.99 x² + 3.00"));
-    QCOMPARE(back->now().pictures().outputs[1].caption, std::string());
+    QCOMPARE(back->now().target()->values, run->now().target()->values);
+    QCOMPARE(back->now().pictures()->step, int64_t{30011});
+    QCOMPARE(back->now().pictures()->outputs[2].values, run->now().pictures()->outputs[2].values);
+    QCOMPARE(back->now().pictures()->outputs[2].caption, std::string("y = 4.99 x² + 3.00"));
+    QCOMPARE(back->now().pictures()->outputs[1].caption, std::string());
     watch.goesOn = [](double) { return false; };
     QVERIFY(!left[0].read(left[0].runs()[0], watch));
 }
@@ -295,9 +295,10 @@ void TestSessionStore::memoryKeepsToItsBudget() {
     for (int i = 0; i < 3; ++i)
         store->flush();
     QVERIFY(run->now().columnBytes() <= bytes / 4);
-    RunBatch batch; // what stays in memory counts, too
+    RunBatch batch; // pictures that somebody holds count, too
     batch.pictures = LanePictures{9, {Picture{400, 400, 3, std::vector<float>(480000)}}};
     run->append(std::move(batch));
+    const auto held = run->now().pictures();
     store->flush();
     QVERIFY(store->residentBytes() > 480000 * sizeof(float));
     store->setBudget(1);
@@ -531,8 +532,8 @@ void TestSessionStore::theLastStepIsWritten() {
     }
     const std::vector<LeftSession> left = leftSessions(folder.path().toStdString());
     const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
-    QVERIFY(back->step() == 11 && back->now().pictures().step == 11);
-    QVERIFY(back->now().target().values == std::vector{0.75f});
+    QVERIFY(back->step() == 11 && back->now().pictures()->step == 11);
+    QVERIFY(back->now().target()->values == std::vector{0.75f});
 }
 
 namespace {

@@ -82,7 +82,7 @@ void TestFirstPresets::play() {
     QTRY_VERIFY_WITH_TIMEOUT(pictures->view(1).picture().values != before, kPatience);
     QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
     for (int lane = 0; lane < 2; ++lane) {
-        const Picture& shown = window.shown().run()->now().pictures().outputs.at(size_t(lane));
+        const Picture shown = window.shown().run()->now().pictures()->outputs.at(size_t(lane));
         QCOMPARE(shown.caption.starts_with("y = "), said.startsWith(QStringLiteral("A: y")));
     }
 }
@@ -123,9 +123,9 @@ void TestFirstPresets::savedRunsSayTheSame() {
         QVERIFY(reaches(trained.window, SessionState::Finished));
         auto* pictures = trained.window.findChild<CompareView*>();
         const auto& outputs = [&]() -> const std::vector<Picture>& {
-            return trained.window.shown().run()->now().pictures().outputs;
+            return trained.window.shown().run()->now().pictures()->outputs;
         };
-        QTRY_COMPARE_WITH_TIMEOUT(trained.window.shown().run()->now().pictures().step, int64_t(20),
+        QTRY_COMPARE_WITH_TIMEOUT(trained.window.shown().run()->now().pictures()->step, int64_t(20),
                                   kPatience);
         const QString folder = trained.folder.filePath(QStringLiteral("out"));
         QVERIFY(!trained.window.saveResults(folder).isEmpty());

@@ -186,8 +186,8 @@ void TestSavedCheckpoint::aFinishedRunHasItsNetworks() {
         QCOMPARE(laneFile(other.window, file, 1, path("opened")), trained);
     }
     // and what they compute for the samples
-    const LanePictures &seen = opened.window.shown().run()->now().pictures(),
-                       &shown = other.window.shown().run()->now().pictures();
+    const LanePictures seen = *opened.window.shown().run()->now().pictures(),
+                       shown = *other.window.shown().run()->now().pictures();
     QVERIFY(seen.validated.value_or(0) > 0);
     QVERIFY(shown.validated == seen.validated); // and their captions say so
     QCOMPARE(shown.galleries.size(), size_t{3});
