@@ -221,7 +221,8 @@ CastPolicy torchCpuPolicy(DType low) {
     list(policy, kCpuFull, CastRule::Full);
     list(policy, kCpuWidest, CastRule::Widest);
     policy.biasBeforeRounding = {"conv1d", "conv2d"};
-    if (low == DType::BF16) policy.biasBeforeRounding.insert("conv_transpose2d");
+    if (low == DType::BF16)
+        policy.biasBeforeRounding.insert({"conv_transpose1d", "conv_transpose2d"});
     return policy;
 }
 

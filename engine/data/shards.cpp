@@ -92,16 +92,17 @@ public:
     }
 
 private:
-    /// Drops the last sample if the end of the shard has cut it in two, and tells of it. A shard
-    /// that lacks no more than its end mark is as good as whole.
+    /// Drops the last samples if the end of the shard has cut off a part of them, and tells of it.
+    /// These are many where all pictures come before all classes. A shard that lacks no more than
+    /// its end mark is as good as whole.
     void takeCut() {
         std::vector<ShardSample>& all = m_index.samples;
-        const bool part =
-            !m_places.empty() && (all.back().label < 0 || all.back().picture.name.empty());
-        if (part) {
+        const size_t before = all.size();
+        while (!all.empty() && all.back().shard == m_shard &&
+               (all.back().label < 0 || all.back().picture.name.empty()))
             all.pop_back();
-            std::erase_if(m_places, [&all](const auto& each) { return each.second == all.size(); });
-        }
+        const bool part = all.size() < before;
+        std::erase_if(m_places, [&all](const auto& each) { return each.second >= all.size(); });
         const auto left = static_cast<int64_t>(m_places.size());
         if (m_reader.lacksOnlyEnd() && !part && left > 0) {
             m_index.notes.push_back({phrase("Data", "%1 has no end marker, so it may have been cut "

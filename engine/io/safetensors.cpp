@@ -62,6 +62,11 @@ const Json& memberOf(const Json& object, const char* key, const std::string& pat
 ElementType typeOf(const Json& value, const std::string& path, const std::string& array) {
     for (size_t i = 0; i < std::size(kTypeNames); ++i)
         if (isText(value, kTypeNames[i])) return static_cast<ElementType>(i);
+    if (value.is_string() && value.get_ref<const std::string&>().starts_with("F8_"))
+        refuse(
+            path, array,
+            {phrase("Files", "the dtype %1 has 8 bits; x.float() in PyTorch makes float32 of it"),
+             shown(value)});
     refuse(path, array, {phrase("Files", "the dtype %1 is not known"), shown(value)});
 }
 

@@ -214,15 +214,19 @@ NodeId LayerContext::statistic(std::string_view name) {
     return stateOf(*info);
 }
 
-void LayerContext::moveOn(std::string_view name, NodeId batch, double momentum) {
-    m_parts.updates.push_back({statistic(name), batch, b.label(), momentum});
+void LayerContext::moveOn(std::string_view name, NodeId batch, double momentum, NodeId counter) {
+    m_parts.updates.push_back({statistic(name), batch, b.label(), momentum, counter});
+}
+
+NodeId LayerContext::batches() {
+    return b.state(stateName(kBatchesTracked), {}, DType::F32, StateRole::Counter);
 }
 
 NodeId LayerContext::counter() {
     if (m_parts.counter == kNoNode) {
         m_parts.counter =
             b.state(m_parts.prefix + "dropout.step", {}, DType::F32, StateRole::Counter);
-        m_parts.updates.push_back({m_parts.counter, kNoNode, b.label(), 0});
+        m_parts.updates.push_back({m_parts.counter, kNoNode, b.label()});
     }
     return m_parts.counter;
 }
@@ -234,6 +238,23 @@ EmittedModel emitModel(Builder& b, const ModelSpec& model, const ModelInput& inp
     return emitter.finish(out, options.output);
 }
 
+namespace {
+
+/// Returns the mean over this batch and those before it, and counts it. The count stays at 2^24,
+/// from where on float32 adds no 1.
+NodeId meanOverBatches(Builder& b, const ModelUpdate& u) {
+    const NodeId count = b.shift(u.counter, 1);
+    b.graph().setNext(u.counter, count);
+    const NodeId one = b.constantLike(1, count), share = b.div(one, count);
+    const auto times = [&](NodeId value, NodeId factor) {
+        return b.mul(value, b.expandLike(factor, value));
+    };
+    const NodeId before = b.cast(u.state, b.dtypeOf(u.batch));
+    return b.add(times(before, b.sub(one, share)), times(u.batch, share));
+}
+
+} // namespace
+
 void emitModelUpdates(Builder& b, const std::vector<ModelUpdate>& updates) {
     PhaseScope phase(b, Phase::Forward);
     AutocastScope off(b, nullptr);
@@ -243,6 +264,11 @@ void emitModelUpdates(Builder& b, const std::vector<ModelUpdate>& updates) {
             const NodeId next = b.shift(u.state, 1);
             const NodeId full = b.emit(Op::LessEqual, {b.constantLike(0x1p24, next), next});
             b.graph().setNext(u.state, b.where(full, b.constantLike(0, next), next));
+            continue;
+        }
+        if (u.counter != kNoNode) {
+            const NodeId mean = meanOverBatches(b, u);
+            b.graph().setNext(u.state, b.cast(mean, b.dtypeOf(u.state)));
             continue;
         }
         const NodeId kept = b.scale(b.cast(u.state, b.dtypeOf(u.batch)), 1 - u.momentum);

@@ -39,7 +39,8 @@ EmittedModel emitModel(Builder&, const ModelSpec&, const ModelInput&, const Mode
 /// Returns the words that a prefix puts before a label: "second " for "second.".
 std::string wordsOf(std::string prefix);
 
-/// Sets the next values: (1 - momentum) * running + momentum * batch, and the counts. Emitted late
+/// Sets the next values: (1 - momentum) * running + momentum * batch, where the momentum is 1 / n
+/// for the mean over n batches, and the counts. Emitted late
 /// in a step, because a step can be given up only until its first state is written.
 void emitModelUpdates(Builder&, const std::vector<ModelUpdate>&);
 

@@ -65,6 +65,8 @@ struct ArgInfo {
     std::string_view printedAfter{};
     /// A word that names a function: F.gelu and nn.GELU() are 'gelu', too.
     bool functions = false;
+    bool orNone = false;   ///< allows None, which is not the default
+    bool bareWord = false; ///< a word that PyTorch prints without quotes
 };
 
 /// The value of an argument. Whole numbers are exact: their ranges end far below 2^53.
@@ -144,6 +146,9 @@ enum class Padding : uint8_t {
     Needs, ///< likewise; it is refused anywhere else
     Tells  ///< a chain: the first Embedding's padding_idx marks padding in the input
 };
+
+/// PyTorch's name for the count of batches that a norm with running statistics has seen.
+inline constexpr std::string_view kBatchesTracked = "num_batches_tracked";
 
 enum class ModelMode : uint8_t {
     Train,   ///< batch statistics, dropout

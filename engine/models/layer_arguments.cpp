@@ -30,7 +30,7 @@ bool isPrintedAsTuple(const ArgInfo& info, const ArgValue& value) {
 std::string textOf(const ArgInfo& info, const ArgValue& value) {
     if (value.isNone) return "None";
     if (info.kind == ArgKind::Truth) return value.truth ? "True" : "False";
-    if (info.kind == ArgKind::Word) return "'" + value.word + "'";
+    if (info.kind == ArgKind::Word) return info.bareWord ? value.word : "'" + value.word + "'";
     if (!value.word.empty()) return value.word; // as PyTorch prints a padding
     if (!isPrintedAsTuple(info, value)) return numberOf(value, 0);
     std::vector<std::string> parts;
@@ -71,6 +71,7 @@ Message allowedNumbers(const ArgInfo& info) {
 
 Message allowedText(const ArgInfo& info) {
     const Message numbers = allowedNumbers(info);
+    if (info.orNone) return {phrase("Model", "%1, or None"), numbers};
     return info.paddingWords ? Message(phrase("Model", "%1, 'same' or 'valid'"), numbers) : numbers;
 }
 
@@ -134,11 +135,13 @@ bool take(const ArgInfo& info, const Value& value, ArgValue& to) {
     }
     if (value.kind == Kind::None) {
         to.isNone = true;
-        return info.standard == "None";
+        return info.orNone || info.standard == "None";
     }
     switch (info.kind) {
     case ArgKind::Truth: to.truth = value.truth; return value.kind == Kind::Truth;
-    case ArgKind::Word: to.word = value.text; return value.kind == Kind::String;
+    case ArgKind::Word:
+        to.word = value.text;
+        return value.kind == Kind::String || (info.bareWord && value.kind == Kind::Name);
     default: return takeNumbers(info, value, to);
     }
 }
@@ -172,19 +175,6 @@ bool isSupported(const ArgInfo& info, const ArgValue& value) {
     return info.only.empty();
 }
 
-/// Returns the layer that pads as a convolution with this padding_mode would, "ReflectionPad2d";
-/// empty where there is none.
-std::string borderLayer(const LayerSpec& layer, const ArgInfo& info, const ArgValue& value) {
-    constexpr std::pair<std::string_view, std::string_view> kModes[] = {
-        {"reflect", "ReflectionPad"}, {"replicate", "ReplicationPad"}, {"circular", "CircularPad"}};
-    const std::string_view name = layer.info->name;
-    if (info.name != "padding_mode" || name.starts_with("ConvTranspose")) return {};
-    for (const auto& [mode, border] : kModes)
-        if (value.word == mode)
-            return std::string(border) + std::string(name.substr(name.size() - 2));
-    return {};
-}
-
 ArgValue readValue(const LayerSpec& layer, const ArgInfo& info, const lang::Argument& given) {
     const std::string what = std::string(layer.info->name) + ": " + std::string(info.name) + "=" +
                              lang::textOf(given.value, 40);
@@ -193,10 +183,6 @@ ArgValue readValue(const LayerSpec& layer, const ArgInfo& info, const lang::Argu
         refuseAt(given.value.place,
                  {phrase("Model", "%1 is not allowed: %2"), what, allowedText(info)});
     if (isSupported(info, value)) return value;
-    if (const std::string border = borderLayer(layer, info, value); !border.empty())
-        refuseAt(given.value.place,
-                 {phrase("Model", "%1 is not supported; write nn.%2(...) before it, and padding=0"),
-                  what, border});
     refuseAt(given.value.place,
              {phrase("Model", "%1 is not supported: only %2 is"), what, info.only});
 }
@@ -329,7 +315,7 @@ std::string pythonArguments(const LayerSpec& layer) {
         if (!acts(layer, info)) continue;
         if (!text.empty()) text += ", ";
         if (optional) text += std::string(info.name) + "=";
-        if (info.paddingWords && !value.word.empty()) {
+        if ((info.paddingWords || info.bareWord) && !value.word.empty()) {
             text += "'" + value.word + "'";
             continue;
         }

@@ -27,8 +27,9 @@ struct ParameterStorage {
 struct ModelUpdate {
     NodeId state = kNoNode;
     NodeId batch = kNoNode;
-    std::string label;   ///< "norm 0"
-    double momentum = 0; ///< the weight of the batch's value
+    std::string label;        ///< "norm 0"
+    double momentum = 0;      ///< the weight of the batch's value
+    NodeId counter = kNoNode; ///< counts batches, where the statistic is the mean over all of them
 };
 
 /// What the layers of one model share while they are emitted.
@@ -57,8 +58,12 @@ public:
     NodeId parameter(std::string_view name);
     /// Returns a running statistic as it is stored.
     NodeId statistic(std::string_view name);
-    /// Updates a running statistic with this batch's value, once the step is taken.
-    void moveOn(std::string_view statistic, NodeId batch, double momentum);
+    /// Updates a running statistic with this batch's value, once the step is taken. With a counter
+    /// from batches(), it becomes the mean over all batches, whatever the momentum.
+    void moveOn(std::string_view statistic, NodeId batch, double momentum,
+                NodeId counter = kNoNode);
+    /// Returns the count of the batches that the layer has seen before this one, F32, rank 0.
+    NodeId batches();
     /// Returns the count of steps, F32, rank 0; for random numbers together with seed().
     NodeId counter();
     uint64_t seed() const { return m_parts.seed; }

@@ -44,8 +44,8 @@ constexpr ArgInfo kGeluArgs[] = {
     {"approximate", ArgKind::Word, "'none'", ArgShown::Named, 0, 0, "'none' or 'tanh'"},
 };
 constexpr ArgInfo kSoftplusArgs[] = {
-    {"beta", ArgKind::Real, "1.0", ArgShown::Named, -1e9, 1e9, "1.0"},
-    {"threshold", ArgKind::Real, "20.0", ArgShown::Named, -1e9, 1e9, "20.0"},
+    {"beta", ArgKind::Real, "1.0"},
+    {"threshold", ArgKind::Real, "20.0"},
 };
 constexpr ArgInfo kHardtanhArgs[] = {
     {"min_val", ArgKind::Real, "-1.0"},
@@ -117,6 +117,13 @@ NodeId emitShrink(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return function(c.b, x, layer.real("lambd"));
 }
 
+void completeSoftplus(LayerSpec& layer) {
+    if (layer.real("beta") == 0) layer.refuse(phrase("Model", "beta must not be 0"));
+}
+NodeId emitSoftplus(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::softplus(c.b, x, layer.real("beta"), layer.real("threshold"));
+}
+
 void completeCelu(LayerSpec& layer) {
     if (layer.real("alpha") == 0) layer.refuse(phrase("Model", "alpha must not be 0"));
 }
@@ -186,7 +193,7 @@ constexpr LayerInfo kRows[] = {
     activation("SiLU", kInplaceArgs, emitUnary<Op::Silu>),
     activation("Tanh", {}, emitUnary<Op::Tanh>),
     activation("Sigmoid", {}, emitUnary<Op::Sigmoid>),
-    activation("Softplus", kSoftplusArgs, emitUnary<Op::Softplus>),
+    activation("Softplus", kSoftplusArgs, emitSoftplus, completeSoftplus),
     activation("Hardtanh", kHardtanhArgs, emitHardtanh, completeHardtanh),
     activation("Hardswish", kHiddenInplaceArgs, emitPlain<fn::hardswish>),
     activation("ReLU6", kInplaceArgs, emitRelu6),

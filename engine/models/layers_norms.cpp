@@ -1,5 +1,5 @@
-// BatchNorm1d and 2d, LayerNorm, RMSNorm, GroupNorm, InstanceNorm1d and 2d, LocalResponseNorm.
-// Statistics are computed in F32, whatever dtype the network computes in.
+// BatchNorm1d and 2d, SyncBatchNorm, LayerNorm, RMSNorm, GroupNorm, InstanceNorm1d and 2d,
+// LocalResponseNorm. Statistics are computed in F32, whatever dtype the network computes in.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -27,13 +27,20 @@ std::vector<ParameterInfo> affine(const LayerSpec& layer, std::string_view wante
 constexpr ArgInfo kBias{
     .name = "bias", .kind = ArgKind::Truth, .standard = "True", .byName = true, .with = "affine"};
 
+constexpr ArgInfo kMomentum{.name = "momentum",
+                            .kind = ArgKind::Real,
+                            .standard = "0.1",
+                            .least = 0,
+                            .most = 1,
+                            .orNone = true};
+
 constexpr ArgInfo kBatchArgs[] = {
     {"num_features", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
     {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
-    {"momentum", ArgKind::Real, "0.1", ArgShown::Named, 0, 1},
+    kMomentum,
     {"affine", ArgKind::Truth, "True"},
     kBias,
-    {"track_running_stats", ArgKind::Truth, "True", ArgShown::Named, 0, 0, "True"},
+    {"track_running_stats", ArgKind::Truth, "True"},
 };
 
 std::vector<ParameterInfo> batchParameters(const LayerSpec& layer) {
@@ -53,19 +60,20 @@ void requireChannels(const LayerSpec& layer, const NodeType& in, std::string_vie
     if (in.shape[1] != layer.whole(arg)) layer.refuse({wrong, in.shape[1]});
 }
 
-NodeType batchOutput(const LayerSpec& layer, const NodeType& in, Phrase wrong) {
-    requireChannels(layer, in, "num_features", wrong);
-    return in;
-}
-
-/// Without a variance of the batch, running statistics could not move on; evaluation uses only
-/// them.
+/// Refuses a batch without a variance of its own. Only evaluation by running statistics does
+/// without it.
 void checkBatch(const LayerSpec& layer, const NodeType& in) {
     if (in.shape.elements() / in.shape[1] < 2)
         layer.refuse(
             {phrase("Model",
                     "the input, %1, has one value a channel, and a variance needs at least two"),
              shapeText(in.shape)});
+}
+
+NodeType batchOutput(const LayerSpec& layer, const NodeType& in, Phrase wrong) {
+    requireChannels(layer, in, "num_features", wrong);
+    if (!layer.truth("track_running_stats")) checkBatch(layer, in); // in evaluation, too
+    return in;
 }
 
 constexpr LayerInfo ofBatches(LayerInfo row) {
@@ -88,6 +96,17 @@ NodeType batch2dOutput(const LayerSpec& layer, const NodeType& in) {
     return batchOutput(layer, in, kChannels);
 }
 
+/// Returns the weight of a batch in running statistics, 0 where none is given.
+double momentumOf(const LayerSpec& layer) {
+    return layer.value("momentum").isNone ? 0 : layer.real("momentum");
+}
+
+/// Of SyncBatchNorm, which on one device is a batch norm for any number of axes.
+NodeType batchAnyOutput(const LayerSpec& layer, const NodeType& in) {
+    requirePlaces(layer, in, 2);
+    return batchOutput(layer, in, kChannels);
+}
+
 NodeId emitWithRunning(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
     const NodeId mean = c.b.cast(c.statistic("running_mean"), DType::F32);
@@ -95,13 +114,17 @@ NodeId emitWithRunning(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::batchNormWith(c.b, x, weight, bias, mean, variance, 1, layer.real("eps"));
 }
 
+/// Without a momentum, running statistics are means over all batches.
 NodeId emitBatchNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    if (!c.trains()) return emitWithRunning(c, layer, x);
+    const bool tracks = layer.truth("track_running_stats");
+    if (tracks && !c.trains()) return emitWithRunning(c, layer, x);
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
     const double eps = layer.real("eps");
     const fn::BatchNormResult r = fn::batchNorm(c.b, x, weight, bias, 1, eps);
-    c.moveOn("running_mean", r.mean, layer.real("momentum"));
-    c.moveOn("running_var", r.unbiasedVariance, layer.real("momentum"));
+    if (!tracks || !c.trains()) return r.y;
+    const NodeId counter = layer.value("momentum").isNone ? c.batches() : kNoNode;
+    c.moveOn("running_mean", r.mean, momentumOf(layer), counter);
+    c.moveOn("running_var", r.unbiasedVariance, momentumOf(layer), counter);
     return r.y;
 }
 
@@ -227,7 +250,7 @@ NodeId emitGroupNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
 constexpr ArgInfo kInstanceArgs[] = {
     {"num_features", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
     {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
-    {"momentum", ArgKind::Real, "0.1", ArgShown::Named, 0, 1},
+    kMomentum,
     {"affine", ArgKind::Truth, "False"},
     kBias,
     {"track_running_stats", ArgKind::Truth, "False"},
@@ -252,13 +275,15 @@ NodeType instance2dOutput(const LayerSpec& layer, const NodeType& in) {
     return instanceOutput(layer, in);
 }
 
+/// Without a momentum, running statistics stay as they are: PyTorch takes it as 0 here and keeps no
+/// count.
 NodeId emitInstanceNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const bool tracks = layer.truth("track_running_stats");
     if (tracks && !c.trains()) return emitWithRunning(c, layer, x);
     if (tracks) {
         const fn::InstanceStatistics seen = fn::instanceStatistics(c.b, x);
-        c.moveOn("running_mean", seen.mean, layer.real("momentum"));
-        c.moveOn("running_var", seen.unbiasedVariance, layer.real("momentum"));
+        c.moveOn("running_mean", seen.mean, momentumOf(layer));
+        c.moveOn("running_var", seen.unbiasedVariance, momentumOf(layer));
     }
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
     return fn::instanceNorm(c.b, x, weight, bias, layer.real("eps"));
@@ -268,6 +293,8 @@ constexpr LayerInfo kRows[] = {
     ofBatches({"BatchNorm1d", Wants::Features, kBatchArgs, batch1dOutput, emitBatchNorm,
                batchParameters}),
     ofBatches({"BatchNorm2d", Wants::Images, kBatchArgs, batch2dOutput, emitBatchNorm,
+               batchParameters, anyLayout}),
+    ofBatches({"SyncBatchNorm", Wants::Samples, kBatchArgs, batchAnyOutput, emitBatchNorm,
                batchParameters, anyLayout}),
     {"LayerNorm", Wants::Features, kLayerArgs, layerOutput, emitLayerNorm, layerParameters},
     {"RMSNorm", Wants::Features, kRmsArgs, layerOutput, emitRmsNorm, rmsParameters},

@@ -37,31 +37,23 @@ NodeType borderedOutput(const LayerSpec& layer, const NodeType& in) {
 }
 
 /// Whether no side of the border is wider than the input less `by`.
-bool isNarrow(const LayerSpec& layer, const Shape& in, int64_t by) {
-    const fn::Border border = borderOf(layer, in);
+bool isNarrow(const fn::Border& border, const Shape& in, int64_t by) {
     const int last = in.rank() - 1;
     return std::max(border.left, border.right) <= in[last] - by &&
            std::max(border.top, border.bottom) <= in[last - 1] - by;
 }
 
-/// A reflection leaves out the outermost values, so a border must be narrower than the input.
 template <Require require>
 NodeType reflectedOutput(const LayerSpec& layer, const NodeType& in) {
     const NodeType out = borderedOutput<require>(layer, in);
-    if (!isNarrow(layer, in.shape, 1))
-        layer.refuse({phrase("Model", "the border must be narrower than the input, %1, which it "
-                                      "reflects"),
-                      shapeText(in.shape)});
+    requireReflectable(layer, in.shape, borderOf(layer, in.shape));
     return out;
 }
 
 template <Require require>
 NodeType circularOutput(const LayerSpec& layer, const NodeType& in) {
     const NodeType out = borderedOutput<require>(layer, in);
-    if (!isNarrow(layer, in.shape, 0))
-        layer.refuse({phrase("Model", "the border must not be wider than the input, %1, which it "
-                                      "repeats"),
-                      shapeText(in.shape)});
+    requireRepeatable(layer, in.shape, borderOf(layer, in.shape));
     return out;
 }
 
@@ -154,6 +146,21 @@ constexpr LayerInfo kRows[] = {
 } // namespace
 
 std::span<const LayerInfo> paddingLayers() { return kRows; }
+
+/// A reflection leaves out the outermost values.
+void requireReflectable(const LayerSpec& layer, const Shape& in, const fn::Border& border) {
+    if (!isNarrow(border, in, 1))
+        layer.refuse({phrase("Model", "the border must be narrower than the input, %1, which it "
+                                      "reflects"),
+                      shapeText(in)});
+}
+
+void requireRepeatable(const LayerSpec& layer, const Shape& in, const fn::Border& border) {
+    if (!isNarrow(border, in, 0))
+        layer.refuse({phrase("Model", "the border must not be wider than the input, %1, which it "
+                                      "repeats"),
+                      shapeText(in)});
+}
 
 fn::Border borderOf(const LayerSpec& layer, const Shape& in) {
     const std::vector<double>& numbers = layer.value("padding").numbers;

@@ -1,4 +1,4 @@
-// Pooling of images and sequences, and upsampling of images.
+// Pooling and upsampling of images and sequences.
 #include "engine/models/layer_context.h"
 #include "engine/models/pool_shape.h"
 #include "engine/ops/functional.h"
@@ -62,7 +62,7 @@ constexpr ArgInfo kUpsampleArgs[] = {
     {"size", ArgKind::Size, "None", ArgShown::Changed, 1, 1 << 16},
     {"scale_factor", ArgKind::Factor, "None", ArgShown::Changed, kLeastFactor, kMostWindow},
     {"mode", ArgKind::Word, "'nearest'", ArgShown::Named, 0, 0,
-     "'nearest' or 'bilinear' or 'bicubic'"},
+     "'nearest' or 'linear' or 'bilinear' or 'bicubic'"},
     {"align_corners", ArgKind::Truth, "None", ArgShown::Lost},
     {"recompute_scale_factor", ArgKind::Truth, "None", ArgShown::Never, 0, 0, "None"},
 };
@@ -153,14 +153,24 @@ void completeUpsample(LayerSpec& layer) {
         layer.refuse(phrase("Model", "either size or scale_factor must be given"));
     if (layer.value("mode").word == "nearest" && layer.info->name == "Upsample" &&
         !layer.value("align_corners").isNone)
-        layer.refuse(phrase("Model", "align_corners goes with mode='bilinear' or 'bicubic'"));
+        layer.refuse(
+            phrase("Model", "align_corners goes with mode='linear', 'bilinear' or 'bicubic'"));
     if (layer.value("mode").word == "nearest") layer.untold.clear(); // it has no corners to align
 }
 
+/// Images, and sequences where the mode takes them.
 NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {
-    requireImage(layer, in);
+    const std::string& mode = layer.value("mode").word;
+    const bool either = mode == "nearest" && layer.info->name == "Upsample" && in.shape.rank() == 3;
+    if (mode == "linear" || either)
+        requireSequence(layer, in);
+    else
+        requireImage(layer, in);
     const auto size = newSizeOf(layer, in.shape).size;
-    return {{in.shape[0], in.shape[1], size[0], size[1]}, in.dtype};
+    NodeType out = in;
+    out.shape[in.shape.rank() - 1] = size[1];
+    if (in.shape.rank() == 4) out.shape[2] = size[0];
+    return out;
 }
 
 /// Returns how many times the image grows along both axes, where these are whole numbers.
@@ -175,18 +185,24 @@ std::optional<std::array<int64_t, 2>> factorsOf(const fn::NewSize& to, const Sha
     return factors;
 }
 
-NodeId emitUpsample(LayerContext& c, const LayerSpec& layer, NodeId x) {
+NodeId upsampled(LayerContext& c, const LayerSpec& layer, NodeId x, const fn::NewSize& to) {
     const Shape in = c.b.shapeOf(x);
-    const fn::NewSize to = newSizeOf(layer, in);
     const std::string& mode = layer.value("mode").word;
+    const bool linear = mode == "linear" || mode == "bilinear";
     const auto factors = factorsOf(to, in);
     if (mode == "nearest")
         return factors ? fn::upsampleNearest2d(c.b, x, *factors)
                        : fn::resampled2d(c.b, x, to, fn::Resampling::Nearest, fn::Corners::Edges);
-    if (mode == "bilinear" && factors)
-        return fn::upsampleBilinear2d(c.b, x, *factors, cornersOf(layer));
-    const auto how = mode == "bilinear" ? fn::Resampling::Bilinear : fn::Resampling::Bicubic;
+    if (linear && factors) return fn::upsampleBilinear2d(c.b, x, *factors, cornersOf(layer));
+    const auto how = linear ? fn::Resampling::Bilinear : fn::Resampling::Bicubic;
     return fn::resampled2d(c.b, x, to, how, cornersOf(layer));
+}
+
+/// Brings images to another size, and sequences as images of one row.
+NodeId emitUpsample(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const Shape in = c.b.shapeOf(x);
+    const NodeId y = upsampled(c, layer, asImage(c, x), newSizeOf(layer, in));
+    return in.rank() == 4 ? y : asSequence(c, y);
 }
 
 constexpr LayerInfo kRows[] = {
@@ -256,9 +272,10 @@ fn::Divisor divisorOf(const LayerSpec& layer) {
 fn::NewSize newSizeOf(const LayerSpec& layer, const Shape& in) {
     const std::vector<double>& factors = layer.value("scale_factor").numbers;
     const std::string& mode = layer.value("mode").word;
-    fn::NewSize to;
-    for (size_t i = 0; i < 2; ++i) {
-        const int64_t extent = in[2 + static_cast<int>(i)];
+    fn::NewSize to{.size = {1, 1}, .step = {1, 1}};
+    const size_t rows = in.rank() == 4 ? 2 : 1; // a sequence is an image of one row
+    for (size_t i = 2 - rows; i < 2; ++i) {
+        const int64_t extent = in[in.rank() - 2 + static_cast<int>(i)];
         int64_t& size = to.size[i];
         if (factors.empty()) {
             size = layer.pair("size")[i];

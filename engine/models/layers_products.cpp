@@ -1,5 +1,5 @@
-// Linear, Conv1d, Conv2d and ConvTranspose2d. A 1x1 convolution takes its pixels as rows, so that
-// it is a matrix product.
+// Linear, the convolutions of sequences and images, and the transposed ones. A 1x1 convolution
+// takes its pixels as rows, so that it is a matrix product.
 #include "engine/models/layer_context.h"
 #include "engine/models/pool_shape.h"
 #include "engine/ops/functional.h"
@@ -60,6 +60,13 @@ constexpr ArgInfo paddingOf(ArgKind kind) {
             .paddingWords = true};
 }
 
+constexpr ArgInfo kPaddingMode{.name = "padding_mode",
+                               .kind = ArgKind::Word,
+                               .standard = "'zeros'",
+                               .shown = ArgShown::Changed,
+                               .only = "'zeros' or 'reflect' or 'replicate' or 'circular'",
+                               .bareWord = true};
+
 constexpr ArgInfo kConvArgs[] = {
     {"in_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
     {"out_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
@@ -69,7 +76,7 @@ constexpr ArgInfo kConvArgs[] = {
     {"dilation", ArgKind::Pair, "1", ArgShown::Changed, 1, 4096},
     {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits},
     {"bias", ArgKind::Truth, "True", ArgShown::Changed},
-    {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
+    kPaddingMode,
 };
 
 /// Refuses channels that the groups cannot share evenly.
@@ -119,31 +126,46 @@ void requireInChannels(const LayerSpec& layer, const NodeType& in) {
 
 ConvAttrs convAttrs(const LayerSpec& layer) {
     return {.stride = layer.pair("stride"),
-            .padding = layer.pair("padding"),
+            .padding = fillsBorder(layer) ? std::array<int64_t, 2>{0, 0} : layer.pair("padding"),
             .dilation = layer.pair("dilation"),
             .groups = layer.whole("groups")};
 }
 
 fn::Conv1dAttrs conv1dAttrs(const LayerSpec& layer) {
     return {.stride = layer.whole("stride"),
-            .padding = layer.whole("padding"),
+            .padding = fillsBorder(layer) ? 0 : layer.whole("padding"),
             .dilation = layer.whole("dilation"),
             .groups = layer.whole("groups")};
 }
 
-/// Returns the input with what 'same' adds at its ends.
-NodeType withEnds(const LayerSpec& layer, NodeType in) {
+/// Returns the border that the input gets before the convolution: all of it, or only what 'same'
+/// adds at the ends where the convolution adds the rest.
+fn::Border borderBefore(const LayerSpec& layer, const Shape& in) {
+    if (fillsBorder(layer)) return borderOfConv(layer);
     const auto ends = evenEnds(layer);
-    in.shape[in.shape.rank() - 1] += ends[1];
-    if (in.shape.rank() == 4) in.shape[2] += ends[0];
+    return {.right = ends[1], .bottom = in.rank() == 4 ? ends[0] : 0};
+}
+
+/// Returns the input with this border.
+NodeType withBorder(const LayerSpec& layer, NodeType in) {
+    const fn::Border border = borderBefore(layer, in.shape);
+    const std::string& mode = layer.value("padding_mode").word;
+    if (mode == "reflect") requireReflectable(layer, in.shape, border);
+    if (mode == "circular") requireRepeatable(layer, in.shape, border);
+    const int last = in.shape.rank() - 1;
+    in.shape[last] += border.left + border.right;
+    in.shape[last - 1] += border.top + border.bottom;
     requireRoom(layer, in.shape);
     return in;
 }
-NodeId withEnds(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    const auto ends = evenEnds(layer);
-    if (ends[0] + ends[1] == 0) return x;
-    const bool image = c.b.shapeOf(x).rank() == 4;
-    return fn::constantPad(c.b, x, {.right = ends[1], .bottom = image ? ends[0] : 0}, 0);
+NodeId withBorder(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const fn::Border border = borderBefore(layer, c.b.shapeOf(x));
+    if (border.left + border.right + border.top + border.bottom == 0) return x;
+    const std::string& mode = layer.value("padding_mode").word;
+    if (mode == "reflect") return fn::reflectionPad(c.b, x, border);
+    if (mode == "replicate") return fn::replicationPad(c.b, x, border);
+    if (mode == "circular") return fn::circularPad(c.b, x, border);
+    return fn::constantPad(c.b, x, border, 0);
 }
 
 /// The result's extent along an axis of the input `in`.
@@ -160,7 +182,7 @@ NodeType convOutput(const LayerSpec& layer, const NodeType& in) {
     requireImage(layer, in);
     requireInChannels(layer, in);
     const ConvAttrs how = convAttrs(layer);
-    const NodeType widened = withEnds(layer, in);
+    const NodeType widened = withBorder(layer, in);
     NodeType out = in;
     out.shape[1] = layer.whole("out_channels");
     for (size_t i = 0; i < 2; ++i) {
@@ -182,7 +204,7 @@ Layout convLayout(const LayerSpec& layer, Layout) {
 NodeId emitConv(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
     if (c.layout == Layout::Rows) return fn::pointwiseConv2d(c.b, x, weight, bias);
-    return fn::conv2d(c.b, withEnds(c, layer, x), weight, bias, convAttrs(layer));
+    return fn::conv2d(c.b, withBorder(c, layer, x), weight, bias, convAttrs(layer));
 }
 
 constexpr ArgInfo kConv1dArgs[] = {
@@ -194,7 +216,7 @@ constexpr ArgInfo kConv1dArgs[] = {
     {"dilation", ArgKind::Single, "1", ArgShown::Changed, 1, 4096},
     {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits},
     {"bias", ArgKind::Truth, "True", ArgShown::Changed},
-    {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
+    kPaddingMode,
 };
 
 std::vector<ParameterInfo> conv1dParameters(const LayerSpec& layer) {
@@ -207,13 +229,13 @@ NodeType conv1dOutput(const LayerSpec& layer, const NodeType& in) {
     requireSequence(layer, in);
     requireInChannels(layer, in);
     const int64_t length =
-        convExtent(layer, withEnds(layer, in), 2, layer.whole("kernel_size"), conv1dAttrs(layer));
+        convExtent(layer, withBorder(layer, in), 2, layer.whole("kernel_size"), conv1dAttrs(layer));
     return {{in.shape[0], layer.whole("out_channels"), length}, in.dtype};
 }
 
 NodeId emitConv1d(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
-    return fn::conv1d(c.b, withEnds(c, layer, x), weight, bias, conv1dAttrs(layer));
+    return fn::conv1d(c.b, withBorder(c, layer, x), weight, bias, conv1dAttrs(layer));
 }
 
 constexpr ArgInfo kConvTransposeArgs[] = {
@@ -251,6 +273,18 @@ void completeConvTranspose(LayerSpec& layer) {
             layer.refuse(phrase("Model", "output_padding must be smaller than stride or dilation"));
 }
 
+/// The result's extent along an axis of the input `in`.
+int64_t convTransposeExtent(const LayerSpec& layer, const NodeType& in, int axis, int64_t kernel,
+                            const fn::Conv1dAttrs& how, int64_t more) {
+    const int64_t extent = (in.shape[axis] - 1) * how.stride + how.dilation * (kernel - 1) + 1 +
+                           more - 2 * how.padding;
+    if (extent < 1)
+        layer.refuse(
+            {phrase("Model", "with this padding, nothing is left of the result for the input %1"),
+             shapeText(in.shape)});
+    return extent;
+}
+
 NodeType convTransposeOutput(const LayerSpec& layer, const NodeType& in) {
     requireImage(layer, in);
     requireInChannels(layer, in);
@@ -260,14 +294,9 @@ NodeType convTransposeOutput(const LayerSpec& layer, const NodeType& in) {
     out.shape[1] = layer.whole("out_channels");
     for (size_t i = 0; i < 2; ++i) {
         const int axis = 2 + static_cast<int>(i);
-        const int64_t extent = (in.shape[axis] - 1) * how.stride[i] +
-                               how.dilation[i] * (kernel[i] - 1) + 1 + more[i] - 2 * how.padding[i];
-        if (extent < 1)
-            layer.refuse(
-                {phrase("Model",
-                        "with this padding, nothing is left of the result for the input %1"),
-                 shapeText(in.shape)});
-        out.shape[axis] = extent;
+        out.shape[axis] = convTransposeExtent(
+            layer, in, axis, kernel[i],
+            {how.stride[i], how.padding[i], how.dilation[i], how.groups}, more[i]);
     }
     return out;
 }
@@ -278,6 +307,46 @@ NodeId emitConvTranspose(LayerContext& c, const LayerSpec& layer, NodeId x) {
                                layer.pair("output_padding"));
 }
 
+constexpr ArgInfo kConvTranspose1dArgs[] = {
+    {"in_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
+    {"out_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
+    {"kernel_size", ArgKind::Single, "", ArgShown::Named, 1, 4096},
+    {"stride", ArgKind::Single, "1", ArgShown::Named, 1, 4096},
+    {"padding", ArgKind::Single, "0", ArgShown::Changed, 0, 4096},
+    {"output_padding", ArgKind::Single, "0", ArgShown::Changed, 0, 4096},
+    {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits},
+    {"bias", ArgKind::Truth, "True", ArgShown::Changed},
+    {.name = "dilation",
+     .kind = ArgKind::Single,
+     .standard = "1",
+     .shown = ArgShown::Changed,
+     .least = 1,
+     .most = 4096,
+     .printedAfter = "padding"},
+    {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
+};
+
+std::vector<ParameterInfo> convTranspose1dParameters(const LayerSpec& layer) {
+    const int64_t outputs = layer.whole("out_channels");
+    const int64_t each = outputs / layer.whole("groups");
+    return weightAndBias(layer, {layer.whole("in_channels"), each, layer.whole("kernel_size")},
+                         outputs);
+}
+
+NodeType convTranspose1dOutput(const LayerSpec& layer, const NodeType& in) {
+    requireSequence(layer, in);
+    requireInChannels(layer, in);
+    const int64_t length = convTransposeExtent(layer, in, 2, layer.whole("kernel_size"),
+                                               conv1dAttrs(layer), layer.whole("output_padding"));
+    return {{in.shape[0], layer.whole("out_channels"), length}, in.dtype};
+}
+
+NodeId emitConvTranspose1d(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
+    return fn::convTranspose1d(c.b, x, weight, bias, conv1dAttrs(layer),
+                               layer.whole("output_padding"));
+}
+
 constexpr LayerInfo kRows[] = {
     {"Linear", Wants::Features, kLinearArgs, linearOutput, emitLinearLayer, linearParameters},
     {"Conv1d", Wants::Samples, kConv1dArgs, conv1dOutput, emitConv1d, conv1dParameters, nullptr,
@@ -286,11 +355,25 @@ constexpr LayerInfo kRows[] = {
      completeConv},
     {"ConvTranspose2d", Wants::Images, kConvTransposeArgs, convTransposeOutput, emitConvTranspose,
      convTransposeParameters, nullptr, completeConvTranspose},
+    {"ConvTranspose1d", Wants::Samples, kConvTranspose1dArgs, convTranspose1dOutput,
+     emitConvTranspose1d, convTranspose1dParameters, nullptr, completeConvTranspose},
 };
 
 } // namespace
 
 std::span<const LayerInfo> productLayers() { return kRows; }
+
+bool fillsBorder(const LayerSpec& layer) { return layer.value("padding_mode").word != "zeros"; }
+
+fn::Border borderOfConv(const LayerSpec& layer) {
+    const auto ends = evenEnds(layer);
+    if (layer.info->name == "Conv1d") {
+        const int64_t padding = layer.whole("padding");
+        return {padding, padding + ends[1]};
+    }
+    const auto sides = layer.pair("padding");
+    return {sides[1], sides[1] + ends[1], sides[0], sides[0] + ends[0]};
+}
 
 std::array<int64_t, 2> evenEnds(const LayerSpec& layer) {
     if (layer.value("padding").word != "same") return {0, 0};

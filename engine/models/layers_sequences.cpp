@@ -1,8 +1,8 @@
-// Layers for sequences: Embedding, which turns indices into vectors, a vector for each position,
-// and the encoder layer of a transformer (Vaswani et al., "Attention Is All You Need", 2017) with
-// the parameters, names and initial values of torch.nn.TransformerEncoderLayer. PyTorch's layer
-// takes masks in forward(), where nn.Sequential hands on none: the encoder with the causal mask is
-// a layer of its own, and PaddedSequential hides padding from the layers in it.
+// Layers for sequences: Embedding and EmbeddingBag, which turn indices into vectors, a vector for
+// each position, and the encoder layer of a transformer (Vaswani et al., "Attention Is All You
+// Need", 2017) with the parameters, names and initial values of torch.nn.TransformerEncoderLayer.
+// PyTorch's layer takes masks in forward(), where nn.Sequential hands on none: the encoder with the
+// causal mask is a layer of its own, and PaddedSequential hides padding from the layers in it.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -66,6 +66,43 @@ NodeType embeddingOutput(const LayerSpec& layer, const NodeType& in) {
 
 NodeId emitEmbedding(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::embedding(c.b, c.parameter("weight"), x, paddingOf(layer));
+}
+
+constexpr ArgInfo kBagArgs[] = {
+    {"num_embeddings", ArgKind::Whole, "", ArgShown::Bare, 1, kMostRows},
+    {"embedding_dim", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
+    {"max_norm", ArgKind::Real, "None", ArgShown::Changed, 0, 1e9, "None"},
+    {"norm_type", ArgKind::Real, "2.0", ArgShown::Changed, 0, 1e9, "2.0"},
+    {"scale_grad_by_freq", ArgKind::Truth, "False", ArgShown::Changed, 0, 0, "False"},
+    {"mode", ArgKind::Word, "'mean'", ArgShown::Named, 0, 0, "'mean' or 'sum'"},
+    {"sparse", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
+    {"_weight", ArgKind::Whole, "None", ArgShown::Never, 0, 0, "None"},
+    {"include_last_offset", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
+    {"padding_idx", ArgKind::Whole, "None", ArgShown::Changed, -kMostRows, kMostRows, "None"},
+};
+
+std::vector<ParameterInfo> bagParameters(const LayerSpec& layer) {
+    return {{"weight",
+             {layer.whole("num_embeddings"), layer.whole("embedding_dim")},
+             ParameterRole::Weight,
+             kNormal}};
+}
+
+NodeType bagOutput(const LayerSpec& layer, const NodeType& in) {
+    if (in.shape.rank() != 2)
+        layer.refuse({phrase("Model", "the input is %1; indices (samples, length) are expected"),
+                      shapeText(in.shape)});
+    requireRoom(layer, {in.shape[0], in.shape[1], layer.whole("embedding_dim")});
+    return {{in.shape[0], layer.whole("embedding_dim")}, DType::F32};
+}
+
+NodeId emitBag(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const NodeId picked = fn::embedding(c.b, c.parameter("weight"), x);
+    const AutocastScope off(c.b, nullptr);
+    const Shape shape = c.b.shapeOf(picked);
+    const bool sums = layer.value("mode").word == "sum";
+    const NodeId y = sums ? c.b.sum(picked, Shape{1}) : c.b.mean(picked, Shape{1});
+    return c.b.reshape(y, {shape[0], shape[2]});
 }
 
 /// Refuses inputs that are not (samples, length, features).
@@ -411,6 +448,13 @@ constexpr LayerInfo kRows[] = {
      .inPlaceOfParts = encoderInPlaceOfParts,
      .python = kCausalClass,
      .parts = kEncoderParts},
+    {.name = "EmbeddingBag",
+     .wants = Wants::Samples,
+     .args = kBagArgs,
+     .output = bagOutput,
+     .emitNodes = emitBag,
+     .parameters = bagParameters,
+     .takesIndices = true},
     {.name = "MaskedMean",
      .wants = Wants::Samples,
      .output = meanOutput,

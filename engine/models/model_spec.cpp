@@ -167,6 +167,12 @@ private:
             if (name == each)
                 return phrase("Model", "; there are no recurrent layers: for sequences there is "
                                        "TransformerEncoderLayer");
+        constexpr std::array<std::string_view, 5> kOfSeveral{"Bilinear", "CosineSimilarity",
+                                                             "PairwiseDistance",
+                                                             "MultiheadAttention", "MaxUnpool2d"};
+        if (std::ranges::find(kOfSeveral, name) != kOfSeveral.end())
+            return phrase("Model", "; it takes several inputs, and each layer here gets only the "
+                                   "result of the one before it");
         if (name.starts_with("Lazy"))
             return {phrase("Model", "; write %1 with all of its sizes"), name.substr(4)};
         if (const std::string others = withOtherAxes(name); !others.empty())

@@ -15,7 +15,7 @@ std::string emitNamed(const OnnxLayer& layer, const std::string& x) {
     if (name == "Hardswish") return layer.node("HardSwish", {x});
     if (name == "SELU") return layer.node("Selu", {x});
     if (name == "Sine") return layer.node("Sin", {x});
-    return layer.node(name, {x}); // Tanh, Sigmoid, Softplus, Softsign
+    return layer.node(name, {x}); // Tanh, Sigmoid, Softsign
 }
 
 std::string emitLeakyRelu(const OnnxLayer& layer, const std::string& x) {
@@ -68,6 +68,19 @@ std::string emitSilu(const OnnxLayer& layer, const std::string& x) {
 
 std::string emitCelu(const OnnxLayer& layer, const std::string& x) {
     return layer.node("Celu", {x}, {{"alpha", static_cast<float>(layer.spec.real("alpha"))}});
+}
+
+/// Writes PyTorch's default as ONNX has it, which bends everywhere: in float32 this is the same
+/// above 20.
+std::string emitSoftplus(const OnnxLayer& layer, const std::string& x) {
+    OnnxGraph& graph = layer.graph;
+    const double beta = layer.spec.real("beta"), threshold = layer.spec.real("threshold");
+    if (beta == 1 && threshold == 20) return layer.node("Softplus", {x});
+    const std::string steep = layer.node("Mul", {x, graph.scalar(beta)});
+    const std::string bent =
+        layer.node("Div", {layer.node("Softplus", {steep}), graph.scalar(beta)});
+    const std::string straight = layer.node("Greater", {steep, graph.scalar(threshold)});
+    return layer.node("Where", {straight, x, bent});
 }
 
 /// Writes x tanh(softplus(x)).
@@ -141,7 +154,7 @@ constexpr OnnxRow kRows[] = {
     {"SiLU", emitSilu},
     {"Tanh", emitNamed},
     {"Sigmoid", emitNamed},
-    {"Softplus", emitNamed},
+    {"Softplus", emitSoftplus},
     {"Hardtanh", emitHardtanh},
     {"Hardswish", emitNamed},
     {"ReLU6", emitRelu6},

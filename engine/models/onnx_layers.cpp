@@ -37,10 +37,18 @@ std::string emitLinear(const Layer& layer, const std::string& x) {
     return linear(layer, x, layer.parameter("weight"), layer.parameter("bias"));
 }
 
+/// Writes the border of a convolution that fills it with something else than zeros.
+std::string withBorderOf(const Layer& layer, const std::string& x) {
+    if (!fillsBorder(layer.spec)) return x;
+    return onnxBorder(layer, x, borderOfConv(layer.spec), layer.spec.value("padding_mode").word);
+}
+
 std::string emitConv2d(const Layer& layer, const std::string& x) {
     const auto sides = layer.spec.pair("padding"), ends = evenEnds(layer.spec);
-    const std::vector pads{sides[0], sides[1], sides[0] + ends[0], sides[1] + ends[1]};
-    return layer.node("Conv", {x, layer.parameter("weight"), layer.parameter("bias")},
+    std::vector pads{sides[0], sides[1], sides[0] + ends[0], sides[1] + ends[1]};
+    if (fillsBorder(layer.spec)) pads = {0, 0, 0, 0};
+    const std::string from = withBorderOf(layer, x);
+    return layer.node("Conv", {from, layer.parameter("weight"), layer.parameter("bias")},
                       {{"kernel_shape", listOf(layer.spec.pair("kernel_size"))},
                        {"strides", listOf(layer.spec.pair("stride"))},
                        {"pads", pads},
@@ -50,10 +58,13 @@ std::string emitConv2d(const Layer& layer, const std::string& x) {
 
 std::string emitConv1d(const Layer& layer, const std::string& x) {
     const int64_t padding = layer.spec.whole("padding");
-    return layer.node("Conv", {x, layer.parameter("weight"), layer.parameter("bias")},
+    std::vector pads{padding, padding + evenEnds(layer.spec)[1]};
+    if (fillsBorder(layer.spec)) pads = {0, 0};
+    const std::string from = withBorderOf(layer, x);
+    return layer.node("Conv", {from, layer.parameter("weight"), layer.parameter("bias")},
                       {{"kernel_shape", std::vector{layer.spec.whole("kernel_size")}},
                        {"strides", std::vector{layer.spec.whole("stride")}},
-                       {"pads", std::vector{padding, padding + evenEnds(layer.spec)[1]}},
+                       {"pads", pads},
                        {"dilations", std::vector{layer.spec.whole("dilation")}},
                        {"group", layer.spec.whole("groups")}});
 }
@@ -75,11 +86,58 @@ std::string emitConvTranspose2d(const Layer& layer, const std::string& x) {
                        {"group", layer.spec.whole("groups")}});
 }
 
+std::string emitConvTranspose1d(const Layer& layer, const std::string& x) {
+    const int64_t stride = layer.spec.whole("stride"), padding = layer.spec.whole("padding");
+    const int64_t more = layer.spec.whole("output_padding");
+    const std::vector<int64_t> behind{0, 0, 0, 0, 0, more / stride};
+    const std::string from =
+        more >= stride ? layer.node("Pad", {x, layer.graph.integers(behind), layer.graph.scalar(0)})
+                       : x;
+    return layer.node("ConvTranspose", {from, layer.parameter("weight"), layer.parameter("bias")},
+                      {{"kernel_shape", std::vector{layer.spec.whole("kernel_size")}},
+                       {"strides", std::vector{stride}},
+                       {"pads", std::vector{padding, padding}},
+                       {"output_padding", std::vector{more % stride}},
+                       {"dilations", std::vector{layer.spec.whole("dilation")}},
+                       {"group", layer.spec.whole("groups")}});
+}
+
 OnnxAttribute epsilon(const Layer& layer) {
     return {"epsilon", static_cast<float>(layer.spec.real("eps"))};
 }
 
+/// Multiplies the channels of (samples, channels, ..) by weight and adds bias.
+std::string affine(const Layer& layer, std::string x) {
+    Shape shape{layer.in.shape[1]};
+    for (int axis = 2; axis < layer.in.shape.rank(); ++axis)
+        shape.push(1);
+    const auto alongChannels = [&](const std::string& parameter) {
+        return layer.node(
+            "Reshape", {parameter, layer.graph.integers(std::vector(shape.begin(), shape.end()))});
+    };
+    const std::string weight = layer.parameter("weight"), bias = layer.parameter("bias");
+    if (!weight.empty()) x = layer.node("Mul", {x, alongChannels(weight)});
+    if (!bias.empty()) x = layer.node("Add", {x, alongChannels(bias)});
+    return x;
+}
+
+/// Writes a batch norm without running statistics, which takes those of the batch that it is given.
+std::string emitNormOfBatch(const Layer& layer, const std::string& x) {
+    std::vector<int64_t> axes{0};
+    for (int axis = 2; axis < layer.in.shape.rank(); ++axis)
+        axes.push_back(axis);
+    const auto mean = [&](const std::string& of) {
+        return layer.node("ReduceMean", {of}, {{"axes", axes}});
+    };
+    const std::string centred = layer.node("Sub", {x, mean(x)});
+    const std::string variance = mean(layer.node("Mul", {centred, centred}));
+    const std::string wide =
+        layer.node("Add", {variance, layer.graph.scalar(layer.spec.real("eps"))});
+    return affine(layer, layer.node("Div", {centred, layer.node("Sqrt", {wide})}));
+}
+
 std::string emitBatchNorm(const Layer& layer, const std::string& x) {
+    if (!layer.spec.truth("track_running_stats")) return emitNormOfBatch(layer, x);
     const Shape channels{layer.in.shape[1]};
     return layer.node("BatchNormalization",
                       {x, layer.parameterOr("weight", channels, 1),
@@ -130,21 +188,6 @@ std::string emitResponseNorm(const Layer& layer, const std::string& x) {
     return layer.node("Div", {x, layer.node("Pow", {sum, graph.scalar(layer.spec.real("beta"))})});
 }
 
-/// Multiplies the channels of (samples, channels, ..) by weight and adds bias.
-std::string affine(const Layer& layer, std::string x) {
-    Shape shape{layer.in.shape[1]};
-    for (int axis = 2; axis < layer.in.shape.rank(); ++axis)
-        shape.push(1);
-    const auto alongChannels = [&](const std::string& parameter) {
-        return layer.node(
-            "Reshape", {parameter, layer.graph.integers(std::vector(shape.begin(), shape.end()))});
-    };
-    const std::string weight = layer.parameter("weight"), bias = layer.parameter("bias");
-    if (!weight.empty()) x = layer.node("Mul", {x, alongChannels(weight)});
-    if (!bias.empty()) x = layer.node("Add", {x, alongChannels(bias)});
-    return x;
-}
-
 /// Writes each group as one channel of an instance norm.
 std::string emitGroupNorm(const Layer& layer, const std::string& x) {
     const int64_t groups = layer.spec.whole("num_groups");
@@ -192,6 +235,15 @@ std::string emitFourierFeatures(const Layer& layer, const std::string& x) {
 
 std::string emitEmbedding(const Layer& layer, const std::string& x) {
     return layer.node("Gather", {layer.parameter("weight"), x}, {{"axis", int64_t{0}}});
+}
+
+std::string emitEmbeddingBag(const Layer& layer, const std::string& x) {
+    const std::string picked = emitEmbedding(layer, x);
+    if (layer.spec.value("mode").word == "mean")
+        return layer.node("ReduceMean", {picked},
+                          {{"axes", std::vector<int64_t>{1}}, {"keepdims", int64_t{0}}});
+    const std::string positions = layer.graph.integers(std::array{int64_t{1}});
+    return layer.node("ReduceSum", {picked, positions}, {{"keepdims", int64_t{0}}});
 }
 
 std::string emitPositionalEmbedding(const Layer& layer, const std::string& x) {
@@ -295,8 +347,10 @@ constexpr OnnxRow kRows[] = {
     {"Conv1d", emitConv1d},
     {"Conv2d", emitConv2d},
     {"ConvTranspose2d", emitConvTranspose2d},
+    {"ConvTranspose1d", emitConvTranspose1d},
     {"BatchNorm1d", emitBatchNorm},
     {"BatchNorm2d", emitBatchNorm},
+    {"SyncBatchNorm", emitBatchNorm},
     {"LayerNorm", emitLayerNorm},
     {"RMSNorm", emitRmsNorm},
     {"LocalResponseNorm", emitResponseNorm},
@@ -314,6 +368,7 @@ constexpr OnnxRow kRows[] = {
     {"SineLayer", emitSineLayer},
     {"FourierFeatures", emitFourierFeatures},
     {"Embedding", emitEmbedding},
+    {"EmbeddingBag", emitEmbeddingBag},
     {"PositionalEmbedding", emitPositionalEmbedding},
     {"TransformerEncoderLayer", emitEncoder},
     {"CausalTransformerEncoderLayer", emitEncoder},

@@ -134,39 +134,39 @@ float factorTo(int64_t extent, int64_t size, double step) {
 std::string emitUpsample(const OnnxLayer& layer, const std::string& x) {
     const Shape& in = layer.in.shape;
     const fn::NewSize to = newSizeOf(layer.spec, in);
-    const std::array<float, 4> scales{1, 1, factorTo(in[2], to.size[0], to.step[0]),
-                                      factorTo(in[3], to.size[1], to.step[1])};
+    std::vector<float> scales{1, 1};
+    if (in.rank() == 4) scales.push_back(factorTo(in[2], to.size[0], to.step[0]));
+    scales.push_back(factorTo(in[in.rank() - 1], to.size[1], to.step[1]));
     std::vector<OnnxAttribute> how{
         {"mode", std::string_view("nearest")},
         {"coordinate_transformation_mode", std::string_view("asymmetric")},
         {"nearest_mode", std::string_view("floor")}};
     if (const std::string& mode = layer.spec.value("mode").word; mode != "nearest") {
         const bool pixels = cornersOf(layer.spec) == fn::Corners::Pixels;
-        how = {{"mode", std::string_view(mode == "bilinear" ? "linear" : "cubic")},
+        how = {{"mode", std::string_view(mode == "bicubic" ? "cubic" : "linear")},
                {"coordinate_transformation_mode",
                 std::string_view(pixels ? "align_corners" : "half_pixel")}};
     }
-    return layer.node("Resize", {x, "", layer.graph.constant({4}, scales)}, how);
+    return layer.node("Resize", {x, "", layer.graph.constant({in.rank()}, scales)}, how);
 }
 
-/// Writes borders of any kind; ONNX wants their widths before all axes and then those behind them.
-std::string emitPad(const OnnxLayer& layer, const std::string& x) {
-    const fn::Border border = borderOf(layer.spec, layer.in.shape);
-    std::vector<int64_t> pads{0, 0, border.left, 0, 0, border.right};
+/// Returns the widths before all axes and then those behind them, as ONNX wants them.
+std::vector<int64_t> borderWidths(const OnnxLayer& layer, const fn::Border& border) {
     if (layer.in.shape.rank() == 4)
-        pads = {0, 0, border.top, border.left, 0, 0, border.bottom, border.right};
+        return {0, 0, border.top, border.left, 0, 0, border.bottom, border.right};
+    return {0, 0, border.left, 0, 0, border.right};
+}
+
+/// Writes a border of zeros or of another value.
+std::string emitPad(const OnnxLayer& layer, const std::string& x) {
+    const auto pads = borderWidths(layer, borderOf(layer.spec, layer.in.shape));
     const std::string_view name = layer.spec.info->name;
-    if (name.starts_with("Reflection") || name.starts_with("Replication")) {
-        const std::string_view mode = name.starts_with("Reflection") ? "reflect" : "edge";
-        return layer.node("Pad", {x, layer.graph.integers(pads)}, {{"mode", mode}});
-    }
     const double value = name.starts_with("Zero") ? 0 : layer.spec.real("value");
     return layer.node("Pad", {x, layer.graph.integers(pads), layer.graph.scalar(value)});
 }
 
 /// Writes a border of the values at the other end, which Pad has from opset 19 on.
-std::string emitCircularPad(const OnnxLayer& layer, const std::string& x) {
-    const fn::Border border = borderOf(layer.spec, layer.in.shape);
+std::string circularBorder(const OnnxLayer& layer, const std::string& x, const fn::Border& border) {
     const int last = layer.in.shape.rank() - 1;
     const auto widened = [&](const std::string& y, int axis, int64_t front, int64_t back) {
         const int64_t extent = layer.in.shape[axis];
@@ -179,6 +179,15 @@ std::string emitCircularPad(const OnnxLayer& layer, const std::string& x) {
     };
     const std::string wide = widened(x, last, border.left, border.right);
     return widened(wide, last - 1, border.top, border.bottom);
+}
+
+/// Writes ReflectionPad, ReplicationPad and CircularPad.
+std::string emitFilledBorder(const OnnxLayer& layer, const std::string& x) {
+    const std::string_view name = layer.spec.info->name;
+    const std::string_view mode = name.starts_with("Reflection")    ? "reflect"
+                                  : name.starts_with("Replication") ? "replicate"
+                                                                    : "circular";
+    return onnxBorder(layer, x, borderOf(layer.spec, layer.in.shape), mode);
 }
 
 /// Reshapes x to `apart`, which has as many samples, permutes its axes, and reshapes it to the
@@ -226,12 +235,12 @@ constexpr OnnxRow kRows[] = {
     {"ZeroPad2d", emitPad},
     {"ConstantPad1d", emitPad},
     {"ConstantPad2d", emitPad},
-    {"ReflectionPad1d", emitPad},
-    {"ReflectionPad2d", emitPad},
-    {"ReplicationPad1d", emitPad},
-    {"ReplicationPad2d", emitPad},
-    {"CircularPad1d", emitCircularPad},
-    {"CircularPad2d", emitCircularPad},
+    {"ReflectionPad1d", emitFilledBorder},
+    {"ReflectionPad2d", emitFilledBorder},
+    {"ReplicationPad1d", emitFilledBorder},
+    {"ReplicationPad2d", emitFilledBorder},
+    {"CircularPad1d", emitFilledBorder},
+    {"CircularPad2d", emitFilledBorder},
     {"PixelShuffle", emitPixelShuffle},
     {"PixelUnshuffle", emitPixelUnshuffle},
     {"ChannelShuffle", emitChannelShuffle},
@@ -240,5 +249,13 @@ constexpr OnnxRow kRows[] = {
 } // namespace
 
 std::span<const OnnxRow> onnxPooling() { return kRows; }
+
+std::string onnxBorder(const OnnxLayer& layer, const std::string& x, const fn::Border& border,
+                       std::string_view mode) {
+    if (mode == "circular") return circularBorder(layer, x, border);
+    const std::string widths = layer.graph.integers(borderWidths(layer, border));
+    return layer.node("Pad", {x, widths},
+                      {{"mode", std::string_view(mode == "reflect" ? "reflect" : "edge")}});
+}
 
 } // namespace halfscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/models/onnx_layers.h"
+#include "engine/ops/functions/vision.h"
 
 #include <array>
 #include <span>
@@ -60,6 +61,10 @@ inline std::vector<int64_t> padsOf(const std::array<int64_t, 2>& pair) {
 /// Takes the elements from `begin` to `end` along an axis.
 std::string onnxSlice(const OnnxLayer&, const std::string& x, int64_t axis, int64_t begin,
                       int64_t end);
+/// Adds a border to the last axis of a sequence or the last two of an image, filled by a
+/// padding_mode: 'reflect', 'replicate' or 'circular'.
+std::string onnxBorder(const OnnxLayer&, const std::string& x, const fn::Border&,
+                       std::string_view mode);
 /// Writes x / 2 (1 + erf(x / sqrt 2)).
 std::string onnxGelu(const OnnxLayer&, const std::string& x);
 

@@ -22,6 +22,13 @@ PoolShape poolShape(const LayerSpec&, const Shape& in);
 fn::Divisor divisorOf(const LayerSpec&);
 /// Returns the border, given as one number, as (left, right) or as (left, right, top, bottom).
 fn::Border borderOf(const LayerSpec&, const Shape& in);
+/// Refuses a border that is too wide to reflect the input, or to repeat it.
+void requireReflectable(const LayerSpec&, const Shape& in, const fn::Border&);
+void requireRepeatable(const LayerSpec&, const Shape& in, const fn::Border&);
+/// Whether a convolution's padding_mode fills its border with something else than zeros.
+bool fillsBorder(const LayerSpec&);
+/// Returns the whole border of such a convolution.
+fn::Border borderOfConv(const LayerSpec&);
 /// Returns what padding='same' of a convolution adds to height and width at their ends, beyond
 /// `padding` on both sides: 1 where the kernel with its dilation takes an odd number of values.
 std::array<int64_t, 2> evenEnds(const LayerSpec&);

@@ -48,7 +48,8 @@ def in_fp8(call, scaled):
     return multiply
 
 
-PLAIN = {name: getattr(F, name) for name in ("linear", "conv1d", "conv2d", "conv_transpose2d")}
+LAYERS = "linear", "conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"
+PLAIN = {name: getattr(F, name) for name in LAYERS}
 
 
 @contextlib.contextmanager

@@ -170,7 +170,8 @@ void Experiment::buildLanes(const std::string& device, const std::stop_token& st
     if (!m_config.model.weights.empty())
         given = readFirstWeights(m_config, m_lanes.front()->program().graph, stop);
     for (const auto& lane : m_lanes)
-        given.weights.empty() ? lane->drawWeights(stop) : lane->setWeights(given.weights);
+        given.weights.empty() ? lane->drawWeights(stop)
+                              : lane->setWeights(given.weights, given.batches);
     m_weightsNote = given.note;
     m_batchesBefore = given.batches;
 }

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kRunningMean = ".running_mean";
 constexpr const char *kDataPrint = "data_sha256", *kStep = "step";
-constexpr std::string_view kTracked = ".num_batches_tracked";
+constexpr std::string_view kTracked = ".num_batches_tracked"; // see kBatchesTracked
 constexpr std::string_view kKey = "model.weights";
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {

@@ -3,9 +3,12 @@
 
 #include "engine/core/error.h"
 #include "engine/data/class_weights.h"
+#include "engine/models/model_spec.h"
 #include "engine/step/schedule.h"
 #include "engine/step/step_graph.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 
 namespace halfscope {
@@ -42,6 +45,25 @@ void uploadWeights(Executor& executor, const Graph& graph, const Weights& weight
             throw InputError(phrase("Training", "weights: %1 has %2 values, %3 are expected"),
                              state.name, found->second.size(), wanted);
         uploadFloats(executor, graph, state.node, found->second);
+    }
+}
+
+void requireWeights(const Graph& graph, const Weights& weights) {
+    for (const auto& given : weights)
+        if (std::ranges::none_of(graph.states(), [&](const StateInfo& state) {
+                return isWeight(state) && state.name == given.first;
+            }))
+            throw InputError(phrase("Training", "weights: the network has no %1"), given.first);
+}
+
+void uploadBatchCounts(Executor& executor, const Graph& graph, const BatchCounts& seen) {
+    for (const StateInfo& state : graph.states()) {
+        if (state.role != StateRole::Counter || !state.name.ends_with(kBatchesTracked)) continue;
+        for (const auto& [layer, count] : seen)
+            if (state.name == joinedPath(layer, kBatchesTracked)) {
+                const auto most = static_cast<float>(count); // a mean over so many hardly moves
+                uploadFloats(executor, graph, state.node, std::array{std::min(most, 0x1p24F)});
+            }
     }
 }
 

@@ -29,6 +29,10 @@ bool stageTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
 /// Uploads those of the weights that the step has. Throws InputError for one that is missing or has
 /// another size, and RunError when `stop` asks for it.
 void uploadWeights(Executor&, const Graph&, const Weights&, const std::stop_token& stop);
+/// Throws InputError for a name among the weights that the step does not have.
+void requireWeights(const Graph&, const Weights&);
+/// Uploads how many batches have been seen to those layers that count them.
+void uploadBatchCounts(Executor&, const Graph&, const BatchCounts& seen);
 /// Copies those of the weights that `to` has, one after the other: the host never holds all of
 /// them. Throws RunError when `stop` asks for it.
 void copyWeights(Executor& from, const Graph& fromGraph, Executor& to, const Graph&,

@@ -289,14 +289,11 @@ void Trainer::drawWeights(const std::stop_token& stop) {
     uploadWeights(m_impl->at->executor(), m_impl->at->graph(), drawn, stop);
 }
 
-void Trainer::setWeights(const Weights& weights) {
+void Trainer::setWeights(const Weights& weights, const BatchCounts& seen) {
     const LaneStep& at = *m_impl->at;
-    for (const auto& given : weights)
-        if (std::ranges::none_of(at.graph().states(), [&](const StateInfo& state) {
-                return isWeight(state) && state.name == given.first;
-            }))
-            throw InputError(phrase("Training", "weights: the network has no %1"), given.first);
+    requireWeights(at.graph(), weights);
     uploadWeights(at.executor(), at.graph(), weights, {});
+    uploadBatchCounts(at.executor(), at.graph(), seen);
 }
 
 LaneState Trainer::state(WhichStates which) const {

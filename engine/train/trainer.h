@@ -77,7 +77,8 @@ public:
 
     /// Draws the first weights from the run's seed; for a lane that was made without.
     void drawWeights(const std::stop_token& stop);
-    void setWeights(const Weights&);
+    /// `seen` matters to batch norms whose running statistics are means over all batches.
+    void setWeights(const Weights&, const BatchCounts& seen = {});
     Weights weights();
     /// Returns all that the lane needs in order to go on from here, see LaneState.
     LaneState state(WhichStates which = WhichStates::All) const;

@@ -72,6 +72,7 @@ LAYERS = {  # shapes of input and weight, whether there is a bias, and the funct
                        lambda x, weight: F.conv2d(x, weight, stride=2, groups=2)),
     "conv2d, 1 x 1": ((2, 3, 2, 4), (4, 3, 1, 1), True, F.conv2d),
     "conv_transpose2d": ((2, 3, 3, 4), (3, 4, 2, 2), True, F.conv_transpose2d),
+    "conv_transpose1d": ((2, 3, 5), (3, 4, 2), True, F.conv_transpose1d),
 }
 
 

@@ -112,10 +112,20 @@ LAYERS = [
     ("nn.PixelShuffle(2)", (2, 8, 2, 3)),
     ("nn.PixelUnshuffle(downscale_factor=2)", (2, 2, 4, 6)),
     ("nn.ChannelShuffle(2)", (2, 6, 2, 2)),
+    ("nn.Softplus(beta=2, threshold=3)", (4, 6)),
+    ("nn.Softplus(0.25)", (4, 6)),
+    ("nn.Softplus(beta=-0.5, threshold=1.5)", (4, 6)),
+    ("nn.Upsample(scale_factor=2)", (2, 3, 4)),
+    ("nn.Upsample(scale_factor=1.5)", (2, 3, 5)),
+    ("nn.Upsample(scale_factor=3, mode='linear')", (2, 3, 4)),
+    ("nn.Upsample(7, mode='linear', align_corners=True)", (2, 3, 4)),
+    ("nn.Upsample(scale_factor=1.5, mode='linear')", (2, 3, 5)),
+    ("nn.BatchNorm1d(6, eps=0.01, track_running_stats=False)", (4, 6)),
+    ("nn.SyncBatchNorm(3, track_running_stats=False)", (2, 3, 2, 2)),
 ]
 
-# Of these only the text: in place, gradients of 16 bits come from results that were rounded, and what
-# is dropped is drawn.
+# Of these only the text: in place, gradients of 16 bits come from results that were rounded, what is
+# dropped is drawn, and models.json has what products compute.
 TEXTS = [
     ("nn.ReLU6(inplace=True)", (4, 6)),
     ("nn.Mish(True)", (4, 6)),
@@ -130,6 +140,7 @@ TEXTS = [
     ("nn.FeatureAlphaDropout(0.25)", (2, 3, 4)),
     ("nn.RReLU()", (4, 6)),
     ("nn.RReLU(0.1, 0.3, inplace=True)", (4, 6)),
+    ("nn.ConvTranspose1d(2, 4, 4, 3, padding=1, output_padding=2, groups=2)", (2, 2, 5)),
 ]
 
 

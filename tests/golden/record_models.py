@@ -85,6 +85,17 @@ SOURCES = [
      "nn.Conv1d(3, 2, 4, padding='same', dilation=3))", (2, 2, 4, 5), 0),
     ("nn.Sequential(nn.InstanceNorm2d(3, affine=True, track_running_stats=True), nn.Flatten(2), "
      "nn.InstanceNorm1d(3, momentum=0.3, track_running_stats=True))", (2, 3, 4, 5)),
+    ("nn.Sequential(nn.Conv2d(2, 3, 3, padding=1, padding_mode='reflect'), "
+     "nn.Conv2d(3, 2, (3, 4), (1, 2), (1, 2), bias=False, padding_mode='circular'), "
+     "nn.Conv2d(2, 2, (2, 4), padding='same', padding_mode='replicate'))", (2, 2, 5, 6), 0),
+    ("nn.Sequential(nn.Conv1d(2, 3, 3, 1, 2, padding_mode='reflect'), nn.Conv1d(3, 2, 4, padding='same', "
+     "padding_mode='circular'), nn.ConvTranspose1d(2, 4, 4, 2, 1, 1), nn.ConvTranspose1d(4, 2, 3, "
+     "padding=1, output_padding=1, groups=2, bias=False, dilation=2), "
+     "nn.BatchNorm1d(2, track_running_stats=False))", (2, 2, 7), 0),
+    ("nn.Sequential(nn.EmbeddingBag(7, 4), nn.Linear(4, 2))", (4, 5), 7),
+    ("nn.Sequential(nn.EmbeddingBag(7, 4, mode='sum'), nn.Linear(4, 2))", (4, 5), 7),
+    ("nn.Sequential(nn.BatchNorm1d(3, momentum=None), nn.SyncBatchNorm(3), "
+     "nn.BatchNorm1d(3, track_running_stats=False))", (4, 3)),
 ]
 
 

@@ -125,6 +125,16 @@ NodeId celu(Builder& b, NodeId x, double alpha) {
     return bentElu(b, "celu", x, {alpha, 1, 1 / alpha});
 }
 
+NodeId softplus(Builder& b, NodeId x, double beta, double threshold) {
+    if (beta == 1 && threshold == 20) return unary(b, Op::Softplus, x);
+    const Operands in(b, "softplus", std::array{x});
+    const NodeId steep = b.scale(in[0], beta);
+    const NodeId straight = isAbove(b, steep, threshold);
+    // 0 where the branch is not taken, so that no slope there is inf.
+    const NodeId bent = b.unary(Op::Softplus, b.where(straight, b.constantLike(0, steep), steep));
+    return in.result(b, b.where(straight, in[0], b.div(bent, b.constantLike(beta, bent))));
+}
+
 NodeId mish(Builder& b, NodeId x) {
     const Operands in(b, "mish", std::array{x});
     return in.result(b, b.mul(in[0], b.unary(Op::Tanh, b.unary(Op::Softplus, in[0]))));

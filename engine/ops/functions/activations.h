@@ -10,7 +10,9 @@ NodeId leakyRelu(Builder&, NodeId x, double slope = 0.01);
 NodeId elu(Builder&, NodeId x, double alpha = 1);
 NodeId selu(Builder&, NodeId x);
 NodeId celu(Builder&, NodeId x, double alpha = 1); ///< alpha must not be 0
-NodeId mish(Builder&, NodeId x);                   ///< x tanh(softplus(x))
+/// log(1 + e^(beta x)) / beta, and x where beta x is above the threshold.
+NodeId softplus(Builder&, NodeId x, double beta, double threshold);
+NodeId mish(Builder&, NodeId x); ///< x tanh(softplus(x))
 NodeId hardtanh(Builder&, NodeId x, double low = -1, double high = 1);
 NodeId hardswish(Builder&, NodeId x);   ///< x clamp(x + 3, 0, 6) / 6
 NodeId hardsigmoid(Builder&, NodeId x); ///< clamp(x + 3, 0, 6) / 6

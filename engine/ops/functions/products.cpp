@@ -339,24 +339,37 @@ NodeId pointwiseConv2d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
     return withBias(b, in.product(b, rowProduct(b, in)), in.bias(), 1);
 }
 
+namespace {
+
+/// Returns a sequence (n, c, l), or a kernel for such, as an image of one row; and back.
+NodeId asImage(Builder& b, NodeId x) {
+    const Shape s = b.shapeOf(x);
+    return b.reshape(x, {s[0], s[1], 1, s[2]});
+}
+NodeId asSequence(Builder& b, NodeId x) {
+    const Shape s = b.shapeOf(x);
+    return b.reshape(x, {s[0], s[1], s[3]});
+}
+/// `wide` keeps the result of the products in F32.
+ConvAttrs alongRow(const Conv1dAttrs& how, bool wide) {
+    return {.stride = {1, how.stride},
+            .padding = {0, how.padding},
+            .dilation = {1, how.dilation},
+            .groups = how.groups,
+            .wide = wide};
+}
+
+} // namespace
+
 NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, const Conv1dAttrs& how) {
     requireRank(b, "conv1d", x, 3);
     requireRank(b, "conv1d", weight, 3);
     const LayerOperands in(b, "conv1d", x, weight, bias);
     requireOneDType(b, "conv1d", std::array{in.x(), in.weight()});
     const AutocastScope off(b, nullptr);
-    const auto asImage = [&](NodeId id) { // an image of one row
-        const Shape s = b.shapeOf(id);
-        return b.reshape(id, {s[0], s[1], 1, s[2]});
-    };
-    const ConvAttrs flat{.stride = {1, how.stride},
-                         .padding = {0, how.padding},
-                         .dilation = {1, how.dilation},
-                         .groups = how.groups,
-                         .wide = in.addsBiasFirst()};
-    const NodeId y = in.product(b, conv2d(b, asImage(in.x()), asImage(in.weight()), kNoNode, flat));
-    const Shape s = b.shapeOf(y);
-    return in.biased(b, b.reshape(y, {s[0], s[1], s[3]}), 1, b.dtypeOf(in.x()));
+    const NodeId y = in.product(b, conv2d(b, asImage(b, in.x()), asImage(b, in.weight()), kNoNode,
+                                          alongRow(how, in.addsBiasFirst())));
+    return in.biased(b, asSequence(b, y), 1, b.dtypeOf(in.x()));
 }
 
 NodeId conv3d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
@@ -408,7 +421,7 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
     const AutocastScope off(b, nullptr);
     ConvAttrs attrs = given;
     attrs.target = {};
-    attrs.wide = in.addsBiasFirst();
+    attrs.wide |= in.addsBiasFirst();
     for (size_t i = 0; i < 2; ++i) {
         const int axis = 2 + static_cast<int>(i);
         constexpr int64_t kMost = int64_t{1} << 31;
@@ -425,7 +438,20 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
     const NodeId from =
         withZerosAfter(b, in.x(), {more[0] / attrs.stride[0], more[1] / attrs.stride[1]});
     const NodeId y = b.emit(Op::Conv2dInputGrad, {from, in.weight()}, attrs);
-    return in.biased(b, in.product(b, y), 1, b.dtypeOf(in.x()));
+    return in.biased(b, in.product(b, y), 1, given.wide ? b.dtypeOf(y) : b.dtypeOf(in.x()));
+}
+
+NodeId convTranspose1d(Builder& b, NodeId x, NodeId weight, NodeId bias, const Conv1dAttrs& how,
+                       int64_t more) {
+    requireRank(b, "conv_transpose1d", x, 3);
+    requireRank(b, "conv_transpose1d", weight, 3);
+    const LayerOperands in(b, "conv_transpose1d", x, weight, bias);
+    requireOneDType(b, "conv_transpose1d", std::array{in.x(), in.weight()});
+    const AutocastScope off(b, nullptr);
+    const NodeId y =
+        in.product(b, convTranspose2d(b, asImage(b, in.x()), asImage(b, in.weight()), kNoNode,
+                                      alongRow(how, in.addsBiasFirst()), {0, more}));
+    return in.biased(b, asSequence(b, y), 1, b.dtypeOf(in.x()));
 }
 
 NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId value) {

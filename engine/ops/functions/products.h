@@ -58,6 +58,9 @@ NodeId conv3d(Builder&, NodeId x, NodeId weight, NodeId bias);
 /// plus `more` rows and columns.
 NodeId convTranspose2d(Builder&, NodeId x, NodeId weight, NodeId bias, const ConvAttrs&,
                        std::array<int64_t, 2> more = {0, 0});
+/// x (n, c, l), weight (c, out / groups, k); likewise.
+NodeId convTranspose1d(Builder&, NodeId x, NodeId weight, NodeId bias, const Conv1dAttrs&,
+                       int64_t more = 0);
 
 /// softmax(query key^T / sqrt(d)) value over the last two axes (.., length, d).
 NodeId scaledDotProductAttention(Builder&, NodeId query, NodeId key, NodeId value);

@@ -30,13 +30,16 @@ const Row kRows[] = {
     {"Linear(4, 3)", {2, 4}, Half, Half},
     {"Conv1d(2, 3, 1)", {2, 2, 4}, Half, Half},
     {"Conv2d(2, 3, 1)", {2, 2, 4, 4}, Half, Half},
+    {"ConvTranspose1d(2, 3, 2)", {2, 2, 4}, Half, Half},
     {"ConvTranspose2d(2, 3, 2)", {2, 2, 4, 4}, Half, Half},
+    {"Conv2d(2, 3, 3, padding=1, padding_mode='reflect')", {2, 2, 4, 4}, Half, Half},
     {"PReLU()", {2, 4}, Half, Half},
     {"LayerNorm(4)", {2, 4}, Float, Same},
     {"LayerNorm([2, 4])", {2, 4}, Float, Same},
     {"GroupNorm(2, 4)", {2, 4}, Float, Same},
     {"BatchNorm1d(4)", {2, 4}, Same, Same},
     {"BatchNorm2d(2)", {2, 2, 4, 4}, Same, Same},
+    {"SyncBatchNorm(2)", {2, 2, 4}, Same, Same},
     {"InstanceNorm1d(2)", {2, 2, 4}, Same, Same},
     {"InstanceNorm2d(2, affine=True)", {2, 2, 4, 4}, Same, Same},
     {"RMSNorm(4)", {2, 4}, Float, Same},
@@ -51,6 +54,7 @@ const Row kRows[] = {
     {"Tanh()", {2, 4}, Same, Same},
     {"Sigmoid()", {2, 4}, Same, Same},
     {"Softplus()", {2, 4}, Float, Same},
+    {"Softplus(2)", {2, 4}, Float, Same},
     {"Hardtanh()", {2, 4}, Same, Same},
     {"Hardswish()", {2, 4}, Same, Same},
     {"ReLU6()", {2, 4}, Same, Same},
@@ -85,6 +89,8 @@ const Row kRows[] = {
     {"Upsample(scale_factor=1.5)", {2, 2, 4, 4}, Float, Same},
     {"Upsample(scale_factor=1.5, mode='bilinear')", {2, 2, 4, 4}, Float, Same},
     {"Upsample(scale_factor=1.5, mode='bicubic')", {2, 2, 4, 4}, Float, Same},
+    {"Upsample(scale_factor=2)", {2, 2, 4}, Float, Same},
+    {"Upsample(scale_factor=2, mode='linear')", {2, 2, 4}, Float, Same},
     {"UpsamplingNearest2d(scale_factor=2)", {2, 2, 4, 4}, Float, Same},
     {"UpsamplingBilinear2d(scale_factor=2)", {2, 2, 4, 4}, Float, Same},
     {"ZeroPad1d(1)", {2, 2, 4}, Same, Same},
@@ -145,7 +151,8 @@ private slots:
     /// Layers of torch.nn without a row: those of sequences, which return what their last part
     /// does, and containers.
     void everyLayerHasARow() {
-        std::set<std::string_view> rows{"Embedding", "TransformerEncoderLayer", "Sequential"};
+        std::set<std::string_view> rows{"Embedding", "EmbeddingBag", "TransformerEncoderLayer",
+                                        "Sequential"};
         for (const Row& row : kRows)
             rows.insert(readModel(row.layer).root.info->name);
         for (const LayerInfo& info : layerTable())

@@ -66,6 +66,8 @@ private slots:
     void goneShards();
     void cutShard_data();
     void cutShard();
+    void cutBehindAllPictures_data();
+    void cutBehindAllPictures();
     void cutShardOpened();
     void gapBeforeTheCut();
     void noEndMark();
@@ -442,6 +444,40 @@ void TestShards::cutShard() {
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(config, 0); }), refused);
 }
 
+void TestShards::cutBehindAllPictures_data() {
+    QTest::addColumn<int>("lost"); // bytes of the part with the classes
+    QTest::addColumn<int>("whole");
+    const int each = static_cast<int>(tarFile("0.cls", "0").size());
+    QTest::newRow("in the last class") << each - 100 << 3;
+    QTest::newRow("between two classes") << 2 * each << 2;
+    QTest::newRow("before all classes") << 4 * each << 0;
+    QTest::newRow("in the last picture") << 4 * each + 600 << 0;
+}
+
+/// Of a shard with all pictures before all classes, a cut takes the classes of several samples.
+void TestShards::cutBehindAllPictures() {
+    QFETCH(const int, lost);
+    QFETCH(const int, whole);
+    std::string pictures, classes;
+    for (int i = 0; i < 4; ++i) {
+        pictures += tarFile(std::to_string(i) + ".png", plainPng(0.2f * float(i)));
+        classes += tarFile(std::to_string(i) + ".cls", std::to_string(i % 2));
+    }
+    const std::string bytes = pictures + classes;
+    const size_t left = bytes.size() - static_cast<size_t>(lost);
+    writeBytes(path("0.tar"), sampleFiles("a", 1, 0) + sampleFiles("b", 1, 1) + tarEnd());
+    writeBytes(path("1.tar"), bytes.substr(0, left));
+    TaskConfig config = shards();
+    const std::string refused = thrownBy<InputError>([&] { factsOf(config); });
+    QVERIFY2(refused.ends_with("set data.damaged to skip"), refused.c_str());
+    config.damaged = Damaged::Skip;
+    const auto data = makeDataset(config, 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{whole + 2});
+    const std::string told = path("1.tar") + " ends early at byte " + std::to_string(left) + "; " +
+                             std::to_string(whole) + " samples before it are used.";
+    QCOMPARE(std::ranges::count(data->notes(), told, &Message::english), 1);
+}
+
 /// As with pictures that cannot be decoded, opening the data goes on without what is lost.
 void TestShards::cutShardOpened() {
     std::string samples;
@@ -456,7 +492,7 @@ void TestShards::cutShardOpened() {
     QCOMPARE(facts.train + facts.validation, int64_t{39});
 }
 
-/// Only the last sample can be lost to the cut: another that lacks a part is refused as ever.
+/// Only the last samples can be lost to the cut: another that lacks a part is refused as ever.
 void TestShards::gapBeforeTheCut() {
     const std::string samples = sampleFiles("1", 1, 0) + tarFile("2.png", plainPng(0)) +
                                 sampleFiles("3", 1, 1) + sampleFiles("4", 1, 1);

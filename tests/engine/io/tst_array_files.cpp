@@ -289,6 +289,10 @@ void TestArrayFiles::refuses_data() {
     safe("safetensors: twice", "{" + a + "," + a + "}", "a: the key occurs twice");
     safe("safetensors: dtype", R"({"a":{"dtype":"F8","shape":[6],"data_offsets":[0,24]}})",
          "because in the entry of a, the dtype \"F8\" is not known");
+    safe("safetensors: eight bits",
+         R"({"a":{"dtype":"F8_E4M3","shape":[24],"data_offsets":[0,24]}})",
+         "because in the entry of a, the dtype \"F8_E4M3\" has 8 bits; x.float() in PyTorch makes "
+         "float32 of it");
     safe("safetensors: negative", R"({"a":{"dtype":"F32","shape":[-6],"data_offsets":[0,24]}})",
          "-6 is not a whole number from 0 up");
     safe("safetensors: backwards", R"({"a":{"dtype":"F32","shape":[6],"data_offsets":[24,0]}})",

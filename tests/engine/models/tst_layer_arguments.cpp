@@ -46,6 +46,10 @@ void TestLayerArguments::paddingWords() {
              std::string("nn.Conv2d(2, 6, 3, padding='same')"));
     QCOMPARE(pythonOf(readModel("Conv1d(2, 6, 3, 2, 'valid', bias=False)"), ""),
              std::string("nn.Conv1d(2, 6, 3, stride=2, padding='valid', bias=False)"));
+    QCOMPARE(pythonOf(readModel("Conv2d(2, 6, 3, padding=1, padding_mode=reflect)"), ""),
+             std::string("nn.Conv2d(2, 6, 3, padding=1, padding_mode='reflect')"));
+    QCOMPARE(pythonOf(readModel("BatchNorm1d(4, momentum=None, track_running_stats=False)"), ""),
+             std::string("nn.BatchNorm1d(4, momentum=None, track_running_stats=False)"));
     QCOMPARE(pythonOf(readModel("Conv2d(2, 6, 3, padding=1)"), ""),
              std::string("nn.Conv2d(2, 6, 3, padding=1)"));
     QCOMPARE(readModel("Conv2d(2, 6, 1, padding='same')").root.pair("padding"),

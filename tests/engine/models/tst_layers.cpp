@@ -131,7 +131,7 @@ const Case kCases[] = {
     {"SiLU()", "SiLU()", {2, 3}, {2, 3}},
     {"Tanh()", "Tanh()", {2, 3}, {2, 3}},
     {"Sigmoid()", "Sigmoid()", {2, 3}, {2, 3}},
-    {"Softplus()", "Softplus(beta=1.0, threshold=20.0)", {2, 3}, {2, 3}},
+    {"EmbeddingBag(7, 4)", "EmbeddingBag(7, 4, mode='mean')", {2, 5}, {2, 4}, DType::I32},
     {"Hardtanh(0, 6)", "Hardtanh(min_val=0, max_val=6)", {2, 3}, {2, 3}},
     {"Hardswish()", "Hardswish()", {2, 3}, {2, 3}},
     {"Sine()", "Sine()", {2, 3}, {2, 3}},
@@ -499,9 +499,8 @@ private slots:
                                "(samples, channels, length) are expected");
         row("nn.Conv3d(8, 2, 3)", "line 1, column 1: \"nn.Conv3d\" is not a layer of this program; "
                                   "there are: Conv1d, Conv2d");
-        row("BatchNorm1d(8, track_running_stats=False)",
-            "line 1, column 36: BatchNorm1d: track_running_stats=False is not supported: only "
-            "True is");
+        row("BatchNorm1d(8, momentum=2)", "line 1, column 25: BatchNorm1d: momentum=2 is not "
+                                          "allowed: a number from 0 to 1, or None");
         row("Conv2d(8, 2, 3)", "line 1, column 1: Conv2d(8, 2, 3): the input is (4, 8); images "
                                "(samples, channels, height, width) are expected");
         row("BatchNorm1d(4)", "line 1, column 1: BatchNorm1d(4): the input has 8 features");

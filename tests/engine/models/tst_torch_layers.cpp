@@ -127,8 +127,9 @@ Bound boundOf(const json& record, const Way& way) {
     // One rounding each, which may fall to the other side. Where PyTorch's kernels for the CPU,
     // unlike those for CUDA, round in between, the largest value counts, and in GLU the inputs, up
     // to 7.
-    constexpr std::array kCoarse{"Softmax",  "LogSoftmax",        "Softmin", "GLU",
-                                 "Softsign", "LocalResponseNorm", "AvgPool", "Upsampl"};
+    constexpr std::array kCoarse{"Softmax",   "LogSoftmax",        "Softmin", "GLU",
+                                 "Softsign",  "LocalResponseNorm", "AvgPool", "Upsampl",
+                                 "BatchNorm", "SyncBatchNorm"};
     const bool coarse = std::any_of(kCoarse.begin(), kCoarse.end(), isOf);
     const double u = formatOf(way.input).unitRoundoff();
     return {2 * u, coarse ? 2 * u : 0, isOf("GLU") ? 7 * u : formatOf(way.input).minSubnormal};
@@ -165,6 +166,8 @@ private slots:
     void computes();
     void evaluatesRrelu();
     void tracksInstances();
+    void averagesOverBatches();
+    void keepsInstancesWithoutMomentum();
     void refuses_data();
     void refuses();
 };
@@ -277,6 +280,65 @@ void TestTorchLayers::tracksInstances() {
     }
 }
 
+/// The third batch of a norm without a momentum counts one third. The values are PyTorch's, for
+/// batches [[1, 2], [3, 5]], [[4, 2], [0, -5]] and [[2, 1], [2, 4]].
+void TestTorchLayers::averagesOverBatches() {
+    const ModelSpec model = readModel("BatchNorm1d(2, momentum=None)");
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {2, 2}, DType::F32);
+    const EmittedModel made = emitModel(b, model, {x, {2, 2}});
+    emitModelUpdates(b, made.updates);
+    const std::array<NodeId, 3> states{graph.state("running_mean"), graph.state("running_var"),
+                                       graph.state("num_batches_tracked")};
+    std::vector<NodeId> next;
+    for (const NodeId state : states)
+        next.push_back(nextOf(graph, state));
+    std::map<NodeId, RefTensor> values{
+        {states[0], {{2}, {0, 0}}}, {states[1], {{2}, {1, 1}}}, {states[2], {{}, {0}}}};
+    for (const NamedParameter& each : parametersOf(model))
+        if (each.info.role != ParameterRole::RunningStatistic)
+            values[graph.state(each.name)] = {{2}, {1, 0}};
+    const std::vector<std::vector<double>> batches{{1, 2, 3, 5}, {4, 2, 0, -5}, {2, 1, 2, 4}};
+    const std::vector<std::vector<double>> means{{2, 3.5}, {2, 1}, {2, 1.5}};
+    const std::vector<std::vector<double>> variances{{2, 4.5}, {5, 14.5}, {10.0 / 3, 33.5 / 3}};
+    for (size_t i = 0; i < batches.size(); ++i) {
+        values[x] = {{2, 2}, batches[i]};
+        const auto found = evaluate(graph, values, next, RefRounding::None);
+        for (size_t k = 0; k < states.size(); ++k)
+            values[states[k]] = found.at(next[k]);
+        for (size_t k = 0; k < 2; ++k) { // a few roundings of float64
+            QVERIFY(std::fabs(found.at(next[0]).values[k] - means[i][k]) < 1e-14);
+            QVERIFY(std::fabs(found.at(next[1]).values[k] - variances[i][k]) < 1e-14);
+        }
+        QCOMPARE(found.at(next[2]).values, std::vector{static_cast<double>(i + 1)});
+    }
+    Graph judged;
+    Builder judge(judged);
+    ModelOptions options;
+    options.mode = ModelMode::Evaluate;
+    QVERIFY(emitModel(judge, model, {judge.input("x", {1, 2}, DType::F32), {1, 2}}, options)
+                .updates.empty());
+    QCOMPARE(judged.states().size(), size_t(4));
+}
+
+/// PyTorch takes None as a momentum of 0 there: statistics stay as they are.
+void TestTorchLayers::keepsInstancesWithoutMomentum() {
+    const ModelSpec model = readModel("InstanceNorm1d(2, momentum=None, track_running_stats=True)");
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {1, 2, 2}, DType::F32);
+    const EmittedModel made = emitModel(b, model, {x, {1, 2, 2}});
+    emitModelUpdates(b, made.updates);
+    const NodeId mean = graph.state("running_mean"), variance = graph.state("running_var");
+    const std::vector<NodeId> next{nextOf(graph, mean), nextOf(graph, variance)};
+    const std::map<NodeId, RefTensor> values{
+        {x, {{1, 2, 2}, {1, 4, 2, 2}}}, {mean, {{2}, {0.5, -1}}}, {variance, {{2}, {3, 0.25}}}};
+    const auto found = evaluate(graph, values, next, RefRounding::None);
+    QCOMPARE(found.at(next[0]).values, (std::vector<double>{0.5, -1}));
+    QCOMPARE(found.at(next[1]).values, (std::vector<double>{3, 0.25}));
+}
+
 void TestTorchLayers::refuses_data() {
     QTest::addColumn<QByteArray>("layer");
     QTest::addColumn<QString>("sentence"); // after the place and the layer
@@ -324,17 +386,36 @@ void TestTorchLayers::refuses_data() {
     row("PixelUnshuffle(2)", "height and width of the input, (2, 3, 5, 6), must be multiples of 2");
     row("ChannelShuffle(2)", "the input has 3 channels, and a multiple of 2 is needed");
     row("Upsample(scale_factor=2, align_corners=True)",
-        "align_corners goes with mode='bilinear' or 'bicubic'");
+        "align_corners goes with mode='linear', 'bilinear' or 'bicubic'");
     row("Upsample(scale_factor=2, mode='nearest-exact')",
-        "mode='nearest-exact' is not supported: only 'nearest' or 'bilinear' or 'bicubic' is");
+        "mode='nearest-exact' is not supported: only 'nearest' or 'linear' or 'bilinear' or "
+        "'bicubic' is");
+    row("Upsample(scale_factor=2, mode='linear')",
+        "the input is (2, 3, 5, 6); sequences (samples, channels, length) are expected");
+    row("Sequential(Flatten(2), Upsample(scale_factor=2, mode='bilinear'))",
+        "the input is (2, 3, 30); images (samples, channels, height, width) are expected");
     row("Upsample(scale_factor=(1, 0.125))", "of the input, (2, 3, 5, 6), no pixel would be left");
     row("MaxPool2d(9, 3, ceil_mode=True)", "the window is larger than the input, (2, 3, 5, 6)");
-    row("Conv2d(8, 2, 3, padding=1, padding_mode='reflect')",
-        "padding_mode='reflect' is not supported; write nn.ReflectionPad2d(...) before it, and "
-        "padding=0");
-    row("Conv1d(8, 2, 3, padding_mode='circular')",
-        "padding_mode='circular' is not supported; write nn.CircularPad1d(...) before it, and "
-        "padding=0");
+    row("Conv2d(3, 2, 3, padding=(5, 1), padding_mode='reflect')",
+        "the border must be narrower than the input, (2, 3, 5, 6), which it reflects");
+    row("Conv2d(3, 2, 3, padding=(0, 7), padding_mode='circular')",
+        "the border must not be wider than the input, (2, 3, 5, 6), which it repeats");
+    row("ConvTranspose2d(3, 2, 3, padding_mode='reflect')",
+        "padding_mode='reflect' is not supported: only 'zeros' is");
+    row("Conv2d(3, 2, 3, padding_mode='mirror')",
+        "padding_mode='mirror' is not supported: only 'zeros' or 'reflect' or 'replicate' or "
+        "'circular' is");
+    row("ConvTranspose1d(3, 2, 3)", "the input is (2, 3, 5, 6); sequences (samples, channels, "
+                                    "length) are expected");
+    row("Sequential(Flatten(2), ConvTranspose1d(3, 2, 3, padding=20))",
+        "with this padding, nothing is left of the result for the input (2, 3, 30)");
+    row("Sequential(Flatten(0), Unflatten(0, (1, 180)), BatchNorm1d(180, "
+        "track_running_stats=False))",
+        "the input, (1, 180), has one value a channel, and a variance needs at least two");
+    row("Softplus(0)", "beta must not be 0");
+    row("Bilinear(3, 3, 2)", "\"Bilinear\" is not a layer of this program; it takes several "
+                             "inputs, and each layer here gets only the result of the one before "
+                             "it");
     row("AdaptiveMaxPool2d(2, return_indices=True)", "return_indices=True is not supported: only "
                                                      "False is");
     row("Sequential(ZeroPad2d(100), LocalResponseNorm(1048576))",

@@ -132,6 +132,7 @@ struct RecordedLayer {
     static NodeId emit(Builder& b, const std::string& layer, NodeId x, NodeId weight, NodeId bias) {
         if (layer.starts_with("linear")) return fn::linear(b, x, weight, bias);
         if (layer == "conv1d") return fn::conv1d(b, x, weight, bias, {});
+        if (layer == "conv_transpose1d") return fn::convTranspose1d(b, x, weight, bias, {});
         if (layer == "conv_transpose2d") return fn::convTranspose2d(b, x, weight, bias, {}, {0, 0});
         const bool grouped = layer == "conv2d, groups";
         return fn::conv2d(b, x, weight, bias,

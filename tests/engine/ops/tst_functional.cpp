@@ -158,6 +158,15 @@ std::vector<test::GradientCase> variants() {
          [](Builder& b, In x) {
              return fn::convTranspose2d(b, x[0], x[1], x[2], {{1, 3}, {1, 0}, {}}, {0, 2});
          }},
+        {"conv_transpose1d with bias",
+         {{{2, 4, 3}}, {{4, 1, 2}}, {{2}}},
+         [](Builder& b, In x) {
+             return fn::convTranspose1d(b, x[0], x[1], x[2],
+                                        {.stride = 3, .padding = 1, .groups = 2}, 2);
+         }},
+        {"softplus of another slope",
+         {{{2, 3}}},
+         [](Builder& b, In x) { return fn::softplus(b, x[0], 3, 1.25); }},
         {"bilinear with bias",
          {{{2, 3}}, {{2, 2}}, {{2, 3, 2}}, {{2}}},
          [](Builder& b, In x) { return fn::bilinear(b, x[0], x[1], x[2], x[3]); }},

@@ -313,7 +313,7 @@ struct BiasedConvolution {
     NodeId (*emit)(Builder&, NodeId x, NodeId weight, NodeId bias);
     bool transposed = false;
 };
-std::array<BiasedConvolution, 4> biasedConvolutions() {
+std::array<BiasedConvolution, 5> biasedConvolutions() {
     return {{{"conv2d",
               {3, 4, 9, 8},
               {6, 4, 3, 3},
@@ -335,6 +335,14 @@ std::array<BiasedConvolution, 4> biasedConvolutions() {
               6,
               [](Builder& b, NodeId x, NodeId w, NodeId bias) {
                   return fn::convTranspose2d(b, x, w, bias, {{2, 2}, {1, 1}, {}});
+              },
+              true},
+             {"transposed, of sequences",
+              {3, 4, 40},
+              {4, 6, 3},
+              6,
+              [](Builder& b, NodeId x, NodeId w, NodeId bias) {
+                  return fn::convTranspose1d(b, x, w, bias, {.stride = 2, .padding = 1});
               },
               true}}};
 }

@@ -69,6 +69,7 @@ private slots:
     void otherShapes_data();
     void otherShapes();
     void batchesGoOn();
+    void meansGoOn();
     void oddCounts_data();
     void oddCounts();
     void archivesOfArrays();
@@ -166,6 +167,37 @@ void TestForeignWeights::batchesGoOn() {
     Experiment resumed(experiment.recorded());
     resumed.resume(experiment.state());
     QCOMPARE(countIn(resumed), 1005.0);
+}
+
+/// A batch norm without a momentum takes the mean over all batches: after three in the file, the
+/// next one counts one quarter.
+void TestForeignWeights::meansGoOn() {
+    const std::string model = "nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8, momentum=None), "
+                              "nn.ReLU(), nn.Linear(8, 1))";
+    RunConfig settings = config(model.c_str());
+    settings.steps = 1;
+    const auto meansAfter = [&](int64_t seen) {
+        const std::string from = file(model.c_str());
+        settings.model.weights = changed(from, path("means.safetensors"), [&](Array& array) {
+            if (array.info.name == kCount) std::memcpy(array.bytes.data(), &seen, sizeof seen);
+            if (array.info.name != "1.running_mean") return;
+            for (size_t i = 0; i < array.bytes.size(); i += sizeof(float)) {
+                const auto value = static_cast<float>(i);
+                std::memcpy(array.bytes.data() + i, &value, sizeof value);
+            }
+        });
+        Experiment experiment(settings);
+        train(experiment);
+        return experiment.lane(0).weights().at("1.running_mean");
+    };
+    const std::vector<float> first = meansAfter(0), fourth = meansAfter(3);
+    QCOMPARE(first.size(), size_t(8));
+    for (size_t i = 0; i < first.size(); ++i) {
+        const double before = 4.0 * static_cast<double>(i), batch = double{first[i]};
+        // two products and a sum in float32, of numbers up to 28
+        QVERIFY(std::abs(double{fourth[i]} - (0.75 * before + 0.25 * batch)) <= 4 * 28 * 0x1p-24);
+        QVERIFY(std::abs(batch) < 4); // and nothing is left of the file's mean
+    }
 }
 
 void TestForeignWeights::oddCounts_data() {
