@@ -24,6 +24,7 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -80,10 +81,11 @@ std::vector<Judged> judgeAll(const RunConfig& config, Asked asked) {
 /// Judges each lane with the weights that it came to in a saved run, one lane after the other.
 std::vector<Judged> judgeEach(const RunConfig& config, const RunWeights& own, Asked asked) {
     std::vector<Judged> judged;
+    const std::shared_ptr<Task> data = makeTask(config); // one reading for all of them
     for (size_t lane = 0; lane < own.lanes().size(); ++lane) {
         RunConfig alone = config;
         alone.lanes = {config.lanes[lane]};
-        Experiment experiment(alone);
+        Experiment experiment(alone, {}, data);
         Trainer& trainer = experiment.lane(0);
         try {
             trainer.setWeights(own.of(lane, trainer.program().graph));

@@ -120,16 +120,19 @@ size_t editDistance(std::string_view word, std::string_view known) {
     if (word.size() > 1 && word.size() < known.size() &&
         std::equal(word.begin(), word.end(), known.begin(), sameLetter))
         return 1;
-    std::vector<size_t> row(known.size() + 1);
+    std::vector<size_t> before(known.size() + 1), row(before), next(before);
     std::iota(row.begin(), row.end(), size_t{0});
     for (size_t i = 0; i < word.size(); ++i) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
+        next[0] = i + 1;
         for (size_t j = 0; j < known.size(); ++j) {
-            const size_t replace = diagonal + (sameLetter(word[i], known[j]) ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replace});
+            const size_t replaced = row[j] + (sameLetter(word[i], known[j]) ? 0 : 1);
+            next[j + 1] = std::min({next[j] + 1, row[j + 1] + 1, replaced});
+            const bool swapped = i > 0 && j > 0 && sameLetter(word[i], known[j - 1]) &&
+                                 sameLetter(word[i - 1], known[j]);
+            if (swapped) next[j + 1] = std::min(next[j + 1], before[j - 1] + 1);
         }
+        before.swap(row);
+        row.swap(next);
     }
     return row.back();
 }

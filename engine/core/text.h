@@ -53,9 +53,9 @@ std::vector<std::string_view> partsOf(std::string_view text, char separator);
 /// those of C1 too, so that it fits into JSON and into one line.
 bool isPlainText(std::string_view);
 
-/// Returns the number of edits (insert, remove, replace a character) from a typed word to a known
-/// one; case does not count. A word that only lacks its end ("amp" for "amp-fp16") counts as one
-/// edit.
+/// Returns the number of edits (insert, remove or replace a character, swap two neighbours) from a
+/// typed word to a known one; case does not count. A word that only lacks its end ("amp" for
+/// "amp-fp16") counts as one edit.
 size_t editDistance(std::string_view word, std::string_view known);
 /// Returns the candidate with the fewest edits, the first of equals; empty without candidates.
 std::string nearestOf(std::string_view word, std::span<const std::string> candidates);

@@ -315,11 +315,12 @@ Assignment parseAssignment(std::string_view assignment) {
     }
     std::string_view key = trimmed(assignment.substr(0, equals));
     int lane = -1;
-    if (key.starts_with("lanes.")) {
-        const std::string_view rest = key.substr(6);
+    // messages call a lane lanes[1]
+    if (key == "lanes" || key.starts_with("lanes.") || key.starts_with("lanes[")) {
+        const std::string_view rest = key.starts_with("lanes.") ? key.substr(6) : "";
         const size_t dot = std::min(rest.find('.'), rest.size());
         const auto index = numberFrom<int>(rest.substr(0, dot));
-        if (!index || *index < 0 || dot == rest.size()) {
+        if (!index || *index < 0 || dot + 1 >= rest.size()) {
             throw InputError(phrase("Settings", "%1 is not a lane's setting: lanes.INDEX.KEY, such "
                                                 "as lanes.1.scaler.init_scale"),
                              quotedText(key));

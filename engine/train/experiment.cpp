@@ -195,7 +195,10 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
         if (std::exchange(m_tellsChange, false))
             events.push_back(editEvent(nextFreeStep(), -1, "data", m_dataChange, m_names));
         if (std::exchange(m_tellsNoGradients, false))
-            events.push_back(editEvent(nextFreeStep(), -1, kGradientsEdit, m_noGradients, m_names));
+            events.push_back(editEvent(
+                nextFreeStep(), -1, kGradientsEdit,
+                {phrase("Events", "gradients are not counted, because %1"), m_noGradients},
+                m_names));
     }
     if (!dataFault().empty()) throw InputError(dataFault());
     if (const Message reason = stopReason(); m_pending.empty() && !reason.empty())
@@ -568,10 +571,12 @@ std::vector<GradientRange> Experiment::gradientRanges(bool errors) {
     std::vector<GradientRange> ranges;
     if (m_midway) return ranges;
     applyEdits();
+    m_showsGradients = true;
     for (const auto& lane : m_lanes)
         if (const Message why = lane->whyNoGradients(); !why.empty()) {
             m_tellsNoGradients |= m_noGradients.empty();
-            m_noGradients = {phrase("Events", "gradients are not counted, because %1"), why};
+            m_noGradients = why;
+            m_showsGradients = false;
             return ranges;
         }
     for (size_t i = 0; i < m_lanes.size(); ++i) {

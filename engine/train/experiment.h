@@ -155,6 +155,8 @@ public:
     /// device cannot show them, of which the next advance() gives an event once. Does not change
     /// the training.
     std::vector<GradientRange> gradientRanges(bool errors = false);
+    /// Returns why a device could not show them when they were asked for last; empty otherwise.
+    Message whyNoGradients() const { return m_showsGradients ? Message() : m_noGradients; }
     /// Frees what errors need, until they are asked for again.
     void releaseErrors() {
         for (const auto& lane : m_lanes)
@@ -211,6 +213,7 @@ private:
     bool m_tellsChange = false;      ///< true until there is an event with it
     Message m_noGradients;           ///< why they were not counted, if they ever were not
     bool m_tellsNoGradients = false; ///< likewise
+    bool m_showsGradients = true;    ///< whether they could be counted when that was asked last
     LaneJudge m_judge;
     Patience m_patience; ///< counts whether run.patience is set or not: an edit may set it
     bool m_endedByPatience = false; ///< by the validation after the last step

@@ -61,6 +61,8 @@ void TestCli::wrongUsage_data() {
         "\"train\" is not a command: run, sweep, evaluate, runs, verify, bench, presets, devices");
     row("mistyped command", {"evalute"},
         "\"evalute\" is not a command; the nearest one is evaluate (--help lists all)\n");
+    row("swapped letters", {"rnu"},
+        "\"rnu\" is not a command; the nearest one is run (--help lists all)\n");
     row("standard input", {"run", "-"},
         "\"-\" is not allowed: the path of an experiment file, a run or data; standard input and "
         "output cannot stand for files, and a file of this name is ./-\n");

@@ -2,6 +2,7 @@
 // do not fit the inputs, and predictions that are no numbers.
 #include "tests/support/array_files.h"
 #include "tests/support/cli.h"
+#include "tests/support/file_opens.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -22,6 +23,7 @@ class TestCliPredictScores : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase();
+    void dataAreReadOnce();
     void samplesAreTold();
     void targetsBesideTheInputs();
     void targetsThatDoNotFit();
@@ -60,6 +62,28 @@ void TestCliPredictScores::initTestCase() {
 }
 
 /// Of classes, their number is told, and of the program's own data nothing.
+/// Lanes with weights of their own are judged one after the other: a further one may open the file
+/// to see whether it is still the same, as in tst_one_reading, but reads it no more.
+void TestCliPredictScores::dataAreReadOnce() {
+    const std::string table = path("kinds.csv").toStdString();
+    std::string rows = "size,kind\n";
+    for (int i = 0; i < 200; ++i)
+        rows += std::to_string(i) + (i < 100 ? ",small\n" : ",large\n");
+    writeBytes(table, rows);
+    const auto opensFor = [&](const char* lanes) {
+        const QString out = path(lanes);
+        const Outcome trained = call({"run", path("kinds.csv"), "--device", "cpu", "--steps", "1",
+                                      "--quiet", "--lanes", lanes, "--out", out});
+        Outcome judged;
+        const int opens = opensOf(table, [&] { judged = call({"evaluate", out, "--quiet"}); });
+        return trained.code == 0 && judged.code == 0 ? opens : -1;
+    };
+    const int one = opensFor("fp32"), three = opensFor("fp32,fp32,fp32");
+    if (opensOf(table, [] {}) < 0) QSKIP("this system does not tell which files are opened");
+    QVERIFY(one > 0);
+    QVERIFY2(three <= one + 2, qPrintable(QStringLiteral("%1, %2").arg(one).arg(three)));
+}
+
 void TestCliPredictScores::samplesAreTold() {
     const QString table = path("kinds.csv");
     std::string text = "a,b,kind\n";

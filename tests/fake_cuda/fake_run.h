@@ -28,6 +28,7 @@ struct FakeScript {
     std::atomic<int> looksForErrors{0};  ///< with the errors of layers
     std::atomic<int> releases{0};        ///< how often what they need was freed
     std::atomic<int> refusals{0};        ///< that often they are stopped midway
+    std::atomic<bool> cannotShow{false}; ///< the device has no room to count them
     std::atomic<int64_t> exhaustAt{0};   ///< this step uses up the memory; 0: none does
     std::function<void()> exhaust, give; ///< uses it up, and gives it back with the run
     std::atomic<size_t> stateBytes{0};   ///< of a checkpoint; 0: there is none
@@ -104,6 +105,7 @@ public:
     void fork(int, const LaneConfig&, std::vector<Event>&) override {
         throw InputError(Message::data("this run forks no lanes"));
     }
+    void resume(const ExperimentState& from) override { m_step = from.step; }
     size_t stateBytes() const override { return m_script.stateBytes; }
     ExperimentState state() override {
         if (m_script.copyState) m_script.copyState();
@@ -120,11 +122,15 @@ public:
         ++m_script.looks;
         if (errors) ++m_script.looksForErrors;
         readSamples();
+        if (m_script.cannotShow) return {};
         if (m_script.refusals > 0 && m_script.refusals-- > 0) return {};
         GradientRange range;
         range.step = m_step + 1;
         range.scale = kScale;
         return std::vector<GradientRange>(m_config.lanes.size(), range);
+    }
+    Message whyNoGradients() const override {
+        return m_script.cannotShow ? Message::data("there is no room") : Message();
     }
 
 private:

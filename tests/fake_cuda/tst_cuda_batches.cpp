@@ -226,6 +226,8 @@ private slots:
         while (!experiment.finished()) {
             const int moved = machine.calls["cuMemcpyDtoHAsync"];
             QVERIFY(experiment.gradientRanges().empty());
+            const std::string why = experiment.whyNoGradients().english();
+            QVERIFY2(why.starts_with("cuda:0"), why.c_str());
             QCOMPARE(machine.calls["cuMemcpyDtoHAsync"], moved);
             QVERIFY(experiment.advance(records, events));
         }
@@ -234,6 +236,10 @@ private slots:
         const std::string told = events.front().text.english();
         QVERIFY2(told.starts_with("From step 1: gradients are not counted, because cuda:0"),
                  told.c_str());
+        machine.gpus[0].bytes = test::FakeGpu{}.bytes;
+        experiment.setLive(-1, "optimizer.beta1", 0.5, events); // loads the steps again
+        QVERIFY(!experiment.gradientRanges().empty());
+        QVERIFY(experiment.whyNoGradients().empty());
     }
 
     void trainsWithoutRoomToStage_data() {

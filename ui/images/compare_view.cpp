@@ -364,12 +364,13 @@ void CompareView::updateTitles() {
         notes.push_back(each);
     }
     const PaneTitles shown = titlesTogether(
-        titles, lastTitle(), notes, [this](int pane, const QString& title, const QString& note) {
-            return pane < panes() - shownPanes() || view(pane).fits(title, note);
+        titles, lastTitle(), notes,
+        [this](int pane, const QString& title, const QString& note, TitleSize size) {
+            return pane < panes() - shownPanes() || view(pane).fits(title, note, size);
         });
     titles << lastTitle();
     for (int i = 0; i <= lanes; ++i)
-        view(i).setTitle(titles[i], shown.notes.value(i), shown.titles[i]);
+        view(i).setTitle(titles[i], shown.notes.value(i), shown.titles[i], shown.size);
     updateToolTips(errors);
     m_last->setTitleColor(palette().color(QPalette::WindowText));
     m_stepLabel->setText(m_step < 0 ? lackText() : stepWords(shownStep(), made()));

@@ -94,9 +94,11 @@ void ImageView::drawAgain() {
     if (!m_rightPicture.values.empty()) m_right = imageOf(m_rightPicture);
 }
 
-void ImageView::setTitle(const QString& title, const QString& note, const QString& shown) {
+void ImageView::setTitle(const QString& title, const QString& note, const QString& shown,
+                         TitleSize size) {
     const QString written = shown.isEmpty() ? title : shown;
-    if (title == m_title && note == m_note && written == m_shown) return;
+    if (title == m_title && note == m_note && written == m_shown && size == m_titleSize) return;
+    m_titleSize = size;
     m_title = title;
     m_note = note;
     m_shown = written;
@@ -121,25 +123,28 @@ void ImageView::setMarked(std::optional<QPoint> pixel) {
     update();
 }
 
-int ImageView::titleWidth(const QString& title, const QString& note) const {
-    constexpr int kBetween = 8;
-    QFont bold = font();
+QFont ImageView::titleFont(TitleSize size) const {
+    constexpr double kSmall = 0.75;
+    QFont bold = size == TitleSize::Small ? scaledFont(font(), kSmall) : font();
     bold.setBold(true);
-    const int noted = note.isEmpty() ? 0 : kBetween + fontMetrics().horizontalAdvance(note);
-    return QFontMetrics(bold).horizontalAdvance(title) + noted;
+    return bold;
 }
 
-bool ImageView::fits(const QString& title, const QString& note) const {
-    return titleWidth(title, note) <= width() - 2 * kPictureMargin;
+int ImageView::titleWidth(const QString& title, const QString& note, TitleSize size) const {
+    constexpr int kBetween = 8;
+    const int noted = note.isEmpty() ? 0 : kBetween + fontMetrics().horizontalAdvance(note);
+    return QFontMetrics(titleFont(size)).horizontalAdvance(title) + noted;
+}
+
+bool ImageView::fits(const QString& title, const QString& note, TitleSize size) const {
+    return titleWidth(title, note, size) <= width() - 2 * kPictureMargin;
 }
 
 /// Leaves the note out when all of it does not fit: a cut note would mislead.
 QString ImageView::shownTitle() const {
-    QFont bold = font();
-    bold.setBold(true);
-    const int taken = fits(m_shown, m_note) ? titleWidth({}, m_note) : 0;
+    const int taken = fits(m_shown, m_note, m_titleSize) ? titleWidth({}, m_note, m_titleSize) : 0;
     const int room = width() - 2 * kPictureMargin - taken;
-    const QFontMetrics metrics(bold);
+    const QFontMetrics metrics(titleFont(m_titleSize));
     // a title that was found to fit is whole: eliding counts parts of pixels
     return metrics.horizontalAdvance(m_shown) <= room
                ? m_shown
@@ -252,7 +257,7 @@ QRect ImageView::titleLine() const {
     const QRect line(kPictureMargin, 0, width() - 2 * kPictureMargin, titleHeight());
     // over the picture, and beyond its sides as far as the words need
     const QRect above = pictureRect().toAlignedRect() & line.adjusted(0, 0, 0, height());
-    const int wanted = std::max(above.width(), titleWidth(m_shown, m_note));
+    const int wanted = std::max(above.width(), titleWidth(m_shown, m_note, m_titleSize));
     const int spare = line.width() - wanted;
     if (spare <= 0 || above.isEmpty()) return line;
     const int left = std::clamp(above.center().x() - wanted / 2, line.left(), line.left() + spare);
@@ -260,15 +265,14 @@ QRect ImageView::titleLine() const {
 }
 
 void ImageView::paintTitle(QPainter& painter) const {
-    QFont bold = font();
-    bold.setBold(true);
-    painter.setFont(bold);
+    painter.setFont(titleFont(m_titleSize));
     const QRect line = titleLine();
     painter.setPen(m_titleColor.isValid() ? m_titleColor : palette().color(QPalette::WindowText));
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, shownTitle());
     painter.setFont(font());
     painter.setPen(colorsFor(palette()).muted);
-    if (fits(m_shown, m_note)) painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);
+    if (fits(m_shown, m_note, m_titleSize))
+        painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);
 }
 
 void ImageView::paintPicture(QPainter& painter) const {

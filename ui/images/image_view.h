@@ -6,6 +6,7 @@
 #include "engine/data/task_view.h"
 #include "engine/io/picture.h"
 #include "ui/images/cell_axes.h"
+#include "ui/images/pane_titles.h"
 #include "ui/images/view_transform.h"
 
 #include <QImage>
@@ -45,11 +46,14 @@ public:
     void setSwipe(const Picture& left, const Picture& right);
     /// Sets the title, "A fp32", with `note` to the right of it when it fits. `shown` is the form
     /// in which the title is written; empty: as it is. See titlesTogether().
-    void setTitle(const QString& title, const QString& note = {}, const QString& shown = {});
+    void setTitle(const QString& title, const QString& note = {}, const QString& shown = {},
+                  TitleSize size = TitleSize::Usual);
     /// Returns the written title; its end is cut where it does not fit.
     QString shownTitle() const;
     /// Whether both fit beside each other.
-    bool fits(const QString& title, const QString& note) const;
+    bool fits(const QString& title, const QString& note, TitleSize size = TitleSize::Usual) const;
+    /// The font of the title.
+    QFont titleFont(TitleSize) const;
     void setTitleColor(const QColor&);
     QColor titleColor() const { return m_titleColor; }
     /// Shows a colour strip from 0 to `highest` below the picture; none when `highest` is 0.
@@ -116,7 +120,7 @@ private:
     int titleHeight() const;
     int legendHeight() const;
     int footHeight() const;
-    int titleWidth(const QString& title, const QString& note) const;
+    int titleWidth(const QString& title, const QString& note, TitleSize) const;
 
     ViewTransform& m_transform;
     Style m_style = Style::Pixels;
@@ -129,6 +133,7 @@ private:
     double m_highest = 0;   ///< the mapped picture's highest value
     QImage m_nan;           ///< opaque where the picture is nan; null when it has no nan
     QString m_title, m_note, m_shown;
+    TitleSize m_titleSize = TitleSize::Usual;
     QColor m_titleColor;
     double m_legend = 0;
     std::optional<QPoint> m_marked;

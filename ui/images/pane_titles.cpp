@@ -11,10 +11,10 @@ namespace {
 
 /// Whether all panes have room; a pane without a note only where `always` is set.
 bool fitTogether(const QStringList& titles, const QStringList& notes, bool always,
-                 const PaneFits& fits) {
+                 const PaneFits& fits, TitleSize size = TitleSize::Usual) {
     for (int pane = 0; pane < titles.size(); ++pane) {
         const QString note = notes.value(pane);
-        if ((always || !note.isEmpty()) && !fits(pane, titles[pane], note)) return false;
+        if ((always || !note.isEmpty()) && !fits(pane, titles[pane], note, size)) return false;
     }
     return true;
 }
@@ -33,10 +33,16 @@ PaneTitles titlesTogether(const QStringList& labels, const QString& last,
     });
     if (fitting != notes.end()) chosen.notes = *fitting;
     // the last title is no lane's, and is cut where it must be
-    const auto named = std::find_if(forms.begin(), forms.end(), [&](const QStringList& form) {
-        return fitTogether(form, chosen.notes, true, fits);
-    });
-    chosen.titles = named == forms.end() ? forms.back() : *named;
+    const auto letters = forms.end() - 1;
+    auto named = letters;
+    for (const TitleSize size : {TitleSize::Usual, TitleSize::Small}) {
+        named = std::find_if(forms.begin(), letters, [&](const QStringList& form) {
+            return fitTogether(form, chosen.notes, true, fits, size);
+        });
+        chosen.size = named == letters ? TitleSize::Usual : size;
+        if (named != letters) break;
+    }
+    chosen.titles = *named;
     chosen.titles << last;
     return chosen;
 }

@@ -4,17 +4,24 @@
 
 #include <QStringList>
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 namespace halfscope {
 
+/// How large the titles are. Small ones keep names where only single letters have room otherwise.
+enum class TitleSize : uint8_t { Usual, Small };
+
 struct PaneTitles {
     QStringList titles, notes; ///< by pane; a note is empty where there is none
+    TitleSize size = TitleSize::Usual;
 };
 
-/// Whether a title and a note fit beside each other above a pane, or nobody sees that pane.
-using PaneFits = std::function<bool(int pane, const QString& title, const QString& note)>;
+/// Whether a title of this size and a note fit beside each other above a pane, or nobody sees that
+/// pane.
+using PaneFits =
+    std::function<bool(int pane, const QString& title, const QString& note, TitleSize)>;
 
 /// Chooses the richest words that fit above all panes. `labels` has the lanes' full labels, and
 /// `last` is the title of one more pane behind theirs. `notes` has the notes of all panes in each

@@ -102,6 +102,9 @@ void ExperimentController::act(const SessionChannel::Told& told) {
         [&](const KeptNotice&
                 notice) { // an earlier one proves nothing: there may have been steps since
             if (now && m_rest == Rest::Asked && notice.number == m_keep) m_rest = Rest::Kept;
+        },
+        [&](const NoGradientsNotice& notice) {
+            if (now) m_noGradients = notice.reason;
         }};
     std::visit(hearers, told.notice);
 }
@@ -115,6 +118,7 @@ void ExperimentController::reset(const RunConfig& config, BeginningReader from) 
     m_impatience.start();
     m_info.reset();
     m_hasFailedNetworks = false;
+    m_noGradients = {};
     m_state = SessionState::Building;
     m_outOfPatience = 0;
     emit stateChanged(m_state);

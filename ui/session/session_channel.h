@@ -124,9 +124,13 @@ struct SavedNotice {
 struct KeptNotice {
     uint64_t number = 0; ///< of the last command that asked for it
 };
+/// The device of a lane cannot show gradients, or can again.
+struct NoGradientsNotice {
+    Message reason; ///< empty when they are counted
+};
 /// What the training thread reports; notices are rare.
 using Notice = std::variant<StateNotice, BuiltNotice, FailedNotice, RefusedNotice, NotSavedNotice,
-                            SavedNotice, KeptNotice>;
+                            SavedNotice, KeptNotice, NoGradientsNotice>;
 
 /// Visits a Command or a Notice: one function for each kind.
 template <class... F>

@@ -89,6 +89,7 @@ public:
     std::vector<GradientRange> gradientRanges(bool errors) override {
         return m_experiment.gradientRanges(errors);
     }
+    Message whyNoGradients() const override { return m_experiment.whyNoGradients(); }
     void releaseErrors() override { m_experiment.releaseErrors(); }
 
 private:

@@ -59,6 +59,8 @@ public:
     virtual Snapshot snapshot() = 0;
     /// See Experiment::gradientRanges() and releaseErrors(); empty when there are none.
     virtual std::vector<GradientRange> gradientRanges(bool /*errors*/) { return {}; }
+    /// See Experiment::whyNoGradients().
+    virtual Message whyNoGradients() const { return {}; }
     virtual void releaseErrors() {}
 };
 

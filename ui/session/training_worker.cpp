@@ -152,9 +152,10 @@ void TrainingWorker::build(const ResetCommand& reset) {
     m_number = reset.run;
     m_counts = {};
     m_counted = m_hasErrors = false;
+    m_noGradients = {};
     m_steps = {};
     m_checkpoints = CheckpointPace(secondsOf(Clock::now()));
-    m_keptStep = -1;
+    m_keptStep = m_resumedStep = -1;
     setState(SessionState::Building);
     try {
         const std::stop_token stop = m_channel->newRun();
@@ -167,7 +168,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         m_keepsBest = from.state && from.state->keepsBest;
         m_countGradients = from.state ? from.state->countGradients : 0;
         if (from.state) {
-            info->goesOnAfter = from.state->step;
+            info->goesOnAfter = m_resumedStep = from.state->step;
             for (const LaneState& lane : from.state->lanes)
                 info->scales.push_back(nextScaleOf(lane));
         }
@@ -374,9 +375,12 @@ void TrainingWorker::showPicture() {
                                                                kPictureInterval, slowest);
 }
 
-/// An edit or a fork changes the checkpoint even at the same step.
+/// An edit or a fork changes the checkpoint even at the same step. One of this step must not lack
+/// it, also while training goes on: after an error, the run that goes on from there would be told
+/// of it once more.
 void TrainingWorker::keepChange() {
-    if (std::exchange(m_keptStep, -1) >= 0 && !busy()) keepState();
+    const int64_t kept = std::exchange(m_keptStep, -1), step = m_run->step();
+    if (kept == step || m_resumedStep == step || (kept >= 0 && !busy())) keepState();
 }
 
 /// The run does not know that its best weights are kept, and its gradients counted: only the
@@ -445,8 +449,13 @@ bool TrainingWorker::showGradients() {
     bool done = true;
     try {
         std::vector<GradientRange> ranges = m_run->gradientRanges(errors);
-        done = !ranges.empty();
-        if (done) m_channel->publish(m_number, std::move(ranges));
+        const Message why = m_run->whyNoGradients();
+        if (why != m_noGradients) {
+            tell(NoGradientsNotice{why});
+            m_noGradients = why;
+        }
+        done = !ranges.empty() || !why.empty();
+        if (!ranges.empty()) m_channel->publish(m_number, std::move(ranges));
     } catch (const InputError&) { // a sample of the next step: that step reports it, if it comes
     }
     m_counted = done;

@@ -69,8 +69,8 @@ private:
     void keepLast();
     void tellTooLarge(size_t bytes);
     void keepChange();
-    /// Returns false when there are no gradients, or when counting was stopped midway. Where a
-    /// sample of the next step cannot be read, nothing is shown.
+    /// Returns false when counting was stopped midway. Where a sample of the next step cannot be
+    /// read, nothing is shown; where the device cannot show gradients, the reason is told.
     bool showGradients();
     /// Ends the run because of the exception that is being handled.
     void fail();
@@ -100,6 +100,7 @@ private:
     std::chrono::steady_clock::time_point m_nextPicture{};
     double m_pictureSeconds = 0;     ///< what the last picture took
     int64_t m_keptStep = -1;         ///< of the last checkpoint
+    int64_t m_resumedStep = -1;      ///< of the one that the run goes on from
     bool m_keepsBest = false;        ///< see ExperimentState
     int64_t m_countGradients = 0;    ///< likewise
     size_t m_toldBytes = 0;          ///< size of the networks last told to be too large to keep
@@ -108,6 +109,7 @@ private:
     bool m_hasErrors = false; ///< the run may hold what the errors of layers need
     bool m_counted = false;   ///< the gradients of the next step have been counted as they are
     bool m_looks = false;     ///< look() gave way to a command, and is called again
+    Message m_noGradients;    ///< why this run's cannot be counted, as it was told
     double m_stepSeconds = 0; ///< what the last step took
     StepPace m_steps;
     Message m_outOfMemory;             ///< the sentence, made while there is memory

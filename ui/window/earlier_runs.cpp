@@ -35,14 +35,16 @@ bool takeOnGoingOn(RunConfig& recorded, RunConfig settings, Sources sources = So
     return takeOnResume(recorded, settings);
 }
 
-/// Reads what a run goes on from. Of another run it takes a copy up to there.
+/// Reads what a run goes on from. Of another run it takes a copy up to there, as of `whole` where
+/// that has been told more than the checkpoint knows: the steps to come would tell it again.
 Beginning readBeginning(const RunSnapshot& of, const std::string& name, const RunConfig* settings,
                         std::shared_ptr<Run> whole, Sources sources = Sources::Kept) {
     const RunCheckpoint& kept = *of.checkpoint();
     ExperimentState state = readKept(kept, name);
     if (settings) takeOnGoingOn(state.recorded, *settings, sources);
     Beginning from{std::make_shared<const ExperimentState>(std::move(state)), std::move(whole)};
-    if (from.run) return from;
+    const std::vector<Event> known = eventsUpTo(of, from.state->recorded, from.state->step);
+    if (from.run && known.size() == of.events().size()) return from;
     from.run = Run::goingOn(from.state->recorded, of, from.state->step);
     RunBatch first;
     // kept until there is a newer one; a copy of its own, as both runs are kept on disk

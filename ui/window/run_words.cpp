@@ -138,6 +138,10 @@ QString RunWords::state(const State& state, const QString& saved) {
     case SessionState::Failed: break;
     }
     if (state.recorded) return saved.isEmpty() ? recorded() : tr("%1 %2").arg(saved, recorded());
+    if (state.built && state.allTrained)
+        return tr("An error ended the run after step %1, its last one. Continue finishes it and "
+                  "trains nothing more; Reset starts over.")
+            .arg(QLocale().toString(static_cast<qlonglong>(state.keptStep)));
     if (state.built && state.keptStep > 0)
         return tr("An error ended the run. Continue goes on after step %1; Reset starts over.")
             .arg(QLocale().toString(static_cast<qlonglong>(state.keptStep)));
@@ -277,6 +281,8 @@ QString RunWords::noGradients(const State& state, bool midway, int64_t next) {
         return tr(
             "Where gradients were recorded, the plot Gradients over time shows them by step.");
     if (!state.built) return tr("The gradients are counted once the networks are built.");
+    if (state.session != SessionState::Failed && !state.noGradients.empty())
+        return tr("The gradients cannot be counted: %1").arg(translated(state.noGradients));
     switch (state.session) {
     case SessionState::Running: return tr("The gradients are counted after this step.");
     case SessionState::Failed: return tr("The run failed, so it has no gradients.");

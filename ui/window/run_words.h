@@ -33,7 +33,9 @@ public:
         bool built = true;                    ///< there are networks
         bool outOfPatience = false;           ///< run.patience has ended the finished run
         bool recorded = false;                ///< isRecorded(), so that there are no networks
-        int64_t keptStep = 0; ///< from which a failed run can go on; 0 where it cannot
+        int64_t keptStep = 0;    ///< from which a failed run can go on; 0 where it cannot
+        bool allTrained = false; ///< that is its last step: what follows a step has failed
+        Message noGradients{};   ///< why they cannot be counted; empty where they can
     };
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.

@@ -204,10 +204,6 @@ void ShownRun::stepOnce() {
     m_controller.stepOnce();
 }
 
-bool ShownRun::goesOn() const {
-    return m_models.config.goesOn(trainedSteps(), m_controller.outOfPatience());
-}
-
 bool ShownRun::restart() {
     m_parts.banner->dismiss();
     m_stays = m_resets = false;
@@ -551,6 +547,8 @@ RunWords::State ShownRun::stateNow() const {
     now.outOfPatience = m_controller.outOfPatience() > 0;
     now.recorded = isRecorded();
     now.keptStep = keptStep();
+    now.allTrained = now.keptStep > 0 && now.keptStep >= stepsOf(m_models.config.config());
+    now.noGradients = m_controller.whyNoGradients();
     const SessionInfoPtr& built = m_controller.info();
     now.built = built != nullptr;
     if (isUnbuilt() && now.keptStep == 0 && !cannotStart()) { // Play builds with other settings

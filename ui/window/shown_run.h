@@ -261,7 +261,9 @@ private:
                (!m_blamed || isRecorded() || m_models.config.isStill(*m_blamed));
     }
     /// Whether an edit since the end of the run lets it train further.
-    bool goesOn() const;
+    bool goesOn() const {
+        return m_models.config.goesOn(trainedSteps(), m_controller.outOfPatience());
+    }
     TransportBar::Start start() const {
         using Start = TransportBar::Start;
         if (isUnbuilt() && isRecorded()) return Start::Never;

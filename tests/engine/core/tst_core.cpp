@@ -154,7 +154,9 @@ void TestCore::sizes() {
 
 void TestCore::misspeltWords() {
     QCOMPARE(editDistance("tanh", "tanh"), size_t{0});
-    QCOMPARE(editDistance("Tahn", "tanh"), size_t{2});
+    QCOMPARE(editDistance("Tahn", "tanh"), size_t{1}); // neighbours that are swapped
+    QCOMPARE(editDistance("tsahn", "tanh"), size_t{2});
+    QVERIFY(isNear("rnu", "run"));
     // names that only lack their end, in any case
     QCOMPARE(editDistance("amp", "amp-fp16"), size_t{1});
     QCOMPARE(editDistance("AMP", "amp-fp16"), size_t{1});

@@ -366,10 +366,12 @@ void TestFields::wrongSettings_data() {
     milestones("schedule.milestones=[30, 80]", "[30, 80]");
     milestones("schedule.milestones=1.5", "1.5");
     row("lanes.2.scaler.mode=off", "lanes.2: there is no such lane: 0 to 1");
-    row("lanes.x.scaler.mode=off", "\"lanes.x.scaler.mode\" is not a lane's setting: "
-                                   "lanes.INDEX.KEY, such as lanes.1.scaler.init_scale");
-    row("lanes.1=off", "\"lanes.1\" is not a lane's setting: lanes.INDEX.KEY, such as "
-                       "lanes.1.scaler.init_scale");
+    for (const std::string key : {"lanes", "lanes.x.scaler.mode", "lanes.1", "lanes.1.",
+                                  "lanes[1].scaler.mode", "lanes.-1.scaler.mode"})
+        row((key + "=off").c_str(), ("\"" + key +
+                                     "\" is not a lane's setting: lanes.INDEX.KEY, "
+                                     "such as lanes.1.scaler.init_scale")
+                                        .c_str());
     row("lanes.1.run.steps=3",
         "run.steps belongs to the whole run, not to a lane: set run.steps=VALUE");
 }

@@ -1,48 +1,20 @@
 // However many lanes predict the samples of a file, the training data are read once.
-#include "engine/io/open_folder.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/run_task.h"
 #include "engine/train/predicted_samples.h"
 #include "tests/support/array_files.h"
+#include "tests/support/file_opens.h"
 
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <array>
-#include <cstring>
-#include <functional>
 #include <memory>
 #include <string>
-
-#include <sys/inotify.h>
-#include <unistd.h>
 
 namespace tst_one_reading {
 
 using namespace halfscope;
-
-namespace {
-
-/// Returns how often the file is opened meanwhile; -1 where the system does not tell.
-int opensOf(const std::string& file, const std::function<void()>& meanwhile) {
-    const Descriptor watch(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-    // closing is asked for, too: the system counts equal events in a row as one
-    if (::inotify_add_watch(watch.number(), file.c_str(), IN_OPEN | IN_CLOSE) < 0) return -1;
-    meanwhile();
-    std::array<char, 4096> events{};
-    int opens = 0;
-    for (;;) {
-        const ssize_t count = ::read(watch.number(), events.data(), events.size());
-        if (count <= 0) return opens;
-        inotify_event event{}; // of a file, it has no name behind it
-        for (size_t at = 0; at < static_cast<size_t>(count); at += sizeof event + event.len) {
-            std::memcpy(&event, events.data() + at, sizeof event);
-            opens += (event.mask & IN_OPEN) != 0;
-        }
-    }
-}
-
-} // namespace
+using test::opensOf;
 
 class TestOneReading : public QObject {
     Q_OBJECT

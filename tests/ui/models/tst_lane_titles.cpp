@@ -445,17 +445,20 @@ void TestLaneTitles::namesGoBeforeNotes() {
         const std::vector<QStringList> notes{{QStringLiteral("1 dB"), QStringLiteral("2 dB"), {}}};
         const PaneTitles made =
             titlesTogether(labels, QStringLiteral("T"), notes,
-                           [room](int, const QString& title, const QString& note) {
-                               return title.size() + note.size() <= room;
+                           [room](int, const QString& title, const QString& note, TitleSize size) {
+                               const bool small = size == TitleSize::Small;
+                               return title.size() - (small ? 2 : 0) + note.size() <= room;
                            });
-        return made.titles[1] + u'|' + made.notes.value(1);
+        const bool small = made.size == TitleSize::Small;
+        return made.titles[1] + u'|' + made.notes.value(1) + (small ? u"|small" : u"");
     };
     const QString named = labels[1];
     QCOMPARE(chosen(named.size() + 4), named + QStringLiteral("|2 dB"));
     QCOMPARE(chosen(named.size()), named + u'|');
     QCOMPARE(chosen(named.size() - 1), QStringLiteral("B amp-fp16|2 dB"));
     QCOMPARE(chosen(10), QStringLiteral("B amp-fp16|"));
-    QCOMPARE(chosen(9), QStringLiteral("B|"));
+    QCOMPARE(chosen(9), QStringLiteral("B amp-fp16||small")); // rather than a letter alone
+    QCOMPARE(chosen(7), QStringLiteral("B|"));
 }
 
 /// Above six narrow pictures, no name is cut.

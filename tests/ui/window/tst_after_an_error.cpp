@@ -1,6 +1,7 @@
 // What the window offers once an error has ended a run: what it still has is saved, and the run
 // goes on from there; where nothing is left of it, that is said.
 #include "engine/train/checkpoint.h"
+#include "tests/support/driven_session.h"
 #include "tests/support/picture_training.h"
 #include "tests/support/saved_run_parts.h"
 #include "ui/panels/scaler_panel.h"
@@ -12,6 +13,10 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QToolButton>
+
+#include <atomic>
+#include <memory>
+#include <utility>
 
 namespace tst_after_an_error {
 
@@ -30,6 +35,50 @@ RunConfig onDamagedPictures(const QString& folder, Damaged damaged) {
     if (picture.open(QFile::WriteOnly)) picture.write("no picture");
     return config;
 }
+
+/// A real training whose device is lost in the step `lostAt`, and whose networks may have become
+/// too large to be kept.
+class LosingRun final : public TrainingRun {
+public:
+    struct Script {
+        std::atomic<int64_t> lostAt{0};
+        std::atomic<bool> large{false};
+    };
+    LosingRun(std::unique_ptr<TrainingRun> run, const Script& script)
+        : m_run(std::move(run)), m_script(script) {}
+    const RunConfig& config() const override { return m_run->config(); }
+    RunConfig recorded() const override { return m_run->recorded(); }
+    size_t changes() const override { return m_run->changes(); }
+    std::vector<std::string> laneNames() const override { return m_run->laneNames(); }
+    DeviceInfo device() const override { return m_run->device(); }
+    Message cudaReason() const override { return m_run->cudaReason(); }
+    int64_t step() const override { return m_run->step(); }
+    bool finished() const override { return m_run->finished(); }
+    bool advance(std::vector<StepRecord>& rows, std::vector<Event>& events) override {
+        if (step() + 1 == m_script.lostAt) throw EngineError(Message::data("the device is gone"));
+        return m_run->advance(rows, events);
+    }
+    void requestStop() override { m_run->requestStop(); }
+    void clearStop() override { m_run->clearStop(); }
+    void setLive(int lane, const std::string& key, const FieldValue& value,
+                 std::vector<Event>& events) override {
+        m_run->setLive(lane, key, value, events);
+    }
+    void fork(int parent, const LaneConfig& lane, std::vector<Event>& events) override {
+        m_run->fork(parent, lane, events);
+    }
+    void resume(const ExperimentState& from) override { m_run->resume(from); }
+    ExperimentState state() override { return m_run->state(); }
+    size_t stateBytes() const override {
+        return m_script.large ? size_t{1} << 30 : m_run->stateBytes();
+    }
+    Picture target() const override { return m_run->target(); }
+    Snapshot snapshot() override { return m_run->snapshot(); }
+
+private:
+    std::unique_ptr<TrainingRun> m_run;
+    const Script& m_script;
+};
 
 const QPushButton& playOf(const MainWindow& window) {
     return *window.findChild<QPushButton*>(QStringLiteral("play"));
@@ -80,6 +129,9 @@ private slots:
     void openedAgainItGoesOnToo();
     void aCheckpointAloneGoesOnToo();
     void withoutALaneItStartsOver();
+    void aLastStepAloneIsFinished();
+    void anEditIsKeptWithItsStep();
+    void editsAreToldOnce();
     void builtAgainOrNotItGoesOn();
     void itGoesOnWhereItsDataAre();
     void itKeepsWhatItBeganWith();
@@ -225,6 +277,80 @@ void TestAfterAnError::withoutALaneItStartsOver() {
         QStringLiteral("Play starts over with the settings on the left.")));
     actionFor(window, QKeySequence::Undo)->trigger();
     QVERIFY(offersToGoOn(window));
+}
+
+/// A sample to validate on cannot be read: every step is trained, so there is none to go on with.
+void TestAfterAnError::aLastStepAloneIsFinished() {
+    RunConfig config = onPictures(path("judged pictures"), kLast);
+    config.task.damaged = Damaged::Refuse;
+    QFile picture(path("judged pictures/val/0/16.png"));
+    QVERIFY(picture.open(QFile::WriteOnly) && picture.write("no picture") > 0);
+    picture.close();
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(failsAfter(window, kLast));
+    QVERIFY(offersToGoOn(window));
+    QTRY_COMPARE(statusOf(window), QStringLiteral("An error ended the run after step 4, its last "
+                                                  "one. Continue finishes it and trains nothing "
+                                                  "more; Reset starts over."));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QCOMPARE(window.run().step(), kLast);
+}
+
+/// A checkpoint of the step has the edit, also where the run only goes on from that step.
+void TestAfterAnError::anEditIsKeptWithItsStep() {
+    FakeScript script;
+    script.stateBytes = 1;
+    DrivenSession session(script);
+    session.reset(tinyConfig(20), [] {
+        ExperimentState state;
+        state.recorded = tinyConfig(20);
+        state.step = kLast;
+        return Beginning{std::make_shared<const ExperimentState>(std::move(state))};
+    });
+    QVERIFY(session.reaches(SessionState::Ready));
+    QCOMPARE(session.seen.keptStep, int64_t{-1});
+    session.edit(-1, "optimizer.lr", 0.25);
+    QVERIFY(session.meets([&] { return session.seen.keptStep == kLast; }));
+}
+
+/// The device is lost again before the step that follows an edit. Where the edit could not be kept
+/// with the step before, a run that was not told of it goes on.
+void TestAfterAnError::editsAreToldOnce() {
+    for (const bool large : {false, true}) {
+        LosingRun::Script script;
+        script.lostAt = kLast + 1;
+        WindowOptions options;
+        options.factory = [&script](const RunConfig& config, const std::stop_token& stop) {
+            return std::make_unique<LosingRun>(makeExperimentRun(config, stop), script);
+        };
+        Opened opened(tinyConfig(20), std::move(options));
+        MainWindow& window = opened.window;
+        QVERIFY(reaches(window, SessionState::Ready));
+        QVERIFY(stepsTo(window, kLast));
+        QVERIFY(failsAfter(window, kLast));
+        QVERIFY(offersToGoOn(window));
+        const RunPtr run = window.shown().run();
+        script.large = large;
+        set(window, "optimizer.lr", QStringLiteral("0.25"));
+        for (int tries = 0; tries < 2; ++tries) {
+            window.play();
+            QCOMPARE(window.controller().state(), SessionState::Building);
+            QVERIFY(reaches(window, SessionState::Failed));
+            QVERIFY(offersToGoOn(window));
+        }
+        script.lostAt = 0;
+        QVERIFY(trainsTo(window, 20));
+        QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{20}, kPatience);
+        const RunPtr now = window.shown().run();
+        int told = 0;
+        for (const Event& event : now->events())
+            told += event.tensor == "optimizer.lr";
+        QCOMPARE(told, 1);
+        QCOMPARE(now == run, !large);
+    }
 }
 
 /// Its data are gone when Continue is pressed. What is kept stays, whatever is set meanwhile.

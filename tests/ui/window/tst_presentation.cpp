@@ -78,6 +78,8 @@ private slots:
     void showsWhatAnAudienceReads();
     void picturesUseTheRoom_data();
     void picturesUseTheRoom();
+    void lanesKeepTheirNames_data();
+    void lanesKeepTheirNames();
     void noCornerIsEmpty();
     void stepsOfTheScaleAreSeen();
     void eachViewHasItsBorder();
@@ -195,6 +197,34 @@ void TestPresentation::picturesUseTheRoom() {
         QVERIFY(window.plots().width() > 0.95 * size.width());
         QVERIFY(window.plots().height() > 0.4 * size.height());
     }
+}
+
+void TestPresentation::lanesKeepTheirNames_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::newRow("1280 x 800") << QSize(1280, 800);
+    QTest::newRow("1920 x 1080") << QSize(1920, 1080);
+}
+
+/// Beside the gradients, too, where a picture has little room.
+void TestPresentation::lanesKeepTheirNames() {
+    QFETCH(const QSize, size);
+    RunConfig config = tinyConfig(5);
+    config.lanes.clear();
+    for (const Precision precision :
+         {Precision::Fp32, Precision::AmpFp16, Precision::AmpBf16, Precision::TorchCpuFp16})
+        config.lanes.push_back(defaultLane(precision));
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    present(window);
+    window.resize(size);
+    QTest::keyClick(&window, Qt::Key_G);
+    const auto* pictures = window.findChild<CompareView*>();
+    QTRY_VERIFY(window.findChild<GradientView*>()->isVisible());
+    QTRY_COMPARE(pictures->view(1).shownTitle(), QStringLiteral("B amp-fp16"));
+    QCOMPARE(pictures->view(2).shownTitle(), QStringLiteral("C amp-bf16"));
+    QCOMPARE(pictures->view(3).shownTitle(), QStringLiteral("D torch"));
+    QVERIFY(pictures->view(3).toolTip().contains(QStringLiteral("torch-cpu-fp16")));
 }
 
 /// With three pictures in two rows, the last one stands in the middle of its row.

@@ -8,6 +8,7 @@
 #include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/window/run_words.h"
 
@@ -68,6 +69,7 @@ private slots:
     void dismissedStaysAway();
     void refusedFork();
     void unwrittenFileStays();
+    void gradientsThatADeviceCannotShow();
     void failedStart();
     void correctedStart();
     void refusedFile();
@@ -96,6 +98,28 @@ void TestWindowCauses::refusedSettings() {
     QCOMPARE(window.bannerText(), QString());
     undo(window);
     QVERIFY(!window.bannerText().isEmpty());
+}
+
+/// Paused, too, the view says why, and does not try again before anything changes.
+void TestWindowCauses::gradientsThatADeviceCannotShow() {
+    FakeScript script;
+    script.cannotShow = true;
+    Opened opened(tinyConfig(20), played(script));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(stepsTo(window, 1));
+    window.controller().watchGradients(true);
+    const auto* view = window.findChild<GradientView*>();
+    QTRY_COMPARE_WITH_TIMEOUT(view->note(),
+                              QStringLiteral("The gradients cannot be counted: there is no room"),
+                              kPatience);
+    const int looks = script.looks;
+    test::serveEvents(200);
+    QCOMPARE(script.looks.load(), looks);
+    script.cannotShow = false;
+    QVERIFY(stepsTo(window, 2));
+    QTRY_VERIFY_WITH_TIMEOUT(!view->empty(), kPatience);
+    QCOMPARE(view->note(), QString());
 }
 
 /// The run fails because of an edit while it ran.
