@@ -89,7 +89,8 @@ constexpr const char* kExport = "runs export 20261121-173455-1/2 --out out";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
 constexpr const char* kPyTorch = "pytorch --preset recipe-clip > train.py";
 constexpr const char* kPyTorchFrom =
-    "pytorch --preset siren --weights-out first.safetensors > train.py";
+    "pytorch --preset moons --weights-out first.safetensors --samples-out samples.safetensors "
+    "> train.py";
 constexpr const char* kRecorder = "recorder > halfscope_recorder.py";
 constexpr const char* kGet = "get mnist data/mnist";
 constexpr const char* kGetUsual = "get fashion-mnist";
@@ -247,6 +248,11 @@ struct Commands {
             *pytorch, "--weights-out", pytorchOptions.weightsOut,
             "Also write the weights that every lane starts from, as a safetensors file; with the "
             "program in train.py, python3 train.py FILE starts its lanes from them",
+            "FILE", "the path of a file"));
+        writesFile(textOption(
+            *pytorch, "--samples-out", pytorchOptions.samplesOut,
+            "Also write the batches that the steps take, as a safetensors file of at most 1 GiB; "
+            "python3 train.py WEIGHTS FILE trains on them instead of samples that PyTorch draws",
             "FILE", "the path of a file"));
         recorder = app.add_subcommand(
             "recorder", "Print a Python module that records a PyTorch training of your own into a "

@@ -13,6 +13,7 @@
 #include "engine/ops/inspect.h"
 #include "engine/runs/run_folder.h"
 #include "engine/settings/field_reference.h"
+#include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "engine/settings/sweep.h"
 #include "engine/step/function_types.h"
@@ -21,6 +22,7 @@
 #include "engine/step/step_graph.h"
 #include "engine/train/experiment.h"
 #include "engine/train/state_dict.h"
+#include "engine/train/step_samples.h"
 
 #include <nlohmann/json.hpp>
 
@@ -92,21 +94,45 @@ std::string typesOf(const FunctionTypes& types) {
     return text;
 }
 
-void checkWeightsOut(const PyTorchOptions& options, const RunConfig& config) {
-    CommandFiles(options.experiment, config).checkFile("--weights-out", options.weightsOut);
-    const std::string folder = std::filesystem::path(options.weightsOut).parent_path().string();
+/// Does nothing without a file.
+void checkOut(const std::string& option, const std::string& file, const CommandFiles& files) {
+    if (file.empty()) return;
+    files.checkFile(option, file);
+    const std::string folder = std::filesystem::path(file).parent_path().string();
     if (const std::string reason = newFileObstacle(folder.empty() ? "." : folder); !reason.empty())
-        throw InputError(Message::data("--weights-out: " + quotedText(options.weightsOut) +
-                                       " is not allowed: " + reason));
+        throw InputError(
+            Message::data(option + ": " + quotedText(file) + " is not allowed: " + reason));
+}
+
+void checkOuts(const PyTorchOptions& options, const RunConfig& config) {
+    const CommandFiles files(options.experiment, config);
+    checkOut("--weights-out", options.weightsOut, files);
+    checkOut("--samples-out", options.samplesOut, files);
+    if (!options.samplesOut.empty() && !options.weightsOut.empty() &&
+        wholePath(options.samplesOut) == wholePath(options.weightsOut))
+        throw InputError(Message::data("--samples-out: " + quotedText(options.samplesOut) +
+                                       " is not allowed: --weights-out names the same file"));
+}
+
+/// Throws InputError when the file would be larger than any that is written.
+void checkSamples(const RunConfig& config, const Task& task) {
+    const int64_t steps = stepsOf(config), fit = stepsWhoseSamplesFit(config, task);
+    if (fit == steps) return;
+    const std::string most = "more than " + sizeText(size_t{kMostSampleBytes});
+    throw InputError(Message::data(
+        fit == 0 ? "--samples-out: a single batch takes " + most + ", which is not allowed"
+                 : "--samples-out: " + std::to_string(steps) +
+                       " steps are too many: their batches take " + most + "; at most " +
+                       std::to_string(fit) + " are allowed (--steps)"));
 }
 
 /// Writes them as a lane in float32 has them: the program rounds them for lanes that store less, as
 /// Halfscope does.
-void writeFirstWeights(const std::string& file, RunConfig config) {
+void writeFirstWeights(const std::string& file, RunConfig config, std::shared_ptr<Task> data) {
     config.lanes = parseLanes("fp32");
     forgetLanes(config);
     config.device = "cpu"; // the same on all
-    Experiment experiment(config);
+    Experiment experiment(config, {}, std::move(data));
     if (const Message& note = experiment.weightsNote(); !note.empty())
         printNote("Weights: " + note.english() + "\n");
     writeFileAtomically(file, stateDictBytes(experiment.lane(0), modelShapes(config).text,
@@ -184,13 +210,18 @@ void tellTypes(const ExperimentOptions& experiment) { print(typesText(experiment
 
 void tellPyTorch(const PyTorchOptions& options) {
     const RunConfig config = options.experiment.config();
-    const bool writes = !options.weightsOut.empty();
-    if (writes) checkWeightsOut(options, config);
+    checkOuts(options, config);
     for (const LaneConfig& lane : config.lanes) // it refuses names that no layer has
         if (!lane.layers.empty()) (void)buildStep(config, lane, makeTask(config)->shape());
     // the program may be run from another folder
     const std::string program = pytorchScript(portableConfig(config));
-    if (writes) writeFirstWeights(options.weightsOut, config);
+    std::shared_ptr<Task> data;
+    if (!options.samplesOut.empty()) {
+        data = makeTask(config);
+        checkSamples(config, *data);
+    }
+    if (!options.weightsOut.empty()) writeFirstWeights(options.weightsOut, config, data);
+    if (data) writeStepSamples(options.samplesOut, config, *data, HALFSCOPE_VERSION);
     print(program);
 }
 

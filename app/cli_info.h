@@ -27,10 +27,11 @@ void tellTypes(const ExperimentOptions&);
 struct PyTorchOptions {
     ExperimentOptions experiment;
     std::string weightsOut; ///< the file for the weights that lanes start from; empty: none
+    std::string samplesOut; ///< the file for the batches that steps take; empty: none
 };
-/// Prints the experiment as a Python program for PyTorch. Before that, writes the weights, if they
-/// are asked for. Throws InputError when their file cannot be written or would overwrite one that
-/// the command reads.
+/// Prints the experiment as a Python program for PyTorch. Before that, writes the weights and the
+/// batches, if they are asked for. Throws InputError when their files cannot be written or would
+/// overwrite one that the command reads, and when the batches are too large for a file.
 void tellPyTorch(const PyTorchOptions&);
 extern const char* const kRecorderSource; ///< resources/pytorch/halfscope_recorder.py
 /// Prints the Python module that records a PyTorch training.

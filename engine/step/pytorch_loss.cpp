@@ -56,7 +56,8 @@ std::string pythonLoss(const RunConfig& config, const BatchShape& batch, bool ca
 
 std::string pythonBalancing(const RunConfig& config) {
     if (!balances(config.task.loss)) return {};
-    return "    global CLASS_WEIGHTS\n    CLASS_WEIGHTS = balanced(data[1])\n";
+    return "    global CLASS_WEIGHTS\n"
+           "    CLASS_WEIGHTS = feed[\"class_weights\"] if feed else balanced(data[1])\n";
 }
 
 } // namespace halfscope

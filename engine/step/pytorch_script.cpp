@@ -20,6 +20,7 @@
 #include "engine/step/pytorch_layers.h"
 #include "engine/step/pytorch_loss.h"
 #include "engine/step/pytorch_plateau.h"
+#include "engine/step/pytorch_samples.h"
 #include "engine/step/step_parts.h"
 
 #include <algorithm>
@@ -53,7 +54,8 @@ public:
     std::string text() const {
         return head() + constants() + lanes() + "\n" + m_samples.code + m_samples.varied +
                (anyFp8() ? std::string("\n") + pythonFp8() : "") +
-               (anyLayers() ? pythonLayers(anyFp8()) : "") + batches() + network() + forward() +
+               (anyLayers() ? pythonLayers(anyFp8()) : "") +
+               pythonBatches(m_config, !m_samples.varied.empty()) + network() + forward() +
                lossFunction() + schedule() +
                (follows() ? pythonMeanLoss(moved(), underAutocast()) : "") + train() +
                (keepsShare() ? testPython(taskOf(m_config)) : "") + evaluate() + main();
@@ -137,7 +139,6 @@ private:
     std::string constants() const;
     std::string lanes() const;
     std::string laneText(const Lane&) const;
-    std::string batches() const;
     std::string network() const;
     std::string likeTarget() const;
     std::string forward() const;
@@ -174,10 +175,12 @@ std::string ScriptWriter::head() const {
         text += "# Left out, because PyTorch has nothing like it: " + missing + "\n";
     text += R"("""An experiment of Halfscope as a PyTorch program.
 
-    python3 FILE [WEIGHTS.safetensors]
+    python3 FILE [WEIGHTS.safetensors [SAMPLES.safetensors]]
 
 Trains the lanes one after the other from the same weights on the same batches, and prints the
-loss, the loss scale and the skipped steps of each. Whatever is drawn at random is PyTorch's own.
+loss, the loss scale and the skipped steps of each. Both files come from halfscope-cli pytorch:
+the weights that Halfscope's lanes start from, and the batches that its steps take. Whatever
+else is drawn at random is PyTorch's own.
 """
 )";
     const std::string code = pythonOf(m_model, "") + (judged() ? pythonOf(m_critic, "") : "");
@@ -230,37 +233,6 @@ std::string ScriptWriter::lanes() const {
     for (const Lane& lane : m_lanes)
         text += laneText(lane);
     return text + "}\n";
-}
-
-std::string ScriptWriter::batches() const {
-    if (m_data.wholeSet)
-        return R"(
-
-def batches(x, target):
-    """Every step sees all samples."""
-    while True:
-        yield x, target
-)";
-    const bool keep = m_config.data.lastBatch == LastBatch::Keep;
-    const bool shuffles = m_config.data.shuffle;
-    return filled(
-        R"(
-
-def batches(x, target):
-    """{ORDER}; {LAST}."""
-{GENERATOR}    while True:
-        order = {INDICES}
-        for first in range(0, {END}, BATCH):
-            batch = order[first : first + BATCH]
-            yield {X}, target[batch]
-)",
-        {{"X", m_samples.varied.empty() ? "x[batch]" : "varied(x[batch])"},
-         {"ORDER", shuffles ? "Each epoch in a new order" : "Each epoch in the order of the data"},
-         {"LAST", keep ? "its last batch may be smaller" : "an incomplete last batch is left out"},
-         {"GENERATOR", shuffles ? "    generator = torch.Generator().manual_seed(SEED)\n" : ""},
-         {"INDICES",
-          shuffles ? "torch.randperm(len(x), generator=generator)" : "torch.arange(len(x))"},
-         {"END", keep ? "len(x)" : "len(x) - BATCH + 1"}});
 }
 
 std::string ScriptWriter::network() const {
@@ -400,7 +372,8 @@ std::string ScriptWriter::scores() const {
                                {"FLAT", m_batch.targetSample.empty() ? "" : ".flatten(1)"},
                                {"WITH", underAutocast()}});
     if (slopes())
-        text += R"(        share = torch.rand(len(x), 1, device=DEVICE)
+        text += R"(        read = feed["share"][step, : len(x)].to(DEVICE) if feed else None
+        share = read if feed else torch.rand(len(x), 1, device=DEVICE)
         between = (target + share * (made.detach().float() - target)).requires_grad_()
 )";
     return text + filled(R"(        {WITH}
@@ -527,7 +500,7 @@ std::string ScriptWriter::update() const {
 std::string ScriptWriter::train() const {
     std::string text = filled(R"(
 
-def train(lane, data, steps, weights=None{VALIDATION}):
+def train(lane, data, steps, weights=None{VALIDATION}, feed=None):
     """Trains one lane. Returns the network, and for each step (loss, loss scale, skipped)."""
     torch.manual_seed(SEED)
 )",
@@ -536,7 +509,8 @@ def train(lane, data, steps, weights=None{VALIDATION}):
     text += "    torch.backends.cuda.matmul.allow_tf32 = lane.get(\"tf32\", False)\n"
             "    torch.backends.cudnn.allow_tf32 = lane.get(\"tf32\", False)  # PyTorch: True\n";
     text += models() + helpers();
-    text += "    for step, (x, target) in zip(range(steps), batches(*data)):\n"
+    text += "    source = batches_of(feed) if feed else batches(*data)\n"
+            "    for step, (x, target) in zip(range(steps), source):\n"
             "        scale = scaler.get_scale()\n";
     if (follows()) text += pythonFollow(m_config);
     text += losses() + penalty() + backward() + optimize() + update();
@@ -558,31 +532,31 @@ std::string ScriptWriter::main() const {
         steps = m_data.wholeSet ? "EPOCHS"
                 : keep          ? "EPOCHS * -(-len(data[0]) // BATCH)"
                                 : "EPOCHS * (len(data[0]) // BATCH)";
-    std::string text = filled(
-        R"(
+    std::string text =
+        kPythonLoaded +
+        filled(
+            R"(
 
 def main():
-    weights = None
-    path = sys.argv[1] if len(sys.argv) > 1 else {WEIGHTS}
-    if path:
-        from safetensors.torch import load_file
-
-        weights = load_file(path)
-    data, {VALIDATION} = samples()
-{TEST}    steps = {STEPS}
+    weights, feed = loaded(1{WEIGHTS}), loaded(2)
+    data, {VALIDATION} = {SAMPLES}
+{TEST}    steps = len(feed["batch"]) if feed else {STEPS}
     for name, lane in LANES.items():
-        model, rows = train(lane, data, steps, weights{FOLLOWED})
+        model, rows = train(lane, data, steps, weights{FOLLOWED}, feed=feed)
         for step in range(0, steps, max(1, steps // 10)):
             loss, scale, skipped = rows[step]
             print(f"{name}: step {step + 1}, loss {loss:.6g}, scale {scale:g}" + ", skipped" * skipped)
         print(f"{name}: loss {rows[-1][0]:.6g} at the end, {sum(row[2] for row in rows)} steps skipped")
 )",
-        {{"WEIGHTS", m_config.model.weights.empty() ? "None" : pythonText(m_config.model.weights)},
-         {"VALIDATION",
-          std::string(validates() ? "validation" : "_") + (m_samples.tests ? ", test" : "")},
-         {"TEST", keepsShare() ? "    validation, test = with_test(*validation)\n" : ""},
-         {"FOLLOWED", follows() ? ", validation" : ""},
-         {"STEPS", steps}});
+            {{"WEIGHTS",
+              m_config.model.weights.empty() ? "" : ", " + pythonText(m_config.model.weights)},
+             {"VALIDATION",
+              std::string(validates() ? "validation" : "_") + (m_samples.tests ? ", test" : "")},
+             {"SAMPLES",
+              validates() || m_samples.tests ? "samples()" : "(None, None) if feed else samples()"},
+             {"TEST", keepsShare() ? "    validation, test = with_test(*validation)\n" : ""},
+             {"FOLLOWED", follows() ? ", validation" : ""},
+             {"STEPS", steps}});
     if (validates()) text += kPythonValidated;
     if (tests()) text += kPythonTested;
     return text + "\n\nif __name__ == \"__main__\":\n    main()\n";

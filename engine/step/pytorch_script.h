@@ -9,7 +9,8 @@ namespace halfscope {
 
 /// Returns a Python program that trains the lanes one after the other from the same weights: data,
 /// network, autocast, GradScaler, clipping, penalty, schedule and loop as PyTorch's documentation
-/// writes them. `python3 FILE WEIGHTS.safetensors` starts from those weights. Random data and
+/// writes them. `python3 FILE WEIGHTS.safetensors SAMPLES.safetensors` starts from those weights
+/// and trains on those batches (writeStepSamples()); without the second file, random data and
 /// orders are PyTorch's own. Lanes and rules that PyTorch lacks are named in a comment and left
 /// out.
 ///

@@ -1,12 +1,15 @@
-// halfscope-cli pytorch --weights-out, from outside: the file has the weights that lanes start
-// from, and the program that is printed beside it starts from them, too. PyTorch itself runs it
-// when HALFSCOPE_PYTHON names a Python (./dev clients).
+// halfscope-cli pytorch --weights-out and --samples-out, from outside: the files have the weights
+// that lanes start from and the batches that steps take, and the program that is printed beside
+// them starts from the first and trains on the second. PyTorch itself runs it when HALFSCOPE_PYTHON
+// names a Python (./dev clients).
 #include "engine/io/safetensors.h"
 #include "tests/support/cli.h"
 #include "tests/support/pytorch_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <cmath>
 
 namespace tst_cli_pytorch {
 
@@ -28,6 +31,9 @@ private slots:
     void refuses_data();
     void refuses();
     void theProgramStartsFromIt();
+    void refusesSamples_data();
+    void refusesSamples();
+    void theProgramTrainsOnThem();
 
 private:
     QString path(const char* name) const { return m_folder.filePath(name); }
@@ -116,6 +122,64 @@ print(abs(ours - theirs) / ours)
     bool number = false;
     const double found = apart.toDouble(&number);
     QVERIFY2(number && found < 64 * 0x1p-24, qPrintable(apart));
+}
+
+void TestCliPyTorch::refusesSamples_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("message");
+    const QString file = path("refused.safetensors");
+    QTest::newRow("too many")
+        << QStringList{"--preset", "regression", "--epochs", "100000", "--samples-out", file}
+        << QByteArray("--samples-out: 15700000 steps are too many: their batches take more than "
+                      "1 GiB; at most ");
+    QTest::newRow("a batch too large") << QStringList{"--preset",      "gan",
+                                                      "--set",         "task.samples=1000000",
+                                                      "--set",         "task.batch=1000000",
+                                                      "--samples-out", file}
+                                       << QByteArray("a single batch takes more than ");
+    QTest::newRow("the file of the weights")
+        << QStringList{"--samples-out", file, "--weights-out",
+                       m_folder.path() + "/./" + "refused.safetensors"}
+        << QByteArray("--weights-out names the same file");
+    QTest::newRow("a folder") << QStringList{"--samples-out", m_folder.path()}
+                              << QByteArray("--samples-out");
+}
+
+/// In one line, before anything is printed or written.
+void TestCliPyTorch::refusesSamples() {
+    QFETCH(const QStringList, arguments);
+    QFETCH(const QByteArray, message);
+    const Outcome refused = call(QStringList{"pytorch"} + arguments);
+    QCOMPARE(refused.code, 2);
+    QVERIFY2(refused.saysOneLine() && refused.error.contains(message), refused.error);
+    QVERIFY(refused.out.isEmpty());
+    QVERIFY(!QFile::exists(path("refused.safetensors")));
+}
+
+/// As a stranger runs it: its last loss is ours, which on samples of PyTorch's own it would not be.
+void TestCliPyTorch::theProgramTrainsOnThem() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QStringList settings{"--preset", "curve-fit", "--lanes", "fp32", "--steps", "40"};
+    const QString weights = path("start.safetensors"), samples = path("samples.safetensors");
+    const Outcome printed = call(QStringList{"pytorch"} + settings +
+                                 QStringList{"--weights-out", weights, "--samples-out", samples});
+    QVERIFY2(printed.code == 0, printed.error);
+    writeFileAtomically(path("program.py").toStdString(), printed.out.toStdString());
+    const Outcome run = call(QStringList{"run"} + settings +
+                             QStringList{"--device", "cpu", "--quiet", "--out", path("curve")});
+    QVERIFY2(run.code == 0, run.error);
+    const QList<QByteArray> rows = contentOf(path("curve") + "/steps.csv").trimmed().split('\n');
+    const double ours = rows.back().split(',').at(2).toDouble();
+    const auto atTheEnd = [&](const QStringList& files) {
+        QProcess theirs;
+        theirs.start(qEnvironmentVariable("HALFSCOPE_PYTHON"),
+                     QStringList{path("program.py"), weights} + files);
+        const QString out = QString::fromUtf8(outcomeOf(theirs).out);
+        return out.section("fp32: loss ", 1).section(' ', 0, 0).toDouble();
+    };
+    const double fed = atTheEnd({samples}), drawn = atTheEnd({});
+    QVERIFY2(std::abs(fed - ours) < 1e-4 * ours, qPrintable(QString("%1, %2").arg(fed).arg(ours)));
+    QVERIFY2(std::abs(drawn - ours) > 1e-2 * ours, qPrintable(QString("%1").arg(drawn)));
 }
 
 } // namespace tst_cli_pytorch

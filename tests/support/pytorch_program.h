@@ -14,8 +14,8 @@
 
 namespace halfscope::test {
 
-/// Imports the program; the code after it uses the program, its data and the weights.
-inline const QString kImport = R"(
+/// Imports the program; the code after it uses the program and the weights.
+inline const QString kProgram = R"(
 import importlib.util, sys, warnings
 from safetensors.torch import load_file
 warnings.simplefilter("ignore")
@@ -23,9 +23,11 @@ spec = importlib.util.spec_from_file_location("program", sys.argv[1])
 program = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(program)
 program.DEVICE = "cpu"
-data, *_ = program.samples()
 weights = load_file(sys.argv[2])
 )";
+
+/// Imports the program; the code after it also uses its data.
+inline const QString kImport = kProgram + "data, *_ = program.samples()\n";
 
 /// Trains the lanes and prints a line for each step: loss, scale, skipped.
 inline const QString kDriver = kImport + R"(
@@ -34,15 +36,18 @@ for lane in program.LANES.values():
         print(repr(loss), repr(scale), int(skipped))
 )";
 
-/// Writes the lane's weights and the run as a program, and returns what a driver prints about them.
+/// Writes the lane's weights and the run as a program, and returns what a driver prints about them;
+/// it gets `more` arguments behind its own three.
 inline QString printedByProgram(const QTemporaryDir& folder, const QString& driver,
-                                const RunConfig& config, Trainer& lane, int64_t steps) {
+                                const RunConfig& config, Trainer& lane, int64_t steps,
+                                const QStringList& more = {}) {
     const std::string weights = folder.filePath("weights.safetensors").toStdString();
     const std::string program = folder.filePath("program.py").toStdString();
     writeFileAtomically(weights, stateDictBytes(lane, "", "test"));
     writeFileAtomically(program, pytorchScript(config));
-    return python(driver, {QString::fromStdString(program), QString::fromStdString(weights),
-                           QString::number(steps)});
+    return python(driver, QStringList{QString::fromStdString(program),
+                                      QString::fromStdString(weights), QString::number(steps)} +
+                              more);
 }
 
 /// Trains to the end and returns the rows by lane.

@@ -265,7 +265,7 @@ void TestPyTorchScript::settings_data() {
          "    return F.cross_entropy(prediction, target, weight=weight, label_smoothing=0.1)"});
     row("balanced classes", "mnist-mlp", {"task.class_weights=balanced"},
         {"    counts = torch.bincount(target.flatten(), minlength=10).double()",
-         "    CLASS_WEIGHTS = balanced(data[1])",
+         "    CLASS_WEIGHTS = feed[\"class_weights\"] if feed else balanced(data[1])",
          "    weight = CLASS_WEIGHTS.to(prediction.device)",
          "    return F.cross_entropy(prediction, target, weight=weight)"});
     row("images", "checkerboard",

@@ -301,7 +301,7 @@ void TestPlateau::inPython() {
          {"ReduceLROnPlateau(optimizer, factor=0.5, patience=0, threshold=0.9, cooldown=3)\n",
           "        if validation and step > 0 and (step % (2 * -(-len(data[0]) // BATCH)) == 0):\n"
           "            scheduler.step(mean_loss(lane, model, *validation))\n",
-          "train(lane, data, steps, weights, validation)\n"})
+          "train(lane, data, steps, weights, validation, feed=feed)\n"})
         QVERIFY2(text.contains(QLatin1String(part)), part);
     QVERIFY(!text.contains("scheduler.step()"));
 }

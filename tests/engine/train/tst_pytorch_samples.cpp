@@ -1,0 +1,218 @@
+// The programs as which presets are copied, run by the real PyTorch from our weights on the batches
+// that our steps take: their float32 lanes follow ours, and their loss scalers move alike. ./dev
+// clients runs this.
+#include "engine/data/dataset.h"
+#include "engine/io/safetensors.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
+#include "engine/train/step_samples.h"
+#include "tests/support/pytorch_program.h"
+
+#include <QTest>
+
+#include <cmath>
+
+namespace tst_pytorch_samples {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+constexpr int64_t kSteps = 100;
+constexpr int64_t kFew = 20; // in which sums in another order make little difference in float16
+
+/// Prints a line for each step of each lane. The program draws no samples: for some, it would look
+/// for MNIST.
+const QString kFedDriver = kProgram + R"(
+feed = load_file(sys.argv[4])
+for lane, steps in zip(program.LANES.values(), (sys.argv[3], sys.argv[5])):
+    for loss, scale, skipped in program.train(lane, None, int(steps), weights, feed=feed)[1]:
+        print(repr(loss), repr(scale), int(skipped))
+)";
+
+bool convolves(const RunConfig& config) {
+    return config.model.layers.find("Conv") != std::string::npos;
+}
+
+/// Sets the share of every dropout to 0: PyTorch drops other values than we do.
+void dropNothing(std::string& layers) {
+    for (const std::string_view word : {"Dropout(0.25", "dropout=0.1"})
+        for (size_t at; (at = layers.find(word)) != std::string::npos;)
+            layers.replace(at, word.size(), std::string(word.substr(0, word.find('0'))) + ".0");
+}
+
+/// Returns a preset, shortened, as two lanes that PyTorch runs on a CPU.
+RunConfig shortened(const QString& preset) {
+    RunConfig config = presetNamed(preset.toStdString()).config;
+    const ScalerConfig scaler = config.lanes.back().scaler;
+    config.lanes = parseLanes("fp32,torch-cpu-fp16");
+    config.lanes[1].scaler = scaler;
+    config.device = "cpu";
+    config.epochs = 0;
+    config.steps = kSteps;
+    dropNothing(config.model.layers);
+    // At their own rates these presets magnify roundings, spirals those of float16: with
+    // convolutions, PyTorch without oneDNN is as far from PyTorch as we are.
+    if (convolves(config) || config.task.kind == TaskKind::Spirals ||
+        config.gradients.clip == ClipKind::NormInf) {
+        config.optimizer.lr /= 100;
+        config.second.lr /= 100;
+        config.optimizer.eps = 1e-3;
+    }
+    return config;
+}
+
+/// Returns the path of a new file with what the steps take.
+QString writtenSamples(const QTemporaryDir& folder, const RunConfig& config) {
+    const QString path = folder.filePath("samples.safetensors");
+    writeStepSamples(path.toStdString(), config, *makeTask(config), "test");
+    return path;
+}
+
+} // namespace
+
+class TestPyTorchSamples : public QObject {
+    Q_OBJECT
+private slots:
+    void follows_data();
+    void follows();
+    void followsClassWeights();
+    void holdsWhatStepsTake_data();
+    void holdsWhatStepsTake();
+    void fits();
+
+private:
+    void compare(const RunConfig&);
+    QTemporaryDir m_folder;
+};
+
+/// Every preset whose samples are drawn, or come in an order that is.
+void TestPyTorchSamples::follows_data() {
+    QTest::addColumn<QString>("preset");
+    for (const Preset& preset : presets())
+        if (!infoOf(preset.config.task.kind).wholeSet)
+            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+}
+
+void TestPyTorchSamples::follows() {
+    if (lacksPython()) QSKIP(lacksPython());
+    QFETCH(const QString, preset);
+    compare(shortened(preset));
+}
+
+/// They are counted among the samples to train on, which are others in PyTorch.
+void TestPyTorchSamples::followsClassWeights() {
+    if (lacksPython()) QSKIP(lacksPython());
+    RunConfig config = shortened("moons");
+    config.task.validation = 0.37;
+    config.task.loss.classWeights = "balanced";
+    compare(config);
+}
+
+/// Losses agree to 1e-4 in float32, where sums have another order; scale and skips agree to the
+/// last bit.
+void TestPyTorchSamples::compare(const RunConfig& config) {
+    Experiment experiment(config);
+    // PyTorch has no fast convolutions in float16 for CPUs
+    const int64_t steps[] = {kSteps, convolves(config) ? kFew : kSteps};
+    const QStringList lines =
+        printedByProgram(m_folder, kFedDriver, config, experiment.lane(0), steps[0],
+                         {writtenSamples(m_folder, config), QString::number(steps[1])})
+            .split('\n');
+    QVERIFY2(lines.size() == steps[0] + steps[1], qPrintable(lines.join('\n')));
+    const auto ours = train(experiment);
+    for (int lane = 0; lane < 2; ++lane) {
+        for (int step = 0; step < steps[lane]; ++step) {
+            const StepRecord& record = ours[static_cast<size_t>(lane)][static_cast<size_t>(step)];
+            const QStringList theirs = lines[lane * kSteps + step].split(' ');
+            const std::string where =
+                "lane " + std::to_string(lane) + ", step " + std::to_string(step + 1) + ": " +
+                theirs.join(' ').toStdString() + " against " + std::to_string(record.loss) + ", " +
+                std::to_string(record.scale);
+            const double loss = theirs[0].toDouble();
+            if (lane == 0 || step < kFew) {
+                const double bound = lane == 0 ? 1e-4 : 5e-2;
+                QVERIFY2(std::abs(record.loss - loss) <= bound * std::max(std::abs(loss), 1.0),
+                         where.c_str());
+            }
+            QVERIFY2(theirs[1].toDouble() == double{record.scale}, where.c_str());
+            QVERIFY2((theirs[2] == "1") == ((record.flags & kSkipped) != 0), where.c_str());
+        }
+    }
+}
+
+void TestPyTorchSamples::holdsWhatStepsTake_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<QStringList>("settings");
+    QTest::addColumn<int>("written"); // batches
+    QTest::newRow("numbers, smaller last batches")
+        << "regression" << QStringList{"task.samples=150"} << int(kSteps);
+    QTest::newRow("classes") << "moons" << QStringList{} << int(kSteps);
+    QTest::newRow("indices") << "languages" << QStringList{} << int(kSteps);
+    QTest::newRow("pictures that change")
+        << "mnist-cnn" << QStringList{"data.flip=true", "data.crop=2"} << int(kSteps);
+    QTest::newRow("the same batch in every step") << "line-fit" << QStringList{} << 1;
+}
+
+/// Each step's batch is in the file, bit for bit.
+void TestPyTorchSamples::holdsWhatStepsTake() {
+    QFETCH(const QString, preset);
+    QFETCH(const QStringList, settings);
+    QFETCH(const int, written);
+    RunConfig config = shortened(preset);
+    for (const QString& setting : settings)
+        applySetting(config, setting.toStdString());
+    const std::unique_ptr<Task> task = makeTask(config);
+    const std::string path = writtenSamples(m_folder, config).toStdString();
+    const SafetensorsInfo file = safetensorsInfo(path);
+    const auto read = [&](const char* name) { return readSafetensor(path, *file.find(name)); };
+    const Array x = read("x"), target = read("target"), rows = read("rows"), batch = read("batch");
+    QCOMPARE(rows.info.elements(), int64_t{written});
+    QCOMPARE(batch.info.elements(), kSteps);
+    std::vector<int64_t> firsts{0}; // samples before each batch
+    for (int64_t i = 0; i < written; ++i)
+        firsts.push_back(firsts.back() + static_cast<int64_t>(rows.at(i)));
+    QCOMPARE(x.info.shape[0], firsts.back());
+    QCOMPARE(target.info.shape[0], firsts.back());
+    for (int64_t step = 1; step <= kSteps; ++step) {
+        const auto taken = task->load(step);
+        const int64_t first = firsts[static_cast<size_t>(batch.at(step - 1))];
+        for (const size_t tensor : {kX, kTarget}) {
+            const Array& stored = tensor == kX ? x : target;
+            const TypedBytes& values = taken->tensors[tensor];
+            const int64_t size = values.shape.elements() / taken->rows();
+            for (int64_t i = 0; i < values.shape.elements(); ++i) {
+                const auto at = static_cast<size_t>(i);
+                const double wanted = values.dtype == DType::F32
+                                          ? double{taken->floats(tensor)[at]}
+                                          : static_cast<double>(taken->labels(tensor)[at]);
+                if (stored.at(first * size + i) != wanted)
+                    QFAIL(qPrintable(QString("step %1, tensor %2").arg(step).arg(tensor)));
+            }
+        }
+    }
+}
+
+/// A batch that all steps take counts once.
+void TestPyTorchSamples::fits() {
+    const auto stepsThatFit = [](RunConfig config, int64_t steps) {
+        config.steps = steps;
+        return stepsWhoseSamplesFit(config, *makeTask(config));
+    };
+    const RunConfig config = shortened("regression");
+    const int64_t sample = 10 * sizeof(float) + sizeof(float), batch = 64 * sample;
+    const int64_t fit = stepsThatFit(config, 10'000'000);
+    QVERIFY(fit * batch < kMostSampleBytes);
+    QVERIFY((fit + 1) * (batch + 16) > kMostSampleBytes); // with its number and its place
+    QCOMPARE(stepsThatFit(config, fit), fit);
+    QCOMPARE(stepsThatFit(shortened("line-fit"), 1'000'000), int64_t{1'000'000});
+    // a batch has the shares of its samples where a critic is penalised
+    QVERIFY(stepsThatFit(shortened("wgan-gp"), 1'000'000) <
+            stepsThatFit(shortened("gan"), 1'000'000));
+}
+
+} // namespace tst_pytorch_samples
+
+QTEST_GUILESS_MAIN(tst_pytorch_samples::TestPyTorchSamples)
+#include "tst_pytorch_samples.moc"
