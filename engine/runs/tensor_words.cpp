@@ -8,7 +8,15 @@
 namespace halfscope {
 
 Message layerInWords(std::string_view layer) {
+    constexpr std::string_view kSecond = "second ", kCritic = "critic ";
+    if (layer.starts_with(kSecond))
+        return {phrase("Events", "%1 of the second network"),
+                layerInWords(layer.substr(kSecond.size()))};
+    if (layer.starts_with(kCritic))
+        return {phrase("Events", "%1 of the critic"), layerInWords(layer.substr(kCritic.size()))};
     if (layer == "output layer") return phrase("Events", "the output layer");
+    if (layer == "output") return phrase("Events", "the output");
+    if (layer == "input") return phrase("Events", "the input");
     return Message::data(layer);
 }
 

@@ -13,6 +13,7 @@ inline constexpr const char* kHelpSecondLesson = "lesson-weights";
 inline constexpr const char* kHelpThirdLesson = "lesson-fp8";
 inline constexpr const char* kHelpQuestions = "questions";
 inline constexpr const char* kHelpMarks = "window#marks";
+inline constexpr const char* kHelpLayers = "window#gradients-by-layer";
 inline constexpr const char* kHelpKeys = "keys";
 /// Each setting has a place here, called after its key.
 inline constexpr const char* kHelpSettings = "settings";

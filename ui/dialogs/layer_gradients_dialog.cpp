@@ -2,6 +2,7 @@
 #include "ui/dialogs/layer_gradients_dialog.h"
 
 #include "ui/dialogs/figure_menu.h"
+#include "ui/dialogs/help.h"
 #include "ui/dialogs/layer_gradients_view.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
@@ -72,6 +73,7 @@ LayerGradientsDialog::LayerGradientsDialog(Source source, QWidget* parent)
         shortcut->setAutoRepeat(false);
         connect(shortcut, &QShortcut::activated, this, asked);
     };
+    key(Qt::Key_F1, [this] { emit pageAsked(QLatin1String(kHelpLayers)); });
     key(Qt::Key_Space, &LayerGradientsDialog::playAsked);
     key(Qt::Key_Period, &LayerGradientsDialog::stepAsked);
     connect(&m_clock, &QTimer::timeout, this, &LayerGradientsDialog::refresh);

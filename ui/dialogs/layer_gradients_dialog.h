@@ -41,6 +41,8 @@ signals:
     /// Emitted when it is shown and when it is closed: gradients of layers are counted meanwhile.
     void watched(bool);
     void typesAsked();
+    /// The key for help was pressed: this page of the manual explains the table.
+    void pageAsked(const QString& page);
     /// These are the window's keys, which act here, too.
     void playAsked();
     void stepAsked();

@@ -4,6 +4,7 @@
 #include "engine/data/target_scale.h"
 #include "engine/runs/edit_events.h"
 #include "engine/runs/edit_words.h"
+#include "engine/runs/tensor_words.h"
 #include "engine/train/overflow.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
@@ -369,6 +370,10 @@ QString EventModel::whyText(const Event& event, const QString& reason) {
         return tr("Why: a gradient, multiplied by the loss scale, became too large for its type "
                   "(fp16 holds up to %1).")
                    .arg(largestHalf()) +
+               (event.tensor == kGradientOfPredictions
+                    ? tr(" The predictions are what the last layer gives to the loss. Their "
+                         "gradient is the first one, so no layer overflowed before it.")
+                    : QString()) +
                u'\n' + adviceText(event, reason);
     case EventKind::Growth:
         return tr(

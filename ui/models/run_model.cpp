@@ -303,6 +303,12 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
     QStringList notes;
     if (full && lost > 0) // beside the loss, which is what is lost
         notes << tr("since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)));
+    const int64_t steps = m_run->column(i, metric::Loss).size();
+    // one spike at the last step must not decide a comparison; it is the median of the losses, not
+    // of what follows
+    if (full && steps >= kTrailingSteps)
+        if (const double last = trailingLoss(m_run->now(), i); std::isfinite(last))
+            notes << tr("median %1").arg(shownNumber(last));
     // the loss is that of a batch to train on: what was judged apart is named so
     if (full && status.accuracy)
         notes << (status.outputIsNan() ? status.accuracyText()
@@ -313,11 +319,6 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
         notes << tr("best %1 after step %2")
                      .arg(briefPercent(status.best->value),
                           QLocale().toString(static_cast<qlonglong>(status.best->step)));
-    const int64_t steps = m_run->column(i, metric::Loss).size();
-    // one spike at the last step must not decide a comparison
-    if (full && steps >= kTrailingSteps)
-        if (const double last = trailingLoss(m_run->now(), i); std::isfinite(last))
-            notes << tr("median %1").arg(shownNumber(last));
     if (skipped > 0 && !status.skips.areOfParent()) // which has told them
         notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
     if (notes.isEmpty()) return text;
@@ -458,11 +459,9 @@ QString RunModel::summaryIn(Words words) const {
     const Figure figure = brief && hasAccuracies() ? Figure::Accuracy
                           : brief && hasMedians()  ? Figure::Median
                                                    : Figure::Loss;
-    int64_t skips = 0;   // of all lanes, each once
     bool normal = false; // a lane skipped as it should
     for (int i = 0; i < lanes(); ++i) {
         losses << lossText(i, words, figure);
-        if (!lane(i).skips.areOfParent()) skips += lane(i).last.skippedSoFar();
         normal = normal || lane(i).skipVerdict() == SkipVerdict::Normal;
     }
     const QString all = losses.join(QStringLiteral(", "));
@@ -477,13 +476,24 @@ QString RunModel::summaryIn(Words words) const {
     if (const Message gone = m_run->now().lostSamples().sentence(); !gone.empty())
         text += u' ' + translated(gone); // the figures are those of the others
     if (!skipped.isEmpty() || !normal) return text + skipped + lost;
-    return text + (skips == 1 ? tr(" This skip is normal.") : normalText(words)) + lost;
+    return text + normalText(words) + lost;
 }
 
 /// Says that the skips of all lanes are normal and, where there is room, what would save many of
-/// them, after a space.
+/// them, after a space. It names the lanes: others may stand between their figures and it.
 QString RunModel::normalText(Words words) const {
-    const QString text = tr(" These skips are normal.");
+    QStringList tags;
+    int64_t skips = 0; // of all lanes, each once
+    for (int i = 0; i < lanes(); ++i) {
+        const int64_t skipped = lane(i).last.skippedSoFar();
+        if (skipped == 0 || lane(i).skips.areOfParent()) continue;
+        tags << laneTag(i);
+        skips += skipped;
+    }
+    if (skips == 1) return tr(" %1's skip is normal.").arg(tags.front());
+    const QString text =
+        (tags.size() == 1 ? tr(" %1's skips are normal.") : tr(" The skips of %1 are normal."))
+            .arg(listedTags(tags));
     for (int i = 0; i < lanes() && words != Words::Few; ++i)
         if (const Message advice = lane(i).skips.startAdvice(); !advice.empty())
             return text + u' ' + translated(advice);

@@ -1,6 +1,7 @@
 // Shows the same facts as the marks under the plots, as a table that screen readers can read, too.
 #include "ui/panels/event_panel.h"
 
+#include "ui/dialogs/help.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
@@ -15,6 +16,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLocale>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QPersistentModelIndex>
 #include <QScrollArea>
@@ -33,12 +35,26 @@ constexpr int kFewRows = 3;       // of the table; they come before the sentence
 constexpr int kSentenceLines = 4; // kept for the sentence when there is room
 
 /// Tells of rows that the arrow keys choose, too. At its top it shows the newest rows; once it was
-/// scrolled, or while a chosen row is being read, new rows move none of those that are seen.
+/// scrolled, or while a chosen row is being read, new rows move none of those that are seen. Home
+/// and End lead to the first and the last row.
 class EventTable : public QTableView {
 public:
     using QTableView::QTableView;
 
 protected:
+    QModelIndex moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) override {
+        if (action == MoveHome || action == MoveEnd) modifiers |= Qt::ControlModifier;
+        return QTableView::moveCursor(action, modifiers);
+    }
+    /// Pressing a button chooses a row. The rows may then move below the pointer, because another
+    /// sentence needs another height: the row that comes there was not chosen.
+    void mouseMoveEvent(QMouseEvent* event) override {
+        if (event->buttons() == Qt::NoButton) QTableView::mouseMoveEvent(event);
+    }
+    void mouseReleaseEvent(QMouseEvent* event) override {
+        QTableView::mouseReleaseEvent(event);
+        scrollTo(currentIndex()); // resizeEvent() left that to the release
+    }
     void keyPressEvent(QKeyEvent* event) override {
         if (event->key() == Qt::Key_Escape) return event->ignore(); // it is no row's first letter
         const QPersistentModelIndex before = currentIndex();
@@ -68,7 +84,7 @@ protected:
     }
     void resizeEvent(QResizeEvent* event) override {
         QTableView::resizeEvent(event);
-        // rows that moved below a pressed button would make a click one of another row
+        // nothing scrolls below a pressed button
         if (QGuiApplication::mouseButtons() == Qt::NoButton) scrollTo(currentIndex());
     }
 };
@@ -148,7 +164,8 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
         emit stepChosen(index.data(EventModel::StepRole).toLongLong());
         emit eventChosen(static_cast<int>(m_model.indexAt(index.row())));
     };
-    connect(m_table, &QTableView::clicked, this, jump);
+    // a button chooses a row when it is pressed: the plots go there at the same time
+    connect(m_table, &QTableView::pressed, this, jump);
     connect(m_table, &QTableView::activated, this, jump);
     updateHeading();
     applyColors();
@@ -337,6 +354,17 @@ void EventPanel::showSentence() {
     m_sentence->setAccessibleName(text);
     fitTable();
     m_scroll->verticalScrollBar()->setValue(0);
+}
+
+/// Takes the key for help from the window, which would open the manual where it was left.
+bool EventPanel::event(QEvent* event) {
+    const bool comes = event->type() == QEvent::ShortcutOverride;
+    if (!comes && event->type() != QEvent::KeyPress) return QWidget::event(event);
+    auto* key = static_cast<QKeyEvent*>(event);
+    if (!key->matches(QKeySequence::HelpContents)) return QWidget::event(event);
+    key->accept();
+    if (!comes) emit pageAsked(QLatin1String(kHelpMarks));
+    return true;
 }
 
 void EventPanel::changeEvent(QEvent* event) {

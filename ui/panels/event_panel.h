@@ -38,9 +38,12 @@ signals:
     void stepChosen(qint64 step);
     /// Emitted after stepChosen(), with the index of the event among the run's events.
     void eventChosen(int index);
+    /// The key for help was pressed: this page of the manual explains the list.
+    void pageAsked(const QString& page);
 
 protected:
     void changeEvent(QEvent*) override;
+    bool event(QEvent*) override;
     bool eventFilter(QObject*, QEvent*) override;
     void paintEvent(QPaintEvent*) override;
     void resizeEvent(QResizeEvent*) override;

@@ -412,8 +412,11 @@ void LaneCard::showTips(const LaneStatus& status) {
 
 /// Says whether the skips are normal, in the tip of their number, where a user looks for it.
 void LaneCard::showSkipVerdict(const LaneStatus& status) {
-    QString text = tr("Steps with gradients that were not finite: the weights were not updated. In "
-                      "parentheses: the share of all steps.");
+    // only some steps update the weights where the gradients of several are added up
+    const bool adds = status.skips.stepsPerUpdate() > 1;
+    QString text = tr("Steps with gradients that were not finite: the weights were not updated.");
+    text += adds ? tr(" In parentheses: the share of all updates.")
+                 : tr(" In parentheses: the share of all steps.");
     QString sentence = translated(status.skipSentence());
     if (!sentence.isEmpty()) {
         sentence[0] = sentence[0].toUpper();

@@ -396,9 +396,9 @@ QString TransportBar::speedsTip(const RunModel& run, bool comparable) const {
     QStringList all{
         (run.isOver()
              ? tr("Throughput of each lane (the median over the whole run), then how much "
-                  "faster lane %1 is than lane %2, unless the pace makes them wait")
+                  "faster lane %1 is than lane %2, unless the pace makes them wait.")
              : tr("Throughput of each lane (the median over the last five seconds), then how much "
-                  "faster lane %1 is than lane %2, unless the pace makes them wait"))
+                  "faster lane %1 is than lane %2, unless the pace makes them wait."))
             .arg(laneLetter(other), laneLetter(base))};
     if (run.lanes() > 2) all << tr("Click to choose the two lanes that are compared.");
     if (!comparable)

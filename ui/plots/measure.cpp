@@ -1,6 +1,9 @@
 // Names, axes and words of what can be plotted.
 #include "ui/plots/measure.h"
 
+#include "engine/settings/run_length.h"
+#include "engine/step/schedule.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -50,7 +53,45 @@ QString shareText(double share) {
     return shownNumber(rounded);
 }
 
+/// Whether the learning rate falls by factors, and far: on a linear axis all but the first falls
+/// would lie on the lower edge. Other schedules are known by their shape on a linear axis.
+bool fallsFarByFactors(const RunConfig& config) {
+    constexpr double kFar = 20;
+    const ScheduleKind kind = config.schedule.kind;
+    if (kind != ScheduleKind::Step && kind != ScheduleKind::MultiStep &&
+        kind != ScheduleKind::Exponential)
+        return false;
+    const ScheduleConfig schedule = scheduleOf(config);
+    const double first = learningRate(schedule, 1, warmupOf(schedule));
+    const double last = learningRate(schedule, 1, scheduleLength(schedule) - 1);
+    return last > 0 && first > kFar * last;
+}
+
 } // namespace
+
+Metric metricIn(const RunConfig& config, Metric metric) {
+    const auto is = [&](MetricId id) { return metric.column == knownMetrics()[size_t(id)].column; };
+    if (is(metric::LearningRate) && fallsFarByFactors(config)) metric.axis = PlotAxis::Log10;
+    if (is(metric::Loss) && config.model.adversary == Adversary::Gan)
+        metric.about = phrase("Metrics", "The critic's loss on the batch of each step, before "
+                                         "scaling. It need not fall: the other network learns to "
+                                         "raise it.");
+    if (is(metric::Loss) && config.model.adversary == Adversary::WganGp)
+        metric.about =
+            phrase("Metrics", "Minus the critic's loss on the batch of each step, before "
+                              "scaling: the distance between predictions and targets "
+                              "that the critic measures. It need not fall.");
+    return metric;
+}
+
+double firstValueOf(const Metric& metric, const RunConfig& config) {
+    double first = 0;
+    if (metric.column != knownMetrics()[metric::Scale].column) return first;
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane)
+        if (laneScales(config, static_cast<int>(lane)))
+            first = std::max(first, static_cast<double>(config.lanes[lane].scaler.initScale));
+    return first;
+}
 
 QString titleOf(const Metric& metric) {
     const QString title = shownTitle(metric.title);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/runs/metrics.h"
+#include "engine/settings/run_config.h"
 
 #include <qcustomplot.h>
 
@@ -12,6 +13,13 @@ namespace halfscope {
 
 class SpacedTicker;
 
+/// Returns the metric as the plot of such a run shows it. A rate that falls by factors to less than
+/// a twentieth has a logarithmic axis, on which each fall is seen; the loss of a critic is
+/// explained as what it is.
+Metric metricIn(const RunConfig&, Metric);
+/// Returns the largest loss scale with which such a run starts, for a plot of scales without values
+/// yet; 0 for other metrics, and where no lane has one.
+double firstValueOf(const Metric&, const RunConfig&);
 /// Returns the metric's name with its unit, in the user's language.
 QString titleOf(const Metric&);
 /// Returns the name alone.

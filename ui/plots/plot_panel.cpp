@@ -94,6 +94,11 @@ void PlotPanel::setHidden(bool hidden) {
 
 void PlotPanel::setUpAxis() {
     setUpAxes();
+    setUpValues();
+}
+
+/// Takes the value axis that the metric has in this run.
+void PlotPanel::setUpValues() {
     QCPAxis* value = m_rect.axis(QCPAxis::atLeft);
     m_ticker = tickerOf(m_metric);
     value->setTicker(m_ticker);
@@ -118,6 +123,9 @@ void PlotPanel::removeLanes() {
 
 void PlotPanel::setRun(const std::shared_ptr<const Run>& run, const QStringList& labels) {
     removeLanes();
+    if (run) m_metric = metricIn(run->info().config, run->metrics()[static_cast<size_t>(m_id)]);
+    m_first = run ? firstValueOf(m_metric, run->info().config) : 0;
+    setUpValues();
     for (int i = 0; i < static_cast<int>(labels.size()); ++i)
         m_lanes.push_back({.label = labels[i],
                            .curve = Curve(run, i, m_id),
@@ -130,7 +138,6 @@ void PlotPanel::setRun(const std::shared_ptr<const Run>& run, const QStringList&
         for (Lane& lane : m_lanes)
             lane.trendGraph = newGraph(title() + u'/' + lane.label + QStringLiteral("/trend"));
     setSmoothing(m_smoothing);
-    fitRange(1, 0);
     setOverlays(std::exchange(m_overlays, {})); // their lanes are compared with other lanes now
     setColors(m_colors);
     showValues(std::nullopt);
@@ -473,6 +480,7 @@ void PlotPanel::fillGraph(CurveGraph& graph, const Drawn& drawn, QPen pen, int p
 
 /// Fits the y range; lowest > highest means that there is nothing to show.
 void PlotPanel::fitRange(double lowest, double highest) {
+    if (lowest > highest && m_first > 0) lowest = highest = m_first;
     m_rect.axis(QCPAxis::atLeft)->setRange(rangeOf(m_metric, lowest, highest));
     if (m_metric.axis != PlotAxis::Log2) return;
     if (const auto ticker = m_ticker.dynamicCast<PowerTicker>()) ticker->setEnds(lowest, highest);

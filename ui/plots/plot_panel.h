@@ -147,6 +147,7 @@ private:
     void removeOverlays();
     void addBehind(const Overlay&, int index, int lane);
     void setUpAxis();
+    void setUpValues();
     void placeLabels();
     void drawLanes(const View&);
     void drawMiddle(CurveGraph&, Curve&, const Points&, const QPen&, const View&);
@@ -167,6 +168,7 @@ private:
     QSharedPointer<SpacedTicker> m_ticker;
     MetricId m_id;
     Metric m_metric;
+    double m_first = 0;     ///< what is shown before there are values; 0: not known
     double m_smoothing = 0; ///< the weight of the past
     bool m_resting = false;
     bool m_comparable = true;

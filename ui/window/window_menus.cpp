@@ -69,6 +69,7 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     connect(m_parts.setup, &SetupPanel::explanationAsked, this, [this](const QString& key) {
         showHelpPart(QLatin1String(kHelpSettings) + u'#' + key);
     });
+    connect(m_parts.events, &EventPanel::pageAsked, this, &WindowMenus::showHelpPart);
     QMenuBar& bar = *window.menuBar();
     fillFile(*bar.addMenu(tr("&File")));
     fillEdit(*bar.addMenu(tr("&Edit")));
@@ -555,6 +556,7 @@ void WindowMenus::showLayerGradients() {
         connect(dialog, &LayerGradientsDialog::watched, &m_controller,
                 &ExperimentController::watchLayers);
         connect(dialog, &LayerGradientsDialog::typesAsked, this, &WindowMenus::showTypes);
+        connect(dialog, &LayerGradientsDialog::pageAsked, this, &WindowMenus::showHelpPart);
         connect(dialog, &LayerGradientsDialog::playAsked, &m_shown, &ShownRun::pressSpace);
         connect(dialog, &LayerGradientsDialog::stepAsked, &m_shown, &ShownRun::stepOnce);
     }

@@ -297,7 +297,7 @@ private slots:
         config.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
         Lane lane(config);
         QVERIFY(lane.step(1).flags & kSkipped);
-        QCOMPARE(lane.events.front().tensor, std::string("gradient of the predictions"));
+        QCOMPARE(lane.events.front().tensor, std::string(kGradientOfPredictions));
     }
 
     /// A tensor with both inf and nan has reached inf, wherever the first nan stands in it.
@@ -316,7 +316,7 @@ private slots:
                            "falls to 32768 (2^15). No loss scale would have helped.");
     }
 
-    /// Of the layers' names, one is a noun that takes an article.
+    /// Some names of layers are nouns that take an article, and some begin with their network.
     void saysTheOutputLayer() {
         const auto said = [](const char* tensor) {
             return tensorInWords(Message::data(tensor)).english();
@@ -324,6 +324,12 @@ private slots:
         QCOMPARE(said("forward pass of output layer"), "the forward pass of the output layer");
         QCOMPARE(said("forward pass of layer 0"), "the forward pass of layer 0");
         QCOMPARE(said("backward pass of output layer"), "the backward pass of the output layer");
+        QCOMPARE(said("backward pass of second output layer"),
+                 "the backward pass of the output layer of the second network");
+        QCOMPARE(said("forward pass of critic output"),
+                 "the forward pass of the output of the critic");
+        QCOMPARE(said("backward pass of critic layer 1"),
+                 "the backward pass of layer 1 of the critic");
         QCOMPARE(said("gradient of 4.bias (output layer)"), "gradient of 4.bias (output layer)");
     }
 

@@ -124,7 +124,8 @@ void TestManual::everyLinkLeadsSomewhere() {
 }
 
 void TestManual::windowsPlacesExist() {
-    for (const char* address : {kHelpWords, kHelpLesson, kHelpQuestions, kHelpMarks, kHelpKeys}) {
+    for (const char* address :
+         {kHelpWords, kHelpLesson, kHelpQuestions, kHelpMarks, kHelpLayers, kHelpKeys}) {
         const ManualPlace place = Manual::placeNamed(QLatin1String(address));
         const int page = m_manual.indexOf(place.page);
         QVERIFY2(page >= 0, address);

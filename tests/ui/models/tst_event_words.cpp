@@ -51,6 +51,7 @@ class TestEventWords : public QObject {
 private slots:
     void scalesThatCannotComeBack();
     void whyAnEpsilonOfZero();
+    void whichLayerThePredictionsAre();
     void allSayTheSameOfALayer();
     void allSayTheSameOfALargeInput();
     void anEarlierLossHasNoLaterReason();
@@ -91,6 +92,20 @@ void TestEventWords::whyAnEpsilonOfZero() {
     event.kind = EventKind::Overflow;
     QCOMPARE(EventModel::whyText(event),
              QStringLiteral("What to do: set Epsilon to 1e-4 and press Reset, or use AMP."));
+}
+
+/// "Which layer overflowed?" has an answer where none did.
+void TestEventWords::whichLayerThePredictionsAre() {
+    const auto names = [](const char* tensor) {
+        Event event = eventOf(EventKind::Overflow, 1, "Step 1 skipped.");
+        event.tensor = tensor;
+        event.scaleBefore = 1024;
+        event.scaleAfter = 512;
+        return EventModel::whyText(event).contains(
+            QLatin1String(" The predictions are what the last layer gives to the loss."));
+    };
+    QVERIFY(names("gradient of the predictions"));
+    QVERIFY(!names("gradient of 4.bias (output layer)"));
 }
 
 /// No step has changed the weights, so the learning rate cannot be the reason: neither the events

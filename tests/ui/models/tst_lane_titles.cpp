@@ -450,7 +450,8 @@ void TestLaneTitles::namesGoBeforeNotes() {
                                return title.size() - (small ? 2 : 0) + note.size() <= room;
                            });
         const bool small = made.size == TitleSize::Small;
-        return made.titles[1] + u'|' + made.notes.value(1) + (small ? u"|small" : u"");
+        return made.titles[1] + u'|' + made.notes.value(1) +
+               (small ? QStringLiteral("|small") : QString());
     };
     const QString named = labels[1];
     QCOMPARE(chosen(named.size() + 4), named + QStringLiteral("|2 dB"));

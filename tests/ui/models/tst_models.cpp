@@ -237,9 +237,9 @@ void TestModels::sumsUp() {
         model.append(moreLanes ? std::vector{a, b, c} : std::vector{b, c}, {});
         return model.summary();
     };
-    QVERIFY(summaryOf(0, true).endsWith(QStringLiteral(" This skip is normal.")));
+    QVERIFY(summaryOf(0, true).endsWith(QStringLiteral(" A's skip is normal.")));
     a.skippedSoFar = 2;
-    QVERIFY(summaryOf(0, true).endsWith(QStringLiteral(" These skips are normal.")));
+    QVERIFY(summaryOf(0, true).endsWith(QStringLiteral(" A's skips are normal.")));
     QVERIFY(summaryOf(kSkipped | kLossNotFinite, true)
                 .contains(QStringLiteral(" B skipped more steps than normal. The loss is not")));
     QVERIFY(!summaryOf(0, false).contains(QStringLiteral("normal")));

@@ -6,6 +6,7 @@
 
 #include <QLabel>
 #include <QLocale>
+#include <QMouseEvent>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -30,6 +31,8 @@ private slots:
     void reasonsNameTheirEvent();
     void adviceFollowsTheCause();
     void eventsJump();
+    void aPressedRowIsChosen();
+    void keysLeadToTheEndsAndToHelp();
     void chosenEventStaysInSight();
     void scrolledEventsStay();
     void eventsGoBackToTheNewest();
@@ -216,6 +219,60 @@ void TestEventPanel::eventsJump() {
     QCOMPARE(panel.table()->currentIndex().row(), 2);
     panel.choose(99);
     QCOMPARE(panel.table()->currentIndex().row(), 2);
+}
+
+/// The rows may move below a pressed button, because the new sentence needs another height. Plots
+/// and sentence tell of the row that was pressed all the same.
+void TestEventPanel::aPressedRowIsChosen() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    const QSignalSpy steps(&panel, &EventPanel::stepChosen);
+    const QSignalSpy chosen(&panel, &EventPanel::eventChosen);
+    std::vector<Event> events(3);
+    for (size_t i = 0; i < events.size(); ++i)
+        events[i].step = static_cast<int64_t>(10 * (i + 1));
+    model.append(events);
+    QWidget* rows = panel.table()->viewport();
+    const QPoint first = panel.table()->visualRect(model.index(0, 0)).center();
+    const QPoint second = panel.table()->visualRect(model.index(1, 0)).center();
+    QTest::mousePress(rows, Qt::LeftButton, {}, first);
+    QMouseEvent move(QEvent::MouseMove, second, rows->mapToGlobal(second), Qt::NoButton,
+                     Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(rows, &move);
+    QTest::mouseRelease(rows, Qt::LeftButton, {}, second);
+    QCOMPARE(panel.table()->currentIndex().row(), 0);
+    QCOMPARE(steps.size(), 1);
+    QCOMPARE(steps.front().front().toLongLong(), 30);
+    QCOMPARE(chosen.size(), 1);
+    QCOMPARE(chosen.front().front().toInt(), 2);
+}
+
+void TestEventPanel::keysLeadToTheEndsAndToHelp() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    const QSignalSpy steps(&panel, &EventPanel::stepChosen);
+    const QSignalSpy help(&panel, &EventPanel::pageAsked);
+    std::vector<Event> events(30);
+    for (size_t i = 0; i < events.size(); ++i)
+        events[i].step = static_cast<int64_t>(i + 1);
+    model.append(events);
+    QTableView& table = *panel.table();
+    table.setCurrentIndex(model.index(9, 0));
+    const auto stepAfter = [&](Qt::Key key) {
+        QTest::keyClick(&table, key);
+        return steps.isEmpty() ? 0 : steps.back().front().toLongLong();
+    };
+    QCOMPARE(stepAfter(Qt::Key_End), 1); // the newest is the first row
+    QCOMPARE(table.currentIndex().row(), 29);
+    QCOMPARE(table.selectionModel()->selectedRows().size(), qsizetype(1));
+    QCOMPARE(stepAfter(Qt::Key_Home), 30);
+    QCOMPARE(table.currentIndex().row(), 0);
+    QTest::keyClick(&table, Qt::Key_F1);
+    QCOMPARE(help.size(), 1);
 }
 
 /// An event that is being read stays in sight while newer ones come above it. One that was scrolled

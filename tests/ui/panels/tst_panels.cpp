@@ -62,6 +62,7 @@ class TestPanels : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void scalerCards();
+    void skippedUpdatesAreCounted();
     void longScaleMakesNoCardWider();
     void cardKeepsItsHeight();
     void memoryHasThreeDigits_data();
@@ -125,6 +126,30 @@ void TestPanels::scalerCards() {
     for (const auto* label : panel.findChildren<QLabel*>())
         pointedAt += label->toolTip() == tipOfSkips();
     QCOMPARE(pointedAt, 2);
+}
+
+/// Where the gradients of several steps are added up, the share is that of the updates.
+void TestPanels::skippedUpdatesAreCounted() {
+    ScalerPanel panel;
+    FedRun fed;
+    RunConfig config;
+    config.gradients.accumulate = 4;
+    fed.start({QStringLiteral("amp-fp16")}, {}, config);
+    RunModel run;
+    run.setRun(fed.run);
+    panel.setLanes({{true, {}, {}}});
+    StepRecord record;
+    record.step = 1000;
+    record.scale = 65536;
+    record.skippedSoFar = 7;
+    fed.append(std::vector{record}, {});
+    run.refresh();
+    panel.refresh(run);
+    const auto figures = panel.findChildren<FigureLabel*>();
+    QVERIFY(std::any_of(figures.begin(), figures.end(), [](const FigureLabel* each) {
+        return each->text() == QStringLiteral("7 (2.80 %)") &&
+               each->toolTip().contains(QStringLiteral("the share of all updates.\n\n7 of 250 "));
+    }));
 }
 
 /// A long scale takes its short form rather than pushing the figures under the scroll bar.

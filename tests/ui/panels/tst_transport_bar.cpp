@@ -191,6 +191,7 @@ void TestTransportBar::transportFigures() {
     run.append(std::vector{a, b}, {});
     bar.setFigures(run);
     const QString tip = bar.findChild<QLabel*>(QStringLiteral("speeds"))->toolTip();
+    QVERIFY2(tip.contains(QStringLiteral("unless the pace makes them wait.\n")), qPrintable(tip));
     QVERIFY2(tip.endsWith(QStringLiteral("A fp32: 100 steps/s\nC amp-bf16: 250 steps/s")),
              qPrintable(tip));
 }

@@ -4,6 +4,7 @@
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 #include "tests/support/shown_window.h"
+#include "ui/plots/measure.h"
 
 #include <QTest>
 
@@ -43,6 +44,9 @@ private slots:
     void windowChooses_data();
     void windowChooses();
     void watchedWeightsHavePlotsFromTheStart();
+    void ratesThatFallFarAreLogarithmic();
+    void lossOfACriticNeedNotFall();
+    void firstScaleIsOnTheAxis();
 };
 
 void TestPlotMeasures::standBetweenScaleAndThroughput() {
@@ -59,6 +63,62 @@ void TestPlotMeasures::standBetweenScaleAndThroughput() {
     QCOMPARE(plotted(stack), all);
     stack.setLanes(kLanes);
     QCOMPARE(plotted(stack), usual);
+}
+
+/// The later falls would lie on the edge of a linear axis. A cycle is known by its linear shape.
+void TestPlotMeasures::ratesThatFallFarAreLogarithmic() {
+    PlotStack stack;
+    FedRun fed;
+    const auto typeFor = [&](ScheduleKind kind, double gamma) {
+        RunConfig config;
+        config.schedule.kind = kind;
+        config.schedule.totalSteps = 300;
+        config.schedule.stepSize = 100;
+        config.schedule.gamma = gamma;
+        fed.start({QStringLiteral("fp32")}, {}, config);
+        stack.setRun(fed.run);
+        const QCPGraph* graph = graphNamed(stack, QStringLiteral("Learning rate/A fp32"));
+        return graph ? int(graph->valueAxis()->scaleType()) : -1;
+    };
+    QCOMPARE(typeFor(ScheduleKind::Step, 0.5), int(QCPAxis::stLinear));
+    QCOMPARE(typeFor(ScheduleKind::Step, 0.1), int(QCPAxis::stLogarithmic));
+    QCOMPARE(typeFor(ScheduleKind::Exponential, 0.995), int(QCPAxis::stLinear)); // to 22 %
+    QCOMPARE(typeFor(ScheduleKind::Exponential, 0.98), int(QCPAxis::stLogarithmic));
+    QCOMPARE(typeFor(ScheduleKind::OneCycle, 0.1), int(QCPAxis::stLinear));
+}
+
+void TestPlotMeasures::lossOfACriticNeedNotFall() {
+    const auto explained = [](Adversary adversary) {
+        RunConfig config;
+        config.model.adversary = adversary;
+        return explanationOf(metricIn(config, knownMetrics()[metric::Loss]));
+    };
+    QVERIFY(explained(Adversary::None).contains(QLatin1String("Training makes it smaller.")));
+    for (const Adversary each : {Adversary::Gan, Adversary::WganGp}) {
+        QVERIFY(!explained(each).contains(QLatin1String("Training makes it smaller.")));
+        QVERIFY(explained(each).contains(QLatin1String("It need not fall")));
+    }
+    QVERIFY(explained(Adversary::Gan).startsWith(QLatin1String("The critic's loss")));
+    QVERIFY(explained(Adversary::WganGp).startsWith(QLatin1String("Minus the critic's loss")));
+}
+
+/// Before the first step, the scale with which it will be taken is known.
+void TestPlotMeasures::firstScaleIsOnTheAxis() {
+    PlotStack stack;
+    const auto isOnAxis = [&](double scale) {
+        RunInfo info;
+        info.config.lanes.resize(1);
+        info.config.lanes[0].precision = Precision::AmpFp16;
+        info.config.lanes[0].scaler.initScale = scale;
+        std::vector<LaneInfo> lanes(1);
+        lanes[0].name = lanes[0].title = "amp-fp16";
+        stack.setRun(std::make_shared<Run>(std::move(info), std::move(lanes)));
+        const QCPGraph* graph = graphNamed(stack, QStringLiteral("Loss scale/A amp-fp16"));
+        return graph && graph->valueAxis()->range().contains(scale) &&
+               graph->valueAxis()->range().size() < 4 * scale;
+    };
+    QVERIFY(isOnAxis(16777216));
+    QVERIFY(isOnAxis(1024));
 }
 
 /// An empty plot would take the room of others. A live edit may switch a scaler on.

@@ -3,6 +3,7 @@
 #include "tests/support/opened_window.h"
 #include "tests/support/shown_window.h"
 #include "ui/dialogs/help_dialog.h"
+#include "ui/dialogs/layer_gradients_dialog.h"
 #include "ui/images/compare_view.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
@@ -28,6 +29,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QTableView>
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QToolButton>
@@ -55,6 +57,7 @@ private slots:
     void escClosesTheBanner();
     void whatWasOpenedIsPlayed();
     void f1ExplainsASetting();
+    void f1ExplainsThePart();
 
 private:
     MainWindow& window() { return m_opened->window; }
@@ -442,6 +445,34 @@ void TestPaneKeys::f1ExplainsASetting() {
                      QString::fromUtf8(findField(key)->label.text()));
         }
     }
+}
+
+/// The manual opens where it tells of the list or the table that has the keyboard.
+void TestPaneKeys::f1ExplainsThePart() {
+    const auto topOfHelp = [this] {
+        const auto* help = window().findChild<HelpDialog*>();
+        if (!help || !help->isVisible()) return QString();
+        constexpr int kBelowTheEdge = 20; // pixels
+        return help->findChild<QTextBrowser*>()
+            ->cursorForPosition({kBelowTheEdge, kBelowTheEdge})
+            .block()
+            .text();
+    };
+    QApplication::setActiveWindow(&window());
+    QTableView* events = window().findChild<EventPanel*>()->table();
+    events->setFocus();
+    QCOMPARE(window().focusWidget(), events);
+    press(Qt::Key_F1);
+    QCOMPARE(topOfHelp(), QStringLiteral("Marks"));
+    QApplication::setActiveWindow(&window());
+    for (QAction* action : window().findChildren<QAction*>())
+        if (action->text() == QStringLiteral("Gradients by layer")) action->trigger();
+    auto* layers = window().findChild<LayerGradientsDialog*>();
+    QVERIFY(layers);
+    QApplication::setActiveWindow(layers);
+    QTRY_VERIFY(layers->isActiveWindow());
+    QTest::keyClick(layers, Qt::Key_F1);
+    QCOMPARE(topOfHelp(), QStringLiteral("Gradients by layer"));
 }
 
 } // namespace tst_pane_keys
