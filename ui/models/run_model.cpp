@@ -102,7 +102,7 @@ QString LaneStatus::accuracyText() const {
     return outputIsNan() ? RunModel::tr("output is nan") : finePercentText(*accuracy);
 }
 
-QString LaneStatus::judgedText() const {
+QString LaneStatus::judgedText(bool withTest) const {
     const auto shown = [](const std::optional<double>& share, const std::optional<double>& error,
                           const std::optional<double>& loss) {
         if (share) return finePercentText(*share);
@@ -110,7 +110,7 @@ QString LaneStatus::judgedText() const {
     };
     const QString judged =
         accuracy ? accuracyText() : shown(std::nullopt, validationError, validationLoss);
-    if (!test || outputIsNan()) return judged;
+    if (!test || !withTest || outputIsNan()) return judged;
     return RunModel::tr("%1, test %2").arg(judged, shown(test->accuracy, test->error, test->loss));
 }
 

@@ -58,7 +58,7 @@ struct LaneStatus {
     QString accuracyText() const;
     /// What the card shows of the last validation, and behind it of the test: "97.31 %, test
     /// 96.80 %". Empty before a validation.
-    QString judgedText() const;
+    QString judgedText(bool withTest = true) const;
     /// The best validation: "Best: 97.42 % after step 1,200". Empty before a validation.
     QString bestText() const;
     /// Whether the last accuracy is clearly lower than the best one.

@@ -76,6 +76,7 @@ void LaneCard::addJudged(QGridLayout& grid, LaneFacts::Judged by) {
         m_judged = addFigure(grid, kJudgedRow, tr("Validation error"));
         m_judgedTip = tr("The mean absolute error on validation samples, which the lane does not "
                          "train on, at the last validation, in the units of the data");
+        m_judged->setMinimumWidth(leastFigure());
         explain(m_judged, m_judgedTip);
         return;
     }
@@ -86,6 +87,7 @@ void LaneCard::addJudged(QGridLayout& grid, LaneFacts::Judged by) {
                                 "output is not a number (nan) finds no class at all.")
                            : tr("The loss on validation samples, which the lane does not train "
                                 "on, at the last validation");
+    m_judged->setMinimumWidth(leastFigure());
     explain(m_judged, m_judgedTip);
 }
 
@@ -93,7 +95,9 @@ void LaneCard::addJudged(QGridLayout& grid, LaneFacts::Judged by) {
 void LaneCard::showJudged(const LaneStatus& status) {
     const QString judged = status.judgedText();
     if (!m_judged || judged.isEmpty()) return;
-    m_judged->showFigure(judged);
+    m_judgedForms = {judged, status.judgedText(false)};
+    if (status.outputIsNan()) m_judgedForms << QStringLiteral("nan");
+    fitLossAndJudged();
     QStringList lines{m_judgedTip};
     // a mean absolute error is shown in place of the loss, of which the best is kept
     if (!status.validationError) lines << status.bestText();
@@ -260,7 +264,7 @@ void LaneCard::explain(FigureLabel* figure, const QString& tip) {
 void LaneCard::addScale(QGridLayout& grid, int row) {
     m_scale = addFigure(grid, row, tr("Next loss scale"), 1); // beside the button
     // fitWords() shortens it before the card becomes wider than the panel
-    m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("8.888e+88")));
+    m_scale->setMinimumWidth(leastFigure());
     explain(m_scale,
             tr("The loss of the next step is multiplied by this before the backward pass, so that "
                "small gradients do not round to zero in fp16; before the weights are updated, the "
@@ -320,7 +324,10 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdit
     if (status.last.step == 0) return;
     const QLocale locale;
     m_lossText = status.lossText();
+    m_lossForms = {m_lossText};
     if (smallBatch > 0) m_lossText = tr("%1 (%2)").arg(m_lossText, samplesText(smallBatch));
+    m_lossForms.prepend(m_lossText);
+    if (std::isnan(status.last.loss())) m_lossForms << QStringLiteral("nan");
     showLoss();
     showJudged(status);
     m_event->setVisible(!m_compact && (m_scales || !m_news.isEmpty()));
@@ -372,8 +379,9 @@ void LaneCard::setCompact(bool on) {
 }
 
 void LaneCard::showLoss() {
-    m_loss->showFigure(m_compact ? tr("Loss %1").arg(m_lossText) : m_lossText);
-    if (!m_compact) return;
+    m_loss->setMinimumWidth(m_compact ? 0 : leastFigure());
+    if (!m_compact) return fitLossAndJudged();
+    m_loss->showFigure(tr("Loss %1").arg(m_lossText));
     m_loss->setAccessibleName(m_loss->text());
     // it only grows: the title must not change again and again
     const int least = m_loss->sizeHint().width();
@@ -430,9 +438,28 @@ void LaneCard::fitWords() {
     fitTitle();
     m_event->showFigure(fontMetrics().elidedText(m_news, Qt::ElideRight, m_event->width()));
     if (m_scales && m_lastScale > 0) fitScale();
+    fitLossAndJudged();
     fitUnchanged();
     if (m_stuck) // layouts ask such a label for its height at another width
         m_stuck->setFixedHeight(heightOf(m_stuck->text(), m_stuck->font(), m_stuck->width()));
+}
+
+/// Returns the width that figures have at least: longer words would make the card wider than the
+/// panel.
+int LaneCard::leastFigure() const {
+    return fontMetrics().horizontalAdvance(QStringLiteral("8.888e+88"));
+}
+
+/// Shows as much of the loss and of the validation as there is room for.
+void LaneCard::fitLossAndJudged() {
+    const auto fit = [this](FigureLabel* label, const QStringList& forms) {
+        if (!label || forms.isEmpty()) return;
+        const bool laidOut = isVisible(); // else it has no width yet
+        label->showFigure(laidOut ? widest(forms, label->fontMetrics(), label->width())
+                                  : forms.front());
+    };
+    if (!m_compact) fit(m_loss, m_lossForms);
+    fit(m_judged, m_judgedForms);
 }
 
 /// Shows "1048576 = 2^20", or the power alone when a scroll bar or large letters leave no room.

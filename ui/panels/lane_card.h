@@ -60,6 +60,8 @@ private:
     void fitWords();
     void fitTitle();
     void fitScale();
+    void fitLossAndJudged();
+    int leastFigure() const;
     void fitUnchanged();
     FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
     void addMemory(QGridLayout&, const MemoryUse&);
@@ -95,8 +97,10 @@ private:
                                ///< has none
     FigureLabel* m_loss = nullptr;
     FigureLabel* m_judged = nullptr; ///< null when nothing is validated
-    QString m_judgedTip;             ///< its tool tip, without the test
-    FigureLabel* m_zeros = nullptr;  ///< null when gradients are not 16 bits, or not counted here
+    /// The whole figure first, then shorter ones.
+    QStringList m_lossForms{m_lossText}, m_judgedForms;
+    QString m_judgedTip;            ///< its tool tip, without the test
+    FigureLabel* m_zeros = nullptr; ///< null when gradients are not 16 bits, or not counted here
     FigureLabel* m_unchanged = nullptr; ///< null when weights are not watched
     FigureLabel* m_scale = nullptr;
     QToolButton* m_setScale = nullptr;

@@ -213,16 +213,18 @@ QString RunWords::invitation(const State& state, qsizetype lanes, const QString&
         if (!state.goesOnAfter) return tr("This run continues from its checkpoint.");
         const QString ended = endedBefore(state);
         const QString step = QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter));
-        const QString goesOn = !ended.isEmpty() ? ended
-                               : state.step > *state.goesOnAfter
-                                   ? tr("This run goes on after step %1, from its last "
-                                        "checkpoint; later steps are trained again.")
-                                         .arg(step)
-                               : state.step > 0 || *state.goesOnAfter == 0
-                                   ? tr("This run continues after step %1.").arg(step)
-                                   : tr("This run continues after step %1; its earlier curves were "
-                                        "not found beside the checkpoint.")
-                                         .arg(step);
+        const QString goesOn =
+            !ended.isEmpty() ? ended
+            : state.step > *state.goesOnAfter
+                ? tr("This run goes on after step %1, from its last "
+                     "checkpoint. The curves and figures reach step %2; the "
+                     "steps after %1 are trained again.")
+                      .arg(step, QLocale().toString(static_cast<qlonglong>(state.step)))
+            : state.step > 0 || *state.goesOnAfter == 0
+                ? tr("This run continues after step %1.").arg(step)
+                : tr("This run continues after step %1; its earlier curves were "
+                     "not found beside the checkpoint.")
+                      .arg(step);
         const QString changed = changedData(state);
         return changed.isEmpty() ? goesOn : tr("%1 %2").arg(goesOn, changed);
     }

@@ -2,6 +2,7 @@
 // tool tip has it, so that two cards can be compared.
 #include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
+#include "ui/panels/lane_card.h"
 #include "ui/panels/memory_bar.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/plots/gradient_view.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -77,6 +79,21 @@ const QLabel* zerosIn(const ScalerPanel& panel) {
 bool isSeen(const ScalerPanel& panel, const QWidget& widget) {
     const QRect place(widget.mapTo(panel.viewport(), QPoint()), widget.size());
     return widget.isVisible() && panel.viewport()->rect().contains(place);
+}
+
+/// Shows a lane of the preset with this loss in this step.
+void showRegression(ScalerPanel& panel, int64_t step, float loss) {
+    FedModel run;
+    run.start({"fp32"});
+    run.edit([](RunConfig& config) { config.task = presetNamed("regression").config.task; });
+    StepRecord row;
+    row.step = step;
+    row.loss = loss;
+    run.append(std::vector{row}, {});
+    LaneFacts facts;
+    facts.scales = false;
+    panel.setLanes({facts});
+    panel.refresh(run);
 }
 
 } // namespace
@@ -147,19 +164,8 @@ private slots:
     /// The loss of a few samples is not taken for that of a whole batch.
     void tellsASmallBatch() {
         for (const int64_t step : {156, 157}) { // 157 is the last step of an epoch
-            FedModel run;
-            run.start({"fp32"});
-            run.edit(
-                [](RunConfig& config) { config.task = presetNamed("regression").config.task; });
-            StepRecord row;
-            row.step = step;
-            row.loss = 0.25F;
-            run.append(std::vector{row}, {});
-            LaneFacts facts;
-            facts.scales = false;
             ScalerPanel panel;
-            panel.setLanes({facts});
-            panel.refresh(run);
+            showRegression(panel, step, 0.25F);
             QStringList texts;
             for (const QLabel* label : panel.findChildren<QLabel*>())
                 texts << label->text();
@@ -167,6 +173,18 @@ private slots:
                                                 : QStringLiteral("0.25")),
                      qPrintable(texts.join(u'|')));
         }
+    }
+
+    /// Words in place of a number make no card wider, which would reach beyond the panel.
+    void staysNarrowWithoutANumber() {
+        const auto width = [](float loss) {
+            ScalerPanel panel;
+            panel.resize(240, 400);
+            panel.show();
+            showRegression(panel, 157, loss); // the last batch of an epoch is small
+            return panel.findChild<LaneCard*>()->minimumSizeHint().width();
+        };
+        QCOMPARE(width(std::numeric_limits<float>::quiet_NaN()), width(0.25F));
     }
 
     /// The test stands behind the validation, and goes when the run goes on.
