@@ -496,7 +496,7 @@ void LeftSession::leaveOutSaved() {
 
 bool LeftSession::isWhole(const LeftRun& run) const {
     try {
-        read(run)->now().sharedPictures()->packed();
+        read(run)->now().pictures();
         return !isDamaged(run);
     } catch (const ReportedError&) {
         return false;

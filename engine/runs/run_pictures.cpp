@@ -78,11 +78,11 @@ PackedPictures RunPictures::packed() const {
 }
 
 void RunPictures::setStored(Read read) const {
-    std::shared_ptr<const LanePictures> kept; // is released without the lock
+    std::shared_ptr<const LanePictures> kept; // is released without the lock, as is the old `read`
     const std::lock_guard lock(m_mutex);
     if (m_kept) m_seen = m_kept;
     kept = std::exchange(m_kept, nullptr);
-    m_read = std::move(read);
+    std::swap(m_read, read);
 }
 
 void RunPictures::hold() const {

@@ -34,9 +34,11 @@ PackedPictures picturesIn(const Database&, int64_t run, int64_t step);
 /// keep it alive, and with it a file that somebody has removed. Any thread may use it.
 class PictureReader {
 public:
-    /// Throws RunError.
-    explicit PictureReader(const std::string& path)
-        : m_database(path, Database::Access::ReadOnly) {}
+    /// Throws RunError. Looks into the file at once: SQLite opens a part of it only then, which
+    /// would be too late when somebody has removed the file.
+    explicit PictureReader(const std::string& path) : m_database(path, Database::Access::ReadOnly) {
+        m_database.hasTable("pictures");
+    }
     PackedPictures read(int64_t run, int64_t step) const {
         const std::lock_guard lock(m_mutex);
         return picturesIn(m_database, run, step);

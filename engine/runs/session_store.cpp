@@ -96,7 +96,7 @@ public:
     }
     bool isWritten(uint64_t asked) const {
         const std::lock_guard lock(m_mutex);
-        return m_written >= asked;
+        return m_written >= asked && !m_lacks;
     }
     bool flush(std::chrono::milliseconds patience) {
         const uint64_t asked = ask();
@@ -180,6 +180,7 @@ private:
     std::vector<WatchedRun> m_runs;        ///< this and what follows belong to the thread
     std::vector<ForgottenRun> m_forgotten; ///< those that the file still has
     bool m_marked = false;                 ///< the file says that it is kept
+    std::atomic<bool> m_lacks = false;     ///< pictures of another file could not be read
     Clock::time_point m_failed{};          ///< last
     std::vector<std::pair<const ColumnSpan*, int64_t>> m_stored; ///< in the open transaction
     std::vector<ColumnSpanPtr> m_unwritten; ///< spans of chunks, which the next turn writes
@@ -519,7 +520,8 @@ void SessionStore::Writer::writePictures(WatchedRun& watched, const RunSnapshot&
     }
     try {
         packed = pictures->packed();
-    } catch (const ReportedError&) { // they lie in a damaged file; the rest is written
+    } catch (const ReportedError&) { // the rest is written, and what they lie in stays
+        m_lacks = true;
         return;
     }
     storePictures(m_database, watched.key, pictures->step(), packed, pictures->target().get());

@@ -51,7 +51,8 @@ public:
     /// problem() and it is not. Returns false when the thread that writes has computed next to
     /// nothing for `patience`: the disk does not answer.
     bool flush(std::chrono::milliseconds patience = std::chrono::hours(24));
-    /// The same without waiting: whether isWritten() of the result. What failed is not written.
+    /// The same without waiting: whether isWritten() of the result. What failed is not written, and
+    /// nothing counts as written once pictures could not be read from another session's file.
     uint64_t askToWrite();
     bool isWritten(uint64_t asked) const;
     /// Lets nothing of the session remain after the store is destroyed.

@@ -12,13 +12,13 @@ namespace halfscope {
 
 namespace {
 
-std::string_view textOf(std::span<const std::byte> bytes) {
+std::string_view bytesAsText(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// The bits of the values: nan is equal to itself here, and -0 is not 0.
 std::string_view valueBitsOf(const Picture& picture) {
-    return textOf(std::as_bytes(std::span(picture.values)));
+    return bytesAsText(std::as_bytes(std::span(picture.values)));
 }
 
 bool isSamePicture(const Picture& a, const Picture& b) {
@@ -37,7 +37,7 @@ public:
     }
     std::shared_ptr<const TargetPicture> shared(TargetPicture::Bytes packed) {
         return found(
-            textOf(packed), [&](const TargetPicture& held) { return *held.pack() == packed; },
+            bytesAsText(packed), [&](const TargetPicture& held) { return *held.pack() == packed; },
             [&] { return std::make_shared<const TargetPicture>(std::move(packed)); });
     }
 

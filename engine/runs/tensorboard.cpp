@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <exception>
 #include <filesystem>
 
 #include <unistd.h>
@@ -304,7 +305,10 @@ void TensorBoardFollower::write(const RunSnapshot& run) {
         !pictures.empty() && pictures.step() > 0 && pictures.step() >= m_nextPicture) {
         constexpr int64_t kPictures = 20;
         m_nextPicture = pictures.step() + std::max<int64_t>(1, run.info().config.steps / kPictures);
-        news.pictures = *pictures.read();
+        try {
+            news.pictures = *pictures.read();
+        } catch (const ReportedError&) { // who looks at them is told; the rest is written
+        }
     }
     m_writer.append(news);
 }
@@ -326,9 +330,15 @@ void saveTensorBoard(const RunSnapshot& run, const std::string& folder) {
     RunBatch rest;
     for (int lane = 0; lane < run.laneCount(); ++lane)
         rest.savedGradients.push_back(run.gradients(lane).columns());
-    rest.pictures = *run.pictures();
+    std::exception_ptr lost;
+    try {
+        rest.pictures = *run.pictures();
+    } catch (const ReportedError&) { // is told when the rest is there
+        lost = std::current_exception();
+    }
     follower.writer().append(rest);
     follower.writer().finish();
+    if (lost) std::rethrow_exception(lost);
 }
 
 } // namespace halfscope

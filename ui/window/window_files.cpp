@@ -452,8 +452,10 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     QStringList written;
     for (const std::string& name : files.names)
         written << QString::fromStdString(name);
-    m_shown.markSaved(run, now);
-    m_question.saved(files.id, run);
+    if (files.picturesError.empty()) { // else there is more than what is in the folder
+        m_shown.markSaved(run, now);
+        m_question.saved(files.id, run);
+    }
     emit used(folder);
     m_savedStep = now.step();
     m_leftOut.clear();

@@ -103,6 +103,8 @@ private slots:
     void thoseOfAForgottenRunStay();
     void damageIsTold();
     void damageInALeftSessionIsTold();
+    void areReadFromARemovedFile();
+    void whatCannotBeTakenOverIsNotWritten();
     void damageIsNoPicture_data();
     void damageIsNoPicture();
 };
@@ -442,6 +444,43 @@ void TestSessionPictures::damageInALeftSessionIsTold() {
         QCOMPARE(std::string(error.what()), store.path() + ": the pictures of step 1 are damaged");
     }
     QVERIFY(isSame(runs[1]->now().pictures()->galleries.at(0), painted(8)));
+}
+
+/// Who looks at a run for the first time may do so after somebody has removed the file.
+void TestSessionPictures::areReadFromARemovedFile() {
+    const QTemporaryDir folder;
+    SessionStore store({folder.path().toStdString()});
+    const std::shared_ptr<Run> run = runWith(painted(1));
+    store.watch(run, "run");
+    store.flush();
+    QVERIFY(!run->now().sharedPictures()->held());
+    for (const char* ending : {"", "-wal", "-shm"})
+        std::filesystem::remove(store.path() + ending);
+    QVERIFY(isSame(run->now().pictures()->galleries.at(0), painted(8)));
+    store.flush(); // goes on in a new file
+    QVERIFY(isSame(run->now().pictures()->galleries.at(0), painted(8)));
+}
+
+/// Otherwise the session that has the only copy would be deleted.
+void TestSessionPictures::whatCannotBeTakenOverIsNotWritten() {
+    const QTemporaryDir before, after;
+    std::string path;
+    {
+        SessionStore store({before.path().toStdString()});
+        path = store.path();
+        store.watch(runWith(painted(1)), "run");
+    }
+    for (const bool intact : {true, false}) {
+        SessionStore store({after.path().toStdString()});
+        const std::vector<LeftSession> left = leftSessions(before.path().toStdString());
+        const std::shared_ptr<Run> run = left.at(0).read(left[0].runs().at(0));
+        if (!intact) Database(path, Database::Access::Create).run("DELETE FROM pictures");
+        store.watch(run, "run");
+        const uint64_t asked = store.askToWrite();
+        store.flush();
+        QCOMPARE(store.isWritten(asked), intact);
+        QVERIFY(store.problem().empty());
+    }
 }
 
 void TestSessionPictures::damageIsNoPicture_data() {
