@@ -121,7 +121,7 @@ NodeId emitBatchNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
     const double eps = layer.real("eps");
     const fn::BatchNormResult r = fn::batchNorm(c.b, x, weight, bias, 1, eps);
-    if (!tracks || !c.trains()) return r.y;
+    if (!tracks) return r.y;
     const NodeId counter = layer.value("momentum").isNone ? c.batches() : kNoNode;
     c.moveOn("running_mean", r.mean, momentumOf(layer), counter);
     c.moveOn("running_var", r.unbiasedVariance, momentumOf(layer), counter);
@@ -294,7 +294,7 @@ constexpr LayerInfo kRows[] = {
                batchParameters}),
     ofBatches({"BatchNorm2d", Wants::Images, kBatchArgs, batch2dOutput, emitBatchNorm,
                batchParameters, anyLayout}),
-    ofBatches({"SyncBatchNorm", Wants::Samples, kBatchArgs, batchAnyOutput, emitBatchNorm,
+    ofBatches({"SyncBatchNorm", Wants::Anything, kBatchArgs, batchAnyOutput, emitBatchNorm,
                batchParameters, anyLayout}),
     {"LayerNorm", Wants::Features, kLayerArgs, layerOutput, emitLayerNorm, layerParameters},
     {"RMSNorm", Wants::Features, kRmsArgs, layerOutput, emitRmsNorm, rmsParameters},

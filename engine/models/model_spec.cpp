@@ -167,10 +167,10 @@ private:
             if (name == each)
                 return phrase("Model", "; there are no recurrent layers: for sequences there is "
                                        "TransformerEncoderLayer");
-        constexpr std::array<std::string_view, 5> kOfSeveral{"Bilinear", "CosineSimilarity",
-                                                             "PairwiseDistance",
-                                                             "MultiheadAttention", "MaxUnpool2d"};
-        if (std::ranges::find(kOfSeveral, name) != kOfSeveral.end())
+        constexpr std::array<std::string_view, 4> kOfSeveral{
+            "Bilinear", "CosineSimilarity", "PairwiseDistance", "MultiheadAttention"};
+        if (std::ranges::find(kOfSeveral, name) != kOfSeveral.end() ||
+            name.starts_with("MaxUnpool"))
             return phrase("Model", "; it takes several inputs, and each layer here gets only the "
                                    "result of the one before it");
         if (name.starts_with("Lazy"))

@@ -23,8 +23,8 @@ struct Target {
     }
     /// Whether it is one function that autocast casts, with all that it takes.
     bool isProduct() const {
-        static constexpr std::array<std::string_view, 4> kProducts{"Linear", "Conv1d", "Conv2d",
-                                                                   "ConvTranspose2d"};
+        static constexpr std::array<std::string_view, 5> kProducts{
+            "Linear", "Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"};
         if (!part.empty()) return part.starts_with("linear");
         return std::find(kProducts.begin(), kProducts.end(), layer->info->name) != kProducts.end();
     }

@@ -118,8 +118,8 @@ void TestWindowCauses::gradientsThatADeviceCannotShow() {
     QCOMPARE(script.looks.load(), looks);
     script.cannotShow = false;
     QVERIFY(stepsTo(window, 2));
-    QTRY_VERIFY_WITH_TIMEOUT(!view->empty(), kPatience);
-    QCOMPARE(view->note(), QString());
+    QTRY_VERIFY_WITH_TIMEOUT(script.looks.load() > looks, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!view->note().contains(QStringLiteral("no room")), kPatience);
 }
 
 /// The run fails because of an edit while it ran.

@@ -331,7 +331,7 @@ void TestWindowUse::eventsSayWhy() {
     QVERIFY(!says("65504"));
     // the explanation is about what the plots point at
     const QModelIndex chosen = panel->table()->currentIndex();
-    emit panel->table()->clicked(chosen);
+    emit panel->table()->pressed(chosen);
     auto* plots = window.findChild<PlotStack*>();
     const qint64 step = chosen.data(EventModel::StepRole).toLongLong();
     QCOMPARE(plots->crosshair().value_or(-1), step);
