@@ -76,7 +76,7 @@ std::string testLine(const Experiment& experiment, std::span<const LaneSums> lan
         if (!test) continue;
         const char* const what = test->accuracy ? "accuracy " : test->error ? "MAE " : "loss ";
         text += (text.empty() ? std::string("Test: ") + what : std::string(", ")) +
-                (test->accuracy ? percentText(*test->accuracy, 4)
+                (test->accuracy ? accuracyText(*test->accuracy, test->loss)
                                 : shortNumber(test->error.value_or(test->loss), 6)) +
                 " (" + experiment.laneName(static_cast<int>(i)) + ")";
     }

@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
+#include "engine/io/input_file.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/optimizer_warnings.h"
@@ -58,6 +59,30 @@ void deviceOption(CLI::App& command, std::string& to) {
     textOption(command, "--device", to, kAllowed, "DEVICE", kAllowed);
 }
 
+namespace {
+
+constexpr size_t kMostModelBytes = size_t{1} << 20; // of a file; its text may have far less
+
+/// Puts the text of a file in place of its name, "@FILE" or a file of Python, where the setting is
+/// a network. Returns what is wrong.
+std::string withModelText(std::string& setting) {
+    const size_t equals = setting.find('=');
+    const std::string key = setting.substr(0, equals);
+    if (equals == std::string::npos || (key != "model.layers" && key != "model.critic")) return {};
+    std::string file = setting.substr(equals + 1);
+    const bool marked = file.starts_with('@');
+    if (marked) file.erase(0, 1);
+    if (!marked && !(file.ends_with(".py") && file.find('(') == std::string::npos)) return {};
+    try {
+        setting = key + '=' + readFile(file, kMostModelBytes);
+        return {};
+    } catch (const InputError& error) {
+        return key + ": " + error.what();
+    }
+}
+
+} // namespace
+
 void ExperimentOptions::addTo(CLI::App& command, Trains trains) {
     textOption(command, "experiment", file,
                "An experiment file (JSON), the folder of a saved run, or data to train on: a csv "
@@ -94,8 +119,9 @@ void ExperimentOptions::addTo(CLI::App& command, Trains trains) {
     command
         .add_option("--set", settings,
                     "Any setting, such as scaler.init_scale=2^10, or lanes.1.KEY=VALUE for one "
-                    "lane; can be repeated")
+                    "lane; model.layers=@FILE reads a network from a file; can be repeated")
         ->type_name("KEY=VALUE")
+        ->transform(CLI::Validator(withModelText, ""))
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
@@ -132,6 +158,39 @@ RunConfig experimentAt(const std::string& path, const std::vector<std::string>& 
     if (file == path) checkCanBeExperiment(path);
     read = true;
     return readConfig(file);
+}
+
+/// Refuses the name of a preset among those of precisions: some are called like one.
+void refusePresets(const std::string& lanes) {
+    for (const std::string_view name : partsOf(lanes, ','))
+        for (const Preset& each : presets()) {
+            if (each.name != trimmed(name)) continue;
+            std::string own;
+            for (const LaneConfig& lane : each.config.lanes)
+                own += (own.empty() ? "" : ",") + std::string(nameOf(lane.precision));
+            throw InputError(Message::data("--lanes: " + quotedText(each.name) +
+                                           " is a preset, not a precision: --preset " + each.name +
+                                           " has the lanes " + own));
+        }
+}
+
+/// Returns the lanes of --lanes. Those of `before` keep their settings.
+std::vector<LaneConfig> namedLanes(const std::string& lanes, std::span<const LaneConfig> before) {
+    try {
+        return parseLanes(lanes, before);
+    } catch (const InputError& error) {
+        refusePresets(lanes);
+        throw InputError(within("--lanes", error.message()));
+    }
+}
+
+/// Refuses no epochs: the setting's 0 would leave the length to run.steps.
+void checkEpochs(const std::string& epochs) {
+    if (epochs.empty()) return;
+    const Field& field = *findField("run.epochs");
+    if (parseValue(field, epochs) == FieldValue(int64_t{0}))
+        throw InputError(Message::data("run.epochs: 0 is not allowed with --epochs: at least 1; "
+                                       "--steps sets the length in steps"));
 }
 
 constexpr std::string_view kScalerPreset = "scaler.preset";
@@ -218,12 +277,7 @@ RunConfig ExperimentOptions::config(std::string* note) const {
                                      : presetNamed(preset.empty() ? kFirstPreset : preset).config;
     const TaskKind titled = config.task.kind;
     if (!lanes.empty()) {
-        std::vector<LaneConfig> named;
-        try {
-            named = parseLanes(lanes, config.lanes);
-        } catch (const InputError& error) {
-            throw InputError(within("--lanes", error.message()));
-        }
+        std::vector<LaneConfig> named = namedLanes(lanes, config.lanes);
         const LostScaler lost = lostScaler(config.lanes, named);
         if (note && !lost.has.empty())
             *note = "Lane " + lost.has +
@@ -232,6 +286,7 @@ RunConfig ExperimentOptions::config(std::string* note) const {
         config.lanes = std::move(named);
         forgetLanes(config);
     }
+    checkEpochs(epochs);
     if (!steps.empty() || !epochs.empty())
         std::erase_if(config.edits, [](const LiveEdit& edit) {
             return edit.key == "run.steps" || edit.key == "run.epochs";
@@ -305,6 +360,7 @@ std::vector<Assignment> ExperimentOptions::resumedSettings() const {
                                        "checkpoint are there already"));
     if (!steps.empty() && !epochs.empty())
         throw InputError(Message::data("--steps and --epochs: give one of them"));
+    checkEpochs(epochs);
     std::vector<Assignment> given;
     const std::pair<const char*, const std::string&> named[] = {{"run.steps", steps},
                                                                 {"run.epochs", epochs},

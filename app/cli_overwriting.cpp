@@ -7,8 +7,12 @@
 #include "engine/core/text.h"
 #include "engine/data/own_files.h"
 #include "engine/io/growing_file.h"
+#include "engine/io/input_file.h"
 #include "engine/io/output_folder.h"
+#include "engine/io/strict_json.h"
 #include "engine/runs/run_folder.h"
+#include "engine/runs/run_manifest.h"
+#include "engine/runs/run_summary.h"
 
 #include <algorithm>
 #include <array>
@@ -132,6 +136,26 @@ CommandFiles filesOfRun(const RunOptions& options, const RunConfig& config,
     });
     files.addRead("--resume", checkpoint);
     return files;
+}
+
+std::string replacedNote(const std::string& folder, const RunConfig& config) {
+    const auto file = [&folder](const char* name) {
+        return (std::filesystem::path(folder) / name).string();
+    };
+    try {
+        if (!readManifest(file(run_file::kManifest)).whole) return {};
+        const RunConfig before = readConfig(file(run_file::kExperiment));
+        if (configText(before) == configText(portableConfig(config))) return {};
+        const std::string text = readFile(file(run_file::kSummary), kMostSummaryBytes);
+        const JsonTree summary = parseStrictJson(text, {.bytes = kMostSummaryBytes});
+        const auto steps = summary.root().at("steps").get<int64_t>();
+        return "Replaced in " + pathText(folder) + ": the run of " +
+               (before.title.empty() ? "an experiment without a name" : pathText(before.title)) +
+               ", " + std::to_string(steps) + (steps == 1 ? " step\n" : " steps\n");
+    } catch (const InputError&) {
+    } catch (const Json::exception&) { // not the summary of a run
+    }
+    return {};
 }
 
 std::string evaluationNote(const std::string& folder, bool goesOn) {

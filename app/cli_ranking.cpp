@@ -3,6 +3,7 @@
 
 #include "app/cli_output.h"
 
+#include "engine/runs/best_value.h"
 #include "engine/train/setting_grid.h"
 
 #include <algorithm>
@@ -42,8 +43,10 @@ std::vector<Column> columnsOf(std::span<const RankedLane> lanes, ZeroCounts coun
     };
     if (any(hasAccuracy))
         columns.push_back({"accuracy", [](const RankedLane& each) {
-                               return each.score.accuracy ? percentText(*each.score.accuracy, 4)
-                                                          : "-";
+                               const LaneScore& score = each.score;
+                               return score.accuracy
+                                          ? accuracyText(*score.accuracy, score.validationLoss)
+                                          : "-";
                            }});
     if (any(isJudged))
         columns.push_back({"val. loss", [](const RankedLane& each) {
@@ -106,6 +109,10 @@ std::string laidOut(std::vector<std::string> lines, const std::vector<Column>& c
 }
 
 } // namespace
+
+std::string accuracyText(double accuracy, std::optional<double> validationLoss) {
+    return outputIsNan(accuracy, validationLoss) ? "nan" : percentText(accuracy, 4);
+}
 
 std::string laneTable(std::span<const RankedLane> lanes) {
     std::vector<size_t> order(lanes.size());

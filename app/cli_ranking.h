@@ -25,6 +25,8 @@ struct RankedLane {
 /// How the shares of gradients that are zero were counted.
 enum class ZeroCounts : uint8_t { AtTheEnd, MedianOfLastSteps };
 
+/// Returns the accuracy of a validation, "97.5 %"; "nan" where the output of the network is nan.
+std::string accuracyText(double accuracy, std::optional<double> validationLoss);
 /// Returns the lanes in their order as a table; the last line explains the columns.
 std::string laneTable(std::span<const RankedLane>);
 /// Returns them from the best to the worst, with their ranks in front. Lanes whose losses are not

@@ -52,44 +52,6 @@ int64_t countEveryOf(const RunOptions& options, const Start& start) {
     return start.state->countGradients;
 }
 
-/// Tells how many samples the user's own data have, and what they are like.
-std::string samplesText(const DataFacts& facts) {
-    const TensorSpec &x = facts.tensors[kX], &target = facts.tensors[kTarget];
-    std::string text = "Data: " + std::to_string(facts.train) +
-                       (facts.train == 1 ? " sample to train on" : " samples to train on");
-    if (facts.validation > 0) text += ", " + std::to_string(facts.validation) + " to validate on";
-    if (facts.test > 0) text += ", " + std::to_string(facts.test) + " for the test at the end";
-    text += ". Shape of an input: " + x.shape.text();
-    if (target.classes == 0) return text + ", of a target: " + target.shape.text() + "\n";
-    return text + "; " + std::to_string(target.classes) + " classes\n";
-}
-
-std::string startText(const Experiment& experiment) {
-    const RunConfig& config = experiment.config();
-    std::string text = config.title.empty() ? "Experiment" : config.title;
-    text += ": " + std::to_string(config.steps) + (config.steps == 1 ? " step" : " steps");
-    if (experiment.epochs().hasBatches())
-        text += " in epochs of " + std::to_string(experiment.stepsPerEpoch()) +
-                (experiment.stepsPerEpoch() == 1 ? " batch" : " batches");
-    text += " on " + experiment.device().name;
-    if (experiment.step() > 0 && !experiment.finished())
-        text += ", from step " + std::to_string(experiment.step() + 1);
-    text += "\n";
-    const DataFacts facts = factsOf(taskOf(config));
-    if (namesFiles(config.task)) text += samplesText(facts);
-    for (const Message& note : facts.notes)
-        text += "Data: " + note.english() + "\n";
-    if (!experiment.dataChange().empty())
-        text += "Data: " + experiment.dataChange().english() + ".\n";
-    if (!experiment.weightsNote().empty() && experiment.step() == 0)
-        text += "Weights: " + experiment.weightsNote().english() + "\n";
-    if (const Message warning = modelWarning(config); !warning.empty())
-        text += "Warning: " + warning.english() + "\n";
-    if (!experiment.cudaReason().empty())
-        text += "No GPU: " + experiment.cudaReason().english() + "\n";
-    return text;
-}
-
 RunOutcome outcomeOf(const Experiment& experiment) {
     if (experiment.outOfPatience() > 0) return RunOutcome::OutOfPatience;
     if (experiment.finished()) return RunOutcome::Finished;
@@ -106,14 +68,14 @@ public:
           m_lanes(noSums(experiment, m_infos.size())), m_sweeps(options.experiment.swept()),
           m_countEvery(countEveryOf(options, start)), m_saveEvery(options.checkpointEvery),
           m_begin(experiment.step()), m_events(std::move(events)) {
-        std::error_code ignored;
         const RunPast* const past = start.past ? &*start.past : nullptr;
-        m_goesOnHere = past && std::filesystem::equivalent(past->folder, options.out, ignored);
+        m_goesOnHere = start.goesOnIn(options.out);
         const bool kept = start.state && start.state->keepsBest;
         const bool recounts = start.state && m_countEvery != start.state->countGradients;
         m_isChanged = start.moved || !m_events.empty() || (options.keepBest && !kept) || recounts;
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
-        if (!options.out.empty())
+        m_out = options.out;
+        if (!m_out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), m_infos,
                             experiment.target(), extraMetrics(experiment), past);
         beginBest(options, past, kept);
@@ -133,7 +95,7 @@ public:
     void go(const SignalWatch& signals) {
         if (m_goesOnHere && m_isChanged) saveChange();
         while (!m_experiment.finished() && m_experiment.stopReason().empty() &&
-               m_experiment.dataFault().empty() && !signals.interrupted()) {
+               m_experiment.dataFault().empty() && m_fault.empty() && !signals.interrupted()) {
             const int64_t before = m_experiment.step();
             try {
                 countGradients();
@@ -157,7 +119,7 @@ public:
     /// in its own folder writes one in any case: the one there would be behind the tables. So does
     /// one that its data ended, which goes on once they are mended.
     void saveAtEnd(SignalWatch& signals) {
-        if (!m_files || m_experiment.step() == m_saved) return;
+        if (!m_files || m_experiment.step() == m_saved || !m_fault.empty()) return;
         if (m_saveEvery == 0 && !m_goesOnHere && m_failure.empty()) return;
         signals.setStop({});
         m_experiment.clearStop();
@@ -168,8 +130,8 @@ public:
 
     void close(const RunOptions& options) {
         const RunOutcome outcome =
-            m_failure.empty() ? outcomeOf(m_experiment) : RunOutcome::Stopped;
-        const bool whole = !m_files || tries([&] { finishFiles(outcome); });
+            failure().empty() ? outcomeOf(m_experiment) : RunOutcome::Stopped;
+        const bool whole = !m_files || (m_fault.empty() && tries([&] { finishFiles(outcome); }));
         const bool onnx =
             !options.onnx.empty() && tries([&] { writeOnnx(options.onnx, options.quiet); });
         if (m_board) m_board->finish();
@@ -190,7 +152,8 @@ public:
                   laneNotes(m_experiment, m_lanes, ranges) + gradientTables(m_experiment, ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
-        if (!m_unsaved.empty()) print("Checkpoint: " + unsavedText() + "\n");
+        if (!m_unsaved.empty() && m_fault.empty()) print("Checkpoint: " + unsavedText() + "\n");
+        if (!m_fault.empty()) print("Checkpoint: " + wholeCheckpoint() + "\n");
         if (onnx)
             for (const OnnxTarget& each : onnxTargets(options.onnx, m_experiment))
                 print("ONNX: " + pathText(each.file) + "\n");
@@ -209,8 +172,9 @@ public:
     /// Tells which file of the end could not be written; empty if all are there.
     const Message& unwritten() const { return m_unwritten; }
 
-    /// Tells why the data let no further step be taken; empty otherwise.
-    const Message& failure() const { return m_failure; }
+    /// Tells why the data, or the disk of the run's files, let no further step be taken; empty
+    /// otherwise.
+    const Message& failure() const { return m_fault.empty() ? m_failure : m_fault; }
 
 private:
     /// Tells where the run ended, unless that is its last step.
@@ -219,6 +183,7 @@ private:
                                   std::to_string(m_experiment.config().steps) +
                                   epochText(m_experiment);
         if (outcome == RunOutcome::Interrupted) return "Interrupted" + place + "\n";
+        if (!m_fault.empty()) return "Ended" + place + ": its files cannot be written further\n";
         const bool goesOn = m_files && m_unsaved.empty() && !m_experiment.finished();
         if (!m_failure.empty())
             return "Ended" + place +
@@ -294,8 +259,11 @@ private:
         const CheckpointText text(state, HALFSCOPE_VERSION);
         if (m_board) m_board->sync();
         const bool failed = !m_unsaved.empty();
-        m_unsaved =
-            m_files->place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
+        writes([&] {
+            m_unsaved =
+                m_files->place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
+        });
+        if (!m_fault.empty()) return;
         if (m_unsaved.empty()) m_saved = state.step;
         if (failed == !m_unsaved.empty()) return;
         if (m_progress) m_progress->endLine();
@@ -312,6 +280,30 @@ private:
         const std::string last =
             m_saved < 0 ? "none was written" : "the last one is of step " + std::to_string(m_saved);
         return last + ": " + m_unsaved.english();
+    }
+
+    /// Tells which checkpoint this run goes on from when its files cannot be written further.
+    std::string wholeCheckpoint() const {
+        try {
+            const ExperimentState state = readCheckpoint(checkpointAt(m_out));
+            if (state.run == m_files->id())
+                return "the one of step " + std::to_string(state.step) +
+                       " is whole; when its files can be written again, halfscope-cli run "
+                       "--resume " +
+                       shellText(m_out) + " --out " + shellText(m_out) + " goes on from it";
+        } catch (const InputError&) { // there is none
+        }
+        return "none was written; --checkpoint-every writes some";
+    }
+
+    /// Writes to the files of a training that ends once it cannot: see failure().
+    void writes(const std::function<void()>& write) {
+        if (!m_fault.empty()) return;
+        try {
+            write();
+        } catch (const RunError& error) {
+            m_fault = error.message();
+        }
     }
 
     /// Returns false when a file of the end could not be written; the others still are.
@@ -365,10 +357,10 @@ private:
         if (!batch.lanes.empty() && m_progress) m_progress->setLanes(m_experiment.config());
         const double seconds = add(batch);
         if (!batch.rows.empty()) m_stepSeconds = seconds;
-        if (m_files) m_files->append(batch);
+        if (m_files) writes([&] { m_files->append(batch); });
         if (m_board) m_board->append(batch);
         if (!m_files) return;
-        if (m_best) keepBest(batch);
+        if (m_best) writes([&] { keepBest(batch); });
         const bool free = !m_experiment.view().probe; // a probe costs a pass of its own
         if (seconds >= kSlowStepSeconds && free) m_pictures = m_experiment.snapshot();
     }
@@ -449,7 +441,7 @@ private:
 
     /// Whether there are time and samples to look at the networks once more.
     bool mayLook(RunOutcome outcome) const {
-        return outcome != RunOutcome::Interrupted && m_failure.empty();
+        return outcome != RunOutcome::Interrupted && failure().empty();
     }
 
     LanePictures lastPictures() {
@@ -537,6 +529,8 @@ private:
     Message m_failure;                   // see failure()
     int64_t m_saved = -1;                // the step of the last checkpoint; -1: none
     Message m_unsaved;                   // why the last one was not written; empty if it was
+    std::string m_out;                   // the folder of m_files
+    Message m_fault;                     // why they cannot be written further; empty if they can
     Message m_unwritten;                 // see unwritten()
     std::vector<GradientRange> m_ranges; // the last ones that were counted
     int64_t m_counted = -1;              // the step after which they were counted; -1: none
@@ -584,7 +578,12 @@ int run(const RunOptions& options) {
     if (start.past && !start.past->rows && !options.quiet)
         printNote("The rows up to step " + std::to_string(start.past->step) +
                   " are not beside the checkpoint: the tables begin with the next one.\n");
+    const bool isNew = !options.out.empty() && !options.quiet;
+    const std::string replaced = isNew && !start.goesOnIn(options.out)
+                                     ? replacedNote(options.out, experiment.recorded())
+                                     : std::string();
     Loop loop(experiment, options, start, std::move(events));
+    printNote(replaced);
     loop.go(signals);
     loop.saveAtEnd(signals);
     loop.close(options);

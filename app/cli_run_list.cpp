@@ -2,6 +2,7 @@
 #include "app/cli_run_list.h"
 
 #include "app/cli_output.h"
+#include "app/cli_ranking.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
@@ -101,7 +102,7 @@ std::string ofLanes(const RunSnapshot& run, Text text) {
 
 std::string validationText(const LaneTotals& lane) {
     if (const auto& accuracy = lane.accuracy()) {
-        std::string text = percentText(*accuracy, 4);
+        std::string text = accuracyText(*accuracy, lane.validationLoss());
         std::erase(text, ' '); // the cell is one word for programs that split lines
         return text;
     }
@@ -119,10 +120,15 @@ ListedRun lineOf(const std::string& name, const RunSnapshot& run) {
         return loss(lane, run.column(lane, metric::Loss).lastValue());
     };
     const auto judged = [&run](int lane) { return validationText(run.totals(lane)); };
+    const auto& missing = run.info().missing;
+    const bool ended = std::ranges::none_of(
+        missing, [](const auto& part) { return part.kind == MissingPart::Kind::RunEnd; });
     const auto& outcome = run.info().outcome;
     return {{pathText(name), ofLanes(run, names), std::to_string(run.step()),
-             outcome ? nameOf(*outcome) : "-", ofLanes(run, median), ofLanes(run, last),
-             ofLanes(run, judged)},
+             outcome ? nameOf(*outcome)
+             : ended ? "-"
+                     : "unfinished",
+             ofLanes(run, median), ofLanes(run, last), ofLanes(run, judged)},
             scoreOf(run)};
 }
 

@@ -4,6 +4,7 @@
 
 #include "app/cli_output.h"
 #include "app/cli_overwriting.h"
+#include "app/cli_ranking.h"
 #include "app/cli_run_list.h"
 #include "app/cli_targets.h"
 
@@ -136,7 +137,7 @@ std::string laneLine(const LaneInfo& info, const LaneTotals& lane, size_t width)
     const bool hasScale = last.measured(metric::Scale) && scalesLoss(info.config);
     return padded(pathText(info.title), width) + "  " +
            padded(hasLoss ? shortNumber(static_cast<double>(last.loss()), 6) : "-", 12) +
-           padded(accuracy ? percentText(*accuracy, 4) : "-", 10) +
+           padded(accuracy ? accuracyText(*accuracy, lane.validationLoss()) : "-", 10) +
            padded(hasSkips ? std::to_string(last.skippedSoFar()) : "-", 9) +
            (hasScale ? scaleText(lane.scaleAfter()) : "-") + "\n";
 }
@@ -265,6 +266,9 @@ int runs(const RunsOptions& options) {
     if (known && !options.order.empty())
         throw InputError(Message::data("runs: --order is for a folder with saved runs: "
                                        "halfscope-cli runs FOLDER --order loss"));
+    const bool isPath = action.find('/') != std::string::npos;
+    if (!known && isPath && !std::filesystem::exists(action, ignored) && !ignored)
+        throw InputError(Message::data("runs: there is no folder " + quotedText(action)));
     if (!known)
         throw InputError(
             Message::data("runs: " + quotedText(action) + " is not allowed: " + kActions));

@@ -2,6 +2,7 @@
 #include "app/cli_scores.h"
 
 #include "app/cli_output.h"
+#include "app/cli_ranking.h"
 
 #include "engine/core/text.h"
 #include "engine/io/json_text.h"
@@ -191,7 +192,7 @@ std::string scoresTable(std::span<const Judged> lanes) {
         text += padded(each.lane, width) + "  " + lossColumn(shortNumber(each.validation.loss, 6));
         if (each.validation.perplexity)
             text += padded(shortNumber(*each.validation.perplexity, 4), kColumn);
-        if (classes) text += percentText(*each.validation.accuracy, 4);
+        if (classes) text += accuracyText(*each.validation.accuracy, each.validation.loss);
         if (each.validation.error) text += shortNumber(*each.validation.error, 6);
         text += "\n";
     }

@@ -3,8 +3,12 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/dataset.h"
+#include "engine/data/known_facts.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/settings/resumed_settings.h"
+#include "engine/settings/run_task.h"
+#include "engine/step/model_shapes.h"
 #include "engine/train/checkpoint.h"
 
 #include <algorithm>
@@ -45,7 +49,24 @@ Start resumedStart(const RunOptions& options) {
     return start;
 }
 
+/// Tells how many samples the user's own data have, and what they are like.
+std::string samplesText(const DataFacts& facts) {
+    const TensorSpec &x = facts.tensors[kX], &target = facts.tensors[kTarget];
+    std::string text = "Data: " + std::to_string(facts.train) +
+                       (facts.train == 1 ? " sample to train on" : " samples to train on");
+    if (facts.validation > 0) text += ", " + std::to_string(facts.validation) + " to validate on";
+    if (facts.test > 0) text += ", " + std::to_string(facts.test) + " for the test at the end";
+    text += ". Shape of an input: " + x.shape.text();
+    if (target.classes == 0) return text + ", of a target: " + target.shape.text() + "\n";
+    return text + "; " + std::to_string(target.classes) + " classes\n";
+}
+
 } // namespace
+
+bool Start::goesOnIn(const std::string& out) const {
+    std::error_code ignored;
+    return past && std::filesystem::equivalent(past->folder, out, ignored);
+}
 
 Start startOf(const RunOptions& options) {
     if (options.checkpointEvery > 0 && options.out.empty())
@@ -85,6 +106,32 @@ std::vector<Event> edit(Experiment& experiment, const std::vector<Assignment>& e
         if (!same) experiment.setLive(each.lane, each.field->key, value, events);
     }
     return events;
+}
+
+std::string startText(const Experiment& experiment) {
+    const RunConfig& config = experiment.config();
+    std::string text = config.title.empty() ? "Experiment" : config.title;
+    text += ": " + std::to_string(config.steps) + (config.steps == 1 ? " step" : " steps");
+    if (experiment.epochs().hasBatches())
+        text += " in epochs of " + std::to_string(experiment.stepsPerEpoch()) +
+                (experiment.stepsPerEpoch() == 1 ? " batch" : " batches");
+    text += " on " + experiment.device().name;
+    if (experiment.step() > 0 && !experiment.finished())
+        text += ", from step " + std::to_string(experiment.step() + 1);
+    text += "\n";
+    const DataFacts facts = factsOf(taskOf(config));
+    if (namesFiles(config.task)) text += samplesText(facts);
+    for (const Message& note : facts.notes)
+        text += "Data: " + note.english() + "\n";
+    if (!experiment.dataChange().empty())
+        text += "Data: " + experiment.dataChange().english() + ".\n";
+    if (!experiment.weightsNote().empty() && experiment.step() == 0)
+        text += "Weights: " + experiment.weightsNote().english() + "\n";
+    if (const Message warning = modelWarning(config); !warning.empty())
+        text += "Warning: " + warning.english() + "\n";
+    if (!experiment.cudaReason().empty())
+        text += "No GPU: " + experiment.cudaReason().english() + "\n";
+    return text;
 }
 
 } // namespace halfscope::cli

@@ -23,6 +23,9 @@ struct Start {
     bool moved = false;                   ///< others were, see changesOnResume()
     std::string note;                     ///< a sentence about the given options
     std::optional<RunPast> past;          ///< the rows that the run has so far
+
+    /// Whether the run goes on in the folder of its checkpoint.
+    bool goesOnIn(const std::string& out) const;
 };
 
 /// Reads the checkpoint, if the run continues one. Throws InputError for options that do not fit
@@ -35,5 +38,8 @@ std::unique_ptr<Experiment> experimentOf(const Start&);
 /// Applies the settings that change something, as edits of the next step, and returns what they
 /// tell. Throws InputError for a lane that is not there.
 std::vector<Event> edit(Experiment&, const std::vector<Assignment>&);
+
+/// Tells what is about to be trained, where, and on which data.
+std::string startText(const Experiment&);
 
 } // namespace halfscope::cli

@@ -5,6 +5,7 @@
 #include "app/cli_output.h"
 #include "app/cli_overwriting.h"
 #include "app/cli_ranking.h"
+#include "app/cli_seeds.h"
 #include "app/cli_signals.h"
 #include "app/cli_targets.h"
 
@@ -20,6 +21,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -53,11 +55,26 @@ size_t namedLane(const RunConfig& config, const std::string& wanted) {
                                    nearestHint(wanted, names).english()));
 }
 
+/// Whether the values make the same trainings of all these lanes, which precisions usually do.
+bool areAlike(const RunConfig& config, std::span<const size_t> lanes,
+              std::span<const Sweep> sweeps) {
+    std::vector<size_t> origins(config.lanes.size());
+    std::iota(origins.begin(), origins.end(), size_t{0});
+    const auto makesAlike = [&](size_t lane) {
+        return std::any_of(sweeps.begin(), sweeps.end(), [&](const Sweep& sweep) {
+            return sweep.field->scope == FieldScope::Lane &&
+                   makesTheSame(sweep, config, origins, lanes.front(), lane);
+        });
+    };
+    return std::all_of(lanes.begin() + 1, lanes.end(), makesAlike);
+}
+
 /// Returns the lane to train: the given one, or the only one in which the settings mean something.
 size_t laneOf(const RunConfig& config, const std::string& wanted, std::span<const Sweep> sweeps) {
     if (!wanted.empty()) return namedLane(config, wanted);
     const std::vector<size_t> lanes = lanesForSweeps(config, sweeps);
     if (lanes.size() == 1) return lanes.front();
+    if (!lanes.empty() && areAlike(config, lanes, sweeps)) return lanes.front();
     if (lanes.empty() && config.lanes.size() == 1) return 0; // the map says what means nothing
     if (lanes.empty())
         throw InputError(Message::data(
@@ -167,7 +184,7 @@ std::string tableCell(const std::optional<GridCell>& cell, const Mark& mark) {
     const LaneScore& score = cell->score;
     std::string text = shortNumber(score.loss);
     if (mark.by == Criterion::Accuracy)
-        text += score.accuracy ? ", " + percentText(*score.accuracy, 4) : ", -";
+        text += score.accuracy ? ", " + accuracyText(*score.accuracy, score.validationLoss) : ", -";
     if (mark.by == Criterion::ValidationLoss)
         text += ", " + (score.validationLoss ? shortNumber(*score.validationLoss) : "-");
     text += " (" + std::to_string(score.skipped) + ")";
@@ -246,7 +263,8 @@ std::string reasonsText(const SettingGrid& grid, const GridCells& cells) {
 
 void report(const SettingGrid& grid, const GridCells& cells) {
     print(mapTable(grid, cells, bestCell(cells)));
-    print(bestTable(grid, cells));
+    const std::string seeds = seedsTable(grid, cells);
+    print(seeds.empty() ? bestTable(grid, cells) : seeds); // the best seed is chance
     for (const Message& doubt : {zerosOfBest(grid, cells), chanceOfBest(cells)})
         if (!doubt.empty()) print(doubt.english() + ".\n");
     print(reasonsText(grid, cells));
@@ -261,7 +279,8 @@ void SweepOptions::addTo(CLI::App& command) {
                     "The values of a setting of the lane, or of network, optimizer, schedule or "
                     "gradients, such as scaler.init_scale=2^10,2^16; with a second setting, every "
                     "combination is trained, up to " +
-                        std::to_string(SettingGrid::kMostCells))
+                        std::to_string(SettingGrid::kMostCells) +
+                        "; with run.seed=1,2,3, the mean and the spread over the seeds are told")
         ->type_name("KEY=A,B")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -9,6 +9,10 @@ bool areFinite(std::optional<double> loss, std::optional<double> validationLoss)
     return std::isfinite(loss.value_or(0)) && std::isfinite(validationLoss.value_or(0));
 }
 
+bool outputIsNan(std::optional<double> accuracy, std::optional<double> validationLoss) {
+    return accuracy == 0.0 && validationLoss && std::isnan(*validationLoss);
+}
+
 bool takeBetter(std::optional<BestValue>& best, JudgedBy by, const BestValue& value) {
     if (!std::isfinite(value.value)) return false;
     const bool better =

@@ -20,6 +20,10 @@ struct BestValue {
 /// and its accuracy means nothing: it may count the class that outputs of nan stand for.
 bool areFinite(std::optional<double> loss, std::optional<double> validationLoss);
 
+/// Whether a validation found no class because the output of the network is nan: an accuracy of 0
+/// then says nothing.
+bool outputIsNan(std::optional<double> accuracy, std::optional<double> validationLoss);
+
 enum class JudgedBy : uint8_t {
     Accuracy, ///< more is better
     Loss,     ///< less is better

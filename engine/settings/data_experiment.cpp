@@ -333,6 +333,10 @@ constexpr Phrase kOnnx =
     phrase("Files", "%1: ONNX files are written but not opened; "
                     "safetensors.torch.save_file(model.state_dict(), 'weights.safetensors') saves "
                     "weights for model.weights");
+constexpr Phrase kPythonFile =
+    phrase("Files", "%1: this is Python, not an experiment or data; paste a network from it into "
+                    "Layers, or give it beside the data: halfscope-cli run DATA --set "
+                    "model.layers=@FILE");
 constexpr Phrase kHdf = phrase("Files", "%1: HDF5 files are not opened; numpy.savez('data.npz', "
                                         "x=x, y=y) saves the arrays x and y to train on");
 constexpr std::array kOtherFiles{
@@ -340,7 +344,8 @@ constexpr std::array kOtherFiles{
     OtherFile{".tgz", kPacked},         OtherFile{".bz2", kPacked},
     OtherFile{".xz", kPacked},          OtherFile{".zst", kPacked},
     OtherFile{".7z", kPacked},          OtherFile{".rar", kPacked},
-    OtherFile{".onnx", kOnnx},          OtherFile{".h5", kHdf},
+    OtherFile{".onnx", kOnnx},          OtherFile{".py", kPythonFile},
+    OtherFile{".ipynb", kPythonFile},   OtherFile{".h5", kHdf},
     OtherFile{".hdf5", kHdf},           OtherFile{".xls", kSpreadsheet},
     OtherFile{".xlsx", kSpreadsheet},   OtherFile{".ods", kSpreadsheet},
     OtherFile{".parquet", kOtherTable}, OtherFile{".feather", kOtherTable},

@@ -25,6 +25,8 @@ bool isText(const Field& field) {
     return field.kind == FieldKind::Path || field.kind == FieldKind::Text;
 }
 
+constexpr const char* kSeedKey = "run.seed"; // other weights, batches and random data: chance alone
+
 /// Whether trainings with other values of a setting of the run can share their data and their
 /// length.
 bool keepsData(const Field& field) {
@@ -38,12 +40,19 @@ const Field& sweptField(std::string_view key, SweptBy by) {
     if (!field)
         throw InputError(phrase("Settings", "%1 is an unknown setting%2"), quotedText(key),
                          keyHint(key));
-    if (by == SweptBy::Trainings && field->scope == FieldScope::Run && !keepsData(*field))
+    const bool trainable = field->scope == FieldScope::Lane || keepsData(*field) || key == kSeedKey;
+    if (by == SweptBy::Trainings && !trainable)
         throw InputError(phrase("Settings", "--sweep: %1 is the same in all trainings of a map, "
                                             "which share their data and their length"),
                          field->key);
     if (by == SweptBy::Lanes && key == kPrecision)
         throw InputError(phrase("Settings", "--sweep: %1 is not swept: --lanes names precisions"),
+                         field->key);
+    if (by == SweptBy::Lanes && field->scope == FieldScope::Run && trainable)
+        throw InputError(phrase("Settings", "--sweep: %1 is the same in all lanes of a run; only "
+                                            "settings of a lane can be swept (scaler.*). "
+                                            "halfscope-cli sweep trains once for each value of "
+                                            "this one"),
                          field->key);
     if (by == SweptBy::Lanes && field->scope == FieldScope::Run)
         throw InputError(phrase("Settings", "--sweep: %1 is the same in all lanes of a run; only "
@@ -176,7 +185,9 @@ std::vector<size_t> applySweeps(RunConfig& config, std::span<const Sweep> sweeps
         SweptLanes next = swept(config, sweep, from);
         if (next.lanes.size() > kMaxLanes)
             throw InputError(phrase("Settings", "These values make %1 lanes, and a run has at most "
-                                                "%2: give fewer values, or remove lanes first"),
+                                                "%2: give fewer values, or remove lanes first. "
+                                                "More of them make a map: halfscope-cli sweep, or "
+                                                "Edit > Map of two settings… in the window"),
                              next.lanes.size(), kMaxLanes);
         config.lanes = std::move(next.lanes);
         for (size_t& lane : next.from)

@@ -27,15 +27,16 @@ struct Sweep {
 /// What trains the values of a sweep, which decides what can be swept.
 enum class SweptBy : uint8_t {
     Lanes,    ///< lanes of one run: settings of a lane, but its precision
-    Trainings ///< a training for each value, on the same data: also precisions, and settings of
-              ///< network, optimizer, schedule and gradients
+    Trainings ///< a training for each value, on the same data: also precisions, settings of
+              ///< network, optimizer, schedule and gradients, and the seed
 };
 
 /// Reads a sweep, "scaler.init_scale=2^10,2^16". Throws InputError when the text is not a list of
 /// values of a setting that can be swept (texts and paths cannot), and when a value is given twice.
 Sweep parseSweep(std::string_view text, SweptBy = SweptBy::Lanes);
 
-/// Returns the settings that can be swept and mean something in a lane of the experiment.
+/// Returns the settings that can be swept and mean something in a lane of the experiment. The seed
+/// is left out: it is no setting that does better or worse.
 std::vector<const Field*> sweptFields(const RunConfig&, SweptBy = SweptBy::Lanes);
 
 /// Replaces every lane in which a swept setting means something by one lane for each of its values;

@@ -169,6 +169,24 @@ GridCell failedCell(const Message& reason) {
     return cell;
 }
 
+/// Reads the data once for all cells, or once for each seed: that decides how they are ordered and,
+/// where they are random, what they are.
+class CellData {
+public:
+    explicit CellData(const SettingGrid& grid) : m_config(grid.base()) {}
+    const std::shared_ptr<Task>& of(const RunConfig& cell) {
+        if (m_task && m_config.seed == cell.seed) return m_task;
+        m_config.seed = cell.seed;
+        m_task.reset(); // both may be too much for the memory
+        m_task = makeTask(m_config);
+        return m_task;
+    }
+
+private:
+    RunConfig m_config;
+    std::shared_ptr<Task> m_task;
+};
+
 /// The cells whose training ended in one way: their numbers and scores, in the same order.
 struct CellScores {
     CellScores(const GridCells& cells, CellOutcome outcome) {
@@ -254,12 +272,14 @@ const char* nameOf(CellOutcome outcome) {
 bool trainGrid(const SettingGrid& grid, const GridListener& listener, const std::stop_token& stop) {
     const Cancellable reads(stop);
     try {
-        const std::shared_ptr<Task> data = makeTask(grid.base());
+        CellData data(grid);
+        (void)data.of(grid.config(0)); // what goes wrong here goes wrong in all cells
         for (size_t cell = 0; cell < grid.cells(); ++cell) {
             std::optional<GridCell> trained;
             try {
+                const RunConfig config = grid.config(cell);
                 trained = trainCell(
-                    grid.config(cell), data,
+                    config, data.of(config),
                     [&](int64_t step) {
                         if (listener.stepped) listener.stepped(cell, step);
                     },

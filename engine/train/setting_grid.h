@@ -1,6 +1,6 @@
 // A map of settings: one lane, trained once for every combination of the values of one or two
 // settings of its own or of the run. All cells of the map start from the same weights and see the
-// same batches. Knows no windows and no threads of its own.
+// same batches, unless the seed is one of the settings. Knows no windows and no threads of its own.
 #pragma once
 
 #include "engine/core/message.h"
@@ -110,10 +110,10 @@ struct GridListener {
     std::function<void(size_t cell, const GridCell&)> finished{};
 };
 
-/// Trains all cells, one after the other. The data are read once. Returns false when `stop` asked
-/// for an end, which comes within a step; the cell in progress is not told then. A cell that fails
-/// leaves the others alone. Throws InputError and RunError for data that no cell could use, and
-/// EngineError for a device that fails in the first cell.
+/// Trains all cells, one after the other. The data are read once, or for each seed. Returns false
+/// when `stop` asked for an end, which comes within a step; the cell in progress is not told then.
+/// A cell that fails leaves the others alone. Throws InputError and RunError for data that no cell
+/// could use, and EngineError for a device that fails in the first cell.
 bool trainGrid(const SettingGrid&, const GridListener&, const std::stop_token& stop = {});
 
 /// The cells of a map by number; nothing for those that are not trained yet.

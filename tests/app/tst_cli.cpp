@@ -26,6 +26,7 @@ private slots:
     void describes_data();
     void describes();
     void describesWaysToRun();
+    void networksFromFiles();
     void settingsReference();
     void fullStandardOutput();
     void closedPipe();
@@ -118,6 +119,13 @@ void TestCli::wrongUsage_data() {
     row("steps", {"run", "--steps", "many"},
         "run.steps: \"many\" is not allowed: a whole number from 1 to 1000000000");
     row("no steps", {"run", "--steps", "0"}, "run.steps: 0 is not allowed");
+    row("no epochs", {"run", "--epochs", "0"},
+        "run.epochs: 0 is not allowed with --epochs: at least 1; --steps sets");
+    row("preset among lanes", {"run", "--lanes", "fp32,pure-fp16"},
+        "--lanes: \"pure-fp16\" is a preset, not a precision: --preset pure-fp16 has the lanes "
+        "fp32,amp-fp16,fp16\n");
+    row("no file of a network", {"run", "--set", "model.layers=@/no/net.py"},
+        "--set: model.layers: /no/net.py: ");
     row("seed", {"run", "--seed", "-1"}, "run.seed: -1 is not allowed: a whole number from 0");
     row("device", {"run", "--device", "tpu"},
         "run.device: \"tpu\" is not allowed: auto, cpu, cuda or cuda:INDEX, or one for each "
@@ -268,6 +276,27 @@ void TestCli::describes() {
     // Half precision appears only in the lane that has it.
     QCOMPARE(outcome.out.contains("float16"), !more.contains("fp32"));
     if (more.contains("--json")) QVERIFY(!QJsonDocument::fromJson(outcome.out).isNull());
+}
+
+/// A network's file may have other lines of Python around it, as a text that was pasted may.
+void TestCli::networksFromFiles() {
+    const QTemporaryDir folder;
+    QFile file(folder.filePath("net.py"));
+    QVERIFY(file.open(QFile::WriteOnly));
+    file.write(
+        "from torch import nn\n\n# small\nmodel = nn.Sequential(\n    nn.Linear(2, 3),  # in\n"
+        "    nn.ReLU(),\n    nn.Linear(3, 2),\n)\n");
+    file.close();
+    const auto described = [](const QString& layers) {
+        return call({"describe", "--preset", "moons", "--set", "model.layers=" + layers});
+    };
+    const Outcome text = described("nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2))");
+    QVERIFY2(text.code == 0, text.error);
+    for (const char* mark : {"", "@"}) {
+        const Outcome outcome = described(mark + file.fileName());
+        QVERIFY2(outcome.code == 0, outcome.error);
+        QCOMPARE(outcome.out, text.out);
+    }
 }
 
 void TestCli::describesWaysToRun() {

@@ -49,6 +49,7 @@ private slots:
     void oneRunInAFolder();
     void failedStartKeepsTheEarlierRun();
     void fileSizeLimit();
+    void goesOnAfterAFullDisk();
     void othersTakeATableAway();
     void killedRunLeavesWholeFiles();
     void closedStandardFiles_data();
@@ -210,6 +211,33 @@ void TestCliInterrupts::fileSizeLimit() {
     QCOMPARE(outcome.code, 1);
     QVERIFY2(outcome.error.contains(".csv: cannot write: File too large"), outcome.error);
     QVERIFY(contentOf(out + "/steps.csv").endsWith('\n'));
+}
+
+/// What such an end tells: where the run stopped, its figures, and the checkpoint that is whole.
+void TestCliInterrupts::goesOnAfterAFullDisk() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("full");
+    const QStringList saves{"--checkpoint-every", "20"};
+    const Outcome outcome =
+        callShell("ulimit -f 200; exec \"$0\" \"$@\"", smallRun(out, {"--steps", "20000"}) + saves);
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.error.contains(".csv: cannot write: File too large"), outcome.error);
+    const QString text = QString::fromUtf8(outcome.out);
+    static const QRegularExpression s_end("Ended after step (\\d+) of 20000.*: its files cannot be "
+                                          "written further\nlane  ");
+    static const QRegularExpression s_saved("\nCheckpoint: the one of step (\\d+) is whole; .* run "
+                                            "--resume .* --out .* goes on from it\n");
+    const auto end = s_end.match(text), saved = s_saved.match(text);
+    QVERIFY2(end.hasMatch() && saved.hasMatch(), outcome.out);
+    const int last = end.captured(1).toInt(), step = saved.captured(1).toInt();
+    QVERIFY2(step > 0 && step % 20 == 0 && step <= last, outcome.out);
+    const Outcome list = call({"runs", folder.path()});
+    QVERIFY2(list.code == 0 && list.out.contains(" unfinished "), list.out);
+    const Outcome on = call(
+        {"run", "--resume", out, "--out", out, "--steps", QString::number(step + 5), "--quiet"});
+    QVERIFY2(on.code == 0, on.error);
+    QVERIFY(contentOf(out + "/summary.json")
+                .contains("\"steps\": " + QByteArray::number(step + 5) + ","));
 }
 
 /// An editor or a sync tool saves a table anew: the run ends soon, not after all of its steps.

@@ -211,6 +211,12 @@ void TestCliOverwriting::replacesRuns() {
                            : smallRun("replaced", {"--steps", "5"}));
     QVERIFY2(outcome.code == 0, outcome.error);
     QCOMPARE(readRun(folder.toStdString())->step(), int64_t{5});
+    const bool whole = remove.isEmpty(); // and of another length, which is another experiment
+    QVERIFY2(outcome.error.contains("Replaced in replaced: the run of Checkerboard, 12 steps\n") ==
+                 whole,
+             outcome.error);
+    const Outcome same = callThere({"run", "replaced", "--out", "replaced"});
+    QVERIFY2(same.code == 0 && !same.error.contains("Replaced"), same.error);
     QCOMPARE(QFileInfo::exists(folder + "/mine.txt"), add == "mine.txt");
 }
 

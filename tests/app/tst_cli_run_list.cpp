@@ -53,6 +53,7 @@ private slots:
     void orders_data();
     void orders();
     void unreadableOnesAreNamed();
+    void outputsThatAreNan();
     void refuses_data();
     void refuses();
 
@@ -146,6 +147,18 @@ void TestCliRunList::unreadableOnesAreNamed() {
              outcome.error);
 }
 
+/// Of weights that are nan no class is found: an accuracy of 0 % would say that all are wrong.
+void TestCliRunList::outputsThatAreNan() {
+    const QTemporaryDir folder;
+    const QStringList words = digits(folder.filePath("lost"), "6", "fp16");
+    const Outcome outcome = call(words + QStringList{"--set", "optimizer.kind=adam"});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    const QRegularExpression row("\\nfp16 +nan +nan ");
+    QVERIFY2(QString::fromUtf8(outcome.out).contains(row), outcome.out);
+    const Outcome list = call({"runs", folder.path()});
+    QCOMPARE(cellsOf(list.out).value(1).value(6), QString("nan"));
+}
+
 void TestCliRunList::refuses_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QByteArray>("about");
@@ -159,6 +172,8 @@ void TestCliRunList::refuses_data() {
     row("a run's folder", {path("run2")},
         "runs: " + path("run2").toUtf8() + " is the folder of a run; name the folder around it");
     row("no folder", {path("nowhere")},
+        "runs: there is no folder \"" + path("nowhere").toUtf8() + "\"\n");
+    row("no action", {"nowhere"},
         "is not allowed: list, show, export or delete, or a folder with saved runs");
     row("a run behind it", {all(), "run2"}, "\"run2\" is one argument too many behind a folder");
     row("to write into", {all(), "--out", path("out")}, "runs: --out and a folder: give one");

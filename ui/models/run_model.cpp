@@ -3,6 +3,7 @@
 
 #include "engine/core/percent.h"
 #include "engine/data/held_fault.h"
+#include "engine/runs/best_value.h"
 #include "engine/runs/run_score.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/precision.h"
@@ -88,9 +89,7 @@ QString accuracyOf(const LaneStatus& status) {
 
 QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
 
-bool LaneStatus::outputIsNan() const {
-    return accuracy == 0.0 && validationLoss && std::isnan(*validationLoss);
-}
+bool LaneStatus::outputIsNan() const { return halfscope::outputIsNan(accuracy, validationLoss); }
 
 QString LaneStatus::lossText() const {
     const bool lacks = last.step > 0 && !last.measured(metric::Loss);

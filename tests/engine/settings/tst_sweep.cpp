@@ -121,7 +121,8 @@ private slots:
             QVERIFY2(!key.starts_with("data.") && !key.starts_with("task.") &&
                          !key.starts_with("run.") && key != "model.layers",
                      key.c_str());
-        for (const char* other : {"task.batch=8,16", "run.seed=1,2", "run.steps=10,20"})
+        QCOMPARE(parseSweep("run.seed=1,2", SweptBy::Trainings).values.size(), size_t{2});
+        for (const char* other : {"task.batch=8,16", "run.steps=10,20"})
             QVERIFY(thrownBy<InputError>([&] { parseSweep(other, SweptBy::Trainings); })
                         .ends_with("is the same in all trainings of a map, which share their data "
                                    "and their length"));
@@ -174,7 +175,10 @@ private slots:
             "scaler.init_scale");
         row("of the run", {QStringLiteral("optimizer.lr=1,2")},
             "--sweep: optimizer.lr is the same in all lanes of a run; only settings of a lane can "
-            "be swept (scaler.*)");
+            "be swept (scaler.*). halfscope-cli sweep trains once for each value of this one");
+        row("seed", {QStringLiteral("run.seed=1,2")},
+            "--sweep: run.seed is the same in all lanes of a run; only settings of a lane can be "
+            "swept (scaler.*). halfscope-cli sweep trains once for each value of this one");
         row("precision", {QStringLiteral("precision=fp32,fp16")},
             "--sweep: precision is not swept: --lanes names precisions");
         row("text", {QStringLiteral("precision.layers=a,b")},
@@ -188,8 +192,8 @@ private slots:
             "--sweep: scaler.init_scale is given twice");
         row("six and one", {scale + QStringLiteral("1,2,4,8,16,32")},
             "These values make 7 lanes, and a run has at most 6: give fewer values, or remove "
-            "lanes "
-            "first");
+            "lanes first. More of them make a map: halfscope-cli sweep, or Edit > Map of two "
+            "settings… in the window");
         row("a product", {scale + QStringLiteral("1,2,4"), QStringLiteral("scaler.floor=0.5,1")},
             "These values make 7 lanes");
         row("moot", {QStringLiteral("scaler.mode=off"), scale + QStringLiteral("1,2")},
