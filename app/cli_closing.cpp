@@ -5,6 +5,7 @@
 #include "app/cli_ranking.h"
 
 #include "engine/core/text.h"
+#include "engine/data/class_sides.h"
 #include "engine/data/held_fault.h"
 #include "engine/runs/zero_gradients.h"
 #include "engine/settings/lane_titles.h"
@@ -53,6 +54,8 @@ std::vector<LaneSums> noSums(const Experiment& experiment, size_t lanes) {
     return std::vector<LaneSums>(lanes, {none, {}, {}});
 }
 
+std::string oneClassLine() { return Message(kOneClass).english() + "\n"; }
+
 std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes) {
     std::vector<RankedLane> table;
     const std::vector<LaneInfo> infos = lanesOf(experiment.recorded());
@@ -66,7 +69,8 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
             each.settings +=
                 (each.settings.empty() ? "from " : ", from ") + experiment.laneName(title.parent);
     }
-    return laneTable(table);
+    const bool one = experiment.hasClasses() && experiment.outputs() == 1;
+    return laneTable(table) + (one ? oneClassLine() : std::string());
 }
 
 std::string testLine(const Experiment& experiment, std::span<const LaneSums> lanes) {

@@ -193,6 +193,27 @@ void checkEpochs(const std::string& epochs) {
                                        "--steps sets the length in steps"));
 }
 
+/// Returns a first experiment on the arrays that settings name, as for an opened file: a preset has
+/// no loss or network for them. Returns nothing when they name none.
+std::optional<RunConfig> arraysIn(const std::vector<std::string>& settings) {
+    RunConfig named = defaultConfig();
+    std::vector<Assignment> given;
+    for (const std::string& each : settings) {
+        const Assignment& last = given.emplace_back(parseAssignment(each));
+        if (last.field->key == "data.kind" || last.field->key == "data.x")
+            setField(named, last.lane, last.field->key, last.value);
+    }
+    if (named.task.kind != TaskKind::Arrays || named.task.x.empty()) return std::nullopt;
+    return experimentOn(named.task.x, given);
+}
+
+/// Returns what settings change where no file is named: the preset, or what the data begin with.
+RunConfig startOf(const std::string& preset, const std::vector<std::string>& settings) {
+    if (!preset.empty()) return presetNamed(preset).config;
+    if (auto arrays = arraysIn(settings)) return *std::move(arrays);
+    return presetNamed(kFirstPreset).config;
+}
+
 constexpr std::string_view kScalerPreset = "scaler.preset";
 
 /// Puts a scaler's preset before the settings that it brings with it, so that one of these that is
@@ -273,8 +294,8 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     if (!steps.empty() && !epochs.empty())
         throw InputError(Message::data("--steps and --epochs: give one of them"));
     bool read = false; // from an experiment's file
-    RunConfig config = !file.empty() ? experimentAt(file, settings, read)
-                                     : presetNamed(preset.empty() ? kFirstPreset : preset).config;
+    RunConfig config =
+        !file.empty() ? experimentAt(file, settings, read) : startOf(preset, settings);
     const TaskKind titled = config.task.kind;
     if (!lanes.empty()) {
         std::vector<LaneConfig> named = namedLanes(lanes, config.lanes);

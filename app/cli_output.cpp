@@ -81,7 +81,7 @@ std::string barText(double share, size_t width) {
 std::string shortNumber(double x, int digits) {
     if (std::isnan(x)) return "nan";
     std::array<char, 64> buffer{};
-    std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, x);
+    std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, x + 0.0); // never "-0"
     return buffer.data();
 }
 

@@ -1,6 +1,8 @@
 // Tells the places of files from edits, and looks for the rows that a run has so far.
 #include "app/cli_start.h"
 
+#include "app/cli_closing.h"
+
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
@@ -58,6 +60,7 @@ std::string samplesText(const DataFacts& facts) {
     if (facts.test > 0) text += ", " + std::to_string(facts.test) + " for the test at the end";
     text += ". Shape of an input: " + x.shape.text();
     if (target.classes == 0) return text + ", of a target: " + target.shape.text() + "\n";
+    if (target.classes == 1) return text + "; 1 class\nWarning: " + oneClassLine();
     return text + "; " + std::to_string(target.classes) + " classes\n";
 }
 

@@ -3,10 +3,12 @@
 
 #include "engine/core/cancel.h"
 #include "engine/data/target_scale.h"
+#include "engine/data/targets.h"
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <iterator>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -28,20 +30,66 @@ bool isOneHot(const Array& y) {
     return true;
 }
 
-/// Returns how many different whole numbers there are, where they may well be classes that are not
-/// numbered from 0 as whole numbers; else 0.
-size_t otherClasses(const Array& y) {
-    constexpr size_t kLeast = 2, kMost = 20, kLeastOfEach = 5;
+/// Whole numbers as targets, as far as they may be classes.
+struct WholeTargets {
+    std::map<double, int64_t> first; ///< each different one, and the first sample that has it
+    double lastOnce = -1;            ///< the highest one, where a single sample has it
+};
+
+/// Returns nothing when some are no whole numbers, or when too many differ to be classes.
+std::optional<WholeTargets> wholeTargets(const Array& y) {
+    constexpr size_t kMost = 21; // a single wrong label beside 20 classes
     const int64_t samples = y.info.shape[0];
-    std::set<double> seen;
-    for (int64_t i = 0; i < samples && seen.size() <= kMost; ++i) {
-        if (y.at(i) != std::trunc(y.at(i))) return 0; // also for nan
-        seen.insert(y.at(i));
+    WholeTargets found;
+    for (int64_t i = 0; i < samples; ++i) {
+        const double value = y.at(i);
+        if (value != std::trunc(value)) return std::nullopt; // also for nan
+        const bool isNew = found.first.emplace(value, i).second;
+        if (found.first.size() > kMost) return std::nullopt;
+        const double highest = found.first.rbegin()->first;
+        if (value == highest) found.lastOnce = isNew ? value : -1;
     }
-    if (isWhole(y.info.type) && *seen.begin() >= 0) return 0;
-    const bool fits = seen.size() >= kLeast && seen.size() <= kMost &&
-                      static_cast<size_t>(samples) >= kLeastOfEach * seen.size();
-    return fits ? seen.size() : 0;
+    return found;
+}
+
+/// Tells of classes from 0 on of which a single sample has a number far above the others, as a
+/// wrong label has: it alone makes numbers of them all.
+std::optional<Message> strayLabelNote(const WholeTargets& found, int64_t samples) {
+    constexpr double kFar = 4; // times as many as the classes
+    if (found.first.size() < 3 || found.lastOnce < 0 || found.first.begin()->first != 0)
+        return std::nullopt;
+    const double most = std::next(found.first.rbegin())->first;
+    const auto classes = static_cast<int64_t>(found.first.size()) - 1;
+    const bool without = most + 1 == static_cast<double>(classes);
+    if (!without || !mayBeClasses(classes, samples - 1) || found.lastOnce < kFar * (most + 1))
+        return std::nullopt;
+    return Message(phrase("Data", "y: sample %1 (counted from 0) is %2, and all others are whole "
+                                  "numbers from 0 to %3, which are learnt as numbers. If they are "
+                                  "classes, correct that one and set task.loss to cross-entropy."),
+                   found.first.rbegin()->second, static_cast<int64_t>(found.lastOnce), classes - 1);
+}
+
+/// Tells of numbers that may well be classes: from 0 on, or else not numbered as whole numbers.
+std::optional<Message> likelyClassesNote(const Array& y) {
+    const std::optional<WholeTargets> found = wholeTargets(y);
+    if (!found) return std::nullopt;
+    const int64_t samples = y.info.shape[0];
+    const bool whole = isWhole(y.info.type);
+    if (whole)
+        if (auto note = strayLabelNote(*found, samples)) return note;
+    const auto classes = static_cast<int64_t>(found->first.size());
+    if (classes < 2 || !mayBeClasses(classes, samples)) return std::nullopt;
+    const double least = found->first.begin()->first, most = found->first.rbegin()->first;
+    if (least == 0 && most + 1 == static_cast<double>(classes))
+        return Message(phrase("Data", "y has the whole numbers from 0 to %1, which are learnt as "
+                                      "numbers. If they are classes, set task.loss to "
+                                      "cross-entropy."),
+                       classes - 1);
+    if (whole && least >= 0) return std::nullopt;
+    return Message(phrase("Data", "y has %1 different whole numbers, which are learnt as numbers. "
+                                  "If they are classes, numpy.unique(y, return_inverse=True)[1] "
+                                  "numbers them from 0."),
+                   classes);
 }
 
 } // namespace
@@ -98,12 +146,7 @@ std::optional<Message> otherClassesNote(const Array& y) {
                       "have. y.argmax(1) makes the numbers of classes of them, which the "
                       "loss cross-entropy takes.");
     }
-    const size_t classes = otherClasses(y);
-    if (classes == 0) return std::nullopt;
-    return Message(phrase("Data", "y has %1 different whole numbers, which are learnt as numbers. "
-                                  "If they are classes, numpy.unique(y, return_inverse=True)[1] "
-                                  "numbers them from 0."),
-                   classes);
+    return likelyClassesNote(y);
 }
 
 } // namespace halfscope

@@ -26,7 +26,8 @@ Extremes extremesOf(const Array&); ///< Cancellable.
 /// in rows. Cancellable.
 std::optional<Message> bytesNote(const Array& x);
 
-/// Tells of targets that seem to be classes in a form that cross-entropy does not take.
+/// Tells of targets that seem to be classes but are learnt as numbers: by the choice of the loss,
+/// for a single label that is far from the others, or in a form that cross-entropy does not take.
 std::optional<Message> otherClassesNote(const Array& y);
 
 } // namespace halfscope

@@ -11,6 +11,11 @@
 
 namespace halfscope {
 
+/// A warning where all targets are of one class.
+inline constexpr Phrase kOneClass =
+    phrase("Data", "All samples have the same class, so there is nothing to learn: any network has "
+                   "an accuracy of 100 %.");
+
 /// How many samples of each class are on each side.
 struct ClassSides {
     std::vector<int64_t> trained, judged;

@@ -8,6 +8,12 @@ namespace halfscope {
 
 /// Whether the targets are class numbers, as the loss wants them.
 bool targetsAreClasses(const TaskConfig&);
+/// Whether so many different whole numbers are few enough, and each often enough, to be classes
+/// rather than numbers.
+constexpr bool mayBeClasses(int64_t classes, int64_t samples) {
+    constexpr int64_t kMost = 20, kLeastOfEach = 5;
+    return classes <= kMost && samples >= kLeastOfEach * classes;
+}
 /// Whether the targets can be standardised: the data have that setting, and the loss takes any
 /// numbers.
 bool canStandardiseTarget(const TaskConfig&);

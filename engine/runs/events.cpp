@@ -98,6 +98,12 @@ bool isHelpless(const Event& event) {
            event.text.english().ends_with(kNoScaleHelps.text());
 }
 
+bool isUnderflowOfFault(const Event& event) {
+    const std::string_view words = kUnderflowOfFault.text(); // of a saved run there are no others
+    return event.kind == EventKind::Underflow &&
+           event.text.english().ends_with(words.substr(words.find("%3") + 2));
+}
+
 bool isOfTakenStep(const Event& event) {
     constexpr std::string_view kAll = kTakenStep.text();
     constexpr size_t kFrom = kAll.find("%1") + 2;

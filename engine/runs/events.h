@@ -82,6 +82,11 @@ inline constexpr Phrase kZeroEpsilonOf = phrase("Events", "the zero epsilon of %
 /// The sentence about an overflow whose step was taken all the same: the step, why, and the scale.
 inline constexpr Phrase kTakenStep =
     phrase("Events", "Step %1 overflowed, but the step was taken: %2; %3.");
+/// Of a loss scale that steps with inf or nan have brought down: a larger one is no advice.
+inline constexpr Phrase kUnderflowOfFault =
+    phrase("Events", "Step %1: all gradients rounded to zero at loss scale %2 (underflow), so "
+                     "nothing is learned. The scale has come down from %3 because of inf or nan "
+                     "that no loss scale can fix: correct those first.");
 /// The end of the sentence about an overflow that no loss scale would have prevented.
 inline constexpr Phrase kNoScaleHelps = phrase("Events", "No loss scale would have helped.");
 
@@ -105,6 +110,9 @@ std::string_view layerOfForward(std::string_view tensor);
 bool isHelpless(const Event&);
 /// Whether an event is an overflow whose step was taken all the same.
 bool isOfTakenStep(const Event&);
+
+/// Whether an event is an underflow for which a larger loss scale is no advice.
+bool isUnderflowOfFault(const Event&);
 
 /// The name of its kind in files.
 std::string_view kindNameOf(const Event&);

@@ -90,7 +90,7 @@ std::string_view tensorBoardTag(MetricId id) {
     case metric::ValidationLoss: return "validation/loss";
     case metric::Accuracy: return "validation/accuracy";
     case metric::ValidationError: return "validation/mae";
-    case metric::TrainingAccuracy: return "accuracy";
+    case metric::TrainingAccuracy: return "training/accuracy";
     case metric::Perplexity: return "validation/perplexity";
     case metric::TestLoss: return "test/loss";
     case metric::TestAccuracy: return "test/accuracy";

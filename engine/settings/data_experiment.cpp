@@ -52,9 +52,7 @@ std::optional<DataFacts> factsWith(TaskConfig task, LossKind loss) {
 }
 
 bool areFewClasses(const DataFacts& facts) {
-    constexpr int64_t kMostClasses = 20, kLeastOfEach = 5;
-    const int64_t classes = facts.tensors[kTarget].classes;
-    return classes <= kMostClasses && facts.train + facts.validation >= kLeastOfEach * classes;
+    return mayBeClasses(facts.tensors[kTarget].classes, facts.train + facts.validation);
 }
 
 /// Throws InputError when the classes are numbers that are read as words, or that float32 does not

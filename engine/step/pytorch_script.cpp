@@ -180,7 +180,8 @@ std::string ScriptWriter::head() const {
 Trains the lanes one after the other from the same weights on the same batches, and prints the
 loss, the loss scale and the skipped steps of each. Both files come from halfscope-cli pytorch:
 the weights that Halfscope's lanes start from, and the batches that its steps take. Whatever
-else is drawn at random is PyTorch's own.
+else is drawn at random is PyTorch's own. Where that chooses the samples to validate on, they are
+others than Halfscope's, and so are the figures on them.
 """
 )";
     const std::string code = pythonOf(m_model, "") + (judged() ? pythonOf(m_critic, "") : "");

@@ -70,6 +70,7 @@ JsonText laneText(const LaneState& lane) {
         json["floor_scale"] = double{lane.atFloor->scale};
     }
     if (lane.vanished > 0) json["vanished_step"] = lane.vanished;
+    if (lane.faultScale > 0) json["fault_scale"] = double{lane.faultScale};
     if (lane.sinceBest.best) {
         json["best"] = lane.sinceBest.best->value;
         json["best_step"] = lane.sinceBest.best->step;
@@ -193,6 +194,8 @@ LaneState laneOf(const Json& json, const std::string& path, const std::string& p
         lane.atFloor = {reader.whole("floor_step", 1, step),
                         static_cast<float>(reader.realFrom("floor_scale", 0, kFloatMax))};
     if (reader.has("vanished_step")) lane.vanished = reader.whole("vanished_step", 1, step);
+    if (reader.has("fault_scale"))
+        lane.faultScale = static_cast<float>(reader.realFrom("fault_scale", 0, kFloatMax));
     if (reader.has("best")) // checkpoints of earlier versions count from where they go on
         lane.sinceBest.best = {reader.real("best"), reader.whole("best_step", 1, step)};
     if (reader.has("without_best")) lane.sinceBest.without = reader.whole("without_best", 1, step);

@@ -307,6 +307,7 @@ LaneState Trainer::state(WhichStates which) const {
     state.culprit = impl.culprit;
     state.atFloor = m_atFloor;
     state.vanished = impl.underflow.lastStep();
+    state.faultScale = impl.underflow.faultScale();
     state.seen = impl.seen;
     state.plateau = impl.plateau;
     return state;
@@ -334,7 +335,7 @@ void Trainer::restore(const LaneState& state) {
     impl.keptPrediction = predictionOf(state);
     impl.stepBefore = {.lossWasBad = state.lossWasBad, .tookOverflow = state.tookOverflow};
     impl.culprit = state.culprit;
-    impl.underflow.setLastStep(state.vanished);
+    impl.underflow.restore(state.vanished, state.faultScale);
     impl.seen = state.seen;
     impl.plateau = state.plateau;
     m_skipped = state.skipped;
@@ -397,6 +398,8 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     const std::optional<FittingScale> fitting =
         (record.flags & kSkipped) ? impl.fittingScaleOf(record) : FittingScale{};
     if (!fitting) return std::nullopt;
+    if ((record.flags & kSkipped) && isBeforeScaling(impl.culprit.tensor.english()))
+        impl.underflow.addFault(record.scale);
     if (gradientsVanished(record) && impl.canTryScales() &&
         !impl.underflow.look(
             record, {impl.row->scaleAfter, scalesLoss(impl.lane)}, impl.config.gradients.accumulate,
@@ -529,7 +532,7 @@ void Trainer::setScaler(const ScalerConfig& scaler) {
     m_atFloor.reset();
     if (scalesLoss(lane) == scaledBefore) return;
     m_impl->at->upload("scaler", bytesOfAll(firstScaler(lane)));
-    m_impl->underflow.setLastStep(0);
+    m_impl->underflow.forget();
 }
 
 void Trainer::rebuild(const LaneConfig& lane) {
@@ -555,7 +558,7 @@ void Trainer::setScale(float scale) {
     const double before = std::exchange(values[kScaleSlot], static_cast<double>(scale));
     m_impl->at->upload("scaler", bytesOfAll(values));
     m_atFloor.reset();
-    if (values[kScaleSlot] != before) m_impl->underflow.setLastStep(0);
+    if (values[kScaleSlot] != before) m_impl->underflow.forget();
 }
 
 void Trainer::setLearningRates(double first, double second) {

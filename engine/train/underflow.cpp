@@ -11,14 +11,19 @@ namespace halfscope {
 
 namespace {
 
-Event eventOf(const StepRecord& record, UnderflowWatch::Scaling scaling, float enough) {
+Event eventOf(const StepRecord& record, UnderflowWatch::Scaling scaling, float enough,
+              float faultScale) {
+    const SkipTally::DataFault fault{.step = faultScale > 0 ? 1 : 0, .scale = faultScale};
     Event event;
     event.kind = EventKind::Underflow;
     event.step = record.step;
     event.lane = record.lane;
     event.scaleBefore = record.scale;
     event.scaleAfter = scaling.after;
-    if (scaling.on)
+    if (scaling.on && fault.explains(record.scale))
+        event.text = {kUnderflowOfFault, record.step, scaleText(record.scale),
+                      scaleText(faultScale)};
+    else if (scaling.on)
         event.text = {phrase("Events",
                              "Step %1: all gradients rounded to zero at loss scale %2 "
                              "(underflow), so nothing is learned. Raise the loss scale: at %3 they "
@@ -52,7 +57,8 @@ bool UnderflowWatch::look(const StepRecord& record, Scaling scaling, int64_t bat
     if (m_lastStep == 0 || record.step - m_lastStep > kUnderflowsApart * batches) {
         const std::optional<float> enough = keeps();
         if (!enough) return false;
-        if (*enough > record.scale) events.push_back(eventOf(record, scaling, *enough));
+        if (*enough > record.scale)
+            events.push_back(eventOf(record, scaling, *enough, m_faultScale));
     }
     m_lastStep = record.step;
     return true;

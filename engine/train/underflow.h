@@ -35,9 +35,22 @@ public:
     /// scale than the one in force has been set since: LaneTotals sees that in the rows.
     int64_t lastStep() const { return m_lastStep; }
     void setLastStep(int64_t step) { m_lastStep = step; }
+    /// Remembers the loss scale of the first step that was skipped for inf or nan which no loss
+    /// scale prevents: where the scale comes down a long way from there, its size is not the fault.
+    void addFault(float scale) {
+        if (m_faultScale == 0) m_faultScale = scale;
+    }
+    float faultScale() const { return m_faultScale; } ///< 0 when there was no such step
+    void restore(int64_t lastStep, float faultScale) {
+        m_lastStep = lastStep;
+        m_faultScale = faultScale;
+    }
+    /// Begins anew, since another loss scale has been set.
+    void forget() { *this = {}; }
 
 private:
     int64_t m_lastStep = 0;
+    float m_faultScale = 0;
 };
 
 } // namespace halfscope

@@ -88,6 +88,56 @@ private slots:
         QVERIFY2(outcome.out.contains(note) == told, outcome.out);
     }
 
+    /// What every network knows is no success: that is said before the run and beside its accuracy.
+    void oneClass() {
+        const QTemporaryDir folder;
+        const std::string zeros(40 * sizeof(float), '\0'), labels(40, '\0');
+        writeBytes(folder.filePath("x.npy").toStdString(), npy("<f4", "(40, 1)", zeros));
+        writeBytes(folder.filePath("y.npy").toStdString(), npy("|u1", "(40,)", labels));
+        const Outcome outcome = call({"run", folder.filePath("x.npy"), "--device", "cpu", "--steps",
+                                      "4", "--lanes", "fp32"});
+        QVERIFY2(outcome.code == 0, outcome.error);
+        const QByteArray all = outcome.error + outcome.out;
+        const QByteArray told =
+            "All samples have the same class, so there is nothing to learn: any "
+            "network has an accuracy of 100 %.\n";
+        QVERIFY2(all.contains("; 1 class\n") && all.contains("\nWarning: " + told), all);
+        QVERIFY2(outcome.out.contains('\n' + told), outcome.out); // below the table
+        QVERIFY2(all.contains("loss 0") && !all.contains(" -0"), all);
+    }
+
+    /// Arrays that settings name are opened as a folder with them is: few whole numbers are classes
+    /// unless the loss is given.
+    void arraysBySettings() {
+        const QTemporaryDir folder;
+        std::vector<float> x;
+        std::string labels;
+        for (int i = 0; i < 80; ++i) {
+            x.push_back(static_cast<float>(i % 7));
+            labels += static_cast<char>(i % 4);
+        }
+        const QString images = folder.filePath("images.npy"), y = folder.filePath("labels.npy");
+        writeBytes(images.toStdString(), npy("<f4", "(80, 1)", bytesOf(x)));
+        writeBytes(y.toStdString(), npy("|u1", "(80,)", labels));
+        const auto told = [&](const QStringList& more) {
+            const Outcome outcome =
+                call(QStringList{"run", "--set", "data.kind=arrays", "--set", "data.x=" + images,
+                                 "--set", "data.y=" + y, "--device", "cpu", "--steps", "2"} +
+                     more);
+            return outcome.code == 0 ? outcome.error + outcome.out : outcome.error;
+        };
+        const QByteArray classes = told({});
+        QVERIFY2(classes.contains("; 4 classes\n") && classes.contains("accuracy"), classes);
+        const QByteArray numbers = told({"--set", "task.loss=mse"});
+        QVERIFY2(numbers.contains("y has the whole numbers from 0 to 3, which are learnt as "
+                                  "numbers. If they are classes, set task.loss to cross-entropy."),
+                 numbers);
+        QVERIFY2(!numbers.contains("accuracy"), numbers);
+        // a preset that is named brings its own loss
+        const QByteArray preset = told({"--preset", "checkerboard"});
+        QVERIFY2(preset.contains("which are learnt as numbers"), preset);
+    }
+
     void heldBackFault_data() {
         QTest::addColumn<QList<int>>("faults");
         QTest::addColumn<QString>("share"); // of the samples that are held back, for the test

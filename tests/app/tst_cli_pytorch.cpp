@@ -54,6 +54,8 @@ void TestCliPyTorch::lanesStartFromTheFile() {
     const Outcome printed = written(file, "5", lanes.first(2));
     QVERIFY2(printed.code == 0, printed.error);
     QVERIFY(printed.out.startsWith("#!/usr/bin/env python3\n"));
+    QVERIFY(printed.out.contains("Where that chooses the samples to validate on, they are\n"
+                                 "others than Halfscope's"));
     const auto losses = [&](const char* out, const QStringList& more) {
         const Outcome run = call(smallRun(path(out), more + lanes));
         return run.code == 0 ? contentOf(path(out) + "/steps.csv") : run.error;

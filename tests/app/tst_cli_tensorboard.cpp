@@ -95,7 +95,7 @@ tags = {"loss": "loss", "scale": "amp/loss_scale", "growth_tracker": "amp/growth
         "skipped": "amp/skipped", "skipped_so_far": "amp/skipped_so_far",
         "loss_not_finite": "amp/loss_not_finite", "epoch": "epoch",
         "validation_loss": "validation/loss", "accuracy": "validation/accuracy",
-        "training_accuracy": "accuracy", "unchanged_weights": "weights/unchanged",
+        "training_accuracy": "training/accuracy", "unchanged_weights": "weights/unchanged",
         "unchanged_copies": "weights/unchanged_copies", "weight_distance": "weights/distance"}
 of_amp = ("unchanged_copies", "weight_distance")
 compared = 0

@@ -91,6 +91,24 @@ QString ofLossText(const Event& event, const QString& reason) {
                           "a scaler that skips such steps.");
 }
 
+QString ofUnderflowText(const Event& event) {
+    const QString why =
+        EventModel::tr("Why: fp16 rounds 2^-25, about 3e-8, and what is smaller to zero. Every "
+                       "gradient of this step was as small, even multiplied by the loss scale, and "
+                       "became zero (underflow). The same step was run again at a larger loss "
+                       "scale, where they are not zero.");
+    if (isUnderflowOfFault(event))
+        return why + u'\n' +
+               EventModel::tr(
+                   "What to do: correct the inf or nan that brought the loss scale down. "
+                   "A larger scale would fall again.");
+    return why + u'\n' +
+           EventModel::tr("What to do: set a larger loss scale. A scaler that may grow also raises "
+                          "it by itself, but only after enough clean steps. Where the loss is not "
+                          "scaled, switch the scaler on; the precision fp16 has none, amp-fp16 has "
+                          "one.");
+}
+
 /// Returns "Growth interval: 50 steps": shorter than a sentence, because the list of events is
 /// narrow.
 QString briefEdit(const Message& change) {
@@ -395,15 +413,7 @@ QString EventModel::whyText(const Event& event, const QString& reason) {
         // what became of the sample is told by the sentence: it depends on what it was for
         return tr("Why: its file could not be read as a picture, and the setting Damaged pictures "
                   "is skip.");
-    case EventKind::Underflow:
-        return tr("Why: fp16 rounds 2^-25, about 3e-8, and what is smaller to zero. Every gradient "
-                  "of this step was as small, even multiplied by the loss scale, and became zero "
-                  "(underflow). The same step was run again at a larger loss scale, where they are "
-                  "not zero.") +
-               u'\n' +
-               tr("What to do: set a larger loss scale. A scaler that may grow also raises it by "
-                  "itself, but only after enough clean steps. Where the loss is not scaled, "
-                  "switch the scaler on; the precision fp16 has none, amp-fp16 has one.");
+    case EventKind::Underflow: return ofUnderflowText(event);
     case EventKind::RateFall: break; // its sentence says why
     case EventKind::Edit:
         if (event.tensor != kDataEdit) break;

@@ -2,7 +2,9 @@
 #include "ui/models/run_model.h"
 
 #include "engine/core/percent.h"
+#include "engine/data/class_sides.h"
 #include "engine/data/held_fault.h"
+#include "engine/data/known_facts.h"
 #include "engine/runs/best_value.h"
 #include "engine/runs/run_score.h"
 #include "engine/settings/fields.h"
@@ -78,6 +80,14 @@ QString briefPercent(double share) {
     const double percent = std::round(1e4 * share) / 1e2;
     if (nearlyAllPercent(share, 2) || (percent <= 0 && share > 0)) return finePercentText(share);
     return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'g', kDigits));
+}
+
+/// Returns the warning that an accuracy tells nothing, after a space.
+QString oneClassText(const RunConfig& config) {
+    if (!namesFiles(config.task)) return {};
+    const std::optional<DataFacts> facts = knownFactsOf(config);
+    const bool one = facts && facts->tensors[kTarget].classes == 1;
+    return one ? u' ' + translated(Message(kOneClass)) : QString();
 }
 
 /// Returns how often a lane is right, or that its output is nan.
@@ -302,17 +312,22 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
     QStringList notes;
     if (full && lost > 0) // beside the loss, which is what is lost
         notes << tr("since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)));
+    const bool leads = figure == Figure::Accuracy;
     const int64_t steps = m_run->column(i, metric::Loss).size();
     // one spike at the last step must not decide a comparison; it is the median of the losses, not
     // of what follows
-    if (full && steps >= kTrailingSteps)
-        if (const double last = trailingLoss(m_run->now(), i); std::isfinite(last))
-            notes << tr("median %1").arg(shownNumber(last));
+    const double last = full && steps >= kTrailingSteps ? trailingLoss(m_run->now(), i) : NAN;
+    if (std::isfinite(last))
+        notes << (leads ? tr("median loss %1") : tr("median %1")).arg(shownNumber(last));
+    else if (const int64_t few = smallBatch(); full && leads && few > 0)
+        notes << tr("loss %1 of %2").arg(status.lossText(), samplesText(few));
+    else if (full && leads)
+        notes << tr("loss %1").arg(status.lossText());
     // the loss is that of a batch to train on: what was judged apart is named so
-    if (full && status.accuracy)
+    if (full && status.accuracy && !leads)
         notes << (status.outputIsNan() ? status.accuracyText()
                                        : tr("validation accuracy %1").arg(accuracyOf(status)));
-    else if (full && status.validationError)
+    else if (full && status.validationError && !leads)
         notes << tr("validation error %1").arg(shownNumber(*status.validationError));
     if (full && status.fellFromItsBest())
         notes << tr("best %1 after step %2")
@@ -455,9 +470,9 @@ QString RunModel::summaryIn(Words words) const {
     QStringList losses;
     const bool brief = words == Words::Few || words == Words::Fewest;
     // one spike at the last step must not decide a comparison: short words have no other figure
-    const Figure figure = brief && hasAccuracies() ? Figure::Accuracy
-                          : brief && hasMedians()  ? Figure::Median
-                                                   : Figure::Loss;
+    const Figure figure = hasAccuracies()         ? Figure::Accuracy
+                          : brief && hasMedians() ? Figure::Median
+                                                  : Figure::Loss;
     bool normal = false; // a lane skipped as it should
     for (int i = 0; i < lanes(); ++i) {
         losses << lossText(i, words, figure);
@@ -472,6 +487,7 @@ QString RunModel::summaryIn(Words words) const {
         return skipped.isEmpty() && lost.isEmpty() ? figureText(words, figure, all)
                                                    : (skipped + lost).mid(1);
     QString text = figureText(words, figure, all);
+    if (figure == Figure::Accuracy) text += oneClassText(m_run->info().config);
     if (const Message gone = m_run->now().lostSamples().sentence(); !gone.empty())
         text += u' ' + translated(gone); // the figures are those of the others
     if (!skipped.isEmpty() || !normal) return text + skipped + lost;

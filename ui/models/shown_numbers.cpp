@@ -19,6 +19,7 @@ QString listedTags(QStringList tags) {
 QString shownNumber(double value, int digits) {
     if (std::isnan(value)) return RunModel::tr("not a number");
     if (std::isinf(value)) return value > 0 ? RunModel::tr("infinite") : RunModel::tr("-infinite");
+    value += 0.0; // never "-0", as the loss of a single class is
     // the least that four digits would write as 1e+04
     constexpr double kLarge = 9999.5, kTooLong = 1e9;
     const bool large = std::abs(value) >= kLarge && std::abs(value) < kTooLong;

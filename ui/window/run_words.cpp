@@ -2,6 +2,7 @@
 #include "ui/window/run_words.h"
 
 #include "engine/core/error.h"
+#include "engine/data/class_sides.h"
 #include "engine/data/csv_samples.h"
 #include "engine/data/known_facts.h"
 #include "engine/settings/run_length.h"
@@ -259,9 +260,10 @@ QString RunWords::data(const RunConfig& config) {
     const QLocale locale;
     const auto number = [&locale](int64_t n) { return locale.toString(static_cast<qlonglong>(n)); };
     const int64_t classes = facts.tensors[kTarget].classes;
-    QString what = told          ? translated(facts.notes.front())
-                   : classes > 0 ? tr("There are %1 classes.").arg(number(classes))
-                                 : QString();
+    QString what = told           ? translated(facts.notes.front())
+                   : classes == 1 ? translated(Message(kOneClass))
+                   : classes > 1  ? tr("There are %1 classes.").arg(number(classes))
+                                  : QString();
     for (const Message& note : facts.notes) // what is not there is easily missed in the settings
         if (isDroppedNote(note))
             what = what.isEmpty() ? translated(note) : tr("%1 %2").arg(what, translated(note));

@@ -282,13 +282,26 @@ void TestArrayNotes::notesOtherClasses_data() {
     const auto floats = [](const std::string& shape, std::initializer_list<float> values) {
         return npy("<f4", shape, bytesOfValues<float>(values));
     };
-    row("float classes", floats("(10,)", {0, 1, 1, 0, 1, 0, 0, 1, 1, 0}), two);
+    const char* fromZero = "y has the whole numbers from 0 to 1, which are learnt as numbers. If "
+                           "they are classes, set task.loss to cross-entropy.";
+    row("float classes", floats("(10,)", {0, 1, 1, 0, 1, 0, 0, 1, 1, 0}), fromZero);
     row("in a column", floats("(10, 1)", {3, 7, 7, 3, 7, 3, 3, 7, 7, 3}), two);
     row("signs", npy("|i1", "(10,)", "\1\377\1\377\1\377\1\377\1\377"), two);
     row("too few of each", floats("(9,)", {0, 1, 1, 0, 1, 0, 0, 1, 1}), "");
     row("one value", floats("(10,)", {2, 2, 2, 2, 2, 2, 2, 2, 2, 2}), "");
     row("a fraction", floats("(10,)", {0, 1, 1, 0, 1, 0, 0.5, 1, 1, 0}), "");
-    row("labels", npy("|u1", "(10,)", "\0\1\0\1\0\1\0\1\0\1"s), ""); // the loss was chosen
+    row("labels", npy("|u1", "(10,)", "\0\1\0\1\0\1\0\1\0\1"s), fromZero);
+    row("too few labels", npy("|u1", "(9,)", "\0\1\0\1\0\1\0\1\0"s), "");
+    const auto wide = [](const std::string& shape, std::initializer_list<int32_t> values) {
+        return npy("<i4", shape, bytesOfValues<int32_t>(values));
+    };
+    row("one far label", wide("(11,)", {0, 1, 1, 0, 1, 8, 0, 0, 1, 1, 0}),
+        "y: sample 5 (counted from 0) is 8, and all others are whole numbers from 0 to 1, "
+        "which are learnt as numbers. If they are classes, correct that one and set task.loss to "
+        "cross-entropy.");
+    row("two far labels", wide("(11,)", {0, 1, 9, 0, 1, 9, 0, 0, 1, 1, 0}), "");
+    row("one near label", wide("(11,)", {0, 1, 1, 0, 1, 7, 0, 0, 1, 1, 0}), "");
+    row("counted from 3", wide("(10,)", {3, 4, 3, 4, 3, 4, 3, 4, 3, 4}), "");
     row("one-hot", floats("(3, 2)", {0, 1, 1, 0, 0, 1}),
         "Each row of y has a single 1 among zeros, as classes in one-hot form have. y.argmax(1) "
         "makes the numbers of classes of them, which the loss cross-entropy takes.");
@@ -297,11 +310,15 @@ void TestArrayNotes::notesOtherClasses_data() {
     row("no one", floats("(3, 2)", {0, 1, 0, 0, 0, 1}), "");
 }
 
-/// Classes in a form that cross-entropy does not take would silently be learnt as numbers.
+/// Classes would silently be learnt as numbers: by the choice of the loss, for a single wrong
+/// label, or in a form that cross-entropy does not take.
 void TestArrayNotes::notesOtherClasses() {
     QFETCH(QByteArray, y);
     QFETCH(QString, note);
-    const auto samples = static_cast<size_t>(y.contains("(10") ? 10 : y.contains("(9") ? 9 : 3);
+    const auto samples = static_cast<size_t>(y.contains("(11")   ? 11
+                                             : y.contains("(10") ? 10
+                                             : y.contains("(9")  ? 9
+                                                                 : 3);
     const std::string x =
         npy("|u1", "(" + std::to_string(samples) + ", 1)", std::string(samples, '\1'));
     QStringList notes;

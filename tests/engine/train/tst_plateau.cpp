@@ -211,8 +211,11 @@ void TestPlateau::checkpointsAndForks() {
     const Trained expected = train(whole);
     Experiment first(digits(60));
     train(first, 27);
-    writeCheckpoint(path, first.state(), "0");
+    ExperimentState written = first.state();
+    written.lanes[0].faultScale = 8; // kept, too, and without effect on this lane
+    writeCheckpoint(path, written, "0");
     const ExperimentState state = readCheckpoint(path);
+    QCOMPARE(state.lanes[0].faultScale, 8.0f);
     QVERIFY(state.lanes[0].plateau == first.state().lanes[0].plateau);
     QVERIFY(state.lanes[0].plateau.rate == 0.002);
     Experiment second(state.recorded);

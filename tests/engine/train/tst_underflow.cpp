@@ -7,6 +7,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -118,6 +119,7 @@ private slots:
     void theTrialLeavesNoTrace();
     void aStoppedTrial();
     void goesOnElsewhere();
+    void aScaleThatAFaultBroughtDown();
     void aForkTellsOfItsOwn();
 };
 
@@ -430,6 +432,38 @@ void TestUnderflow::goesOnElsewhere() {
     QCOMPARE(first.trainer.state().vanished, int64_t{1});
     first.trainer.setScale(1024);
     QCOMPARE(first.trainer.state().vanished, int64_t{0});
+}
+
+/// A larger scale is no advice where nan in the data would bring it down again; a lane that goes on
+/// from a checkpoint knows it, too. One halving explains nothing, nor does a scale set by hand.
+void TestUnderflow::aScaleThatAFaultBroughtDown() {
+    const auto lost = [](int faults, float scale, bool goesOn, bool sets) {
+        std::vector<FixedDataset::Batch> batches(static_cast<size_t>(faults), sampleOf(NAN));
+        batches.push_back(sampleOf(1));
+        RunConfig config = Square::config(scale, 1);
+        config.lanes[0].scaler.rules.mode = ScalerMode::Dynamic;
+        const FixedDataset data{{1, 1, 1}, batches};
+        Lane lane(config, data), second(config, data);
+        for (Lane* each : {&lane, &second})
+            each->trainer.setWeights({{"0.weight", {1.0f}}});
+        for (int64_t step = 1; step <= faults; ++step)
+            lane.step(step);
+        Lane& last = goesOn ? second : lane;
+        if (goesOn) second.trainer.restore(lane.trainer.state());
+        if (sets) last.trainer.setScale(kTooSmall);
+        last.step(faults + 1);
+        const auto found = std::ranges::find(last.events, EventKind::Underflow, &Event::kind);
+        return found == last.events.end() ? std::string() : found->text.english();
+    };
+    const std::string explained = "Step 46: all gradients rounded to zero at loss scale 2^-29 "
+                                  "(underflow), so nothing is learned. The scale has come down "
+                                  "from 65536 (2^16) because of inf or nan that no loss scale can "
+                                  "fix: correct those first.";
+    QCOMPARE(lost(45, 0x1p16F, false, false), explained);
+    QCOMPARE(lost(45, 0x1p16F, true, false), explained);
+    for (const std::string& text :
+         {lost(1, kTooSmall, false, false), lost(45, 0x1p16F, false, true)})
+        QVERIFY2(text.find("Raise the loss scale") != std::string::npos, text.c_str());
 }
 
 void TestUnderflow::aForkTellsOfItsOwn() {

@@ -50,6 +50,7 @@ class TestEventWords : public QObject {
 
 private slots:
     void scalesThatCannotComeBack();
+    void whatToDoAboutUnderflow();
     void whyAnEpsilonOfZero();
     void whichLayerThePredictionsAre();
     void allSayTheSameOfALayer();
@@ -82,6 +83,21 @@ void TestEventWords::scalesThatCannotComeBack() {
     QCOMPARE(EventModel::whatText(event), QStringLiteral("Overflow, scale stays"));
     event.tensor = "the input of sample 362"; // not the scale's fault
     QCOMPARE(EventModel::whatText(event), QStringLiteral("Bad data, scale stays"));
+}
+
+/// Where inf or nan in the data brought the loss scale down, a larger one is no advice.
+void TestEventWords::whatToDoAboutUnderflow() {
+    Event event = eventOf(EventKind::Underflow, 46, "Step 46: all gradients rounded to zero.");
+    QVERIFY(EventModel::whyText(event).contains("What to do: set a larger loss scale."));
+    const Message words{kUnderflowOfFault, 46, "2^-29", "65536 (2^16)"};
+    for (const Message& each : {words, Message::data(words.english())}) { // as saved runs have it
+        event.text = each;
+        const QString why = EventModel::whyText(event);
+        QVERIFY2(why.contains("What to do: correct the inf or nan that brought the loss scale "
+                              "down."),
+                 qPrintable(why));
+        QVERIFY2(!why.contains("set a larger"), qPrintable(why));
+    }
 }
 
 /// The sentence of such an event has the reason; a loss scale has nothing to do with it.

@@ -122,9 +122,11 @@ void TestRunStatus::shortWordsHaveTheAccuracy() {
     run->append(std::move(steps));
     model.refresh();
     const QStringList texts = model.summaries();
-    const QString first = QStringLiteral("(%1, %2)")
-                              .arg(unbroken("median 0.25"), unbroken("validation accuracy 75 %"));
-    QVERIFY2(texts[0].contains(first), qPrintable(texts[0]));
+    const QString first =
+        unbroken("75 %") + QStringLiteral(" (%1), ").arg(unbroken("median loss 0.25"));
+    QVERIFY2(texts[0].startsWith(QLatin1String("After step 30 the validation accuracy is: A")) &&
+                 texts[0].contains(first),
+             qPrintable(texts[0]));
     const QString both = unbroken("A 75 %") + QStringLiteral(", ") + unbroken("B 100 %.");
     QCOMPARE(texts[1], QStringLiteral("After step 30 the validation accuracy is: ") + both);
     QCOMPARE(texts[2], QStringLiteral("Validation accuracy after step 30: ") + both);
@@ -296,11 +298,12 @@ void TestRunStatus::whatWasJudgedIsNamed() {
         return model.summary().replace(QChar::Nbsp, u' ');
     };
     const QString shares = summaryOf(metric::Accuracy, 0.75, 0.9731);
-    QVERIFY2(shares.contains(QLatin1String("0.25 (validation accuracy 75 %)")) &&
-                 shares.contains(QLatin1String("0.25 (validation accuracy 97.31 %)")),
+    QVERIFY2(shares.startsWith(QLatin1String("After step 1 the validation accuracy is: A")) &&
+                 shares.contains(QLatin1String(" 75 % (loss 0.25), ")) &&
+                 shares.contains(QLatin1String(" 97.31 % (loss 0.25).")),
              qPrintable(shares));
-    QVERIFY(summaryOf(metric::Accuracy, 1, 1).contains(QLatin1String("accuracy 100 %)")));
-    QVERIFY(summaryOf(metric::Accuracy, 1, 0.99996).contains(QLatin1String("accuracy >99.99 %)")));
+    QVERIFY(summaryOf(metric::Accuracy, 1, 1).contains(QLatin1String(" 100 % (loss 0.25)")));
+    QVERIFY(summaryOf(metric::Accuracy, 1, 0.99996).contains(QLatin1String(" >99.99 % (loss")));
     const QString errors = summaryOf(metric::ValidationError, 12.5, 3);
     QVERIFY2(errors.contains(QLatin1String("0.25 (validation error 12.5)")) &&
                  errors.contains(QLatin1String("0.25 (validation error 3)")),
@@ -325,9 +328,9 @@ void TestRunStatus::anEarlierBestIsTold() {
     run->append(std::move(steps));
     model.refresh();
     const QString text = model.summary().replace(QChar::Nbsp, u' ');
-    QVERIFY2(text.contains(QLatin1String("(validation accuracy 96.15 %, best 100 % after step 1)")),
+    QVERIFY2(text.contains(QLatin1String(" 96.15 % (best 100 % after step 1, loss 0.25)")),
              qPrintable(text));
-    QVERIFY2(text.contains(QLatin1String("(validation accuracy 96.15 %)")), qPrintable(text));
+    QVERIFY2(text.contains(QLatin1String(" 96.15 % (loss 0.25)")), qPrintable(text));
 }
 
 /// The reason comes first, and the loss scale that it brought down is none.

@@ -1,0 +1,54 @@
+// What is told of a run whose samples all have the same class, and of the loss that it has.
+#include "engine/settings/fields.h"
+#include "tests/support/array_files.h"
+#include "tests/support/shown_lanes.h"
+#include "ui/models/event_model.h"
+#include "ui/models/run_model.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace tst_single_class {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+class TestSingleClass : public QObject {
+    Q_OBJECT
+private slots:
+    void aSingleClassIsNoSuccess();
+};
+
+/// The accuracy of 100 % is no success, and the loss, which is -0, is shown as 0.
+void TestSingleClass::aSingleClassIsNoSuccess() {
+    const QTemporaryDir folder;
+    RunConfig config = defaultConfig();
+    config.task.kind = TaskKind::Arrays;
+    config.task.x = folder.filePath("x.npy").toStdString();
+    config.task.y = folder.filePath("y.npy").toStdString();
+    config.task.loss.kind = LossKind::CrossEntropy;
+    const auto told = [&config](const std::string& labels) {
+        writeBytes(config.task.x, npy("<f4", "(4, 1)", std::string(16, '\0')));
+        writeBytes(config.task.y, npy("|u1", "(4,)", labels));
+        RunModel model;
+        const auto run = shownIn(model, config);
+        RunBatch step;
+        for (const int lane : {0, 1})
+            step.rows.push_back(
+                rowAt(1, lane, 1).set(metric::Loss, -0.0f).set(metric::Accuracy, 1.0F));
+        run->append(std::move(step));
+        model.refresh();
+        return model.summary().replace(QChar::Nbsp, u' ');
+    };
+    const QString warning = QStringLiteral(
+        " All samples have the same class, so there is nothing to learn: any network has an "
+        "accuracy of 100 %.");
+    const QString text = told(std::string(4, '\0'));
+    QVERIFY2(text.contains(" 100 % (loss 0).") && text.endsWith(warning), qPrintable(text));
+    QVERIFY(!told(std::string("\0\1\0\1", 4)).contains("All samples"));
+}
+
+} // namespace tst_single_class
+
+QTEST_GUILESS_MAIN(tst_single_class::TestSingleClass)
+#include "tst_single_class.moc"
