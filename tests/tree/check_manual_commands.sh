@@ -40,7 +40,7 @@ while IFS= read -r line; do
         if [ "${words[i]}" = --epochs ] || [ "${words[i]}" = --steps ]; then ((++i)); else arguments+=("${words[i]}"); fi
     done
     case "$command $line" in
-        *FOLDER* | *data.x=x.npy* | *--resume* | *NAME*) continue ;; # files of the reader
+        *FOLDER* | *data.x=*.npy* | *--resume* | *NAME*) continue ;; # files of the reader
         run*) arguments+=(--steps 1 --quiet --device cpu) ;;
         pytorch* | describe*) ;;
         *) continue ;;
