@@ -328,7 +328,7 @@ void TestRunStatus::anEarlierBestIsTold() {
     run->append(std::move(steps));
     model.refresh();
     const QString text = model.summary().replace(QChar::Nbsp, u' ');
-    QVERIFY2(text.contains(QLatin1String(" 96.15 % (best 100 % after step 1, loss 0.25)")),
+    QVERIFY2(text.contains(QLatin1String(" 96.15 % (loss 0.25, best 100 % after step 1)")),
              qPrintable(text));
     QVERIFY2(text.contains(QLatin1String(" 96.15 % (loss 0.25)")), qPrintable(text));
 }

@@ -25,9 +25,9 @@ void TestSingleClass::aSingleClassIsNoSuccess() {
     RunConfig config = defaultConfig();
     config.task.kind = TaskKind::Arrays;
     config.task.x = folder.filePath("x.npy").toStdString();
-    config.task.y = folder.filePath("y.npy").toStdString();
     config.task.loss.kind = LossKind::CrossEntropy;
-    const auto told = [&config](const std::string& labels) {
+    const auto told = [&config, &folder](const char* name, const std::string& labels) {
+        config.task.y = folder.filePath(name).toStdString();
         writeBytes(config.task.x, npy("<f4", "(4, 1)", std::string(16, '\0')));
         writeBytes(config.task.y, npy("|u1", "(4,)", labels));
         RunModel model;
@@ -43,9 +43,9 @@ void TestSingleClass::aSingleClassIsNoSuccess() {
     const QString warning = QStringLiteral(
         " All samples have the same class, so there is nothing to learn: any network has an "
         "accuracy of 100 %.");
-    const QString text = told(std::string(4, '\0'));
+    const QString text = told("one.npy", std::string(4, '\0'));
     QVERIFY2(text.contains(" 100 % (loss 0).") && text.endsWith(warning), qPrintable(text));
-    QVERIFY(!told(std::string("\0\1\0\1", 4)).contains("All samples"));
+    QVERIFY(!told("two.npy", std::string("\0\1\0\1", 4)).contains("All samples"));
 }
 
 } // namespace tst_single_class
