@@ -50,12 +50,13 @@ std::vector<SeedFigure> seedFigures(const GridCells& cells) {
 std::string spreadText(std::span<const double> values, bool isShare) {
     if (values.empty()) return "-";
     const auto count = static_cast<double>(values.size());
-    double mean = 0, squares = 0;
+    double mean = values[0], squares = 0; // from the first on: equal values have no spread
     for (const double value : values)
-        mean += value / count;
+        mean += (value - values[0]) / count;
     for (const double value : values)
         squares += (value - mean) * (value - mean);
-    if (!std::isfinite(mean)) return shortNumber(mean); // of some seed
+    for (const double value : values)
+        if (!std::isfinite(value)) return shortNumber(value); // of some seed
     std::string text = isShare ? percentText(mean, 4) : shortNumber(mean);
     if (values.size() == 1) return text;
     const double deviation = std::sqrt(squares / (count - 1));

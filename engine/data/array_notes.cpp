@@ -66,7 +66,7 @@ std::optional<Message> strayLabelNote(const WholeTargets& found, int64_t samples
     return Message(phrase("Data", "y: sample %1 (counted from 0) is %2, and all others are whole "
                                   "numbers from 0 to %3, which are learnt as numbers. If they are "
                                   "classes, correct that one and set task.loss to cross-entropy."),
-                   found.first.rbegin()->second, static_cast<int64_t>(found.lastOnce), classes - 1);
+                   found.first.rbegin()->second, found.lastOnce, classes - 1);
 }
 
 /// Tells of numbers that may well be classes: from 0 on, or else not numbered as whole numbers.

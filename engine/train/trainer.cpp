@@ -346,10 +346,10 @@ void Trainer::continueFrom(Trainer& parent) {
     Impl& impl = *m_impl;
     restore(parent.state());
     impl.at->upload("scaler.rules", bytesOfAll(slotsOf(actingRules(impl.lane))));
-    if (scalesLoss(impl.lane) != scalesLoss(parent.m_impl->lane))
-        impl.at->upload("scaler", bytesOfAll(firstScaler(impl.lane)));
+    const bool same = scalesLoss(impl.lane) == scalesLoss(parent.m_impl->lane);
+    if (!same) impl.at->upload("scaler", bytesOfAll(firstScaler(impl.lane)));
     m_atFloor.reset();
-    impl.underflow.setLastStep(0); // the new lane tells of its own
+    impl.underflow.restore(0, same ? impl.underflow.faultScale() : 0); // it tells of its own
     if (impl.lastStep > 0) impl.keptPrediction = parent.prediction();
 }
 

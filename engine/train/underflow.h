@@ -5,6 +5,7 @@
 #include "engine/graph/graph.h"
 #include "engine/runs/step_record.h"
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -34,11 +35,10 @@ public:
     /// The last step whose gradients were all zero; 0 when there is none, or when another loss
     /// scale than the one in force has been set since: LaneTotals sees that in the rows.
     int64_t lastStep() const { return m_lastStep; }
-    void setLastStep(int64_t step) { m_lastStep = step; }
     /// Remembers the loss scale of the first step that was skipped for inf or nan which no loss
     /// scale prevents: where the scale comes down a long way from there, its size is not the fault.
     void addFault(float scale) {
-        if (m_faultScale == 0) m_faultScale = scale;
+        if (m_faultScale == 0 && std::isfinite(scale)) m_faultScale = scale;
     }
     float faultScale() const { return m_faultScale; } ///< 0 when there was no such step
     void restore(int64_t lastStep, float faultScale) {
