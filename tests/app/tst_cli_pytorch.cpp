@@ -135,8 +135,8 @@ void TestCliPyTorch::refusesSamples_data() {
         << QByteArray("--samples-out: 15700000 steps are too many: their batches take more than "
                       "1 GiB; at most ");
     QTest::newRow("a batch too large") << QStringList{"--preset",      "gan",
-                                                      "--set",         "task.samples=1000000",
-                                                      "--set",         "task.batch=1000000",
+                                                      "--set",         "task.samples=340000",
+                                                      "--set",         "task.batch=340000",
                                                       "--samples-out", file}
                                        << QByteArray("a single batch takes more than ");
     QTest::newRow("the file of the weights")
