@@ -211,7 +211,8 @@ void TestFunctionTypes::normsInGroups() {
 
 void TestFunctionTypes::lossesAndOtherSums() {
     const RunConfig config = configOf("Sequential(Linear(6, 8), ReLU(), Linear(8, 3))");
-    const FunctionTypes& loss = rowOf(typesOf(config, Precision::Fp16), "loss", "cross_entropy");
+    const LaneTypes fp16 = typesOf(config, Precision::Fp16);
+    const FunctionTypes& loss = rowOf(fp16, "loss", "cross_entropy");
     QVERIFY(loss.source == TypeSource::Loss);
     QCOMPARE(loss.type, DType::F32);
     // what belongs to no layer is listed where a precision casts by layers, too
