@@ -5,6 +5,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/vector_set.h"
+#include "engine/cpu/channel_blocks.h"
 #include "engine/cpu/cpu_kernels.h"
 
 #include <dnnl.hpp>
@@ -14,11 +15,14 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace halfscope {
 
 namespace {
 
+using Dim = dnnl::memory::dim;
 using Dims = dnnl::memory::dims;
 using Tag = dnnl::memory::format_tag;
 using Desc = dnnl::memory::desc;
@@ -51,20 +55,43 @@ dnnl::memory memoryAt(const Desc& desc, const void* at) {
     return {desc, cpuEngine(), const_cast<void*>(at)}; // oneDNN has no const memory
 }
 
-/// Reorders between planes and the layout of a kernel; does nothing where they are the same.
+/// Returns how `blocks` are laid out when they are blocks of channels of images whose planes are
+/// described by `planes`.
+std::optional<ChannelBlocks> blocksOf(const Desc& planes, const Desc& blocks) {
+    const Dims dims = planes.dims();
+    const auto type = planes.data_type();
+    if (dims.size() != 4 || planes != Desc(dims, type, Tag::nchw)) return {};
+    for (const auto& [block, tag] :
+         {std::pair{dims[1], Tag::nhwc}, std::pair{Dim{16}, Tag::nChw16c},
+          std::pair{Dim{8}, Tag::nChw8c}}) {
+        if (dims[1] % block == 0 && blocks == Desc(dims, type, tag))
+            return ChannelBlocks{dims[0], dims[1], dims[2] * dims[3], block,
+                                 dnnl::memory::data_type_size(type)};
+    }
+    return {};
+}
+
+/// Moves between planes and the layout of a kernel; does nothing where they are the same. Blocks of
+/// channels are moved by loops of our own: the library moves most of them one element at a time,
+/// and all with elements of two bytes.
 class Layouts {
 public:
     Layouts() = default;
     Layouts(const Desc& from, const Desc& to, const dnnl::primitive_attr& attributes)
-        : m_from(from), m_to(to) {
-        if (from == to) return;
+        : m_from(from), m_to(to), m_differ(from != to) {
+        if (!m_differ) return;
+        m_blocks = blocksOf(from, to);
+        if (!m_blocks) m_planes = blocksOf(to, from);
+        if (m_blocks || m_planes) return;
         const dnnl::reorder::primitive_desc plan(cpuEngine(), from, cpuEngine(), to, attributes);
         m_scratch = floatsOf(plan.scratchpad_desc());
         m_reorder = dnnl::reorder(plan);
     }
-    bool differ() const { return m_reorder.has_value(); }
+    bool differ() const { return m_differ; }
     int64_t scratch() const { return m_scratch; }
     void move(const void* from, void* to, float* scratch) const {
+        if (m_blocks) return planesToBlocks(*m_blocks, from, to);
+        if (m_planes) return blocksToPlanes(*m_planes, from, to);
         std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_FROM, memoryAt(m_from, from)},
                                                         {DNNL_ARG_TO, memoryAt(m_to, to)}};
         if (m_scratch > 0)
@@ -76,7 +103,9 @@ public:
 
 private:
     Desc m_from, m_to;
-    std::optional<dnnl::reorder> m_reorder;
+    bool m_differ = false;
+    std::optional<ChannelBlocks> m_blocks, m_planes; ///< what is moved to blocks, or to planes
+    std::optional<dnnl::reorder> m_reorder;          ///< does everything else
     int64_t m_scratch = 0;
 };
 
@@ -110,13 +139,14 @@ Dims weightDims(const ConvPlan& p) {
     return dims;
 }
 
-/// Describes `samples` samples of the plan: the types of image, weight and y are given, their
-/// layouts left open.
-Descriptions described(const ConvPlan& p, int64_t samples, Type image, Type weight, Type y) {
+/// Describes `samples` samples of the plan: the types of image, weight and y are given, and the
+/// layout of images; Tag::any leaves it open, as it leaves the weight's.
+Descriptions described(const ConvPlan& p, int64_t samples, Type image, Type weight, Type y,
+                       Tag images) {
     Descriptions d;
-    d.image = Desc({samples, p.c, p.h, p.w}, image, Tag::any);
+    d.image = Desc({samples, p.c, p.h, p.w}, image, images);
     d.weight = Desc(weightDims(p), weight, Tag::any);
-    d.y = Desc({samples, p.o, p.oh, p.ow}, y, Tag::any);
+    d.y = Desc({samples, p.o, p.oh, p.ow}, y, images);
     d.stride = {p.stride[0], p.stride[1]};
     d.padding = {p.padding[0], p.padding[1]};
     d.dilation = {p.dilation[0] - 1, p.dilation[1] - 1};
@@ -125,10 +155,28 @@ Descriptions described(const ConvPlan& p, int64_t samples, Type image, Type weig
 }
 
 /// Describes operands of one type with a result of f32.
-Descriptions described(Op op, const ConvPlan& p, int64_t samples, Type operands) {
+Descriptions described(Op op, const ConvPlan& p, int64_t samples, Type operands, Tag images) {
     return described(p, samples, op == Op::Conv2dInputGrad ? Type::f32 : operands,
                      op == Op::Conv2dWeightGrad ? Type::f32 : operands,
-                     op == Op::Conv2d ? Type::f32 : operands);
+                     op == Op::Conv2d ? Type::f32 : operands, images);
+}
+
+/// Returns the layouts of images that kernels are asked for, the best first. Tag::any is the
+/// library's own choice, blocks of channels as wide as a vector. With channels last it needs no
+/// room for channels that fill no block, for which its own choice is a kernel of older instructions
+/// where both operands are images; and its forward kernels become matrix products, which are better
+/// for more channels than a block has. All by measurement on a Zen 5.
+std::vector<Tag> imagesFor(Op op, const ConvPlan& p, Type operands) {
+    const bool wide = usedVectorSet() >= VectorSet::Avx512, f32 = operands == Type::f32;
+    const int64_t block = wide ? 16 : 8;
+    const bool ragged = p.c % block != 0 || p.o % block != 0;
+    const bool channelsLast = op == Op::Conv2dInputGrad ? ragged
+                              : op == Op::Conv2dWeightGrad
+                                  ? (wide && f32 ? p.kh * p.kw > 1 : ragged && p.c > block / 2)
+                              : wide ? p.c > block && (f32 || ragged)
+                                     : ragged;
+    if (channelsLast && p.groups == 1) return {Tag::nhwc, Tag::any};
+    return {Tag::any};
 }
 
 using Forward = dnnl::convolution_forward;
@@ -186,9 +234,9 @@ Kernel kernelFor(Op op, const Descriptions& d, const Descriptions& forward) {
 class Piece {
 public:
     Piece() = default;
-    Piece(Op op, const ConvPlan& p, int64_t samples, Type operands) {
-        const Descriptions d = described(op, p, samples, operands);
-        m_kernel = kernelFor(op, d, described(p, samples, operands, operands, operands));
+    Piece(Op op, const ConvPlan& p, int64_t samples, Type operands, Tag images) {
+        const Descriptions d = described(op, p, samples, operands, images);
+        m_kernel = kernelFor(op, d, described(p, samples, operands, operands, operands, images));
         const auto planes = [&](Dims dims, bool result, Tag tag) {
             return Desc(dims, result ? Type::f32 : operands, tag);
         };
@@ -264,8 +312,9 @@ struct Pieces {
     Piece whole;
     std::optional<Piece> rest;
 
-    Pieces(Op op, const ConvPlan& p, int64_t chunk, Type operands) : whole(op, p, chunk, operands) {
-        if (p.n % chunk != 0) rest.emplace(op, p, p.n % chunk, operands);
+    Pieces(Op op, const ConvPlan& p, int64_t chunk, Type operands, Tag images)
+        : whole(op, p, chunk, operands, images) {
+        if (p.n % chunk != 0) rest.emplace(op, p, p.n % chunk, operands, images);
     }
     /// False when pieces would need different layouts of what they share.
     bool isFast(Op op) const {
@@ -284,18 +333,38 @@ struct Pieces {
     int64_t sharedFloats() const { return whole.bFloats() + whole.b().scratch(); }
 };
 
+/// Returns the pieces in the first layout for which the library has a kernel of its own that
+/// multiplies pairs, for operands of bfloat16; nothing when there is none.
+std::optional<Pieces> fastPieces(Op op, const ConvPlan& p, int64_t chunk, Type operands) {
+    for (const Tag images : imagesFor(op, p, operands)) {
+        try {
+            Pieces pieces(op, p, chunk, operands, images);
+            if (pieces.isFast(op) && (operands == Type::f32 || pieces.multiplyPairs()))
+                return pieces;
+        } catch (const dnnl::error&) {
+            // it has no such kernel
+        }
+    }
+    return {};
+}
+
+int64_t chunkOf(const ConvPlan& p) {
+    return std::clamp<int64_t>(
+        std::min(kChunkFloats / std::max(p.image(), p.o * p.places()), ceilDiv(p.n, kMaxParts)), 1,
+        p.n);
+}
+
 class OneDnnConv final : public LibraryConv {
 public:
-    OneDnnConv(Op op, const ConvPlan& p)
-        : m_op(op), m_plan(p),
-          m_chunk(std::clamp<int64_t>(std::min(kChunkFloats / std::max(p.image(), p.o * p.places()),
-                                               ceilDiv(p.n, kMaxParts)),
-                                      1, p.n)),
-          m_chunks(ceilDiv(p.n, m_chunk)), m_wide(op, p, m_chunk, Type::f32) {
-        if (p.type == DType::BF16 && usedVectorSet() >= VectorSet::Avx512Bf16) addPairs();
+    OneDnnConv(Op op, const ConvPlan& p, Pieces wide)
+        : m_op(op), m_plan(p), m_chunk(chunkOf(p)), m_chunks(ceilDiv(p.n, m_chunk)),
+          m_wide(std::move(wide)) {
+        if (p.type != DType::BF16 || usedVectorSet() < VectorSet::Avx512Bf16) return;
+        m_pairs = fastPieces(op, p, m_chunk, Type::bf16);
+        if (m_pairs && op == Op::Conv2dWeightGrad)
+            m_toSum = Layouts(m_wide.whole.wantedOut(), m_pairs->whole.wantedOut(), attributes());
     }
 
-    bool isFast() const { return m_wide.isFast(m_op); }
     bool takesPairs() const override { return m_pairs.has_value(); }
 
     int64_t threadFloats() const override {
@@ -351,17 +420,6 @@ public:
     }
 
 private:
-    void addPairs() {
-        try {
-            Pieces pairs(m_op, m_plan, m_chunk, Type::bf16);
-            if (!pairs.isFast(m_op) || !pairs.multiplyPairs()) return;
-            if (m_op == Op::Conv2dWeightGrad)
-                m_toSum = Layouts(m_wide.whole.wantedOut(), pairs.whole.wantedOut(), attributes());
-            m_pairs.emplace(std::move(pairs));
-        } catch (const dnnl::error&) {
-            // it has no such kernel: everything is widened
-        }
-    }
     /// Returns the piece in whose layout partial weight gradients are summed.
     const Piece& summing() const { return m_pairs ? m_pairs->whole : m_wide.whole; }
     /// Returns the floats of a partial weight gradient that is brought into that layout.
@@ -397,12 +455,8 @@ std::shared_ptr<const LibraryConv> made(Op op, const ConvPlan& p) {
     limitGemmLibrary();
     requireRoomForCode();
     prepareGemmThread(); // kernels are made for the number of threads that is set here
-    try {
-        auto conv = std::make_shared<OneDnnConv>(op, p);
-        return conv->isFast() ? conv : nullptr;
-    } catch (const dnnl::error&) {
-        return nullptr; // the library has no such kernel
-    }
+    std::optional<Pieces> wide = fastPieces(op, p, chunkOf(p), Type::f32);
+    return wide ? std::make_shared<OneDnnConv>(op, p, std::move(*wide)) : nullptr;
 }
 
 /// Whether a convolution with a 1x1 kernel does better as a matrix product on its planes as they

@@ -13,7 +13,17 @@ namespace {
 /// 16 floats, which the compiler keeps in as many registers as the machine's vectors need.
 using Lanes = float __attribute__((vector_size(64)));
 constexpr size_t kLanes = 16;
-using Totals = double __attribute__((vector_size(kLanes * sizeof(double))));
+using Bits = int32_t __attribute__((vector_size(64)));
+using TwoDoubles = double __attribute__((vector_size(16)));
+using FourDoubles = double __attribute__((vector_size(32)));
+using EightDoubles = double __attribute__((vector_size(64)));
+using Totals = double __attribute__((vector_size(128))); // one of each lane
+
+[[gnu::always_inline]] inline void addGroup(const float* x, size_t group, Lanes& sums) {
+    Lanes values;
+    std::memcpy(&values, x + group * kLanes, sizeof values);
+    sums += values;
+}
 
 /// Computes partial[i] = the sum of x[r][i] over the rows, for N groups of 16 columns at once.
 template <size_t N>
@@ -21,29 +31,43 @@ template <size_t N>
                                             float* partial) {
     Lanes strip[N] = {};
     for (size_t r = 0; r < rows; ++r)
-        for (size_t i = 0; i < N; ++i) {
-            Lanes values;
-            std::memcpy(&values, x + r * width + i * kLanes, sizeof values);
-            strip[i] += values;
-        }
+        for (size_t i = 0; i < N; ++i)
+            addGroup(x + r * width, i, strip[i]);
     std::memcpy(partial, strip, sizeof strip);
 }
 
+/// Adds the `rest` values that follow `groups` groups of 16 to the sums, each to any lane.
+[[gnu::always_inline]] inline void addRest(const float* x, size_t groups, size_t rest,
+                                           Lanes& sums) {
+    Lanes values = {};
+    if (groups == 0) {
+        std::memcpy(&values, x, rest * sizeof(float));
+    } else { // with those before them, which a mask takes out
+        constexpr Bits kLane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+        std::memcpy(&values, x + groups * kLanes + rest - kLanes, sizeof values);
+        values = reinterpret_cast<Lanes>(reinterpret_cast<Bits>(values) &
+                                         (kLane >= static_cast<int32_t>(kLanes - rest)));
+    }
+    sums += values;
+}
+
 /// Adds each lane over the groups of 16 values to the totals. The last group has `rest` values.
+/// Four sums take turns: one alone would wait for each of its additions.
 [[gnu::always_inline]] inline void addRun(const float* x, size_t groups, size_t rest,
                                           Totals& totals) {
-    Lanes sums = {};
-    for (size_t i = 0; i < groups; ++i) {
-        Lanes values;
-        std::memcpy(&values, x + i * kLanes, sizeof values);
-        sums += values;
+    Lanes a = {}, b = {}, c = {}, d = {};
+    size_t i = 0;
+    for (; i + 4 <= groups; i += 4) {
+        addGroup(x, i, a);
+        addGroup(x, i + 1, b);
+        addGroup(x, i + 2, c);
+        addGroup(x, i + 3, d);
     }
-    if (rest > 0) {
-        Lanes values = {};
-        std::memcpy(&values, x + groups * kLanes, rest * sizeof(float));
-        sums += values;
-    }
-    totals += __builtin_convertvector(sums, Totals);
+    if (i < groups) addGroup(x, i, a);
+    if (i + 1 < groups) addGroup(x, i + 1, b);
+    if (i + 2 < groups) addGroup(x, i + 2, c);
+    if (rest > 0) addRest(x, groups, rest, d);
+    totals += __builtin_convertvector((a + b) + (c + d), Totals);
 }
 
 } // namespace
@@ -91,12 +115,14 @@ HALFSCOPE_VECTOR double addAll(const float* x, size_t n) {
         addRun(x, kRun / kLanes, 0, totals);
     if (n > 0) addRun(x, n / kLanes, n % kLanes, totals);
     // by halves: one addition after another would take longer than a short row
-    double sums[kLanes];
-    std::memcpy(sums, &totals, sizeof sums);
-    for (size_t half = kLanes / 2; half > 0; half /= 2)
-        for (size_t lane = 0; lane < half; ++lane)
-            sums[lane] += sums[lane + half];
-    return sums[0];
+    const EightDoubles eight =
+        __builtin_shufflevector(totals, totals, 0, 1, 2, 3, 4, 5, 6, 7) +
+        __builtin_shufflevector(totals, totals, 8, 9, 10, 11, 12, 13, 14, 15);
+    const FourDoubles four = __builtin_shufflevector(eight, eight, 0, 1, 2, 3) +
+                             __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+    const TwoDoubles two =
+        __builtin_shufflevector(four, four, 0, 1) + __builtin_shufflevector(four, four, 2, 3);
+    return two[0] + two[1];
 }
 
 } // namespace halfscope

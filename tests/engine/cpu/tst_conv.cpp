@@ -62,6 +62,8 @@ std::vector<Case> cases() {
                      Shape{19, 1, 13, 12}, Shape{16, 1, 3, 3}, ConvAttrs{{1, 1}, {1, 1}, {}}},
           std::tuple{"conv2d, 5x5", "input grad, 5x5", "weight grad, 5x5", Shape{23, 6, 14, 14},
                      Shape{16, 6, 5, 5}, ConvAttrs{{1, 1}, {0, 0}, {}}},
+          std::tuple{"conv2d, 24 channels", "input grad, 24 channels", "weight grad, 24 channels",
+                     Shape{19, 24, 9, 8}, Shape{40, 24, 3, 3}, ConvAttrs{{1, 1}, {1, 1}, {}}},
           std::tuple{"conv2d, stride", "input grad, stride", "weight grad, stride",
                      Shape{23, 16, 11, 8}, Shape{17, 16, 3, 3}, ConvAttrs{{2, 2}, {1, 1}, {}}},
           std::tuple{"conv2d, dilated", "input grad, dilated", "weight grad, dilated",
