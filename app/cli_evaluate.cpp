@@ -2,6 +2,7 @@
 // or with those that a run saved for it.
 #include "app/cli_evaluate.h"
 
+#include "app/cli_closing.h"
 #include "app/cli_output.h"
 #include "app/cli_overwriting.h"
 #include "app/cli_scores.h"
@@ -269,6 +270,7 @@ int evaluate(const EvaluateOptions& options) {
     if (options.quiet) return 0;
     print(std::to_string(lanes.front().samples) +
           (options.test ? " test samples\n" : " validation samples\n") + scoresTable(lanes));
+    if (lanes.front().counts.classes() == 1) print(oneClassLine());
     const auto isLost = [](const Judged& each) { return !std::isfinite(each.validation.loss); };
     const Message fault = knownTestFault(taskOf(config)); // only a test that was lost has one
     if (options.test && std::ranges::any_of(lanes, isLost) && !fault.empty())

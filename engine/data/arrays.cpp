@@ -69,7 +69,7 @@ TensorSpec inputSpec(const TaskConfig& task, const ArrayInfo& x) {
     if (!holdsIndices(task, x)) return spec;
     if (task.standardiseX)
         throw InputError(phrase("Data", "data.standardise_x: true is not allowed where x holds "
-                                        "indices for an Embedding: false"));
+                                        "indices: false"));
     spec.dtype = DType::I32;
     spec.classes = task.indices;
     spec.apart = true;
@@ -90,7 +90,7 @@ void checkShares(const TaskConfig& task, const ArrayPlace& place, const Array& y
     }
 }
 
-/// Throws InputError for an index that the Embedding does not know.
+/// Throws InputError for an index that the network does not know.
 void checkIndices(const TaskConfig& task, const ArrayPlace& place, const Array& x) {
     if (!holdsIndices(task, x.info))
         throw InputError(phrase("Data", "%1: %2 are not indices, as those of data.x are: whole "
@@ -103,8 +103,7 @@ void checkIndices(const TaskConfig& task, const ArrayPlace& place, const Array& 
             const double index = x.at(i);
             if (index >= 0 && index < static_cast<double>(task.indices)) continue;
             throw InputError(phrase("Data", "%1: sample %2 has the index %3: 0 to %4 are allowed, "
-                                            "because the network's Embedding has "
-                                            "num_embeddings=%5"),
+                                            "because the network has num_embeddings=%5"),
                              place.shown(), sample, index, task.indices - 1, task.indices);
         }
     }
@@ -281,6 +280,7 @@ public:
         if (task.predictFile.empty()) noteSides(task); // else others are judged
     }
 
+    bool usesSeed() const override { return false; }
     std::vector<Message> notes() const override { return m_notes; }
     int64_t ownTest() const override { return m_tested; }
 

@@ -109,6 +109,7 @@ public:
         return unread;
     }
     bool varies() const override { return m_pixels.varies(); }
+    bool usesSeed() const override { return varies(); }
     std::vector<Message> notes() const override { return m_notes; }
     std::vector<std::string> files() const override { return m_pictures.files; }
     /// Says nothing of plain values from 0 to 1: dataPrint() would otherwise no longer be that of

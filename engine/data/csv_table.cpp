@@ -59,6 +59,7 @@ public:
         takeInputs(task);
     }
 
+    bool usesSeed() const override { return false; }
     std::vector<Message> notes() const override { return m_notes; }
     std::vector<std::string> inputNames() const override { return m_table.layout.inputNames(); }
     int64_t ownTest() const override { return m_tested; }

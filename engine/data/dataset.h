@@ -57,6 +57,9 @@ public:
     virtual int64_t number(Split, int64_t sample) const { return sample; }
     /// Whether samples differ from epoch to epoch.
     virtual bool varies() const { return false; }
+    /// Whether samples depend on the seed with which the data set was made; where they do not, runs
+    /// of several seeds can share it.
+    virtual bool usesSeed() const { return true; }
     /// Returns what users should know about how the samples were made, in whole sentences.
     virtual std::vector<Message> notes() const { return {}; }
     /// Returns the scales of x by channel when samples are pictures whose pixels are known; empty

@@ -107,7 +107,7 @@ void SpareBatches::giveBack(std::unique_ptr<Batch> unused) noexcept {
     m_batches.push_back(std::move(unused));
 }
 
-Loader::Loader(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan,
+Loader::Loader(std::shared_ptr<const Dataset> dataset, const EpochPlan& plan,
                const Sampler& sampler, int workers)
     : m_dataset(std::move(dataset)), m_plan(plan), m_sampler(sampler) {
     require(plan.samples == m_dataset->samples(Split::Train),

@@ -71,7 +71,7 @@ private:
 class Loader : public BatchSource {
 public:
     /// With 0 workers, the thread that asks for a batch reads it.
-    Loader(std::unique_ptr<const Dataset>, const EpochPlan&, const Sampler&, int workers);
+    Loader(std::shared_ptr<const Dataset>, const EpochPlan&, const Sampler&, int workers);
     ~Loader() override;
     Loader(const Loader&) = delete;
     Loader& operator=(const Loader&) = delete;
@@ -90,6 +90,8 @@ public:
     }
     const Dataset* test() const override { return m_dataset->test(); }
     const Dataset& dataset() const { return *m_dataset; }
+    /// Returns it for another loader, with another seed.
+    const std::shared_ptr<const Dataset>& sharedDataset() const { return m_dataset; }
     /// Returns the number of batches in memory and being read.
     size_t held() const;
 
@@ -110,7 +112,7 @@ private:
     void forgetFar() const;
     void work();
 
-    std::unique_ptr<const Dataset> m_dataset;
+    std::shared_ptr<const Dataset> m_dataset;
     std::shared_ptr<SpareBatches> m_spare = std::make_shared<SpareBatches>();
     EpochPlan m_plan;
     Sampler m_sampler;

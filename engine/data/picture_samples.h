@@ -55,6 +55,7 @@ std::vector<uint8_t> planesOf(const Picture&, int channels);
 class PictureSamples : public StoredData {
 public:
     bool varies() const final { return m_pixels.varies(); }
+    bool usesSeed() const final { return varies(); }
     std::vector<ChannelScale> channelScales() const final { return m_pixels.scales(); }
     std::vector<int64_t> classCounts() const final; ///< damaged pictures count, too
     std::vector<Message> lostClasses(const std::atomic<bool>& stop) const final;

@@ -44,6 +44,7 @@ public:
         return {};
     }
 
+    bool usesSeed() const override { return false; }
     TaskView view() const override {
         TaskView view;
         view.kind = ViewKind::Painted;

@@ -67,8 +67,8 @@ struct ShardName {
 class ShardReader {
 public:
     ShardReader(ShardIndex& index, size_t shard)
-        : m_index(index), m_shard(shard), m_path(index.shards[shard]),
-          m_reader(m_path, CutTar::TakeWholeFiles) {}
+        : m_index(index), m_shard(shard), m_first(index.samples.size()),
+          m_path(index.shards[shard]), m_reader(m_path, CutTar::TakeWholeFiles) {}
 
     void read() {
         TarEntry entry;
@@ -86,24 +86,24 @@ public:
             else
                 sample.label = labelIn(entry);
         }
-        if (!m_reader.cut().empty()) takeCut();
+        if (!m_reader.cut().empty()) return takeCut();
         for (const auto& [name, at] : m_places)
             checkWhole(name, m_index.samples[at]);
     }
 
 private:
-    /// Drops the last samples if the end of the shard has cut off a part of them, and tells of it.
-    /// These are many where all pictures come before all classes. A shard that lacks no more than
-    /// its end mark is as good as whole.
+    /// Drops the samples that lack a part, which the end of the shard may have cut off, and tells
+    /// of it. These are many where all pictures come before all classes, and any where the files
+    /// come in no order. A shard that lacks no more than its end mark is as good as whole.
     void takeCut() {
         std::vector<ShardSample>& all = m_index.samples;
-        const size_t before = all.size();
-        while (!all.empty() && all.back().shard == m_shard &&
-               (all.back().label < 0 || all.back().picture.name.empty()))
-            all.pop_back();
-        const bool part = all.size() < before;
-        std::erase_if(m_places, [&all](const auto& each) { return each.second >= all.size(); });
-        const auto left = static_cast<int64_t>(m_places.size());
+        const auto first = all.begin() + static_cast<std::ptrdiff_t>(m_first);
+        const auto whole = std::remove_if(first, all.end(), [](const ShardSample& each) {
+            return each.label < 0 || each.picture.name.empty();
+        });
+        const bool part = whole != all.end();
+        const int64_t left = whole - first;
+        all.erase(whole, all.end());
         if (m_reader.lacksOnlyEnd() && !part && left > 0) {
             m_index.notes.push_back({phrase("Data", "%1 has no end marker, so it may have been cut "
                                                     "off; its %2 samples are used."),
@@ -151,7 +151,7 @@ private:
     }
 
     ShardIndex& m_index;
-    size_t m_shard;
+    size_t m_shard, m_first; ///< m_first: the place of its first sample in the index
     const std::string& m_path;
     TarReader m_reader;
     std::map<std::string, size_t> m_places; ///< places of samples in the index, by name

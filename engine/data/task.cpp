@@ -3,7 +3,7 @@
 
 namespace halfscope {
 
-Task::Task(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan, uint64_t seed,
+Task::Task(std::shared_ptr<const Dataset> dataset, const EpochPlan& plan, uint64_t seed,
            int workers, Order order)
     : Loader(std::move(dataset), plan,
              Sampler(plan.samples, seed, plan.batch == plan.samples ? Order::AsStored : order),

@@ -9,7 +9,7 @@ namespace halfscope {
 class Task final : public Loader {
 public:
     /// A plan whose batch is the whole set keeps the stored order: every step sees the same batch.
-    Task(std::unique_ptr<const Dataset>, const EpochPlan&, uint64_t seed, int workers = 0,
+    Task(std::shared_ptr<const Dataset>, const EpochPlan&, uint64_t seed, int workers = 0,
          Order = Order::Shuffled);
 
     const TaskView& view() const { return m_view; }

@@ -90,6 +90,7 @@ public:
         return m_whole->number(split, split == Split::Train ? sample : placeOf(sample));
     }
     bool varies() const override { return m_whole->varies(); }
+    bool usesSeed() const override { return m_whole->usesSeed(); }
     std::vector<Message> notes() const override {
         std::vector<Message> notes = m_whole->notes();
         if (m_note) notes.push_back(*m_note);

@@ -201,6 +201,7 @@ public:
         }
         return {};
     }
+    bool usesSeed() const override { return false; }
     std::vector<Message> notes() const override { return notesOf(m_characters); }
     TaskView view() const override {
         std::vector<std::string> names;

@@ -53,6 +53,7 @@ public:
         if (!task.predictFile.empty()) addPredicted(task, table);
     }
 
+    bool usesSeed() const override { return false; }
     std::vector<Message> notes() const override { return m_notes; }
     std::string textOf(std::span<const int32_t> x) const override {
         std::string text;

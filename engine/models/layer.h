@@ -67,6 +67,7 @@ struct ArgInfo {
     bool functions = false;
     bool orNone = false;   ///< allows None, which is not the default
     bool bareWord = false; ///< a word that PyTorch prints without quotes
+    bool orOne = false;    ///< of a Size or Factor: allows (2,), too, as for a sequence
 };
 
 /// The value of an argument. Whole numbers are exact: their ranges end far below 2^53.
@@ -194,6 +195,12 @@ struct LayerInfo {
     /// state dict names them.
     std::span<const std::string_view> parts{};
     bool ignoresArguments = false; ///< true when it takes any, as PyTorch's Identity does
+    /// Whether what it makes of a sample depends on the others of its batch in evaluation, too;
+    /// null when it never does.
+    bool (*usesBatch)(const LayerSpec&) = nullptr;
+    /// Whether PyTorch counts up kBatchesTracked while it trains. An instance norm has it, too, but
+    /// leaves it as it is.
+    bool countsBatches = false;
 };
 
 std::span<const LayerInfo> layerTable();

@@ -61,7 +61,9 @@ Message allowedNumbers(const ArgInfo& info) {
     case ArgKind::Word: return Message::data(std::string(info.only));
     case ArgKind::Size:
     case ArgKind::Pair:
-    case ArgKind::Factor: return {phrase("Model", "%1, or two of them such as (2, 2)"), one};
+    case ArgKind::Factor:
+        if (info.orOne) return {phrase("Model", "%1, or a tuple of one or two of them"), one};
+        return {phrase("Model", "%1, or two of them such as (2, 2)"), one};
     case ArgKind::Sides: return {phrase("Model", "%1, or four of them such as (1, 1, 2, 2)"), one};
     case ArgKind::Extents:
         return {phrase("Model", "%1, or up to six of them such as (16, 16)"), one};
@@ -88,12 +90,12 @@ bool takeNumber(const ArgInfo& info, const Value& value, ArgValue& to) {
 struct Counts {
     size_t least, most;
 };
-Counts countsOf(ArgKind kind) {
-    switch (kind) {
+Counts countsOf(const ArgInfo& info) {
+    switch (info.kind) {
     case ArgKind::Single: return {1, 1};
     case ArgKind::Sides: return {4, 4};
     case ArgKind::Extents: return {1, kMaxRank};
-    default: return {2, 2};
+    default: return {info.orOne ? size_t{1} : size_t{2}, 2};
     }
 }
 
@@ -102,7 +104,7 @@ bool takeNumbers(const ArgInfo& info, const Value& value, ArgValue& to) {
     if (!several) return takeNumber(info, value, to);
     if (info.kind == ArgKind::Whole || info.kind == ArgKind::Real) return false;
     const size_t count = value.items.size();
-    const Counts allowed = countsOf(info.kind);
+    const Counts allowed = countsOf(info);
     if (count < allowed.least || count > allowed.most) return false;
     to.isTuple = true;
     for (const Value& item : value.items)
@@ -179,10 +181,11 @@ ArgValue readValue(const LayerSpec& layer, const ArgInfo& info, const lang::Argu
     const std::string what = std::string(layer.info->name) + ": " + std::string(info.name) + "=" +
                              lang::textOf(given.value, 40);
     ArgValue value;
-    if (!take(info, given.value, value))
+    const bool taken = take(info, given.value, value);
+    if (taken && isSupported(info, value)) return value;
+    if (!taken && info.only != "None") // else its kind does not matter
         refuseAt(given.value.place,
                  {phrase("Model", "%1 is not allowed: %2"), what, allowedText(info)});
-    if (isSupported(info, value)) return value;
     refuseAt(given.value.place,
              {phrase("Model", "%1 is not supported: only %2 is"), what, info.only});
 }

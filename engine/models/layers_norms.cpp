@@ -43,10 +43,24 @@ constexpr ArgInfo kBatchArgs[] = {
     {"track_running_stats", ArgKind::Truth, "True"},
 };
 
+bool tracksStatistics(const LayerSpec& layer) { return layer.truth("track_running_stats"); }
+bool lacksStatistics(const LayerSpec& layer) { return !tracksStatistics(layer); }
+
+/// On one device there is no group to choose.
+constexpr ArgInfo kSyncArgs[] = {
+    kBatchArgs[0],
+    kBatchArgs[1],
+    kBatchArgs[2],
+    kBatchArgs[3],
+    kBatchArgs[4],
+    kBatchArgs[5],
+    {"process_group", ArgKind::Whole, "None", ArgShown::Never, 0, 0, "None"},
+};
+
 std::vector<ParameterInfo> batchParameters(const LayerSpec& layer) {
     const Shape channels{layer.whole("num_features")};
     std::vector<ParameterInfo> all = affine(layer, "affine", channels);
-    if (!layer.truth("track_running_stats")) return all;
+    if (lacksStatistics(layer)) return all;
     all.push_back({"running_mean", channels, ParameterRole::RunningStatistic, kZero});
     all.push_back({"running_var", channels, ParameterRole::RunningStatistic, kOne});
     return all;
@@ -72,12 +86,14 @@ void checkBatch(const LayerSpec& layer, const NodeType& in) {
 
 NodeType batchOutput(const LayerSpec& layer, const NodeType& in, Phrase wrong) {
     requireChannels(layer, in, "num_features", wrong);
-    if (!layer.truth("track_running_stats")) checkBatch(layer, in); // in evaluation, too
+    if (lacksStatistics(layer)) checkBatch(layer, in); // in evaluation, too
     return in;
 }
 
 constexpr LayerInfo ofBatches(LayerInfo row) {
     row.checkTraining = checkBatch;
+    row.usesBatch = lacksStatistics;
+    row.countsBatches = true;
     return row;
 }
 
@@ -116,7 +132,7 @@ NodeId emitWithRunning(LayerContext& c, const LayerSpec& layer, NodeId x) {
 
 /// Without a momentum, running statistics are means over all batches.
 NodeId emitBatchNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    const bool tracks = layer.truth("track_running_stats");
+    const bool tracks = tracksStatistics(layer);
     if (tracks && !c.trains()) return emitWithRunning(c, layer, x);
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
     const double eps = layer.real("eps");
@@ -278,7 +294,7 @@ NodeType instance2dOutput(const LayerSpec& layer, const NodeType& in) {
 /// Without a momentum, running statistics stay as they are: PyTorch takes it as 0 here and keeps no
 /// count.
 NodeId emitInstanceNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    const bool tracks = layer.truth("track_running_stats");
+    const bool tracks = tracksStatistics(layer);
     if (tracks && !c.trains()) return emitWithRunning(c, layer, x);
     if (tracks) {
         const fn::InstanceStatistics seen = fn::instanceStatistics(c.b, x);
@@ -294,7 +310,7 @@ constexpr LayerInfo kRows[] = {
                batchParameters}),
     ofBatches({"BatchNorm2d", Wants::Images, kBatchArgs, batch2dOutput, emitBatchNorm,
                batchParameters, anyLayout}),
-    ofBatches({"SyncBatchNorm", Wants::Anything, kBatchArgs, batchAnyOutput, emitBatchNorm,
+    ofBatches({"SyncBatchNorm", Wants::Anything, kSyncArgs, batchAnyOutput, emitBatchNorm,
                batchParameters, anyLayout}),
     {"LayerNorm", Wants::Features, kLayerArgs, layerOutput, emitLayerNorm, layerParameters},
     {"RMSNorm", Wants::Features, kRmsArgs, layerOutput, emitRmsNorm, rmsParameters},

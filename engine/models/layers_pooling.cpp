@@ -58,9 +58,23 @@ constexpr ArgInfo kAdaptiveMaxLineArgs[] = {
     {"output_size", ArgKind::Whole, "", ArgShown::Named, 1, kMostWindow},
     {"return_indices", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
 };
+constexpr ArgInfo kNewSize{.name = "size",
+                           .kind = ArgKind::Size,
+                           .standard = "None",
+                           .shown = ArgShown::Changed,
+                           .least = 1,
+                           .most = 1 << 16,
+                           .orOne = true};
+constexpr ArgInfo kNewFactor{.name = "scale_factor",
+                             .kind = ArgKind::Factor,
+                             .standard = "None",
+                             .shown = ArgShown::Changed,
+                             .least = kLeastFactor,
+                             .most = kMostWindow,
+                             .orOne = true};
 constexpr ArgInfo kUpsampleArgs[] = {
-    {"size", ArgKind::Size, "None", ArgShown::Changed, 1, 1 << 16},
-    {"scale_factor", ArgKind::Factor, "None", ArgShown::Changed, kLeastFactor, kMostWindow},
+    kNewSize,
+    kNewFactor,
     {"mode", ArgKind::Word, "'nearest'", ArgShown::Named, 0, 0,
      "'nearest' or 'linear' or 'bilinear' or 'bicubic'"},
     {"align_corners", ArgKind::Truth, "None", ArgShown::Lost},
@@ -68,14 +82,11 @@ constexpr ArgInfo kUpsampleArgs[] = {
 };
 
 /// The older names of Upsample, which print() shows with their mode.
-constexpr ArgInfo kOldSize{"size", ArgKind::Size, "None", ArgShown::Changed, 1, 1 << 16};
-constexpr ArgInfo kOldFactor{"scale_factor",    ArgKind::Factor, "None",
-                             ArgShown::Changed, kLeastFactor,    kMostWindow};
 constexpr ArgInfo modeOf(std::string_view mode) {
     return {.name = "mode", .kind = ArgKind::Word, .standard = mode, .only = mode, .byName = true};
 }
-constexpr ArgInfo kNearestArgs[] = {kOldSize, kOldFactor, modeOf("'nearest'")};
-constexpr ArgInfo kBilinearArgs[] = {kOldSize, kOldFactor, modeOf("'bilinear'")};
+constexpr ArgInfo kNearestArgs[] = {kNewSize, kNewFactor, modeOf("'nearest'")};
+constexpr ArgInfo kBilinearArgs[] = {kNewSize, kNewFactor, modeOf("'bilinear'")};
 
 /// Returns the steps between the values of a window, which averages do not have.
 std::array<int64_t, 2> dilationOf(const LayerSpec& layer) {
@@ -158,6 +169,20 @@ void completeUpsample(LayerSpec& layer) {
     if (layer.value("mode").word == "nearest") layer.untold.clear(); // it has no corners to align
 }
 
+/// Refuses a tuple that has not as many numbers as the input has axes to bring to a size.
+void checkTuple(const LayerSpec& layer, const Shape& in) {
+    for (const std::string_view arg : {"size", "scale_factor"}) {
+        const ArgValue& value = layer.value(arg);
+        const size_t given = value.numbers.size();
+        if (!value.isTuple || given == static_cast<size_t>(in.rank()) - 2) continue;
+        layer.refuse({given == 1 ? phrase("Model", "%1 has one number in brackets, which is for "
+                                                   "sequences, and the input is %2")
+                                 : phrase("Model", "%1 has two numbers, which is for images, and "
+                                                   "the input is %2"),
+                      arg, shapeText(in)});
+    }
+}
+
 /// Images, and sequences where the mode takes them.
 NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {
     const std::string& mode = layer.value("mode").word;
@@ -166,6 +191,7 @@ NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {
         requireSequence(layer, in);
     else
         requireImage(layer, in);
+    checkTuple(layer, in.shape);
     const auto size = newSizeOf(layer, in.shape).size;
     NodeType out = in;
     out.shape[in.shape.rank() - 1] = size[1];

@@ -372,6 +372,23 @@ void checkPadding(const LayerSpec& layer, Padding around) {
         checkPadding(child, layer.info->padding);
 }
 
+bool usesBatchItself(const LayerSpec& layer) {
+    return layer.info->usesBatch && layer.info->usesBatch(layer);
+}
+
+bool usesBatch(const LayerSpec& layer) {
+    return usesBatchItself(layer) ||
+           std::ranges::any_of(layer.children,
+                               [](const LayerSpec& child) { return usesBatch(child); });
+}
+
+void collectCounts(const LayerSpec& layer, std::vector<std::string>& names) {
+    if (layer.info->countsBatches && !usesBatchItself(layer))
+        names.push_back(joinedPath(layer.path, kBatchesTracked));
+    for (const LayerSpec& child : layer.children)
+        collectCounts(child, names);
+}
+
 Wants wantedBy(const LayerSpec& layer) {
     for (const LayerSpec& child : layer.children)
         if (const Wants wanted = wantedBy(child); wanted != Wants::Anything) return wanted;
@@ -425,10 +442,18 @@ Wants wantedBy(const ModelSpec& model) { return wantedBy(model.root); }
 
 void checkIndices(const ModelSpec& model, int64_t indices) { checkIndices(model.root, indices); }
 
+bool usesBatch(const ModelSpec& model) { return usesBatch(model.root); }
+
 std::vector<NamedParameter> parametersOf(const ModelSpec& model) {
     std::vector<NamedParameter> all;
     collect(model.root, all);
     return all;
+}
+
+std::vector<std::string> batchCountsOf(const ModelSpec& model) {
+    std::vector<std::string> names;
+    collectCounts(model.root, names);
+    return names;
 }
 
 NodeType checkedOutput(const LayerSpec& layer, const NodeType& in, ModelMode mode) {
@@ -468,6 +493,12 @@ void checkSum(const LayerSpec& layer, const Shape& in, const Shape& out, const S
 
 std::string joinedPath(std::string_view path, std::string_view name) {
     return path.empty() ? std::string(name) : std::string(path) + "." + std::string(name);
+}
+
+std::optional<std::string> layerPathOf(std::string_view joined, std::string_view name) {
+    if (joined == name) return std::string();
+    if (!joined.ends_with("." + std::string(name))) return std::nullopt;
+    return std::string(joined.substr(0, joined.size() - name.size() - 1));
 }
 
 } // namespace halfscope

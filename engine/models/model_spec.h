@@ -4,6 +4,7 @@
 
 #include "engine/models/layer.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,9 @@ NodeType outputOf(const ModelSpec&, const NodeType& in, std::vector<LayerShape>*
 /// 0.
 void checkIndices(const ModelSpec&, int64_t indices);
 
+/// Whether what the model makes of a sample in evaluation depends on the others of its batch.
+bool usesBatch(const ModelSpec&);
+
 /// Returns the first value, in the order of the layers, that is not Wants::Anything.
 Wants wantedBy(const ModelSpec&);
 
@@ -65,6 +69,9 @@ struct NamedParameter {
 };
 /// Returns them in the order of PyTorch's state_dict(), which also has num_batches_tracked.
 std::vector<NamedParameter> parametersOf(const ModelSpec&);
+
+/// Returns the state-dict names of the numbers of batches, kBatchesTracked, that PyTorch counts up.
+std::vector<std::string> batchCountsOf(const ModelSpec&);
 
 /// Returns the type of a layer's result for an input. Throws when the layer refuses the input, and
 /// when the result is too large.
@@ -79,5 +86,7 @@ void checkSum(const LayerSpec& residual, const Shape& in, const Shape& out, cons
 
 /// Returns "<path>.<name>", without the dot for the outermost layer.
 std::string joinedPath(std::string_view path, std::string_view name);
+/// Returns the path that makes `joined` with this name; nothing where it has another name.
+std::optional<std::string> layerPathOf(std::string_view joined, std::string_view name);
 
 } // namespace halfscope

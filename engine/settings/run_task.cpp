@@ -14,7 +14,10 @@ TaskConfig taskOf(const RunConfig& config) {
 }
 
 std::unique_ptr<Task> makeTask(const RunConfig& config) {
-    std::unique_ptr<Dataset> data = makeDataset(taskOf(config), config.seed); // before its plan
+    return makeTask(config, makeDataset(taskOf(config), config.seed)); // before its plan
+}
+
+std::unique_ptr<Task> makeTask(const RunConfig& config, std::shared_ptr<const Dataset> data) {
     return std::make_unique<Task>(std::move(data), epochPlanOf(config), config.seed,
                                   static_cast<int>(config.data.workers),
                                   config.data.shuffle ? Order::Shuffled : Order::AsStored);

@@ -11,6 +11,8 @@ namespace halfscope {
 TaskConfig taskOf(const RunConfig&);
 /// Makes the task. Throws InputError when a file cannot be used.
 std::unique_ptr<Task> makeTask(const RunConfig&);
+/// Makes it of a data set that was made of these settings, but for a seed that it does not use.
+std::unique_ptr<Task> makeTask(const RunConfig&, std::shared_ptr<const Dataset>);
 /// Sets what the samples decide: the number of steps that the epochs give, and the weights of the
 /// classes. Throws InputError as weightsFor() does.
 void setFromData(RunConfig&, const Dataset&);

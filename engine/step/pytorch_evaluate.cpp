@@ -5,8 +5,19 @@
 
 namespace halfscope {
 
-std::string pythonEvaluate(const std::string& moved, const std::string& with, bool named,
-                           bool classes) {
+const char* const kPythonPredict = R"(
+
+def predict(model, x):
+    """In batches as in training: a batch norm without running statistics takes theirs. A last
+    sample alone goes into the batch before it."""
+    alone = len(x) > 1 and len(x) % BATCH == 1
+    firsts = list(range(0, len(x) - alone, BATCH))
+    parts = zip(firsts, firsts[1:] + [len(x)])
+    return torch.cat([forward(model, x[first:end]) for first, end in parts])
+)";
+
+std::string pythonEvaluate(const std::string& predict, const std::string& moved,
+                           const std::string& with, bool named, bool classes) {
     std::string text = lang::filled(R"(
 
 @torch.no_grad()
@@ -16,10 +27,11 @@ def evaluate(lane, model, x, target{NAME}):
     x, target = {TO}, target.to(DEVICE)
     model.eval()
     {WITH}
-        prediction = forward(model, x)
+        prediction = {PREDICT}(model, x)
         text = f"{WORD} loss {loss_of(prediction, target).item():.6g}"
 )",
-                                    {{"TO", moved},
+                                    {{"PREDICT", predict},
+                                     {"TO", moved},
                                      {"WITH", with},
                                      {"NAME", named ? ", name=\"validation\"" : ""},
                                      {"WORD", named ? "{name}" : "validation"}});

@@ -5,10 +5,15 @@
 
 namespace halfscope {
 
+/// The function predict(model, x) of a network whose predictions depend on the batch: it makes the
+/// batches that Halfscope judges such a network in.
+extern const char* const kPythonPredict;
+
 /// Returns the function evaluate(lane, model, x, target) without its last lines, which return the
-/// variable text. `moved` is x on the device, `with` the line that begins autocast. `named` lets
-/// the function take the name of the samples, and `classes` adds the accuracy.
-std::string pythonEvaluate(const std::string& moved, const std::string& with, bool named,
-                           bool classes);
+/// variable text. `predict` is the function that it calls with model and x, `moved` is x on the
+/// device, `with` the line that begins autocast. `named` lets the function take the name of the
+/// samples, and `classes` adds the accuracy.
+std::string pythonEvaluate(const std::string& predict, const std::string& moved,
+                           const std::string& with, bool named, bool classes);
 
 } // namespace halfscope

@@ -7,7 +7,8 @@
 
 namespace halfscope {
 
-std::string pythonMeanLoss(const std::string& moved, const std::string& with) {
+std::string pythonMeanLoss(const std::string& predict, const std::string& moved,
+                           const std::string& with) {
     return lang::filled(R"(
 
 @torch.no_grad()
@@ -17,11 +18,11 @@ def mean_loss(lane, model, x, target):
     x, target = {TO}, target.to(DEVICE)
     model.eval()
     {WITH}
-        loss = loss_of(forward(model, x), target).item()
+        loss = loss_of({PREDICT}(model, x), target).item()
     model.train()
     return loss
 )",
-                        {{"TO", moved}, {"WITH", with}});
+                        {{"PREDICT", predict}, {"TO", moved}, {"WITH", with}});
 }
 
 std::string pythonFollow(const RunConfig& config) {

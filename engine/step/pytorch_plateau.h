@@ -7,9 +7,10 @@
 
 namespace halfscope {
 
-/// Returns the function mean_loss(lane, model, x, target). `moved` is x on the device, `with` the
-/// line that begins autocast.
-std::string pythonMeanLoss(const std::string& moved, const std::string& with);
+/// Returns the function mean_loss(lane, model, x, target). `predict` is the function that it calls
+/// with model and x, `moved` is x on the device, `with` the line that begins autocast.
+std::string pythonMeanLoss(const std::string& predict, const std::string& moved,
+                           const std::string& with);
 /// Returns the lines that begin a step of train(): after those that are validated, the scheduler
 /// takes the loss. The end of a run alone is no such step.
 std::string pythonFollow(const RunConfig&);

@@ -56,8 +56,8 @@ public:
                (anyFp8() ? std::string("\n") + pythonFp8() : "") +
                (anyLayers() ? pythonLayers(anyFp8()) : "") +
                pythonBatches(m_config, !m_samples.varied.empty()) + network() + forward() +
-               lossFunction() + schedule() +
-               (follows() ? pythonMeanLoss(moved(), underAutocast()) : "") + train() +
+               (byBatch() ? kPythonPredict : "") + lossFunction() + schedule() +
+               (follows() ? pythonMeanLoss(predict(), moved(), underAutocast()) : "") + train() +
                (keepsShare() ? testPython(taskOf(m_config)) : "") + evaluate() + main();
     }
 
@@ -68,6 +68,8 @@ private:
     bool takesTurns() const { return m_parts.optimizers.front().every > 1; }
     bool judged() const { return isAdversarial(m_config.model); }
     bool validates() const { return m_data.validates && !two(); }
+    bool byBatch() const { return m_data.validates && usesBatch(m_model); }
+    const char* predict() const { return byBatch() ? "predict" : "forward"; }
     bool keepsShare() const { return validates() && halfscope::tests(m_config.task); }
     bool tests() const { return keepsShare() || (validates() && m_samples.tests); }
     bool slopes() const { return m_config.model.adversary == Adversary::WganGp; }
@@ -522,8 +524,8 @@ def train(lane, data, steps, weights=None{VALIDATION}, feed=None):
 std::string ScriptWriter::evaluate() const {
     if (!validates()) return {};
     const bool classes = infoOf(m_config.task.loss.kind).ofLabels;
-    return pythonEvaluate(moved(), underAutocast(), tests(), classes) + m_samples.judged +
-           "    return text\n";
+    return pythonEvaluate(predict(), moved(), underAutocast(), tests(), classes) +
+           m_samples.judged + "    return text\n";
 }
 
 std::string ScriptWriter::main() const {

@@ -1,12 +1,12 @@
-// Goes through the batches of the validation split and sums up the results.
+// Runs the batches of the validation split and sums up the results.
 #include "engine/train/evaluator.h"
 
 #include "engine/core/error.h"
 #include "engine/data/class_weights.h"
 #include "engine/data/held_fault.h"
-#include "engine/data/loader.h"
 #include "engine/data/targets.h"
 #include "engine/passes/compile.h"
+#include "engine/settings/model_settings.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace halfscope {
@@ -26,6 +25,11 @@ namespace {
 constexpr int64_t kRows = 500;
 /// The same for samples with a target at each position: 128 rows of 64 positions.
 constexpr int64_t kPositions = 8192;
+
+bool judgesByBatch(const RunConfig& config, const Dataset& data) {
+    const BatchShape shape = batchShape(data.tensors(), 1);
+    return usesBatch(modelOf(config.model, shape.inputs, shape.outputs));
+}
 
 int64_t rowsFor(const Dataset& data) {
     const int64_t positions = batchShape(data.tensors(), 1).positions;
@@ -65,19 +69,47 @@ int64_t rowsNotFinite(std::span<const float> prediction, int64_t rows) {
 Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const Dataset& data,
                      std::function<std::unique_ptr<Executor>()> makeExecutor)
     : m_config(config), m_plan(plan), m_data(data), m_makeExecutor(std::move(makeExecutor)),
+      m_usesBatch(judgesByBatch(config, data)),
+      m_rows(m_usesBatch ? config.task.batch : rowsFor(data)),
       m_samples(data.samples(Split::Validation)),
       m_scatters(data.view().kind == ViewKind::Scatter) {
     if (weighsClasses(config.task.loss))
         m_classWeights = weightsOf(config.task.loss, data.tensors()[kTarget].classes);
-    const int64_t rows = rowsFor(data);
-    addSize(rows);
-    const int64_t last = m_samples % rows;
-    if (last != 0) addSize(last);
-    if (const Dataset* test = data.test()) {
-        const int64_t lastOfTest = test->samples(Split::Validation) % rows;
-        if (lastOfTest != 0 && lastOfTest != last) addSize(lastOfTest);
-    }
+    addSizes(data);
+    if (const Dataset* test = data.test()) addSizes(*test);
     m_usualSizes = m_sizes.size();
+}
+
+/// A sample alone is judged like others, unless the training had batches of more.
+LoneSample Evaluator::lone() const {
+    return m_usesBatch && m_rows > 1 ? LoneSample::Joined : LoneSample::Alone;
+}
+
+void Evaluator::addSizes(const Dataset& judges) {
+    for (const int64_t rows : HeldBatches::sizes(judges.samples(Split::Validation), m_rows, lone()))
+        if (!find(rows)) addSize(rows, judges);
+}
+
+/// Returns the compiled size, or nullptr.
+const Evaluator::Size* Evaluator::find(int64_t rows) const {
+    const auto has = [rows](const Size& size) { return size.rows == rows; };
+    const auto found = std::ranges::find_if(m_sizes, has);
+    return found == m_sizes.end() ? nullptr : &*found;
+}
+
+/// Adds the size; when it is that of a sample alone, says what that sample is for.
+void Evaluator::addSize(int64_t rows, const Dataset& judges) {
+    try {
+        addSize(rows);
+    } catch (const InputError& error) {
+        if (rows > 1 || !m_usesBatch) throw;
+        const Phrase alone = !m_config.task.predictFile.empty()
+                                 ? phrase("Training", "one sample is not enough to predict: %1")
+                             : &judges == &m_data
+                                 ? phrase("Training", "one sample is not enough to validate on: %1")
+                                 : phrase("Training", "one sample is not enough for a test: %1");
+        throw InputError(alone, error.message());
+    }
 }
 
 void Evaluator::addSize(int64_t rows) {
@@ -119,72 +151,30 @@ void Evaluator::requestStop() {
 /// when samples are left out, and one of them at most is kept: files of a network drive may fail
 /// now and then.
 const Evaluator::Size& Evaluator::sizeFor(int64_t rows, const Weights& weights) {
-    const auto has = [rows](const Size& size) { return size.rows == rows; };
-    const auto known = std::find_if(m_sizes.begin(), m_sizes.end(), has);
-    if (known != m_sizes.end()) return *known;
+    if (const Size* known = find(rows)) return *known;
     if (m_sizes.size() > m_usualSizes) {
         const std::lock_guard lock(m_mutex);
         m_sizes.pop_back();
     }
-    addSize(rows);
+    addSize(rows, *m_judges);
     weights(*m_sizes.back().executor, m_sizes.back().program->graph);
     return m_sizes.back();
 }
 
-/// Reads as many samples as a whole batch has, fewer only at the end. Samples that cannot be read
-/// are skipped. Returns nothing after the last one.
-std::optional<Batch> Evaluator::nextBatch() {
-    const int64_t rows = std::min(m_sizes.front().rows, m_samples - m_next);
-    if (rows == 0) return std::nullopt;
-    Batch batch; // filled only when samples are left out
-    m_rows.clear();
-    while (m_rows.size() < static_cast<size_t>(rows) && m_next < m_samples) {
-        const int64_t wanted =
-            std::min(rows - static_cast<int64_t>(m_rows.size()), m_samples - m_next);
-        std::vector<int64_t> samples(static_cast<size_t>(wanted));
-        std::iota(samples.begin(), samples.end(), m_next);
-        m_next += wanted;
-        Batch read = Batch::of(m_data.tensors(), wanted);
-        const std::vector<Unread> unread = readTogether(*m_judges, Split::Validation, samples, read,
-                                                        m_sizes.front().executor->pool());
-        if (unread.empty() && wanted == rows) {
-            m_rows = std::move(samples);
-            return read;
-        }
-        if (batch.tensors.empty()) batch = Batch::of(m_data.tensors(), rows);
-        std::vector<bool> damaged(samples.size());
-        for (const Unread& each : unread) {
-            damaged[each.row] = true;
-            m_skipped.push_back(each.why);
-        }
-        for (size_t row = 0; row < damaged.size(); ++row) {
-            if (damaged[row]) continue;
-            batch.setRow(m_rows.size(), read, row);
-            m_rows.push_back(samples[row]);
-        }
-    }
-    if (m_rows.empty()) return std::nullopt;
-    if (m_rows.size() == static_cast<size_t>(rows)) return batch;
-    Batch last = Batch::of(m_data.tensors(), static_cast<int64_t>(m_rows.size()));
-    for (size_t row = 0; row < m_rows.size(); ++row)
-        last.setRow(row, batch, row);
-    return last;
-}
-
 /// Puts each row in the place of its sample, in the units of the data.
-void Evaluator::keep(std::span<const float> targets, std::span<const float> prediction,
-                     Predictions& all) const {
+void Evaluator::keep(std::span<const int64_t> numbers, std::span<const float> targets,
+                     std::span<const float> prediction, Predictions& all) const {
     const auto samples = static_cast<size_t>(m_samples);
     const Standardiser& scale = m_data.targetScale();
     const bool exact = !scale.roundedOff().empty();
     const auto place = [&](std::span<const float> rows, std::vector<float>& into,
                            std::vector<double>& exactly) {
-        const size_t each = rows.size() / m_rows.size();
+        const size_t each = rows.size() / numbers.size();
         if (into.empty()) into.assign(samples * each, std::numeric_limits<float>::quiet_NaN());
         if (exact && exactly.empty())
             exactly.assign(samples * each, std::numeric_limits<double>::quiet_NaN());
         for (size_t i = 0; i < rows.size(); ++i) {
-            const size_t at = static_cast<size_t>(m_rows[i / each]) * each + i % each;
+            const size_t at = static_cast<size_t>(numbers[i / each]) * each + i % each;
             const double value = scale.restored(i, double{rows[i]});
             into[at] = static_cast<float>(value);
             if (exact) exactly[at] = value;
@@ -192,7 +182,7 @@ void Evaluator::keep(std::span<const float> targets, std::span<const float> pred
     };
     if (all.values.empty()) {
         all.samples = m_samples;
-        const BatchShape shape = batchShape(m_data.tensors(), static_cast<int64_t>(m_rows.size()));
+        const BatchShape shape = batchShape(m_data.tensors(), static_cast<int64_t>(numbers.size()));
         all.positions = shape.positions;
         all.outputs = shape.outputs;
         all.axes.assign(shape.targetSample.begin(), shape.targetSample.end());
@@ -213,7 +203,8 @@ double Evaluator::weightOf(const Batch& batch) const {
 }
 
 /// Returns false when it was stopped.
-bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* predictions) {
+bool Evaluator::runBatch(const Size& size, const HeldBatch& held, Predictions* predictions) {
+    const Batch& batch = held.batch;
     const Graph& graph = size.program->graph;
     uploadTensor(*size.executor, graph, graph.input("x"), batch.tensors[kX]);
     uploadTensor(*size.executor, graph, graph.input("target"), batch.tensors[kTarget]);
@@ -236,7 +227,7 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* pred
     if (m_scatters) m_running.addNumbers(targets, prediction);
     if (scale.active())
         m_error += meanError(prediction, targets, scale) * static_cast<double>(size.rows);
-    if (predictions) keep(targets, prediction, *predictions);
+    if (predictions) keep(held.samples, targets, prediction, *predictions);
     return true;
 }
 
@@ -255,14 +246,16 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
     m_judges = test ? test : &m_data;
     m_samples = m_judges->samples(Split::Validation);
     m_loss = m_weight = m_error = 0;
-    m_next = m_read = 0;
+    m_read = 0;
     m_running = {ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes))};
     m_skipped.clear();
     for (const Size& size : m_sizes)
         weights(*size.executor, size.program->graph);
-    while (const std::optional<Batch> batch = nextBatch())
-        if (stop || !runBatch(sizeFor(batch->rows(), weights), *batch, predictions))
+    HeldBatches batches(*m_judges, m_rows, lone(), m_sizes.front().executor->pool());
+    while (const std::optional<HeldBatch> held = batches.next())
+        if (stop || !runBatch(sizeFor(held->batch.rows(), weights), *held, predictions))
             return std::nullopt;
+    m_skipped = batches.skipped();
     if (m_read == 0) refuseAll();
     Validation result{m_loss / m_weight};
     if (measuresPerplexity(m_config.task)) result.perplexity = std::exp(result.loss);

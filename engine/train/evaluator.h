@@ -1,5 +1,5 @@
 // Judges a lane on the samples that it does not train on: forward passes in batches, in the lane's
-// precision, with running statistics and without dropout.
+// precision, with running statistics, where there are any, and without dropout.
 #pragma once
 
 #include "engine/core/error.h"
@@ -9,6 +9,7 @@
 #include "engine/runs/step_record.h"
 #include "engine/settings/precision_plan.h"
 #include "engine/settings/run_config.h"
+#include "engine/train/held_batches.h"
 
 #include <atomic>
 #include <functional>
@@ -31,7 +32,9 @@ public:
 
 class Evaluator {
 public:
-    /// Compiles for whole batches and for the last ones of validation and test. The settings, the
+    /// Compiles for whole batches and for the last ones of validation and test. Batches are those
+    /// of the training where predictions depend on them, as with a batch norm that has no running
+    /// statistics: a last sample alone then goes into the batch before it. The settings, the
     /// plan and the data set must outlive this object; the data set has validation samples.
     Evaluator(const RunConfig&, const PrecisionPlan&, const Dataset&,
               std::function<std::unique_ptr<Executor>()> makeExecutor);
@@ -62,14 +65,17 @@ private:
         std::unique_ptr<Executor> executor;
         std::shared_ptr<const Program> program;
     };
+    LoneSample lone() const;
+    void addSizes(const Dataset& judges);
+    void addSize(int64_t rows, const Dataset& judges);
     void addSize(int64_t rows);
+    const Size* find(int64_t rows) const;
     const Size& sizeFor(int64_t rows, const Weights&);
-    std::optional<Batch> nextBatch();
-    bool runBatch(const Size&, const Batch&, Predictions*);
+    bool runBatch(const Size&, const HeldBatch&, Predictions*);
     double weightOf(const Batch&) const;
-    /// Takes rows as the network learns them.
-    void keep(std::span<const float> targets, std::span<const float> prediction,
-              Predictions&) const;
+    /// Takes rows as the network learns them, of the samples with these numbers.
+    void keep(std::span<const int64_t> numbers, std::span<const float> targets,
+              std::span<const float> prediction, Predictions&) const;
 
     [[noreturn]] void refuseAll() const; ///< when no sample could be read
 
@@ -78,15 +84,15 @@ private:
     const Dataset& m_data;
     const Dataset* m_judges = nullptr; ///< the data set whose validation samples are judged
     const std::function<std::unique_ptr<Executor>()> m_makeExecutor;
-    int64_t m_samples;           ///< of m_judges
-    const bool m_scatters;       ///< whether pictures show the numbers that are predicted
-    mutable std::mutex m_mutex;  ///< guards m_sizes: requestStop() may come at any time
-    std::list<Size> m_sizes;     ///< for whole batches, the last one, that of the test, and one
-                                 ///< smaller size that unreadable samples leave
-    size_t m_usualSizes = 0;     ///< how many sizes the constructor made
-    int64_t m_next = 0;          ///< the sample to read next
-    std::vector<int64_t> m_rows; ///< the samples of the last batch
-    int64_t m_read = 0;          ///< how many samples could be read
+    const bool m_usesBatch;     ///< whether predictions depend on the batch that a sample is in
+    const int64_t m_rows;       ///< of a whole batch; where they do, that of the training
+    int64_t m_samples;          ///< of m_judges
+    const bool m_scatters;      ///< whether pictures show the numbers that are predicted
+    mutable std::mutex m_mutex; ///< guards m_sizes: requestStop() may come at any time
+    std::list<Size> m_sizes;    ///< for whole batches, the last one, those of the test, and one
+                                ///< smaller size that unreadable samples leave
+    size_t m_usualSizes = 0;    ///< how many sizes the constructor made
+    int64_t m_read = 0;         ///< how many samples could be read
     std::vector<float> m_classWeights; ///< empty where all samples count alike
     double m_loss = 0;                 ///< summed over the samples that were read, by their weights
     double m_weight = 0;               ///< of these samples together

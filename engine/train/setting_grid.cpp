@@ -169,16 +169,18 @@ GridCell failedCell(const Message& reason) {
     return cell;
 }
 
-/// Reads the data once for all cells, or once for each seed: that decides how they are ordered and,
-/// where they are random, what they are.
+/// Reads the data once for all cells. Seeds decide how they are ordered; only where they also
+/// decide what the samples are, the data are made anew for another seed.
 class CellData {
 public:
     explicit CellData(const SettingGrid& grid) : m_config(grid.base()) {}
     const std::shared_ptr<Task>& of(const RunConfig& cell) {
         if (m_task && m_config.seed == cell.seed) return m_task;
         m_config.seed = cell.seed;
+        std::shared_ptr<const Dataset> same;
+        if (m_task && !m_task->dataset().usesSeed()) same = m_task->sharedDataset();
         m_task.reset(); // both may be too much for the memory
-        m_task = makeTask(m_config);
+        m_task = same ? makeTask(m_config, std::move(same)) : makeTask(m_config);
         return m_task;
     }
 

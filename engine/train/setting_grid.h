@@ -110,11 +110,11 @@ struct GridListener {
     std::function<void(size_t cell, const GridCell&)> finished{};
 };
 
-/// Trains all cells, one after the other. The data are read once, or again whenever the seed
-/// changes from one cell to the next. Returns false when `stop` asked for an end, which comes
-/// within a step; the cell in progress is not told then. A cell that fails leaves the others alone.
-/// Throws InputError and RunError for data that no cell
-/// could use, and EngineError for a device that fails in the first cell.
+/// Trains all cells, one after the other. The data are read once; where samples depend on the seed,
+/// see Dataset::usesSeed(), they are made again whenever it changes from one cell to the next.
+/// Returns false when `stop` asked for an end, which comes within a step; the cell in progress is
+/// not told then. A cell that fails leaves the others alone. Throws InputError and RunError for
+/// data that no cell could use, and EngineError for a device that fails in the first cell.
 bool trainGrid(const SettingGrid&, const GridListener&, const std::stop_token& stop = {});
 
 /// The cells of a map by number; nothing for those that are not trained yet.

@@ -18,25 +18,27 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 namespace halfscope {
 
 namespace {
 
-constexpr std::string_view kRunningMean = ".running_mean";
+constexpr std::string_view kRunningMean = "running_mean";
 constexpr const char *kDataPrint = "data_sha256", *kStep = "step";
-constexpr std::string_view kTracked = ".num_batches_tracked"; // see kBatchesTracked
 constexpr std::string_view kKey = "model.weights";
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {
     throw InputError(phrase("Files", "%1: %2"), pathText(path), what);
 }
 
-/// Returns true for "1.num_batches_tracked" when the network has "1.running_mean".
-bool isTracked(const std::string& name, const std::map<std::string, Shape>& wanted) {
-    if (!name.ends_with(kTracked)) return false;
-    const std::string layer = name.substr(0, name.size() - kTracked.size());
-    return wanted.contains(layer + std::string(kRunningMean));
+bool isCount(const std::string& name) { return layerPathOf(name, kBatchesTracked).has_value(); }
+
+/// Returns true for "1.num_batches_tracked" beside "1.running_mean", which `names` has by name.
+template <class Named>
+bool isCountOfNorm(const std::string& name, const Named& names) {
+    const std::optional<std::string> layer = layerPathOf(name, kBatchesTracked);
+    return layer && names.contains(joinedPath(*layer, kRunningMean));
 }
 
 std::map<std::string, Shape> shapesOf(const Graph& graph) {
@@ -65,9 +67,23 @@ std::map<std::string, Shape> shapesOf(const RunConfig& config) {
     return shapesOf(config, batch.inputs, batch.outputs);
 }
 
+/// Returns the names of the counts of batches that grow with each step.
+std::set<std::string> countedIn(const RunConfig& config) {
+    std::set<std::string> names;
+    const StepParts parts = partsOf(config);
+    const auto put = [&names](const std::string& prefix, const ModelSpec& network) {
+        for (const std::string& name : batchCountsOf(network))
+            names.insert(prefix + name);
+    };
+    for (const NetworkPart& part : parts.networks) // whatever the number of inputs and outputs
+        put(part.prefix, modelOf(config.model, 1, 1));
+    if (parts.critic) put(parts.critic->prefix, criticOf(config.model, 1));
+    return names;
+}
+
 /// Returns how many weights the file has, if it is one of weights.
 size_t weightsIn(const SafetensorsInfo& file) {
-    const auto counts = [](const ArrayInfo& each) { return !each.name.ends_with(kTracked); };
+    const auto counts = [](const ArrayInfo& each) { return !isCount(each.name); };
     return static_cast<size_t>(std::ranges::count_if(file.arrays, counts));
 }
 
@@ -131,7 +147,7 @@ bool hasOtherNames(const StateDictFit& fit, const SafetensorsInfo& file,
     for (const auto& each : wanted)
         here.push_back(tupleText(each.second));
     for (const ArrayInfo& array : file.arrays)
-        if (!array.name.ends_with(kTracked)) there.push_back(array.shapeText());
+        if (!isCount(array.name)) there.push_back(array.shapeText());
     std::ranges::sort(here);
     std::ranges::sort(there);
     return here == there;
@@ -144,16 +160,10 @@ WeightPairs pairsOf(const SafetensorsInfo& file, const std::map<std::string, Sha
     for (const auto& [name, shape] : wanted)
         here[name] = tupleText(shape);
     for (const ArrayInfo& array : file.arrays) {
-        if (isWhole(array.type) && !array.name.ends_with(kTracked)) return {};
+        if (isWhole(array.type) && !isCount(array.name)) return {};
         there[array.name] = array.shapeText();
     }
-    for (auto each = there.begin(); each != there.end();) {
-        const std::string& name = each->first;
-        const bool tracked = name.ends_with(kTracked) &&
-                             there.contains(name.substr(0, name.size() - kTracked.size()) +
-                                            std::string(kRunningMean));
-        each = tracked ? there.erase(each) : std::next(each);
-    }
+    std::erase_if(there, [&](const auto& each) { return isCountOfNorm(each.first, there); });
     return pairsByShape(here, there);
 }
 
@@ -183,7 +193,7 @@ StateDictFit fitByName(const std::string& path, const SafetensorsInfo& file,
     for (const ArrayInfo& array : file.arrays) {
         const auto at = wanted.find(array.name);
         if (at == wanted.end()) {
-            if (!isTracked(array.name, wanted)) fit.unexpected.push_back(pathText(array.name));
+            if (!isCountOfNorm(array.name, wanted)) fit.unexpected.push_back(pathText(array.name));
         } else if (const Message problem = problemWith(array, at->second); !problem.empty()) {
             constexpr size_t kShown = 8;
             if (problems.size() < kShown) problems.push_back(problem);
@@ -331,21 +341,20 @@ void readThere(const std::string& path, const SafetensorsInfo& file,
     }
 }
 
-/// Returns how many batches the file says that the network's batch norms have seen.
+/// Returns how many batches the file says that the network's norms have seen.
 BatchCounts batchesIn(const std::string& path, const SafetensorsInfo& file,
                       const std::map<std::string, Shape>& wanted, const WeightPairs& pairs) {
     BatchCounts batches;
-    const auto layerOf = [](const std::string& mean) {
-        return mean.substr(0, mean.size() - kRunningMean.size());
-    };
     for (const auto& [name, shape] : wanted) {
-        if (!name.ends_with(kRunningMean)) continue;
-        const std::string there = layerOf(pairs.empty() ? name : pairs.at(name));
-        const ArrayInfo* const count = file.find(there + std::string(kTracked));
+        const std::optional<std::string> layer = layerPathOf(name, kRunningMean);
+        if (!layer) continue;
+        const auto there = layerPathOf(pairs.empty() ? name : pairs.at(name), kRunningMean);
+        if (!there) continue;
+        const ArrayInfo* const count = file.find(joinedPath(*there, kBatchesTracked));
         if (!count || !isWhole(count->type) || count->elements() != 1) continue;
         constexpr double kMost = 0x1p53; // up to here, at() is exact
         const double seen = readSafetensor(path, *count).at(0);
-        if (seen > 0 && seen < kMost) batches[layerOf(name)] = static_cast<int64_t>(seen);
+        if (seen > 0 && seen < kMost) batches[*layer] = static_cast<int64_t>(seen);
     }
     return batches;
 }
@@ -451,20 +460,20 @@ std::string stateDictBytes(Trainer& lane, const std::string& model, const std::s
                            const std::string& data, const BatchCounts& before) {
     const LaneState state = lane.state(WhichStates::WeightsOnly);
     const int64_t steps = state.step;
+    const std::set<std::string> counted = countedIn(lane.config());
     BatchCounts batches; // outlives the views of its numbers
     std::vector<ArrayView> arrays;
     for (const StateInfo& each : lane.program().graph.states()) {
         if (!isWeight(each)) continue;
         arrays.push_back(arrayViewOf(each.name, state.states.at(each.name)));
-        if (!each.name.ends_with(kRunningMean)) continue;
-        const std::string layer = each.name.substr(0, each.name.size() - kRunningMean.size());
-        const auto earlier = before.find(layer);
-        int64_t& seen = batches[layer];
-        seen = steps + (earlier == before.end() ? 0 : earlier->second);
-        arrays.push_back({layer + std::string(kTracked),
-                          ElementType::I64,
-                          {},
-                          std::as_bytes(std::span(&seen, 1))});
+        const std::optional<std::string> layer = layerPathOf(each.name, kRunningMean);
+        if (!layer) continue;
+        const std::string name = joinedPath(*layer, kBatchesTracked);
+        const auto earlier = before.find(*layer);
+        int64_t& seen = batches[*layer];
+        seen =
+            (earlier == before.end() ? 0 : earlier->second) + (counted.contains(name) ? steps : 0);
+        arrays.push_back({name, ElementType::I64, {}, std::as_bytes(std::span(&seen, 1))});
     }
     const std::string python = model.empty() ? model : pythonOf(readModel(model), {});
     std::map<std::string, std::string> metadata{{"format", "pt"},

@@ -45,8 +45,8 @@ void checkStateDict(const std::string& path, const RunConfig&);
 /// Reads the weights of a network from a file. Names and shapes must be those of the graph's
 /// parameters and running statistics, but for ones at the end of the shapes of weights, in any
 /// floating dtype; the values become the nearest float32.
-/// A lane that stores another dtype rounds once more. Batch norms' num_batches_tracked may be
-/// missing. Throws InputError "model.weights: PATH: ...", which lists what is missing, unexpected
+/// A lane that stores another dtype rounds once more. num_batches_tracked of norms may be missing.
+/// Throws InputError "model.weights: PATH: ...", which lists what is missing, unexpected
 /// or of another shape, as load_state_dict() does; for a pickle it gives the line of Python that
 /// converts the file, for the same shapes under other names how the network gets them, for a
 /// checkpoint it says what takes it.
@@ -73,9 +73,10 @@ FirstWeights readFirstWeights(const RunConfig&, const Graph& step,
 Message checkFirstWeights(const RunConfig&);
 
 /// Returns the weights of a lane as a file: each in the dtype in which the lane stores it, and for
-/// a batch norm num_batches_tracked: the steps of this run, after those `before` it. `model` is
-/// PyTorch's text of the network, or empty; the file has it as an expression in Python. `data` is
-/// Experiment::dataPrint(), and `before` Experiment::batchesBefore().
+/// norms with running statistics num_batches_tracked: the batches `before` this run, to which only
+/// batch norms add its steps, as in PyTorch. `model` is PyTorch's text of the network, or empty;
+/// the file has it as an expression in Python. `data` is Experiment::dataPrint(), and `before`
+/// Experiment::batchesBefore().
 std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
                            const std::string& data = {}, const BatchCounts& before = {});
 /// Returns the `data` that stateDictBytes() wrote into a file; empty when there is none.

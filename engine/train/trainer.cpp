@@ -262,6 +262,7 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Batc
 Trainer::~Trainer() = default;
 
 const Program& Trainer::program() const { return *m_impl->sizes.front()->program(); }
+const RunConfig& Trainer::config() const { return m_impl->config; }
 const DeviceInfo& Trainer::device() const { return m_impl->sizes.front()->executor().device(); }
 bool Trainer::worksAhead() const { return m_impl->sizes.front()->executor().worksAhead(); }
 Executor& Trainer::next() { return m_impl->sizeFor(m_impl->lastStep + 1).executor(); }
@@ -483,6 +484,7 @@ std::optional<std::vector<int32_t>> Trainer::write(std::span<const int32_t> prom
 }
 
 bool Trainer::validates() const { return m_impl->evaluator != nullptr; }
+int64_t Trainer::judgedSamples() const { return validates() ? m_impl->evaluator->samples() : 0; }
 
 std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop, Predictions* predictions,
                                             JudgedOn on) {
@@ -490,8 +492,6 @@ std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop, Predi
     return m_impl->evaluator->run(m_impl->weightCopier(), stop, predictions,
                                   on == JudgedOn::Test ? m_impl->source.test() : nullptr);
 }
-
-int64_t Trainer::judgedSamples() const { return validates() ? m_impl->evaluator->samples() : 0; }
 
 JudgedSamples Trainer::judged() const {
     return validates() ? m_impl->evaluator->judged() : JudgedSamples();

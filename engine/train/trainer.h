@@ -66,6 +66,7 @@ public:
             std::unique_ptr<Executor>, Draw = Draw::Now, const std::stop_token& stop = {});
     ~Trainer();
     const std::string& name() const { return m_name; }
+    const RunConfig& config() const;
     /// The step for whole batches.
     const Program& program() const;
     const DeviceInfo& device() const;

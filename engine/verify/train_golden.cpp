@@ -43,7 +43,7 @@ std::vector<std::pair<int, std::string>> movedOrder(const Golden& run) {
     for (const auto& [name, values] : run.at("start").members()) {
         const int index = indexOf(name, values);
         const bool linear = index % period == 0;
-        if (!name.ends_with("num_batches_tracked"))
+        if (!name.ends_with(kBatchesTracked))
             order.emplace_back(linear ? index : index + kMostLayers, name);
     }
     std::sort(order.begin(), order.end());
@@ -54,7 +54,7 @@ std::vector<std::pair<int, std::string>> movedOrder(const Golden& run) {
 Weights startOf(const Golden& run, const Perturbation& moved) {
     Weights weights;
     for (const auto& [name, values] : run.at("start").members())
-        if (!name.ends_with("num_batches_tracked")) weights[name] = values.floats();
+        if (!name.ends_with(kBatchesTracked)) weights[name] = values.floats();
     if (moved.seed == 0) return weights;
     uint64_t stream = 0;
     for (const auto& [place, name] : movedOrder(run)) {

@@ -88,14 +88,16 @@ private slots:
         QVERIFY2(outcome.out.contains(note) == told, outcome.out);
     }
 
-    /// What every network knows is no success: that is said before the run and beside its accuracy.
+    /// What every network knows is no success: that is said before the run and beside each
+    /// accuracy.
     void oneClass() {
         const QTemporaryDir folder;
         const std::string zeros(40 * sizeof(float), '\0'), labels(40, '\0');
         writeBytes(folder.filePath("x.npy").toStdString(), npy("<f4", "(40, 1)", zeros));
         writeBytes(folder.filePath("y.npy").toStdString(), npy("|u1", "(40,)", labels));
+        const QString out = folder.filePath("out");
         const Outcome outcome = call({"run", folder.filePath("x.npy"), "--device", "cpu", "--steps",
-                                      "4", "--lanes", "fp32"});
+                                      "4", "--lanes", "fp32", "--out", out});
         QVERIFY2(outcome.code == 0, outcome.error);
         const QByteArray all = outcome.error + outcome.out;
         const QByteArray told =
@@ -104,6 +106,8 @@ private slots:
         QVERIFY2(all.contains("; 1 class\n") && all.contains("\nWarning: " + told), all);
         QVERIFY2(outcome.out.contains('\n' + told), outcome.out); // below the table
         QVERIFY2(all.contains("loss 0") && !all.contains(" -0"), all);
+        const Outcome judged = call({"evaluate", out});
+        QVERIFY2(judged.code == 0 && judged.out.endsWith('\n' + told), judged.error + judged.out);
     }
 
     /// Arrays that settings name are opened as a folder with them is: few whole numbers are classes

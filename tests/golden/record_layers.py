@@ -120,8 +120,11 @@ LAYERS = [
     ("nn.Upsample(scale_factor=3, mode='linear')", (2, 3, 4)),
     ("nn.Upsample(7, mode='linear', align_corners=True)", (2, 3, 4)),
     ("nn.Upsample(scale_factor=1.5, mode='linear')", (2, 3, 5)),
+    ("nn.Upsample((9,))", (2, 3, 4)),
+    ("nn.Upsample(scale_factor=(2.5,), mode='linear')", (2, 3, 4)),
     ("nn.BatchNorm1d(6, eps=0.01, track_running_stats=False)", (4, 6)),
     ("nn.SyncBatchNorm(3, track_running_stats=False)", (2, 3, 2, 2)),
+    ("nn.SyncBatchNorm(3, 1e-05, 0.1, True, False, None)", (2, 3, 2, 2)),
 ]
 
 # Of these only the text: in place, gradients of 16 bits come from results that were rounded, what is

@@ -263,6 +263,16 @@ void TestArrayNotes::notesTokens() {
              std::string("x holds whole numbers from 0 on, which are taken as numbers. If they "
                          "stand for words or other tokens, a network that begins with "
                          "nn.Embedding(100, ...) takes them as such."));
+    const auto told = [&](int32_t highest) {
+        std::string all;
+        const auto bytes = bytesOfValues<int32_t>({7, 0, 2, highest, 1, 1, 0, 0});
+        for (const Message& note : notesOf("<i4", "(2, 4)", bytes))
+            all += note.english();
+        return all;
+    };
+    constexpr int32_t kMost = 1 << 24; // rows of an Embedding
+    QVERIFY(told(kMost - 1).find("nn.Embedding(16777216, ...)") != std::string::npos);
+    QVERIFY(told(kMost).find("nn.Embedding(") == std::string::npos);
     QVERIFY(notesOf("<i4", "(2, 4)", tokens, 100).empty());
     QVERIFY(notesOf("<i4", "(2, 2, 2)", tokens).empty());
     QVERIFY(notesOf("|u1", "(2, 4)", "\7\0\2\143\1\1\0\0"s).empty());

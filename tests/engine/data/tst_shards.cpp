@@ -69,7 +69,7 @@ private slots:
     void cutBehindAllPictures_data();
     void cutBehindAllPictures();
     void cutShardOpened();
-    void gapBeforeTheCut();
+    void cutInNoOrder();
     void noEndMark();
 
 private:
@@ -492,15 +492,27 @@ void TestShards::cutShardOpened() {
     QCOMPARE(facts.train + facts.validation, int64_t{39});
 }
 
-/// Only the last samples can be lost to the cut: another that lacks a part is refused as ever.
-void TestShards::gapBeforeTheCut() {
-    const std::string samples = sampleFiles("1", 1, 0) + tarFile("2.png", plainPng(0)) +
-                                sampleFiles("3", 1, 1) + sampleFiles("4", 1, 1);
-    writeBytes(path("a.tar"), samples.substr(0, samples.size() - 600));
+/// Of a shard with its files in the order of a folder on disk, which is none, a cut may take a part
+/// of any sample.
+void TestShards::cutInNoOrder() {
+    const std::string files = tarFile("2.png", plainPng(0.5f)) + tarFile("1.cls", "1") +
+                              tarFile("3.cls", "0") + tarFile("1.png", plainPng(1)) +
+                              tarFile("3.png", plainPng(0)) + tarFile("2.cls", "2");
+    writeBytes(path("a.tar"), files.substr(0, files.size() - 600));
+    writeBytes(path("b.tar"), sampleFiles("4", 1, 0) + tarEnd());
     TaskConfig config = shards();
+    const std::string refused = thrownBy<InputError>([&] { factsOf(config); });
+    QVERIFY2(refused.ends_with("set data.damaged to skip"), refused.c_str());
     config.damaged = Damaged::Skip;
-    QCOMPARE(thrownBy<InputError>([&] { factsOf(config); }),
-             path("a.tar") + ": the sample 2 has a picture but no class: 2.cls is missing");
+    const auto data = makeDataset(config, 0);
+    const Batch all = allOf(*data);
+    const auto labels = all.labels(kTarget);
+    QCOMPARE(std::vector<int32_t>(labels.begin(), labels.end()), (std::vector<int32_t>{1, 0, 0}));
+    for (size_t sample = 0; sample < 3; ++sample)
+        QCOMPARE(all.floats(kX)[16 * sample], sample == 1 ? 0.0f : 1.0f);
+    const std::string told = path("a.tar") + " ends early at byte " +
+                             std::to_string(files.size() - 600) + "; 2 samples before it are used.";
+    QCOMPARE(std::ranges::count(data->notes(), told, &Message::english), 1);
 }
 
 /// A shard that ends between two samples may be whole: some programs write no end mark.

@@ -168,6 +168,9 @@ private slots:
     void tracksInstances();
     void averagesOverBatches();
     void keepsInstancesWithoutMomentum();
+    void countsBatches();
+    void usesTheBatch_data();
+    void usesTheBatch();
     void refuses_data();
     void refuses();
 };
@@ -339,6 +342,39 @@ void TestTorchLayers::keepsInstancesWithoutMomentum() {
     QCOMPARE(found.at(next[1]).values, (std::vector<double>{3, 0.25}));
 }
 
+/// Instance norms have a count that stays as it is; norms without running statistics have none.
+void TestTorchLayers::countsBatches() {
+    const ModelSpec model =
+        readModel("Sequential(BatchNorm1d(4), InstanceNorm1d(4, track_running_stats=True), "
+                  "Residual(SyncBatchNorm(4)), BatchNorm1d(4, track_running_stats=False))");
+    QCOMPARE(batchCountsOf(model),
+             (std::vector<std::string>{"0.num_batches_tracked", "2.0.num_batches_tracked"}));
+    QCOMPARE(batchCountsOf(readModel("BatchNorm1d(4)")),
+             std::vector<std::string>{"num_batches_tracked"});
+    QCOMPARE(layerPathOf("2.0.running_mean", "running_mean").value(), std::string("2.0"));
+    QCOMPARE(layerPathOf("running_mean", "running_mean").value(), std::string());
+    QVERIFY(!layerPathOf("2.my_running_mean", "running_mean"));
+}
+
+void TestTorchLayers::usesTheBatch_data() {
+    QTest::addColumn<QByteArray>("layer");
+    QTest::addColumn<bool>("uses");
+    const auto row = [](const char* layer, bool uses) {
+        QTest::newRow(layer) << QByteArray(layer) << uses;
+    };
+    row("BatchNorm1d(4, track_running_stats=False)", true);
+    row("Sequential(ReLU(), Residual(SyncBatchNorm(4, track_running_stats=False)))", true);
+    row("BatchNorm2d(4)", false);
+    row("InstanceNorm2d(4)", false);
+    row("Sequential(Linear(2, 4), Dropout())", false);
+}
+
+void TestTorchLayers::usesTheBatch() {
+    QFETCH(QByteArray, layer);
+    QFETCH(bool, uses);
+    QCOMPARE(usesBatch(readModel(layer.constData())), uses);
+}
+
 void TestTorchLayers::refuses_data() {
     QTest::addColumn<QByteArray>("layer");
     QTest::addColumn<QString>("sentence"); // after the place and the layer
@@ -395,6 +431,19 @@ void TestTorchLayers::refuses_data() {
     row("Sequential(Flatten(2), Upsample(scale_factor=2, mode='bilinear'))",
         "the input is (2, 3, 30); images (samples, channels, height, width) are expected");
     row("Upsample(scale_factor=(1, 0.125))", "of the input, (2, 3, 5, 6), no pixel would be left");
+    row("Upsample((9,))", "size has one number in brackets, which is for sequences, and the input "
+                          "is (2, 3, 5, 6)");
+    row("UpsamplingNearest2d(scale_factor=[2])",
+        "scale_factor has one number in brackets, which is for sequences, and the input is (2, 3, "
+        "5, 6)");
+    row("Sequential(Flatten(2), Upsample((9, 9)))",
+        "size has two numbers, which is for images, and the input is (2, 3, 30)");
+    row("Sequential(Flatten(2), Upsample(scale_factor=(1, 2), mode='linear'))",
+        "scale_factor has two numbers, which is for images, and the input is (2, 3, 30)");
+    row("Upsample((1, 2, 3))", "size=(1, 2, 3) is not allowed: a whole number from 1 to 65536, or "
+                               "a tuple of one or two of them");
+    row("SyncBatchNorm(3, process_group=workers)",
+        "process_group=workers is not supported: only None is");
     row("MaxPool2d(9, 3, ceil_mode=True)", "the window is larger than the input, (2, 3, 5, 6)");
     row("Conv2d(3, 2, 3, padding=(5, 1), padding_mode='reflect')",
         "the border must be narrower than the input, (2, 3, 5, 6), which it reflects");
@@ -413,6 +462,14 @@ void TestTorchLayers::refuses_data() {
         "track_running_stats=False))",
         "the input, (1, 180), has one value a channel, and a variance needs at least two");
     row("Softplus(0)", "beta must not be 0");
+    row("Embedding(16777217, 1)",
+        "num_embeddings=16777217 is not allowed: a whole number from 1 to 16777216");
+    row("EmbeddingBag(16777217, 1)",
+        "num_embeddings=16777217 is not allowed: a whole number from 1 to 16777216");
+    row("Embedding(16777216, 1)", "the input holds floating-point numbers, and indices are "
+                                  "expected: this layer must be the first one, and the samples "
+                                  "characters, texts or an array of whole numbers "
+                                  "(x.astype('int64'))");
     row("Bilinear(3, 3, 2)", "\"Bilinear\" is not a layer of this program; it takes several "
                              "inputs, and each layer here gets only the result of the one before "
                              "it");

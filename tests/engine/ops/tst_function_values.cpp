@@ -70,6 +70,7 @@ private slots:
     void transposedConvolution();
     void productsOfMatrices();
     void conventions();
+    void gridSampleCountsPixels();
     void refusals_data();
     void refusals();
     void lossRefusals_data();
@@ -257,6 +258,16 @@ void TestFunctionValues::conventions() {
         return fn::softMarginLoss(b, in[0], in[1]);
     });
     QVERIFY(std::fabs(soft[0] - 1000) <= 1000 * u);
+}
+
+/// In float32, which holds whole numbers up to 2^24.
+void TestFunctionValues::gridSampleCountsPixels() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId grid = b.input("grid", {1, 1, 1, 2}, DType::F32);
+    const auto image = [&](int64_t wide) { return b.input("x", {1, 1, 4096, wide}, DType::F32); };
+    fn::gridSample(b, image(4096), grid);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, fn::gridSample(b, image(4097), grid));
 }
 
 void TestFunctionValues::refusals_data() {

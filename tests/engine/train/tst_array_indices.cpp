@@ -118,7 +118,7 @@ void TestArrayIndices::areLearnt() {
                        "from 0 to 29 are allowed"));
     QVERIFY(refused("<i4", bytesOfValues<int32_t>({1, 2, 3, 4, 5, 30}))
                 .ends_with("odd.npy: sample 0 has the index 30: 0 to 29 are allowed, because the "
-                           "network's Embedding has num_embeddings=30"));
+                           "network has num_embeddings=30"));
 }
 
 /// What to do stands in the sentence.
@@ -156,11 +156,15 @@ void TestArrayIndices::isRefused_data() {
     QTest::addColumn<QString>("wanted");
     QTest::newRow("an index too large")
         << "nn.Sequential(nn.Embedding(29, 8), nn.Flatten(), nn.Linear(48, 2))" << false
-        << "data.npz: sample 2 has the index 29: 0 to 28 are allowed, because the network's "
-           "Embedding has num_embeddings=29";
+        << "data.npz: sample 2 has the index 29: 0 to 28 are allowed, because the network has "
+           "num_embeddings=29";
+    QTest::newRow("an index too large for a bag")
+        << "nn.Sequential(nn.EmbeddingBag(29, 8), nn.Linear(8, 2))" << false
+        << "data.npz: sample 2 has the index 29: 0 to 28 are allowed, because the network has "
+           "num_embeddings=29";
     QTest::newRow("standardised") << kNetwork << true
                                   << "data.standardise_x: true is not allowed where x holds "
-                                     "indices for an Embedding: false";
+                                     "indices: false";
 }
 
 void TestArrayIndices::isRefused() {

@@ -69,7 +69,9 @@ private slots:
     void otherShapes_data();
     void otherShapes();
     void batchesGoOn();
+    void instanceNormsDoNotCount();
     void meansGoOn();
+    void countsBeyondFloat32();
     void oddCounts_data();
     void oddCounts();
     void archivesOfArrays();
@@ -169,6 +171,25 @@ void TestForeignWeights::batchesGoOn() {
     QCOMPARE(countIn(resumed), 1005.0);
 }
 
+/// As in PyTorch 2.15, where torch.nn.InstanceNorm2d has the number, but never adds to it.
+void TestForeignWeights::instanceNormsDoNotCount() {
+    const char* model = "nn.Sequential(nn.Conv2d(2, 8, 1), nn.InstanceNorm2d(8, "
+                        "track_running_stats=True), nn.ReLU(), nn.Conv2d(8, 1, 1))";
+    RunConfig settings = config(model);
+    Experiment drawn(settings);
+    const std::vector<float> before = drawn.lane(0).weights().at("1.running_mean");
+    train(drawn);
+    QVERIFY(drawn.lane(0).weights().at("1.running_mean") != before);
+    QCOMPARE(countIn(drawn), 0.0);
+    settings.model.weights = changed(file(model), path("seen.safetensors"), [](Array& array) {
+        constexpr int64_t kSeen = 7;
+        if (array.info.name == kCount) std::memcpy(array.bytes.data(), &kSeen, sizeof kSeen);
+    });
+    Experiment experiment(settings);
+    train(experiment);
+    QCOMPARE(countIn(experiment), 7.0);
+}
+
 /// A batch norm without a momentum takes the mean over all batches: after three in the file, the
 /// next one counts one quarter.
 void TestForeignWeights::meansGoOn() {
@@ -198,6 +219,39 @@ void TestForeignWeights::meansGoOn() {
         QVERIFY(std::abs(double{fourth[i]} - (0.75 * before + 0.25 * batch)) <= 4 * 28 * 0x1p-24);
         QVERIFY(std::abs(batch) < 4); // and nothing is left of the file's mean
     }
+}
+
+/// The number behind such a mean is a float32, which counts to 2^24 and stays there; a later batch
+/// hardly moves the mean. The file has the whole number.
+void TestForeignWeights::countsBeyondFloat32() {
+    const char* model = "nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8, momentum=None), "
+                        "nn.ReLU(), nn.Linear(8, 1))";
+    RunConfig settings = config(model);
+    settings.model.weights = changed(file(model), path("long.safetensors"), [](Array& array) {
+        constexpr int64_t kSeen = int64_t{1} << 30;
+        if (array.info.name == kCount) std::memcpy(array.bytes.data(), &kSeen, sizeof kSeen);
+    });
+    Experiment experiment(settings);
+    const auto counted = [&] {
+        float count = 0;
+        const LaneState state = experiment.lane(0).state();
+        std::memcpy(&count, state.states.at(kCount).bytes.data(), sizeof count);
+        return count;
+    };
+    QCOMPARE(counted(), 0x1p24F);
+    train(experiment);
+    QCOMPARE(counted(), 0x1p24F);
+    QCOMPARE(countIn(experiment), 0x1p30 + 5);
+    for (const float mean : experiment.lane(0).weights().at("1.running_mean"))
+        QVERIFY(std::abs(mean) < 5 * 4 * 0x1p-24F); // it was 0, and those of batches are below 4
+    Experiment resumed(experiment.recorded());
+    ExperimentState state = experiment.state();
+    resumed.resume(state);
+    const float beyond = 0x1p24F + 2;
+    std::memcpy(state.lanes[0].states.at(kCount).bytes.data(), &beyond, sizeof beyond);
+    QVERIFY(thrownBy<InputError>([&] {
+                resumed.resume(state);
+            }).ends_with("is not allowed: a whole number from 0 to 16777216"));
 }
 
 void TestForeignWeights::oddCounts_data() {

@@ -1,7 +1,10 @@
-// However many lanes predict the samples of a file, the training data are read once.
+// However many lanes predict the samples of a file, the training data are read once; so they are
+// for all cells of a map, whatever the seeds.
 #include "engine/settings/data_experiment.h"
+#include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "engine/train/predicted_samples.h"
+#include "engine/train/setting_grid.h"
 #include "tests/support/array_files.h"
 #include "tests/support/file_opens.h"
 
@@ -43,6 +46,47 @@ private slots:
         QVERIFY(opensOf(table, [&] { data = makeTask(config); }) > 0);
         const int ofNetwork = opensOf(table, [&] { const Experiment alone(config, {}, data); });
         QCOMPARE(opensFor(kEveryLane) - opensFor(0), ofNetwork);
+    }
+
+    /// A cell opens the file as often where the seed changes with it as where another setting does,
+    /// and its training is that of a run with its seed.
+    void ofAllSeeds() {
+        const QTemporaryDir folder;
+        std::string rows = "size,price\n";
+        for (int i = 0; i < 60; ++i)
+            rows += std::to_string(i) + "," + std::to_string(i * i % 17) + "\n";
+        const std::string table = writeBytes(folder.filePath("prices.csv").toStdString(), rows);
+        RunConfig config = *experimentOn(table);
+        config.device = "cpu";
+        config.lanes = parseLanes("fp32");
+        config.epochs = 0;
+        config.steps = 3;
+        const auto gridOf = [&](const char* columns) {
+            return SettingGrid(config, 0,
+                               {parseSweep("optimizer.lr=0.001,0.01", SweptBy::Trainings),
+                                parseSweep(columns, SweptBy::Trainings)});
+        };
+        GridCells cells;
+        const auto opensFor = [&](const SettingGrid& grid) {
+            cells.assign(grid.cells(), std::nullopt);
+            GridListener listener;
+            listener.finished = [&](size_t cell, const GridCell& one) { cells[cell] = one; };
+            return opensOf(table, [&] { QVERIFY(trainGrid(grid, listener)); });
+        };
+        const SettingGrid seeds = gridOf("run.seed=1,2,3");
+        (void)opensFor(seeds); // facts that are kept are known from now on
+        const int ofSeeds = opensFor(seeds);
+        if (ofSeeds < 0) QSKIP("this system does not tell which files are opened");
+        for (size_t cell = 0; cell < seeds.cells(); ++cell) {
+            Experiment alone(seeds.config(cell));
+            std::vector<StepRecord> records;
+            std::vector<Event> events;
+            while (!alone.finished())
+                alone.advance(records, events);
+            QCOMPARE(cells[cell].value().lastLoss, double{records.back().loss});
+        }
+        QVERIFY(cells[0]->lastLoss != cells[1]->lastLoss);
+        QCOMPARE(ofSeeds, opensFor(gridOf("optimizer.eps=1e-8,1e-7,1e-6")));
     }
 };
 
