@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
+#include <cstring>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -123,6 +125,28 @@ void GrowingFile::place() {
         failFile(m_shown, phrase("Files", "%1: cannot give the new file its name: %2"), errno);
     m_temporary.clear();
     ::flock(m_file.number(), LOCK_UN);
+}
+
+bool GrowingFile::equalsNamed() const {
+    constexpr int kRead = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const Descriptor own(::openat(m_folder.number(), m_temporary.c_str(), kRead));
+    const Descriptor named(::openat(m_folder.number(), m_name.c_str(), kRead));
+    struct stat ownStatus {
+    }, namedStatus{};
+    if (::fstat(own.number(), &ownStatus) != 0 || ::fstat(named.number(), &namedStatus) != 0 ||
+        !S_ISREG(namedStatus.st_mode) || ownStatus.st_size != namedStatus.st_size)
+        return false;
+    std::vector<char> one(kGatherBytes), other(kGatherBytes);
+    for (off_t at = 0; at < ownStatus.st_size;) {
+        const ssize_t count = ::pread(own.number(), one.data(), one.size(), at);
+        if (count <= 0) return false;
+        const auto bytes = static_cast<size_t>(count);
+        if (::pread(named.number(), other.data(), bytes, at) != count ||
+            std::memcmp(one.data(), other.data(), bytes) != 0)
+            return false;
+        at += count;
+    }
+    return true;
 }
 
 void GrowingFile::finish() {

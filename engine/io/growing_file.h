@@ -39,6 +39,10 @@ public:
     /// Syncs the file, places it unless that is done, and closes it.
     void finish();
 
+    /// Before place(): whether what has the name now is a file of the same bytes. False where that
+    /// cannot be told.
+    bool equalsNamed() const;
+
     /// The bytes that were appended, and those of them that the system has.
     int64_t appended() const { return m_written + static_cast<int64_t>(m_gathered.size()); }
     int64_t written() const { return m_written; }

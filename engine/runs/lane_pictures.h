@@ -3,8 +3,10 @@
 
 #include "engine/io/picture.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace halfscope {
@@ -14,6 +16,13 @@ enum class PicturesMade : uint8_t {
     InStep,    ///< those before it: the outputs are what its loss was computed from
     AfterStep, ///< those that it left, in a pass of their own
     Unknown,   ///< one of both: no file says which
+};
+
+/// The pictures that a damaged file has lost: they have no width, and all others are there.
+struct LostPictures {
+    std::string from{};              ///< the path of the file
+    std::vector<size_t> outputs{};   ///< lanes
+    std::vector<size_t> galleries{}; ///< places in LanePictures::galleries
 };
 
 struct LanePictures {
@@ -35,6 +44,7 @@ struct LanePictures {
     /// What a scatter of validation samples is compared with, because the run's own target shows
     /// its first batch; empty otherwise.
     Picture target{};
+    LostPictures lost{};
 };
 
 } // namespace halfscope

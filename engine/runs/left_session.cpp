@@ -1,25 +1,20 @@
-// Makes runs of what the file of a session holds.
+// What the file of a session holds, and what of it may go.
 #include "engine/runs/left_session.h"
 
 #include "engine/core/error.h"
 #include "engine/io/database.h"
-#include "engine/runs/run_summary.h"
-#include "engine/runs/saved_forks.h"
+#include "engine/runs/left_run_reader.h"
+#include "engine/runs/lost_pictures.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_log.h"
-#include "engine/runs/session_pictures.h"
 #include "engine/runs/stored_column.h"
-#include "engine/runs/validation_shown.h"
-#include "engine/settings/fields.h"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <new>
 #include <optional>
 #include <set>
-#include <span>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
@@ -93,265 +88,6 @@ int64_t stepsWithoutLoss(const Database& database, const LeftRun& run) {
     return steps;
 }
 
-/// Reads one run.
-class Restoring {
-public:
-    Restoring(const Database& database, Database::Access access, const LeftRun& run,
-              std::string origin, const RestoreWatch& watch)
-        : m_database(database), m_access(access), m_key(run.key), m_name(run.name),
-          m_origin(std::move(origin)), m_steps(run.steps), m_watch(watch) {}
-
-    std::shared_ptr<Run> read() {
-        begin();
-        if (m_watch.begun) m_watch.begun(m_run);
-        for (size_t lane = 0; lane < m_planned.size(); ++lane) {
-            if (!addLane(lane)) break; // a fork that had not begun
-            if (!readLane(lane)) return nullptr;
-        }
-        addEvents();
-        RunBatch last;
-        last.info = finishedInfo();
-        last.savedGradients = gradients();
-        last.storedPictures = pictures();
-        last.checkpoint = checkpoint();
-        m_run->append(std::move(last));
-        return m_run;
-    }
-    /// The names of the lanes that lack values because these cannot be read.
-    const std::vector<std::string>& damagedLanes() const { return m_damaged; }
-
-private:
-    void begin() {
-        Statement row =
-            m_database.prepare("SELECT preset, experiment, summary, steps FROM runs WHERE id = ?1");
-        row.bind(1, m_key);
-        if (!row.next()) throw RunError(phrase("Files", "%1: the run is gone"), m_database.path());
-        RunInfo info = infoOf(row);
-        const auto first = static_cast<std::ptrdiff_t>(info.recorded.lanes.size());
-        std::vector<LaneInfo> lanes(m_planned.begin(), m_planned.begin() + first);
-        m_run =
-            std::make_shared<Run>(std::move(info), std::move(lanes), targetIn(m_database, m_key));
-        readEvents();
-    }
-
-    /// Reads the texts of the run's row, and plans its lanes.
-    RunInfo infoOf(const Statement& row) {
-        RunInfo info;
-        try {
-            info.recorded = parseConfig(row.text(1), "experiment"); // the names of the columns
-            info.config = settingsAtEnd(info.recorded);
-            m_planned = lanesOf(info.recorded);
-            std::vector<std::string> names;
-            for (const LaneInfo& lane : m_planned)
-                names.push_back(lane.name);
-            TrainedOn on =
-                trainedOnOf(row.text(2), "summary", names, row.whole(3),
-                            phrase("Files", "%1, as in the column steps of the table runs"));
-            info.device = std::move(on.device);
-            info.memory = std::move(on.memory);
-            info.program = std::move(on.program);
-            info.compiler = std::move(on.compiler);
-            // it says so of each run that was not over, which may go on here
-            if (on.outcome != RunOutcome::Interrupted) info.outcome = on.outcome;
-        } catch (const InputError& error) {
-            throw InputError(phrase("Files", "%1: the run “%2” is damaged: %3"), m_database.path(),
-                             Message::data(m_name), error.message());
-        }
-        info.preset = row.text(0);
-        info.restored = true;
-        info.origin = m_origin;
-        return info;
-    }
-
-    /// Returns the run's info as of its end when all its steps are there, but the program ended
-    /// before it wrote that the run was over. How many steps epochs have, only the data tell.
-    std::optional<RunInfo> finishedInfo() const {
-        RunInfo info = m_run->info();
-        if (info.outcome || info.config.epochs > 0 || m_run->step() < info.config.steps)
-            return std::nullopt;
-        info.outcome = RunOutcome::Finished;
-        return info;
-    }
-
-    /// Returns the names of the kinds of events by their numbers.
-    std::map<int64_t, std::string> kinds() const {
-        std::map<int64_t, std::string> names;
-        for (int kind = 0; kind < static_cast<int>(EventKind::Other); ++kind)
-            names[kind] = nameOf(EventKind(kind));
-        if (!m_database.hasTable("event_kinds")) return names;
-        Statement row = m_database.prepare("SELECT kind, name FROM event_kinds");
-        while (row.next())
-            names[row.whole(0)] = row.text(1);
-        return names;
-    }
-
-    void readEvents() {
-        const std::map<int64_t, std::string> names = kinds();
-        const auto lanes = static_cast<int64_t>(m_planned.size());
-        const auto most = static_cast<int64_t>(findField("run.steps")->maximum) + 2;
-        Statement row = m_database.prepare("SELECT kind, step, lane, before, after, tensor, text "
-                                           "FROM events WHERE run = ?1 ORDER BY place");
-        row.bind(1, m_key);
-        while (row.next()) {
-            const auto name = names.find(row.whole(0));
-            const int64_t step = row.whole(1), lane = row.whole(2);
-            const bool known = name != names.end() && isKindName(name->second);
-            if (!known || step < 0 || step > most || lane < -1 || lane >= lanes)
-                continue; // damaged
-            Event event;
-            setKind(event, name->second);
-            event.step = step;
-            event.lane = static_cast<int32_t>(lane);
-            event.scaleBefore = static_cast<float>(row.real(3));
-            event.scaleAfter = static_cast<float>(row.real(4));
-            event.tensor = row.text(5);
-            event.text = Message::data(row.text(6));
-            recognizeFork(event, m_planned);
-            m_events.push_back(std::move(event));
-        }
-    }
-
-    /// Whether the lane is there, after adding a fork whose step has come.
-    bool addLane(size_t lane) {
-        if (lane < m_run->lanes().size()) return true;
-        const LaneInfo& fork = m_planned[lane];
-        if (m_run->now().totals(fork.parent).last().step < fork.forkStep) return false;
-        addEvents(); // those of the parent are also the fork's
-        RunBatch batch;
-        batch.lanes.push_back(fork);
-        m_run->append(std::move(batch));
-        return true;
-    }
-
-    void addEvents() {
-        const int lanes = m_run->now().laneCount();
-        RunBatch batch;
-        while (m_nextEvent < m_events.size() && m_events[m_nextEvent].lane < lanes)
-            batch.events.push_back(m_events[m_nextEvent++]);
-        m_run->append(std::move(batch));
-    }
-
-    /// Reads a lane, however long it is: only one chunk of each column is in memory at a time.
-    bool readLane(size_t lane) {
-        const auto number = static_cast<int64_t>(lane);
-        std::vector<StoredColumn> columns;
-        for (const Metric& metric : m_run->metrics())
-            columns.emplace_back(m_database, m_key, number, metric.column);
-        const int64_t first = m_planned[lane].parent < 0 ? 1 : m_planned[lane].forkStep + 1;
-        for (StoredColumn& column : columns)
-            column.take(first - 1);
-        const bool hasLosses =
-            StoredColumn::isWhole(m_database, m_key, number, m_run->metrics()[metric::Loss].column);
-        std::optional<int64_t> step = nextStep(columns, hasLosses);
-        // the other lanes may be ahead by a step
-        const bool lost = !hasLosses && (step || m_steps > first);
-        constexpr size_t kRows = 4096;
-        while (step) {
-            RunBatch batch;
-            for (; step && batch.rows.size() < kRows; step = nextStep(columns, hasLosses)) {
-                StepRow row(*step, static_cast<int32_t>(lane));
-                for (size_t id = 0; id < columns.size(); ++id)
-                    if (const auto value = columns[id].take(*step))
-                        row.set(static_cast<MetricId>(id), *value);
-                batch.rows.push_back(std::move(row));
-            }
-            m_run->append(std::move(batch));
-            if (!goesOn(lane)) return false;
-        }
-        if (lost || std::ranges::any_of(columns, &StoredColumn::isDamaged))
-            m_damaged.push_back(m_planned[lane].name);
-        return true;
-    }
-
-    /// Returns the step of the next row. Each row has a loss; where losses are damaged, the other
-    /// columns tell the steps, up to the last one that is known.
-    std::optional<int64_t> nextStep(const std::vector<StoredColumn>& columns,
-                                    bool hasLosses) const {
-        std::optional<int64_t> step;
-        if (const auto& loss = columns[metric::Loss].next(); hasLosses)
-            return loss ? std::optional(loss->step) : step;
-        for (const StoredColumn& column : columns)
-            if (const auto& next = column.next(); next && next->step <= m_steps)
-                step = std::min(step.value_or(next->step), next->step);
-        return step;
-    }
-
-    bool goesOn(size_t lane) const {
-        if (!m_watch.goesOn) return true;
-        const auto at =
-            static_cast<double>(m_run->now().totals(static_cast<int>(lane)).last().step);
-        const double done = std::min(1.0, at / static_cast<double>(std::max<int64_t>(m_steps, 1)));
-        return m_watch.goesOn((static_cast<double>(lane) + done) /
-                              static_cast<double>(m_planned.size()));
-    }
-
-    std::vector<std::vector<GradientColumn>> gradients() const {
-        std::vector<std::vector<GradientColumn>> lanes(m_run->lanes().size());
-        Statement row = m_database.prepare("SELECT lane, data FROM gradients WHERE run = ?1");
-        row.bind(1, m_key);
-        while (row.next()) {
-            const auto lane = static_cast<size_t>(row.whole(0));
-            const std::span<const std::byte> bytes = row.bytes(1);
-            if (lane >= lanes.size() || bytes.size() % sizeof(GradientColumn) != 0) continue;
-            lanes[lane].resize(bytes.size() / sizeof(GradientColumn));
-            if (!bytes.empty()) std::memcpy(lanes[lane].data(), bytes.data(), bytes.size());
-        }
-        return lanes;
-    }
-
-    /// Returns the pictures, which are read when they are asked for: their weight would be that of
-    /// the whole run. Whoever asks is told what cannot be read.
-    std::shared_ptr<const RunPictures> pictures() const {
-        LanePictures about;
-        try {
-            const auto step = pictureStepIn(m_database, m_key, m_run->lanes().size());
-            if (!step) return nullptr;
-            about.step = *step;
-            if (m_run->now().has(metric::ValidationLoss))
-                for (std::string& caption : captionsIn(m_database, m_key))
-                    about.outputs.emplace_back().caption = std::move(caption);
-            about.validated = validationShown(m_run->now(), about);
-        } catch (const RunError&) {
-            if (about.step == 0) about.step = m_run->step();
-            about.validated.reset();
-        }
-        const auto read = [path = m_database.path(), access = m_access, key = m_key,
-                           step = about.step] {
-            return picturesIn(Database(path, access), key, step);
-        };
-        return std::make_shared<const RunPictures>(std::move(about), read);
-    }
-
-    /// Returns the checkpoint; its bytes are read when they are asked for.
-    std::shared_ptr<const RunCheckpoint> checkpoint() const {
-        if (!m_database.hasTable("checkpoints")) return nullptr;
-        Statement row = m_database.prepare("SELECT step FROM checkpoints WHERE run = ?1");
-        row.bind(1, m_key);
-        if (!row.next()) return nullptr;
-        return std::make_shared<const RunCheckpoint>(
-            row.whole(0), [path = m_database.path(), access = m_access, key = m_key] {
-                const Database database(path, access);
-                Statement found = database.prepare("SELECT data FROM checkpoints WHERE run = ?1");
-                found.bind(1, key);
-                if (!found.next()) throw RunError(phrase("Files", "%1: the run is gone"), path);
-                const std::span<const std::byte> bytes = found.bytes(0);
-                return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-            });
-    }
-
-    const Database& m_database;
-    Database::Access m_access; ///< for its checkpoint and pictures
-    int64_t m_key;
-    std::string m_name, m_origin;
-    int64_t m_steps;
-    const RestoreWatch& m_watch;
-    std::vector<LaneInfo> m_planned;
-    std::vector<Event> m_events;
-    size_t m_nextEvent = 0;
-    std::vector<std::string> m_damaged;
-    std::shared_ptr<Run> m_run;
-};
-
 /// Leaves out the copies of runs that earlier sessions have, and removes what has nothing else.
 std::vector<LeftSession> withoutCopies(std::vector<LeftSession> sessions, OtherSessions* others) {
     struct Original {
@@ -390,9 +126,9 @@ std::vector<LeftSession> withoutCopies(std::vector<LeftSession> sessions, OtherS
 } // namespace
 
 LeftSession::LeftSession(SessionLock lock, std::string name)
-    : m_lock(std::move(lock)), m_name(std::move(name)),
+    : m_lock(std::make_shared<SessionLock>(std::move(lock))), m_name(std::move(name)),
       m_access(isSealed() ? Database::Access::Sealed : Database::Access::LeavesLog) {
-    const std::string path = m_lock.pathOf(kSessionEnding), log = path + "-wal";
+    const std::string path = m_lock->pathOf(kSessionEnding), log = path + "-wal";
     const Phrase beginning = phrase("Files", "%1: its beginning is damaged");
     const auto sizeOf = [](const std::string& file) {
         std::error_code error;
@@ -439,27 +175,37 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
 }
 
 std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {
-    const Database database(m_lock.pathOf(kSessionEnding), m_access);
-    Restoring restoring(database, m_access, run, nameOf(run), watch);
-    std::shared_ptr<Run> read = restoring.read();
-    if (restoring.damagedLanes().empty()) return read;
+    const LeftFile file{m_lock, m_access};
+    const Database database = file.open();
+    LeftRunReader reader(file, database, run, nameOf(run), watch);
+    std::shared_ptr<Run> read = reader.read();
+    const std::vector<std::string>& lanes = reader.damagedLanes();
+    if (lanes.empty() && !reader.lacksTarget()) return read;
+    DamagedRun damaged{run.key, run.name, lanes, lanes.empty()};
+    for (const DamagedRun& known : m_damaged)
+        if (known.key == run.key && !known.targetAlone) damaged.targetAlone = false;
     std::erase_if(m_damaged, [&run](const DamagedRun& each) { return each.key == run.key; });
-    m_damaged.insert(m_damaged.begin(), {run.key, run.name, restoring.damagedLanes()});
+    m_damaged.insert(m_damaged.begin(), std::move(damaged));
     setDamage();
     return read;
 }
 
-/// Of several runs, damage() names the one that was read last.
+/// Of several runs, damage() names the one that was read last of those that lack values.
 void LeftSession::setDamage() const {
-    const std::string path = m_lock.pathOf(kSessionEnding);
-    const DamagedRun& first = m_damaged.front();
+    const std::string path = m_lock->pathOf(kSessionEnding);
+    const auto lackValues = std::ranges::count(m_damaged, false, &DamagedRun::targetAlone);
+    const DamagedRun& first = lackValues == 0
+                                  ? m_damaged.front()
+                                  : *std::ranges::find(m_damaged, false, &DamagedRun::targetAlone);
     const Message name = Message::data(first.name);
     std::string lanes;
     for (const std::string& lane : first.lanes)
         lanes += lanes.empty() ? lane : ", " + lane;
     if (m_runs.empty())
         m_damage = {phrase("Files", "%1: its runs are damaged"), path};
-    else if (m_damaged.size() > 1)
+    else if (first.targetAlone)
+        m_damage = {phrase("Files", "%1: the target of “%2” cannot be read"), path, name};
+    else if (lackValues > 1)
         m_damage = {phrase("Files", "%1: values of “%2” and of other runs are damaged"), path,
                     name};
     else if (first.lanes.empty())
@@ -496,8 +242,9 @@ void LeftSession::leaveOutSaved() {
 
 bool LeftSession::isWhole(const LeftRun& run) const {
     try {
-        read(run)->now().pictures();
-        return !isDamaged(run);
+        const std::shared_ptr<Run> whole = read(run);
+        const RunSnapshot& now = whole->now();
+        return lostPicturesText(now, *now.pictures()).empty() && !isDamaged(run);
     } catch (const ReportedError&) {
         return false;
     } catch (const std::bad_alloc&) { // nobody knows
@@ -506,14 +253,14 @@ bool LeftSession::isWhole(const LeftRun& run) const {
 }
 
 void LeftSession::remove() {
-    if (isSealed()) throw RunError(m_lock.obstacle());
-    if (const int error = m_lock.removeSession())
-        throw RunError(phrase("Files", "%1: cannot be deleted: %2"), m_lock.pathOf(kSessionEnding),
+    if (isSealed()) throw RunError(m_lock->obstacle());
+    if (const int error = m_lock->removeSession())
+        throw RunError(phrase("Files", "%1: cannot be deleted: %2"), m_lock->pathOf(kSessionEnding),
                        std::strerror(error));
 }
 
 void LeftSession::remove(const LeftRun& run) {
-    if (isSealed()) throw RunError(m_lock.obstacle());
+    if (isSealed()) throw RunError(m_lock->obstacle());
     const std::vector<LeftRun> gone{run}; // it may be one of m_runs
     forget(gone);
     if (m_runs.empty() && m_damage.empty()) return remove();
@@ -521,7 +268,7 @@ void LeftSession::remove(const LeftRun& run) {
 }
 
 void LeftSession::removeMoved(const std::vector<LeftRun>& moved) {
-    if (isSealed()) throw RunError(m_lock.obstacle());
+    if (isSealed()) throw RunError(m_lock->obstacle());
     forget(moved);
     erase(moved, SavedMarks::Stay);
 }
@@ -534,7 +281,7 @@ void LeftSession::forget(const std::vector<LeftRun>& gone) {
 }
 
 void LeftSession::erase(const std::vector<LeftRun>& gone, SavedMarks marks) const {
-    const Database database(m_lock.pathOf(kSessionEnding), Database::Access::Create);
+    const Database database(m_lock->pathOf(kSessionEnding), Database::Access::Create);
     database.run(kLaterSessionTables);
     database.run("BEGIN");
     for (const LeftRun& each : gone)

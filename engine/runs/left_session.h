@@ -34,7 +34,8 @@ struct RestoreWatch {
     std::function<bool(double)> goesOn;
 };
 
-/// A session that nobody else can take while this object lives. Only one thread may use it.
+/// A session that nobody else can take while this object lives, or a run that still reads pictures
+/// or its checkpoint there. Only one thread may use it.
 class LeftSession {
 public:
     LeftSession(SessionLock, std::string name);
@@ -60,13 +61,14 @@ public:
     /// session last looked at it. Throws RunError, and InputError for a file that is damaged.
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
     /// Whether its folder cannot be written: it can be read, but not removed.
-    bool isSealed() const { return !m_lock.obstacle().empty(); }
+    bool isSealed() const { return !m_lock->obstacle().empty(); }
     /// Whether the user closed the window and chose to keep its runs, so that nothing went wrong.
     bool wasKept() const { return m_kept; }
     /// Says that a part of the session cannot be read, and names its file; empty while nothing is
     /// known of it. read() may find more, and names the lanes.
     const Message& damage() const { return m_damage; }
-    /// Removes the session; its lock goes with this object. Throws RunError.
+    /// Removes the session; its lock goes with this object and the runs that held it. Throws
+    /// RunError.
     void remove();
     /// Removes a run. If it was not saved, only what lies in a folder counts as saved any longer,
     /// because the removed run may have been the one with the steps of others. With the last run
@@ -89,11 +91,12 @@ private:
         int64_t key = 0;
         std::string name;
         std::vector<std::string> lanes{}; ///< known once the run has been read
+        bool targetAlone = false;         ///< all else of it is whole
     };
     bool isDamaged(const LeftRun&) const;
     void setDamage() const;
 
-    SessionLock m_lock;
+    std::shared_ptr<SessionLock> m_lock; ///< shared with runs, see LeftFile
     std::string m_name;
     Database::Access m_access;
     std::vector<LeftRun> m_runs;

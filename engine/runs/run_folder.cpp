@@ -168,7 +168,7 @@ std::vector<std::string> galleryNames(std::span<const std::string> lanes) {
 }
 
 void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files,
-                Checkpoints checkpoints) {
+                Checkpoints checkpoints, std::span<const std::string> kept) {
     const auto isNew = [files](const std::string& name) {
         return std::any_of(files.begin(), files.end(),
                            [&name](const GrowingFile* file) { return file->name() == name; });
@@ -176,7 +176,8 @@ void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files,
     const bool goesOn = checkpoints == Checkpoints::Keep;
     Swap swap(folder);
     for (const std::string& name : resultNames())
-        (goesOn && isNew(name)) ? swap.keep(name) : swap.take(name);
+        if (std::ranges::find(kept, name) == kept.end())
+            (goesOn && isNew(name)) ? swap.keep(name) : swap.take(name);
     if (!goesOn)
         for (const std::string& name : keptNames())
             swap.take(name);

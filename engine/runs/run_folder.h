@@ -70,10 +70,11 @@ enum class Checkpoints : uint8_t {
 /// earlier run are out of the way: otherwise they would pass for the new one's. The new files must
 /// be on the disk already. A kill or a power cut in between leaves the earlier run, a part of it,
 /// or the new files, but never new settings with old results. A run that goes on has its rows at
-/// every moment, with those of its end until the new tables have their names. Throws RunError, and
-/// then the earlier run is there as before.
+/// every moment, with those of its end until the new tables have their names. Files called as one
+/// of `kept` belong to the new run, too, and stay. Throws RunError, and then the earlier run is
+/// there as before.
 void replaceRun(const OutputFolder&, std::span<GrowingFile* const> files,
-                Checkpoints = Checkpoints::Remove);
+                Checkpoints = Checkpoints::Remove, std::span<const std::string> kept = {});
 
 /// Returns the settings as experiment.json of another folder holds them: with absolute paths.
 /// Throws InputError for settings that no file may have, and for a relative path when the current

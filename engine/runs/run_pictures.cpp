@@ -20,11 +20,31 @@ LanePictures aboutOf(const LanePictures& pictures) {
     return about;
 }
 
-std::vector<std::vector<std::byte>> packedAll(const std::vector<Picture>& pictures) {
+std::vector<std::vector<std::byte>> packedAll(const std::vector<Picture>& pictures,
+                                              const std::vector<size_t>& lost) {
     std::vector<std::vector<std::byte>> all;
     for (const Picture& each : pictures)
         all.push_back(packed(each));
+    for (const size_t place : lost)
+        all[place].clear(); // else it would look like one that nobody has painted
     return all;
+}
+
+PackedPictures packedAll(const LanePictures& pictures) {
+    const LostPictures& lost = pictures.lost;
+    return {lost.from,
+            packedAll(pictures.outputs, lost.outputs),
+            packedAll(pictures.galleries, lost.galleries),
+            {}};
+}
+
+/// A lane that has painted nothing has no picture; any other one must be whole.
+void unpackAll(const std::vector<std::vector<std::byte>>& packed, std::vector<Picture>& to,
+               std::vector<size_t>& lost) {
+    for (const std::vector<std::byte>& each : packed) {
+        to.push_back(unpackedPicture(each));
+        if (to.back().width < 1 && !isPackedEmpty(each)) lost.push_back(to.size() - 1);
+    }
 }
 
 } // namespace
@@ -74,7 +94,7 @@ PackedPictures RunPictures::packed() const {
         return std::pair(m_kept, m_read);
     }();
     // what lies in a file is packed there, even while somebody holds it
-    return kept ? PackedPictures{{}, packedAll(kept->outputs), packedAll(kept->galleries)} : read();
+    return kept ? packedAll(*kept) : read();
 }
 
 void RunPictures::setStored(Read read) const {
@@ -96,19 +116,16 @@ size_t RunPictures::bytes() const {
     return (held ? bytesOf(*held) : 0) + (m_target ? m_target->bytes() : 0);
 }
 
-/// A lane that has painted nothing has no picture; any other one must be whole.
 std::shared_ptr<const LanePictures> RunPictures::unpacked(const PackedPictures& all) const {
     LanePictures pictures = m_about;
-    const auto add = [&](const auto& packed, std::vector<Picture>& to) {
-        for (const std::vector<std::byte>& each : packed) {
-            to.push_back(unpackedPicture(each));
-            if (to.back().width < 1 && !isPackedEmpty(each))
-                throw RunError(phrase("Files", "%1: the pictures of step %2 are damaged"), all.from,
-                               m_about.step);
-        }
-    };
-    add(all.outputs, pictures.outputs);
-    add(all.galleries, pictures.galleries);
+    LostPictures& lost = pictures.lost;
+    lost.from = all.from;
+    unpackAll(all.outputs, pictures.outputs, lost.outputs);
+    unpackAll(all.galleries, pictures.galleries, lost.galleries);
+    const size_t count = lost.outputs.size() + lost.galleries.size();
+    if (count > 0 && count == pictures.outputs.size() + pictures.galleries.size())
+        throw RunError(phrase("Files", "%1: the pictures of step %2 are damaged"), all.from,
+                       m_about.step);
     return std::make_shared<const LanePictures>(std::move(pictures));
 }
 

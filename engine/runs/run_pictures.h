@@ -2,6 +2,7 @@
 // shows one run at a time: it is in memory until a store has it, and is then read from there.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/runs/lane_pictures.h"
 #include "engine/runs/target_picture.h"
 
@@ -17,7 +18,9 @@ namespace halfscope {
 /// Outputs and galleries as a session's file has them, see session_values.h.
 struct PackedPictures {
     std::string from{}; ///< the path of the file
+    /// What the file has lost has no bytes.
     std::vector<std::vector<std::byte>> outputs{}, galleries{};
+    Message unread{}; ///< why the file does not give some of them; empty when it gives all
 };
 
 /// Returns the bytes of all values.
@@ -26,7 +29,7 @@ size_t bytesOf(const LanePictures&);
 /// Any thread may call the functions.
 class RunPictures {
 public:
-    /// Throws RunError or InputError when the pictures cannot be read.
+    /// Throws RunError or InputError when none of the pictures can be read.
     using Read = std::function<PackedPictures()>;
 
     RunPictures() : RunPictures(LanePictures()) {}
@@ -43,8 +46,8 @@ public:
     const std::shared_ptr<const TargetPicture>& target() const { return m_target; }
     /// Returns the pictures, without their target, if they are in memory; null otherwise.
     std::shared_ptr<const LanePictures> held() const;
-    /// Returns them in any case, which may take the disk long. Throws RunError or InputError when
-    /// the file no longer has them.
+    /// Returns them in any case, which may take the disk long. Those that are damaged are left out,
+    /// see LanePictures::lost. Throws RunError or InputError when the file has none of them.
     std::shared_ptr<const LanePictures> read() const;
     /// Returns them for another file. Throws like read().
     PackedPictures packed() const;

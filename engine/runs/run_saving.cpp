@@ -3,7 +3,9 @@
 #include "engine/runs/run_saving.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/runs/gradient_file.h"
+#include "engine/runs/lost_pictures.h"
 #include "engine/runs/output_file.h"
 #include "engine/runs/overwriting.h"
 #include "engine/runs/run_summary.h"
@@ -116,14 +118,18 @@ public:
     SavedFiles all(std::span<const MadeFile> made, const std::string& id) {
         SavedFiles saved;
         saved.id = id;
-        saved.picturesError = readPictures();
+        readPictures();
         saved.settingsError = addSettings();
         addTables();
         addSummary();
         addPictures();
+        const std::vector<std::string> kept = keptPictures();
+        saved.picturesError = picturesError(kept);
         RunManifest manifest{id, true, {}, m_run.firstStep() - 1};
         for (const auto& file : m_files)
             manifest.files[file->name()] = file->written();
+        for (const std::string& name : kept)
+            manifest.files[name] = m_folder.sizeOf(name);
         for (const MadeFile& file : made) // a run is whole without them
             add(file.name, file.content);
         add(run_file::kManifest, manifestText(manifest));
@@ -132,7 +138,7 @@ public:
             files.push_back(file.get());
             saved.names.push_back(file->name());
         }
-        replaceRun(m_folder, files);
+        replaceRun(m_folder, files, Checkpoints::Remove, kept);
         return saved;
     }
 
@@ -147,15 +153,56 @@ private:
         add(std::move(file));
     }
 
-    /// Returns why there are no pictures, or an empty message. The rest is worth saving.
-    Message readPictures() {
+    /// What cannot be read leaves the rest worth saving.
+    void readPictures() {
         try {
             m_pictures = m_run.pictures();
-            return {};
+            m_damage = lostPicturesText(m_run, *m_pictures);
         } catch (const ReportedError& error) {
-            m_pictures = std::make_shared<const LanePictures>();
-            return {phrase("Files", "Saved without pictures: %1"), error.message()};
+            m_pictures = nullptr;
+            m_damage = error.message();
         }
+    }
+    /// Returns the names of the run's pictures that cannot be read.
+    std::vector<std::string> unreadPictures() const {
+        const std::vector<std::string> galleries = galleryNames(m_names);
+        std::vector<std::string> names;
+        if (!m_pictures) {
+            for (const std::string& lane : m_names)
+                names.push_back(run_file::output(lane));
+            names.insert(names.end(), galleries.begin(), galleries.end());
+        } else {
+            for (const size_t lane : m_pictures->lost.outputs)
+                names.push_back(run_file::output(m_names.at(lane)));
+            for (const size_t place : m_pictures->lost.galleries)
+                if (place < galleries.size()) names.push_back(galleries[place]);
+        }
+        if (m_run.targetPicture().isDamaged()) names.emplace_back(run_file::kTarget);
+        return names;
+    }
+    /// Returns which pictures stay in the folder because nothing can take their place. They are the
+    /// run's if the same steps were saved there before. Throws RunError for others, which would
+    /// pass for the run's.
+    std::vector<std::string> keptPictures() const {
+        std::vector<std::string> names = unreadPictures();
+        std::erase_if(names, [this](const std::string& name) { return !m_folder.hasFile(name); });
+        const auto steps = std::ranges::find(m_files, std::string(run_file::kSteps),
+                                             [](const auto& file) { return file->name(); });
+        if (names.empty() || (steps != m_files.end() && (*steps)->equalsNamed())) return names;
+        throw RunError(phrase("Files", "%1 has pictures, such as %2, that would be deleted, and "
+                                       "this run's cannot be read (%3); choose another folder"),
+                       pathText(m_folder.path()), names.front(), m_damage);
+    }
+    /// Returns why not all pictures were written, or an empty message.
+    Message picturesError(const std::vector<std::string>& kept) const {
+        if (m_damage.empty()) return {};
+        if (!kept.empty())
+            return {phrase("Files", "Saved, but pictures cannot be read any more. Those that were "
+                                    "saved earlier stay in the folder: %1"),
+                    m_damage};
+        return {m_pictures ? phrase("Files", "Saved without some of the pictures: %1")
+                           : phrase("Files", "Saved without pictures: %1"),
+                m_damage};
     }
     /// Returns why there are no settings, or an empty message.
     Message addSettings() {
@@ -201,13 +248,15 @@ private:
                 medians.push_back(m_run.medianDeviceSeconds(lane));
             }
             text = summaryText(m_run.info(), m_run.lanes(), totals, medians,
-                               pictureErrors(m_run.info(), *m_pictures, *m_target),
+                               m_pictures ? pictureErrors(m_run.info(), *m_pictures, *m_target)
+                                          : std::vector<PictureError>(),
                                m_run.lostSamples());
         }
         add(run_file::kSummary, text);
     }
     void addPictures() {
         if (m_target->width > 0) add(run_file::kTarget, pngBytes(*m_target));
+        if (!m_pictures) return;
         const std::vector<Picture>& outputs = m_pictures->outputs;
         for (size_t i = 0; i < outputs.size(); ++i)
             if (outputs[i].width > 0) // painted already
@@ -215,14 +264,15 @@ private:
         const std::vector<Picture>& galleries = m_pictures->galleries;
         const std::vector<std::string> names = galleryNames(m_names);
         for (size_t i = 0; galleries.size() == names.size() && i < names.size(); ++i)
-            add(names[i], pngBytes(galleries[i]));
+            if (galleries[i].width > 0) add(names[i], pngBytes(galleries[i]));
     }
 
     const RunSnapshot& m_run;
     const OutputFolder m_folder;
     const std::vector<std::string> m_names;
     const std::shared_ptr<const Picture> m_target;
-    std::shared_ptr<const LanePictures> m_pictures;
+    std::shared_ptr<const LanePictures> m_pictures;    ///< null when none can be read
+    Message m_damage;                                  ///< why some or all cannot
     std::vector<std::unique_ptr<GrowingFile>> m_files; ///< on the disk, but not yet in place
 };
 

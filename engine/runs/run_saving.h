@@ -18,15 +18,18 @@ struct SavedFiles {
     Message settingsError;          ///< why experiment.json was not written; empty when it was
     /// Why the run's checkpoint was not written, or cannot be read again; see train/saved_run.h.
     Message checkpointError;
-    /// Why the run's pictures were not written; empty when they were, or when there are none.
+    /// Why not all of the run's pictures were written; empty when they were, or when there are
+    /// none.
     Message picturesError;
 };
 /// Writes all of a run and the files made of it; no other program can write into the folder
 /// meanwhile. Files of an earlier run there are replaced, or removed when this run has none of that
 /// name, because they would pass for its own. They stay whole until all new files are on the disk.
 /// A run that was read from a folder gets the same tables that it came with. `id` is that of the
-/// run in the folder, which a checkpoint among `made` names. Throws RunError, and InputError when
-/// one of these files is what the run was trained on: its data, its picture, its first weights.
+/// run in the folder, which a checkpoint among `made` names. Pictures of the same steps stay where
+/// those of the run cannot be read. Throws RunError, also when pictures of other steps would be
+/// deleted and the run's cannot be read; and InputError when one of these files is what the run was
+/// trained on: its data, its picture, its first weights.
 SavedFiles saveRun(const RunSnapshot&, const std::string& folder,
                    std::span<const MadeFile> made = {}, const std::string& id = newRunId());
 /// Returns the names of the files that saveRun() may write.

@@ -4,10 +4,15 @@
 #include "engine/core/error.h"
 #include "engine/runs/session_values.h"
 
+#include <algorithm>
 #include <bit>
+#include <exception>
 #include <functional>
+#include <map>
+#include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace halfscope {
 
@@ -34,6 +39,124 @@ void storeTarget(const Database& database, int64_t run, const TargetPicture& tar
                  "(SELECT 1 FROM runs WHERE target = ?1)")
         .bind(1, before)
         .run();
+}
+
+/// Lets all that is read be of one moment, although another connection may write meanwhile.
+class OneMoment {
+public:
+    explicit OneMoment(const Database& database) : m_database(database) { m_database.run("BEGIN"); }
+    ~OneMoment() {
+        try {
+            m_database.run("ROLLBACK");   // nothing was written
+        } catch (const std::exception&) { // SQLite has ended it by itself
+        }
+    }
+    OneMoment(const OneMoment&) = delete;
+    OneMoment& operator=(const OneMoment&) = delete;
+
+private:
+    const Database& m_database;
+};
+
+/// A table of pictures, and the column that tells those of a run apart.
+struct PictureTable {
+    std::string name, key;
+};
+
+/// What SQLite could not read.
+struct Unread {
+    std::set<int64_t> places{};
+    Message why{};
+};
+
+/// Calls use(place, row) for each picture of a run; values of the row count from 1. May call it
+/// twice for the same one. SQLite does not get past a picture that is damaged, and when it searches
+/// for another one it compares the keys together with the pictures behind them: then this looks for
+/// each picture among all rows.
+template <class Use>
+Unread readEach(const Database& database, const PictureTable& table, const std::string& what,
+                int64_t run, const Use& use) {
+    const std::string from = " FROM " + table.name + " WHERE ";
+    const std::string select = "SELECT " + table.key + ", " + what + from;
+    try {
+        Statement row = database.prepare(select + "run = ?1");
+        row.bind(1, run);
+        while (row.next())
+            use(row.whole(0), row);
+        return {};
+    } catch (const RunError&) { // the slow way tells what is damaged
+    }
+    Unread unread;
+    std::vector<int64_t> places;
+    try {
+        // an operator before a column lets SQLite search for nothing
+        Statement place = database.prepare("SELECT " + table.key + from + "+run = ?1");
+        place.bind(1, run);
+        while (place.next())
+            places.push_back(place.whole(0));
+    } catch (const RunError& error) { // those before are known
+        unread.why = error.message();
+    }
+    Statement row = database.prepare(select + "+run = ?1 AND +" + table.key + " = ?2");
+    row.bind(1, run);
+    for (const int64_t place : places) {
+        try {
+            const Statement::Until ended(row);
+            if (row.bind(2, place).next()) use(place, row);
+        } catch (const RunError& error) {
+            unread.places.insert(place);
+            if (unread.why.empty()) unread.why = error.message();
+        }
+    }
+    return unread;
+}
+
+PictureTable outputTable() { return {"pictures", "lane"}; }
+
+std::vector<std::byte> bytesIn(const Statement& row, int column) {
+    const std::span<const std::byte> bytes = row.bytes(column);
+    return {bytes.begin(), bytes.end()};
+}
+
+/// Adds outputs and returns how many were read. A lane without a row has lost its picture, unless
+/// it may have painted nothing yet. Throws RunError when no lane has a picture of this step.
+size_t takeOutputs(const Database& database, const PictureRows& rows, PackedPictures& to) {
+    std::map<int64_t, std::vector<std::byte>> found;
+    const Unread unread = readEach(database, outputTable(), "step, data", rows.run,
+                                   [&](int64_t lane, const Statement& row) {
+                                       if (row.whole(1) == rows.step) found[lane] = bytesIn(row, 2);
+                                   });
+    to.unread = unread.why;
+    if (found.empty() && unread.why.empty())
+        throw RunError(phrase("Files", "%1: the pictures of step %2 are gone"), to.from, rows.step);
+    for (size_t lane = 0; lane < rows.lanes; ++lane) {
+        const auto place = static_cast<int64_t>(lane);
+        const bool painted = lane < rows.painted || unread.places.contains(place);
+        if (const auto output = found.find(place); output != found.end())
+            to.outputs.push_back(std::move(output->second));
+        else
+            to.outputs.push_back(painted ? std::vector<std::byte>() : packed(Picture()));
+    }
+    return found.size();
+}
+
+/// Does the same for galleries. A place without a row has lost its gallery.
+size_t takeGalleries(const Database& database, int64_t run, PackedPictures& to) {
+    constexpr int64_t kMost = 1000;                // a damaged place may be any number
+    if (!database.hasTable("galleries")) return 0; // an earlier version wrote it
+    std::map<int64_t, std::vector<std::byte>> found;
+    Unread unread =
+        readEach(database, {"galleries", "place"}, "data", run,
+                 [&](int64_t place, const Statement& row) { found[place] = bytesIn(row, 1); });
+    if (to.unread.empty()) to.unread = unread.why;
+    for (const auto& [place, bytes] : found)
+        unread.places.insert(place);
+    const int64_t last = unread.places.empty() ? -1 : *unread.places.rbegin();
+    to.galleries.resize(static_cast<size_t>(std::clamp<int64_t>(last, -1, kMost - 1) + 1));
+    for (size_t place = 0; place < to.galleries.size(); ++place)
+        if (const auto gallery = found.find(static_cast<int64_t>(place)); gallery != found.end())
+            to.galleries[place] = std::move(gallery->second);
+    return found.size();
 }
 
 } // namespace
@@ -86,44 +209,44 @@ std::shared_ptr<const TargetPicture> targetIn(const Database& database, int64_t 
     if (key == 0) return sharedTarget(Picture());
     Statement found = database.prepare("SELECT data FROM targets WHERE id = ?1");
     found.bind(1, key);
-    return found.next() ? shared(found.bytes(0)) : sharedTarget(Picture());
+    if (!found.next() || found.bytes(0).empty())
+        throw RunError(phrase("Files", "%1: the target of a run is gone"), database.path());
+    return shared(found.bytes(0));
 }
 
-std::optional<int64_t> pictureStepIn(const Database& database, int64_t run, size_t lanes) {
-    Statement row = database.prepare("SELECT count(*), max(step) FROM pictures WHERE run = ?1");
-    row.bind(1, run);
-    if (!row.next() || lanes == 0 || row.whole(0) != static_cast<int64_t>(lanes))
-        return std::nullopt;
-    return row.whole(1);
+std::optional<int64_t> pictureStepIn(const Database& database, int64_t run) {
+    std::map<int64_t, int64_t> steps; // by lane
+    const Unread unread =
+        readEach(database, outputTable(), "step", run,
+                 [&steps](int64_t lane, const Statement& row) { steps[lane] = row.whole(1); });
+    if (steps.empty() && !unread.why.empty()) throw RunError(unread.why);
+    if (steps.empty()) return std::nullopt;
+    std::map<int64_t, int> lanes; // by step
+    for (const auto& [lane, step] : steps)
+        ++lanes[step];
+    const auto byCount = [](const auto& each) { return std::pair(each.second, each.first); };
+    return std::ranges::max_element(lanes, {}, byCount)->first;
 }
 
-std::vector<std::string> captionsIn(const Database& database, int64_t run) {
-    std::vector<std::string> captions;
-    Statement row = database.prepare("SELECT data FROM pictures WHERE run = ?1 ORDER BY lane");
-    row.bind(1, run);
-    while (row.next())
-        captions.push_back(packedCaption(row.bytes(0)));
+std::vector<std::string> captionsIn(const Database& database, int64_t run, size_t lanes) {
+    std::vector<std::string> captions(lanes);
+    readEach(database, outputTable(), "data", run, [&](int64_t lane, const Statement& row) {
+        if (lane >= 0 && lane < static_cast<int64_t>(lanes))
+            captions[static_cast<size_t>(lane)] = packedCaption(row.bytes(1));
+    });
     return captions;
 }
 
-PackedPictures picturesIn(const Database& database, int64_t run, int64_t step) {
-    PackedPictures found{database.path()};
-    const auto take = [](Statement& row, std::vector<std::vector<std::byte>>& to) {
-        while (row.next()) {
-            const std::span<const std::byte> bytes = row.bytes(0);
-            to.emplace_back(bytes.begin(), bytes.end());
-        }
-    };
-    Statement row =
-        database.prepare("SELECT data FROM pictures WHERE run = ?1 AND step = ?2 ORDER BY lane");
-    row.bind(1, run).bind(2, step);
-    take(row, found.outputs);
-    if (found.outputs.empty())
-        throw RunError(phrase("Files", "%1: the pictures of step %2 are gone"), found.from, step);
-    if (!database.hasTable("galleries")) return found; // an earlier version wrote it
-    row = database.prepare("SELECT data FROM galleries WHERE run = ?1 ORDER BY place");
-    row.bind(1, run);
-    take(row, found.galleries);
+PackedPictures picturesIn(const Database& database, const PictureRows& rows) {
+    const OneMoment moment(database);
+    PackedPictures found{database.path(), {}, {}, {}};
+    size_t read = takeOutputs(database, rows, found);
+    try {
+        read += takeGalleries(database, rows.run, found);
+    } catch (const RunError& error) { // the outputs are worth seeing
+        if (found.unread.empty()) found.unread = error.message();
+    }
+    if (read == 0) throw RunError(found.unread);
     return found;
 }
 

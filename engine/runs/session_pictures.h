@@ -20,14 +20,23 @@ int64_t storedTarget(const Database&, const TargetPicture&);
 void storePictures(const Database&, int64_t run, int64_t step, const PackedPictures&,
                    const TargetPicture* target);
 /// Returns the target of a run, which is empty when there is none. Reads what earlier versions
-/// wrote, too.
+/// wrote, too. Throws RunError when the file has lost it.
 std::shared_ptr<const TargetPicture> targetIn(const Database&, int64_t run);
-/// Returns the step of the pictures of a run; nothing where there are not as many outputs as lanes.
-std::optional<int64_t> pictureStepIn(const Database&, int64_t run, size_t lanes);
-/// Returns the captions of the outputs, by lane.
-std::vector<std::string> captionsIn(const Database&, int64_t run);
-/// Returns outputs and galleries of a run. Throws RunError when there are none of this step.
-PackedPictures picturesIn(const Database&, int64_t run, int64_t step);
+/// Returns the step of the pictures of a run, that of most lanes; nothing when no lane has one.
+/// Throws RunError.
+std::optional<int64_t> pictureStepIn(const Database&, int64_t run);
+/// Returns the captions of the outputs, by lane; those that cannot be read are empty.
+std::vector<std::string> captionsIn(const Database&, int64_t run, size_t lanes);
+
+/// Which pictures of a file are those of a run.
+struct PictureRows {
+    int64_t run = 0, step = 0;
+    size_t lanes = 0;   ///< those of the run
+    size_t painted = 0; ///< so many of them have painted for sure; forks may not have yet
+};
+/// Returns outputs and galleries of a run. Throws RunError when there are none of this step, or
+/// when none can be read.
+PackedPictures picturesIn(const Database&, const PictureRows&);
 
 /// Reads pictures from a session's file that a store writes, through a connection of its own: a
 /// reader waits neither for the writer nor for who reads curves. The runs whose pictures lie there
@@ -39,9 +48,9 @@ public:
     explicit PictureReader(const std::string& path) : m_database(path, Database::Access::ReadOnly) {
         m_database.hasTable("pictures");
     }
-    PackedPictures read(int64_t run, int64_t step) const {
+    PackedPictures read(const PictureRows& rows) const {
         const std::lock_guard lock(m_mutex);
-        return picturesIn(m_database, run, step);
+        return picturesIn(m_database, rows);
     }
 
 private:

@@ -10,7 +10,7 @@
 #include "engine/runs/session_lock.h"
 #include "engine/runs/session_pictures.h"
 #include "engine/runs/value_budget.h"
-#include "engine/runs/watched_run.h"
+#include "engine/runs/watched_runs.h"
 #include "engine/settings/fields.h"
 
 #include <algorithm>
@@ -72,23 +72,7 @@ public:
         removeDiscarded();
     }
 
-    void watch(std::shared_ptr<const Run> run, RunName name, Whole whole) {
-        const std::lock_guard lock(m_mutex);
-        m_coming.push_back({std::move(run), std::move(name), whole});
-    }
-    /// Gives a run a name; without one, it is whole now.
-    void change(const Run* run, std::optional<RunName> name) {
-        const std::lock_guard lock(m_mutex);
-        m_changed.emplace_back(run, std::move(name));
-    }
-    void forget(const Run* run) {
-        const std::lock_guard lock(m_mutex);
-        // A run that the thread has not taken yet is forgotten here. Its address must not stay in
-        // m_going, because the next run may be allocated there, or this one may be watched again.
-        const auto same = [run](const WatchedRun& each) { return each.run.get() == run; };
-        std::erase_if(m_changed, [run](const auto& each) { return each.first == run; });
-        if (std::erase_if(m_coming, same) == 0) m_going.push_back(run);
-    }
+    WatchedRuns& runs() { return m_runs; }
     uint64_t ask() {
         const std::lock_guard lock(m_mutex);
         m_wake.notify_all();
@@ -108,10 +92,6 @@ public:
     }
     void discard() { m_discards = true; }
     void setKept(bool kept) { m_keeps = kept; }
-    void setSaved(SavedSteps saved) {
-        const std::lock_guard lock(m_mutex);
-        m_saved.swap(saved); // the last holder of a run may let go of it without the lock
-    }
     void setBudget(size_t bytes) {
         const std::lock_guard lock(m_mutex);
         m_options.budgetBytes = bytes;
@@ -137,7 +117,6 @@ private:
     }
     void work(const std::stop_token&);
     void turn(bool all);
-    void takeNews();
     void look(bool all);
     std::vector<ForgottenRun> eraseForgotten();
     void rollBack();
@@ -163,30 +142,26 @@ private:
     std::shared_ptr<const ChunkReader> m_reader; ///< the thread's, once it runs, as the next one
     std::shared_ptr<const PictureReader> m_pictures;
 
-    mutable std::mutex m_mutex; ///< guards what follows, down to the thread's own members
+    mutable std::mutex m_mutex; ///< guards what follows, down to m_runs
     std::condition_variable_any m_wake, m_flushed;
-    std::vector<WatchedRun> m_coming;
-    std::vector<const Run*> m_going;
-    std::vector<std::pair<const Run*, std::optional<RunName>>> m_changed; ///< see change()
-    SavedSteps m_saved;                                                   ///< see setSaved()
-    uint64_t m_asked = 0, m_done = 0;                                     ///< flushes
-    uint64_t m_written = 0; ///< the last flush that succeeded
+    uint64_t m_asked = 0, m_done = 0; ///< flushes
+    uint64_t m_written = 0;           ///< the last flush that succeeded
     Message m_problem;
     bool m_noMemory = false; ///< the last turn lacked memory
     Message m_memoryProblem; ///< made in advance, while there is memory
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false}, m_keeps{false};
 
-    std::vector<WatchedRun> m_runs;        ///< this and what follows belong to the thread
-    std::vector<ForgottenRun> m_forgotten; ///< those that the file still has
-    bool m_marked = false;                 ///< the file says that it is kept
-    std::atomic<bool> m_lacks = false;     ///< pictures of another file could not be read
-    Clock::time_point m_failed{};          ///< last
+    WatchedRuns m_runs;                ///< has a lock of its own
+    std::atomic<bool> m_lacks = false; ///< pictures of another file could not be read
+    bool m_marked = false; ///< the file says that it is kept; this and what follows belong to the
+                           ///< thread
+    Clock::time_point m_failed{};                                ///< last
     std::vector<std::pair<const ColumnSpan*, int64_t>> m_stored; ///< in the open transaction
     std::vector<ColumnSpanPtr> m_unwritten; ///< spans of chunks, which the next turn writes
-    /// Checkpoints and pictures of the open transaction, with their runs.
+    /// Checkpoints and pictures of the open transaction, with their runs and rows.
     std::vector<std::pair<std::shared_ptr<const RunCheckpoint>, int64_t>> m_kept;
-    std::vector<std::pair<std::shared_ptr<const RunPictures>, int64_t>> m_painted;
+    std::vector<std::pair<std::shared_ptr<const RunPictures>, PictureRows>> m_painted;
     std::jthread m_thread; ///< last, because it uses the members above
 };
 
@@ -215,7 +190,7 @@ void SessionStore::Writer::work(const std::stop_token& stop) {
 }
 
 void SessionStore::Writer::turn(bool all) {
-    takeNews();
+    m_runs.take();
     look(all);
     size_t budget = 0;
     {
@@ -225,55 +200,20 @@ void SessionStore::Writer::turn(bool all) {
     dropOver(budget);
 }
 
-void SessionStore::Writer::takeNews() {
-    const std::lock_guard lock(m_mutex);
-    // either all of them are taken, or none
-    m_runs.reserve(m_runs.size() + m_coming.size());
-    m_forgotten.reserve(m_forgotten.size() + m_going.size());
-    for (WatchedRun& each : m_coming)
-        m_runs.push_back(std::move(each));
-    m_coming.clear();
-    const auto find = [this](const Run* run) {
-        return std::find_if(m_runs.begin(), m_runs.end(),
-                            [run](const WatchedRun& each) { return each.run.get() == run; });
-    };
-    for (const auto& [run, name] : m_changed)
-        if (const auto found = find(run); found != m_runs.end()) {
-            if (name)
-                found->name = *name;
-            else
-                found->whole = Whole::Yes;
-            found->info.reset(); // it is written again
-            found->version = ~uint64_t{0};
-        }
-    m_changed.clear();
-    for (const Run* run : m_going) {
-        const auto found = find(run);
-        if (found == m_runs.end()) continue;
-        m_forgotten.push_back({found->key, found->pictures});
-        m_runs.erase(found);
-    }
-    m_going.clear();
-    for (WatchedRun& each : m_runs) {
-        const auto found = m_saved.find(each.run);
-        each.saved = found == m_saved.end() ? StepsElsewhere{} : found->second;
-    }
-}
-
 /// Erases forgotten runs, looks at all others and writes what is new; with `all`, also pictures and
 /// gradients. After a failure it tries again now and then, because a full disk may have room again.
 void SessionStore::Writer::look(bool all) {
     const bool failed = !problem().empty();
     if (!all && failed && Clock::now() - m_failed < kBetweenTries) return;
     Message problem;
-    std::vector<WatchedRun> before = m_runs;
+    std::vector<WatchedRun> before = m_runs.all();
     m_stored.clear();
     m_kept.clear();
     m_painted.clear();
     try {
         m_database.run("BEGIN");
         std::vector<ForgottenRun> hidden = eraseForgotten();
-        for (WatchedRun& each : m_runs) {
+        for (WatchedRun& each : m_runs.all()) {
             write(each, all);
             writeSaved(each);
         }
@@ -284,9 +224,9 @@ void SessionStore::Writer::look(bool all) {
             m_database.run(kept ? "INSERT INTO kept VALUES(1)" : "DELETE FROM kept");
         m_database.run("COMMIT");
         m_marked = kept;
-        m_forgotten = std::move(hidden);
+        m_runs.forgotten() = std::move(hidden);
     } catch (const std::exception& error) {
-        m_runs = std::move(before);
+        m_runs.all() = std::move(before);
         m_failed = Clock::now();
         rollBack();
         problem = messageOf(error);
@@ -299,11 +239,9 @@ void SessionStore::Writer::look(bool all) {
             checkpoint->setStored([reader = m_reader, run = run, step = checkpoint->step()] {
                 return reader->checkpoint(run, step);
             });
-    for (const auto& [pictures, run] : m_painted)
+    for (const auto& [pictures, rows] : m_painted)
         if (good)
-            pictures->setStored([reader = m_pictures, run = run, step = pictures->step()] {
-                return reader->read(run, step);
-            });
+            pictures->setStored([reader = m_pictures, rows = rows] { return reader->read(rows); });
     m_painted.clear();
     if (good) problem = renewIfLost();
     const std::lock_guard lock(m_mutex);
@@ -353,12 +291,12 @@ void SessionStore::Writer::renew() {
 /// reads them.
 std::vector<ForgottenRun> SessionStore::Writer::eraseForgotten() {
     std::vector<ForgottenRun> hidden;
-    for (ForgottenRun each : m_forgotten) {
-        if (each.pictures.expired()) {
-            eraseRun(m_database, each.key);
+    for (ForgottenRun each : m_runs.forgotten()) {
+        if (each.was.pictures.expired()) {
+            eraseRun(m_database, each.was.key);
             continue;
         }
-        if (!std::exchange(each.hidden, true)) hideRun(m_database, each.key);
+        if (!std::exchange(each.hidden, true)) hideRun(m_database, each.was.key);
         hidden.push_back(std::move(each));
     }
     return hidden;
@@ -525,8 +463,13 @@ void SessionStore::Writer::writePictures(WatchedRun& watched, const RunSnapshot&
         return;
     }
     storePictures(m_database, watched.key, pictures->step(), packed, pictures->target().get());
-    m_painted.emplace_back(pictures, watched.key);
     watched.pictures = pictures;
+    if (!packed.unread.empty()) { // the rest can perhaps be read later where it lies
+        m_lacks = true;
+        return;
+    }
+    const size_t lanes = packed.outputs.size();
+    m_painted.emplace_back(pictures, PictureRows{watched.key, pictures->step(), lanes, lanes});
 }
 
 /// Writes the checkpoint in place of the one before, because a run keeps only one.
@@ -565,8 +508,8 @@ void SessionStore::Writer::writeSaved(WatchedRun& watched) {
 void SessionStore::Writer::dropOver(size_t budget) {
     m_unwritten.clear();
     std::vector<RunSnapshot> held;
-    held.reserve(m_runs.size());
-    for (const WatchedRun& each : m_runs)
+    held.reserve(m_runs.all().size());
+    for (const WatchedRun& each : m_runs.all())
         held.push_back(each.run->snapshot());
     m_resident = dropValues(held, budget, m_unwritten);
     m_full = m_resident > budget;
@@ -577,19 +520,19 @@ SessionStore::SessionStore(SessionOptions options)
 SessionStore::~SessionStore() = default;
 void SessionStore::watch(std::shared_ptr<const Run> run, const std::string& name, Whole whole,
                          NamedBy by) {
-    m_writer->watch(std::move(run), {name, by}, whole);
+    m_writer->runs().watch(std::move(run), {name, by}, whole);
 }
-void SessionStore::complete(const Run* run) { m_writer->change(run, std::nullopt); }
+void SessionStore::complete(const Run* run) { m_writer->runs().change(run, std::nullopt); }
 void SessionStore::rename(const Run* run, const std::string& name, NamedBy by) {
-    m_writer->change(run, RunName{name, by});
+    m_writer->runs().change(run, RunName{name, by});
 }
-void SessionStore::forget(const Run* run) { m_writer->forget(run); }
+void SessionStore::forget(const Run* run) { m_writer->runs().forget(run); }
 bool SessionStore::flush(std::chrono::milliseconds patience) { return m_writer->flush(patience); }
 uint64_t SessionStore::askToWrite() { return m_writer->ask(); }
 bool SessionStore::isWritten(uint64_t asked) const { return m_writer->isWritten(asked); }
 void SessionStore::discard() { m_writer->discard(); }
 void SessionStore::setKept(bool kept) { m_writer->setKept(kept); }
-void SessionStore::setSaved(SavedSteps saved) { m_writer->setSaved(std::move(saved)); }
+void SessionStore::setSaved(SavedSteps saved) { m_writer->runs().setSaved(std::move(saved)); }
 void SessionStore::setBudget(size_t bytes) { m_writer->setBudget(bytes); }
 Message SessionStore::problem() const { return m_writer->problem(); }
 size_t SessionStore::residentBytes() const { return m_writer->residentBytes(); }

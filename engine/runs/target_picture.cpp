@@ -3,7 +3,9 @@
 
 #include "engine/runs/session_values.h"
 
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -42,18 +44,38 @@ public:
     }
 
 private:
+    using Targets = std::vector<std::shared_ptr<const TargetPicture>>;
+
+    /// Compares without the lock, because that may unpack a picture: the training must not wait for
+    /// a window that restores runs.
     template <class IsSame, class Make>
     std::shared_ptr<const TargetPicture> found(std::string_view bits, IsSame isSame, Make make) {
         const size_t hash = std::hash<std::string_view>()(bits);
-        const std::lock_guard lock(m_mutex);
+        for (Targets others;;) {
+            std::shared_ptr<const TargetPicture> next;
+            {
+                const std::lock_guard lock(m_mutex);
+                next = held(hash, others);
+                if (!next) return added(hash, make());
+            }
+            if (isSame(*next)) return next;
+            others.push_back(std::move(next));
+        }
+    }
+    /// Returns one with this hash that is none of `but`; null when there is none.
+    std::shared_ptr<const TargetPicture> held(size_t hash, const Targets& but) const {
         const auto [first, last] = m_held.equal_range(hash);
         for (auto each = first; each != last; ++each)
-            if (auto held = each->second.lock(); held && isSame(*held)) return held;
+            if (auto one = each->second.lock(); one && std::ranges::find(but, one) == but.end())
+                return one;
+        return nullptr;
+    }
+    std::shared_ptr<const TargetPicture> added(size_t hash,
+                                               std::shared_ptr<const TargetPicture> made) {
         if (m_held.size() >= m_tidyAt) {
             std::erase_if(m_held, [](const auto& each) { return each.second.expired(); });
             m_tidyAt = 2 * m_held.size() + kFew;
         }
-        std::shared_ptr<const TargetPicture> made = make();
         m_held.emplace(hash, made);
         return made;
     }
@@ -82,20 +104,43 @@ bool TargetPicture::empty() const {
     return m_packed ? m_packed->empty() : m_made->width < 1;
 }
 
+bool TargetPicture::isDamaged() const {
+    if (empty()) return false;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (m_made || m_whole) return !m_made && !*m_whole;
+    }
+    return picture()->width < 1;
+}
+
 std::shared_ptr<const Picture> TargetPicture::picture() const {
+    std::shared_ptr<const Bytes> packed;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (m_made) return m_made;
+        if (auto seen = m_seen.lock()) return seen;
+        packed = m_packed;
+    }
+    auto unpacked = std::make_shared<const Picture>(unpackedPicture(*packed));
     const std::lock_guard lock(m_mutex);
-    if (m_made) return m_made;
     if (auto seen = m_seen.lock()) return seen;
-    auto unpacked = std::make_shared<const Picture>(unpackedPicture(*m_packed));
     m_seen = unpacked;
+    m_whole = unpacked->width > 0;
     return unpacked;
 }
 
 std::shared_ptr<const TargetPicture::Bytes> TargetPicture::pack() const {
+    std::shared_ptr<const Picture> made; // is released without the lock
+    {
+        const std::lock_guard lock(m_mutex);
+        if (m_packed) return m_packed;
+        made = m_made;
+    }
+    auto bytes = std::make_shared<const Bytes>(made->width < 1 ? Bytes() : packed(*made));
     const std::lock_guard lock(m_mutex);
-    if (m_packed) return m_packed;
-    m_packed = std::make_shared<const Bytes>(m_made->width < 1 ? Bytes() : packed(*m_made));
-    m_seen = m_made;
+    if (m_packed) return m_packed; // by another thread meanwhile
+    m_packed = std::move(bytes);
+    m_seen = made;
     m_made.reset();
     return m_packed;
 }
@@ -112,6 +157,10 @@ std::shared_ptr<const TargetPicture> sharedTarget(Picture picture) {
 
 std::shared_ptr<const TargetPicture> sharedTarget(TargetPicture::Bytes packed) {
     return heldTargets().shared(std::move(packed));
+}
+
+std::shared_ptr<const TargetPicture> damagedTarget() {
+    return sharedTarget(TargetPicture::Bytes(1));
 }
 
 } // namespace halfscope

@@ -10,6 +10,7 @@
 #include "engine/io/protobuf.h"
 #include "engine/io/records.h"
 #include "engine/runs/board_values.h"
+#include "engine/runs/lost_pictures.h"
 
 #include <algorithm>
 #include <array>
@@ -333,6 +334,8 @@ void saveTensorBoard(const RunSnapshot& run, const std::string& folder) {
     std::exception_ptr lost;
     try {
         rest.pictures = *run.pictures();
+        if (!rest.pictures->lost.outputs.empty())
+            lost = std::make_exception_ptr(RunError(lostPicturesText(run, *rest.pictures)));
     } catch (const ReportedError&) { // is told when the rest is there
         lost = std::current_exception();
     }

@@ -36,11 +36,11 @@ struct WatchedRun {
     uint64_t largeVersion = ~uint64_t{0}; ///< the version of what is written less often
 };
 
-/// A run that the next start must not offer.
+/// A run that the next start must not offer. Whoever holds its pictures may read them: until nobody
+/// does, the run is hidden rather than erased.
 struct ForgottenRun {
-    int64_t key = 0;
-    /// Whoever holds these may read them: until nobody does, the run is hidden rather than erased.
-    std::weak_ptr<const RunPictures> pictures;
+    WatchedRun was;               ///< without the run
+    std::weak_ptr<const Run> run; ///< it may be watched again
     bool hidden = false;
 };
 

@@ -1,9 +1,11 @@
 // The layout and modes of the pictures, and the pixel in them that the pointer or the keys read.
 #include "ui/images/compare_view.h"
 
+#include "engine/core/error.h"
 #include "engine/data/class_counts.h"
 #include "engine/data/dataset.h"
 #include "engine/data/targets.h"
+#include "engine/runs/lost_pictures.h"
 #include "ui/images/image_view.h"
 #include "ui/images/pane_grid.h"
 #include "ui/images/pane_sheet.h"
@@ -165,11 +167,16 @@ void CompareView::refresh() {
 
 void CompareView::showLoaded(const std::shared_ptr<const LanePictures>& painted) {
     m_painted = painted;
+    const Message lost = lostPicturesText(m_run->now(), *painted);
+    m_failure = lost.empty()
+                    ? QString()
+                    : tr("Not all pictures of this run can be shown: %1").arg(translated(lost));
     if (m_asked->target()) setTarget(*m_asked->target()->picture());
     setGalleries(painted->galleries);
     setValidated(painted->validated);
     setMade(painted->made);
     setPictures(painted->step, QVector<Picture>(painted->outputs.begin(), painted->outputs.end()));
+    if (!m_failure.isEmpty()) emit failed(m_failure);
 }
 
 /// Returns why there are no pictures.
@@ -265,16 +272,6 @@ void CompareView::showSamples(bool samples) { m_what->setCurrentIndex(m_what->fi
 
 bool CompareView::showsSamples() const {
     return !m_galleries.empty() && m_what->currentData().toBool();
-}
-
-Picture CompareView::pictureOf(int lane) const {
-    if (!showsSamples()) return m_pictures.value(lane);
-    const auto at = static_cast<size_t>(lane);
-    return at + 1 < m_galleries.size() ? m_galleries[at] : Picture();
-}
-
-const Picture& CompareView::shownTarget() const {
-    return showsSamples() ? m_galleries.back() : m_target;
 }
 
 void CompareView::showPictures() {
@@ -399,7 +396,7 @@ PictureError CompareView::errorOf(int pane) const {
 void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
     const int lanes = static_cast<int>(m_views.size());
     for (int i = 0; i <= lanes; ++i) {
-        QStringList lines{view(i).title()};
+        QStringList lines{view(i).title(), isLost(i) ? m_failure : QString()};
         if (const QString about = m_about.value(i); i < lanes && !about.isEmpty()) lines << about;
         lines << captionWords(m_kind, captionOf(i));
         if (i < lanes && m_step >= 0) lines << stepExplained(shownStep(), made());
@@ -420,8 +417,6 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
         if (view(i).toolTip() != tip) view(i).setToolTip(tip);
     }
 }
-
-int CompareView::headerHeight() const { return fontMetrics().height() + 6; }
 
 QSize CompareView::around() const {
     const QMargins margins = layout()->contentsMargins();
@@ -482,6 +477,9 @@ void CompareView::hover(QPoint pixel) {
 }
 
 QImage CompareView::picture(const Colors& colors) const {
+    if (m_step < 0 && m_loader->reads())
+        throw RunError(phrase("Files", "The pictures are still being read. Copy or save them when "
+                                       "they are shown."));
     std::vector<SheetPane> shown;
     for (int pane = panes() - shownPanes(); pane < panes(); ++pane)
         shown.push_back({&view(pane), &view(pane) == m_last ? colors.text : colors.laneText(pane),

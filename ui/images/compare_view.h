@@ -14,6 +14,7 @@
 #include <QVector>
 #include <QWidget>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -83,7 +84,8 @@ public:
     ImageView& view(int pane) const;
     const QString& readout() const { return m_readout; }
     /// Returns a picture of the panes as shown, with their titles and what explains them, for a
-    /// file or the clipboard.
+    /// file or the clipboard. Throws RunError while there is nothing in them because the pictures
+    /// are still being read.
     QImage picture(const Colors&) const;
     /// Returns the height, at most `most`, beyond which the pictures would not grow at this width.
     int usefulHeight(int width, int most) const;
@@ -95,7 +97,7 @@ public:
 
 signals:
     void aloneChanged(bool alone);
-    /// Says why the pictures of the run cannot be shown.
+    /// Says why pictures of the run cannot be shown.
     void failed(const QString& sentence);
     /// Emitted when there are more or fewer pictures: another height is useful then.
     void panesChanged();
@@ -124,8 +126,23 @@ private:
     void fillModes();
     /// Shows tables or samples in the panes.
     void showPictures();
-    Picture pictureOf(int lane) const;
-    const Picture& shownTarget() const;
+    Picture pictureOf(int lane) const {
+        if (!showsSamples()) return m_pictures.value(lane);
+        const auto at = static_cast<size_t>(lane);
+        return at + 1 < m_galleries.size() ? m_galleries[at] : Picture();
+    }
+    const Picture& shownTarget() const { return showsSamples() ? m_galleries.back() : m_target; }
+    /// Whether what a pane is to show is damaged in the run's file.
+    bool isLost(int pane) const {
+        const bool lane = pane < static_cast<int>(m_views.size());
+        if (!m_painted || (!lane && mode().shows != Shows::Target)) return false;
+        if (!lane && !showsSamples())
+            return m_target.width < 1 && m_run->now().targetPicture().isDamaged();
+        const LostPictures& all = m_painted->lost;
+        const auto& lost = showsSamples() ? all.galleries : all.outputs;
+        const size_t place = lane ? static_cast<size_t>(pane) : m_galleries.size() - 1;
+        return std::ranges::find(lost, place) != lost.end();
+    }
     /// Returns the step of what is shown: tables and scatters may be of an earlier validation.
     qint64 shownStep() const {
         const bool judged = m_kind == ViewKind::Scatter || m_kind == ViewKind::Classes;
@@ -145,6 +162,7 @@ private:
     /// Returns what a pane shows, as a caption; empty when its pixels are the values.
     QString captionOf(int pane) const;
     QString noteOf(int pane, const PictureError& error, ErrorText form) const {
+        if (isLost(pane)) return tr("damaged");
         return m_kind == ViewKind::Painted
                    ? errorText(error, form)
                    : captionNote(m_kind, captionOf(pane), showsSamples(), form);
@@ -167,7 +185,7 @@ private:
     QStringList wordsBelow(const QString& about, std::optional<QPoint> cell) const;
     QString readoutText(const QString& about) const;
     QString explanation(WordsFor) const;
-    int headerHeight() const;
+    int headerHeight() const { return fontMetrics().height() + 6; }
     /// Returns the room that is not the panes'.
     QSize around() const;
     void placeViews();
@@ -178,7 +196,7 @@ private:
     std::shared_ptr<const RunPictures> m_asked;    ///< the run's pictures that are to be shown
     std::shared_ptr<const LanePictures> m_painted; ///< those that are shown
     PictureLoader* m_loader = nullptr;             ///< child
-    QString m_failure; ///< why those that are to be shown cannot be read; often empty
+    QString m_failure; ///< why some or all that are to be shown cannot be read; often empty
     ViewTransform m_transform;
     QWidget* m_bar = nullptr;         ///< child; holds the controls above the views
     QWidget* m_canvas = nullptr;      ///< child; holds the views

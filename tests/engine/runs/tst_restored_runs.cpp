@@ -1,5 +1,5 @@
 // What a session's file tells of its runs besides their values: the names that they were given, and
-// whether they were over.
+// whether they were over. Runs that still read the file keep it.
 #include "engine/io/database.h"
 #include "engine/io/strict_json.h"
 #include "engine/runs/left_session.h"
@@ -65,6 +65,8 @@ private slots:
     void tellTheirOutcome();
     void tellTheirOutcomeAgain();
     void ofEpochsAreNotCalledFinished();
+    void holdTheSessionThatTheyRead_data();
+    void holdTheSessionThatTheyRead();
 };
 
 /// Also a run that is over and takes in nothing more.
@@ -193,6 +195,50 @@ void TestRestoredRuns::ofEpochsAreNotCalledFinished() {
     const std::vector<LeftSession> left = leftSessions(sessions);
     const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
     QVERIFY(!back->now().info().outcome);
+}
+
+void TestRestoredRuns::holdTheSessionThatTheyRead_data() {
+    QTest::addColumn<bool>("paints"); // or has a checkpoint
+    QTest::newRow("pictures") << true;
+    QTest::newRow("a checkpoint") << false;
+}
+
+/// What a run reads when somebody asks for it, no other window may delete or take over, until this
+/// window's own store has it.
+void TestRestoredRuns::holdTheSessionThatTheyRead() {
+    QFETCH(const bool, paints);
+    const QTemporaryDir before, after;
+    const std::string sessions = before.path().toStdString();
+    {
+        SessionStore store({sessions});
+        const std::shared_ptr<Run> run = trainedTo(kSteps);
+        RunBatch batch;
+        if (paints)
+            batch.pictures =
+                LanePictures{kSteps, {Picture{1, 1, 1, {0.5f}, {}}, Picture{1, 1, 1, {1}, {}}}};
+        else
+            batch.checkpoint = std::make_shared<const RunCheckpoint>(
+                kSteps, [] { return std::string("a state"); });
+        run->append(std::move(batch));
+        store.watch(run, "one");
+        store.flush();
+    }
+    std::shared_ptr<Run> run;
+    {
+        const std::vector<LeftSession> left = leftSessions(sessions);
+        run = left.at(0).read(left[0].runs().at(0));
+    }
+    OtherSessions others;
+    QVERIFY(leftSessions(sessions, &others).empty());
+    QCOMPARE(others.used, size_t{1});
+    SessionStore store({after.path().toStdString()});
+    store.watch(run, "one");
+    store.flush();
+    QCOMPARE(leftSessions(sessions).size(), size_t{1});
+    if (paints)
+        QCOMPARE(run->now().pictures()->outputs.at(1).values, std::vector{1.0f});
+    else
+        QCOMPARE(run->now().checkpoint()->bytes(), std::string("a state"));
 }
 
 } // namespace tst_restored_runs

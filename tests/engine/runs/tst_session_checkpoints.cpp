@@ -56,6 +56,7 @@ private slots:
     void picturesOfAValidationAreToldApart();
     void changesBetweenTwoLooks();
     void aForgottenRunsPlaceStaysEmpty();
+    void aRunThatComesBackStandsOnce();
     void chunksThatRunsShare();
     void runsOfWholeChunks();
     void aFullDiskKeepsNoRun();
@@ -387,6 +388,43 @@ void TestSessionCheckpoints::aForgottenRunsPlaceStaysEmpty() {
     QCOMPARE(left.at(0).runs().size(), size_t{1});
     QCOMPARE(left[0].runs()[0].name, std::string("next"));
     QCOMPARE(left[0].runs()[0].steps, int64_t{20});
+}
+
+/// Somebody shows a forgotten run, so that the file still has it when it is watched again.
+void TestSessionCheckpoints::aRunThatComesBackStandsOnce() {
+    for (const bool looks : {false, true}) { // at the run that is forgotten
+        const QTemporaryDir folder;
+        const std::string sessions = folder.path().toStdString();
+        const std::shared_ptr<Run> run = madeRun(6000);
+        RunBatch painted;
+        painted.pictures =
+            LanePictures{6000, {Picture{1, 1, 1, {0}, {}}, Picture{1, 1, 1, {1}, {}}}};
+        run->append(std::move(painted));
+        keep(*run, 6000);
+        {
+            SessionStore store({sessions, size_t{1} << 30, 1h});
+            store.watch(run, "one");
+            store.flush();
+            store.forget(run.get());
+            if (looks) store.flush();
+            store.watch(run, "again");
+            appendRows(*run, 6001, 6010);
+            store.flush();
+            QVERIFY(store.problem().empty());
+            QCOMPARE(countOf(store.path(), "runs"), int64_t{1});
+            QCOMPARE(countOf(store.path(), "pictures"), int64_t{2});
+            QCOMPARE(countOf(store.path(), "checkpoints"), int64_t{1});
+            QCOMPARE(run->now().checkpoint()->bytes(), contentAfter(6000));
+        }
+        const std::vector<LeftSession> left = leftSessions(sessions);
+        QCOMPARE(left.at(0).runs().size(), size_t{1});
+        QCOMPARE(left[0].runs()[0].name, std::string("again"));
+        const std::shared_ptr<Run> back = left[0].read(left[0].runs()[0]);
+        QCOMPARE(back->step(), int64_t{6010});
+        for (const int64_t step : {1, 6000, 6010})
+            QCOMPARE(back->now().row(1, step).loss(), run->now().row(1, step).loss());
+        QCOMPARE(back->now().pictures()->outputs.at(1).values, std::vector{1.0f});
+    }
 }
 
 /// Full chunks that a fork or a run that goes on has from an earlier one are stored once, and stay

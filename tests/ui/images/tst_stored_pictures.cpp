@@ -1,10 +1,13 @@
 // Pictures that lie in the session's file are read when their run is shown.
+#include "engine/core/error.h"
 #include "engine/io/database.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/cpu_run.h"
+#include "tests/support/thrown.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_loader.h"
+#include "ui/look/theme.h"
 
 #include <QLabel>
 #include <QSignalSpy>
@@ -83,6 +86,8 @@ class TestStoredPictures : public QObject {
 private slots:
     void areShownAgain();
     void damageIsTold();
+    void aDamagedOneHidesNoOther();
+    void areNotCopiedBeforeTheyAreRead();
     void aSlowDiskHoldsNobodyUp();
     void fewStayInMemory();
 };
@@ -132,6 +137,51 @@ void TestStoredPictures::damageIsTold() {
     }));
     view.setRun(two);
     QTRY_VERIFY(shows(view, 0.75f));
+}
+
+/// It is told once, and its pane says why it is empty.
+void TestStoredPictures::aDamagedOneHidesNoOther() {
+    const QTemporaryDir folder;
+    SessionStore store({folder.path().toStdString()});
+    const std::shared_ptr<Run> run = runWith(0.25f);
+    store.watch(run, "run");
+    store.flush();
+    {
+        const Database database(store.path(), Database::Access::LeavesLog);
+        database.run("UPDATE pictures SET data = x'00' WHERE lane = 1");
+    }
+    CompareView view;
+    const QSignalSpy failures(&view, &CompareView::failed);
+    view.setRun(run);
+    QTRY_VERIFY(shows(view, 0.25f));
+    view.refresh();
+    QCOMPARE(failures.size(), 1);
+    const QString sentence = failures.first().first().toString();
+    QCOMPARE(sentence, QStringLiteral("Not all pictures of this run can be shown: %1: some "
+                                      "pictures of step 1 are damaged (lane amp-fp16)")
+                           .arg(QString::fromStdString(store.path())));
+    QCOMPARE(view.view(1).picture().width, 0);
+    QVERIFY(view.view(1).toolTip().contains(sentence));
+    QVERIFY(!view.view(0).toolTip().contains(sentence));
+}
+
+/// An empty sheet would replace what the clipboard has.
+void TestStoredPictures::areNotCopiedBeforeTheyAreRead() {
+    SlowFile file;
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config),
+                                           Picture{2, 2, 1, {0, 1, 0.5f, 0.25f}});
+    RunBatch batch;
+    batch.storedPictures = file.pictures();
+    run->append(std::move(batch));
+    CompareView view;
+    view.setRun(run);
+    QCOMPARE(thrownBy<RunError>([&] { (void)view.picture(paperColors()); }),
+             std::string("The pictures are still being read. Copy or save them when they are "
+                         "shown."));
+    file.answer();
+    QTRY_VERIFY(shows(view, 0.5f));
+    QVERIFY(!view.picture(paperColors()).isNull());
 }
 
 /// What was asked for last is shown, however late.

@@ -1,0 +1,306 @@
+// Pictures that are damaged in a session's file: all others are there, and what was saved of them
+// earlier stays.
+#include "engine/core/error.h"
+#include "engine/io/input_file.h"
+#include "engine/runs/left_session.h"
+#include "engine/runs/lost_pictures.h"
+#include "engine/runs/run_manifest.h"
+#include "engine/runs/run_saving.h"
+#include "engine/runs/session_store.h"
+#include "engine/runs/session_values.h"
+#include "tests/support/cpu_run.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tst_damaged_pictures {
+
+using namespace halfscope;
+
+namespace {
+
+/// A picture that no coding makes small: it takes many pages of a file.
+Picture noise(uint32_t seed) {
+    constexpr int kSide = 128;
+    Picture picture{kSide, kSide, 1, std::vector<float>(size_t{kSide} * kSide), "a caption"};
+    for (float& each : picture.values)
+        each = static_cast<float>((seed = seed * 1664525 + 1013904223) >> 8) / (1 << 24);
+    return picture;
+}
+
+constexpr uint32_t kOutputs = 10, kGalleries = 20; ///< the seeds of the first ones
+
+/// A run of two lanes, with pictures of its only step.
+std::shared_ptr<Run> paintedRun() {
+    const RunConfig config = defaultConfig();
+    auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config), noise(1));
+    RunBatch batch;
+    LanePictures pictures;
+    pictures.step = 1;
+    for (int32_t lane = 0; lane < 2; ++lane) {
+        batch.rows.push_back(StepRow(1, lane).set(metric::Loss, 1.0f));
+        pictures.outputs.push_back(noise(kOutputs + static_cast<uint32_t>(lane)));
+    }
+    for (uint32_t place = 0; place < 3; ++place)
+        pictures.galleries.push_back(noise(kGalleries + place));
+    batch.pictures = std::move(pictures);
+    run->append(std::move(batch));
+    return run;
+}
+
+/// Leaves a session with such a run, and returns the path of its file.
+std::string leave(const QTemporaryDir& sessions) {
+    SessionStore store({sessions.path().toStdString()});
+    store.watch(paintedRun(), "run");
+    store.flush();
+    return store.path();
+}
+
+/// Returns the number of pictures that are there, or -1 when one of them is not what it was.
+int wholeOf(const LanePictures& pictures) {
+    int count = 0;
+    const auto look = [&count](const std::vector<Picture>& all, uint32_t seed) {
+        for (const Picture& each : all) {
+            const bool whole = each.values == noise(seed++).values;
+            if (!whole && each.width > 0) return false;
+            count += whole;
+        }
+        return true;
+    };
+    return look(pictures.outputs, kOutputs) && look(pictures.galleries, kGalleries) ? count : -1;
+}
+
+/// Breaks the list of the pages in which a picture lies, as a damaged disk does; returns whether
+/// there is such a list.
+bool breakPages(const std::string& path, const Picture& picture) {
+    const std::string file = readFile(path);
+    const auto pageBytes = static_cast<size_t>(static_cast<unsigned char>(file[16])) << 8;
+    const std::vector<std::byte> bytes = packed(picture);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    constexpr size_t kPart = 64;
+    size_t at = std::string::npos; // a part may lie in two pages
+    for (size_t from = text.size() / 2; at == std::string::npos && from < text.size() - kPart;
+         from += kPart)
+        at = file.find(text.substr(from, kPart));
+    if (at == std::string::npos || pageBytes == 0) return false;
+    std::fstream out(path, std::ios::in | std::ios::out | std::ios::binary);
+    out.seekp(
+        static_cast<std::streamoff>(at / pageBytes * pageBytes)); // the number of the next one
+    out.write("\xff\xff\xff\xff", 4).flush();
+    return out.good();
+}
+
+/// Returns the contents of a folder's files by name.
+std::map<std::string, std::string> filesIn(const QTemporaryDir& folder) {
+    std::map<std::string, std::string> files;
+    for (const auto& each : std::filesystem::directory_iterator(folder.path().toStdString()))
+        if (each.is_regular_file())
+            files[each.path().filename().string()] = readFile(each.path().string());
+    return files;
+}
+
+} // namespace
+
+class TestDamagedPictures : public QObject {
+    Q_OBJECT
+private slots:
+    void noOtherIsMissing_data();
+    void noOtherIsMissing();
+    void aForkMayHavePaintedNothing();
+    void oneThatCannotBeReadStaysInItsSession_data();
+    void oneThatCannotBeReadStaysInItsSession();
+    void savedOnesStay_data();
+    void savedOnesStay();
+    void thoseOfOtherStepsAreNotDeleted();
+};
+
+void TestDamagedPictures::noOtherIsMissing_data() {
+    QTest::addColumn<QByteArray>("sql");
+    QTest::addColumn<QByteArray>("lost");
+    QTest::addColumn<int>("whole");
+    const auto row = [](const char* name, const char* sql, const char* lost, int whole) {
+        QTest::newRow(name) << QByteArray(sql) << QByteArray(lost) << whole;
+    };
+    row("none", "UPDATE pictures SET data = data", "", 5);
+    row("bytes", "UPDATE pictures SET data = substr(data, 1, 100) WHERE lane = 1", "lane amp-fp16",
+        4);
+    row("a row", "DELETE FROM pictures WHERE lane = 0", "lane fp32", 4);
+    row("samples", "UPDATE galleries SET data = x'00' WHERE place = 0", "the samples of lane fp32",
+        4);
+    row("a row of samples", "DELETE FROM galleries WHERE place = 1", "the samples of lane amp-fp16",
+        4);
+    row("true classes", "UPDATE galleries SET data = x'00' WHERE place = 2",
+        "the samples with their true classes", 4);
+    row("two",
+        "UPDATE pictures SET data = x'00' WHERE lane = 1; "
+        "UPDATE galleries SET data = x'00' WHERE place = 1",
+        "lane amp-fp16, the samples of lane amp-fp16", 3);
+    row("outputs", "UPDATE pictures SET data = x'00'", "lane fp32, lane amp-fp16", 3);
+    row("target", "UPDATE targets SET data = substr(data, 1, 100)", "the target", 5);
+    row("target's row", "DELETE FROM targets", "the target", 5);
+}
+
+void TestDamagedPictures::noOtherIsMissing() {
+    QFETCH(const QByteArray, sql);
+    QFETCH(const QByteArray, lost);
+    QFETCH(const int, whole);
+    const QTemporaryDir sessions;
+    const std::string path = leave(sessions);
+    Database(path, Database::Access::Create).run(sql.constData());
+    const std::vector<LeftSession> left = leftSessions(sessions.path().toStdString());
+    const std::shared_ptr<Run> run = left.at(0).read(left[0].runs().at(0));
+    const auto pictures = run->now().pictures();
+    QCOMPARE(pictures->outputs.size(), size_t{2});
+    QCOMPARE(pictures->galleries.size(), size_t{3});
+    QCOMPARE(wholeOf(*pictures), whole);
+    QCOMPARE(run->now().target()->width > 0, !lost.contains("target"));
+    const std::string text = path + ": some pictures of step 1 are damaged (" + lost.data() + ")";
+    QCOMPARE(lostPicturesText(run->now(), *pictures).english(), lost.isEmpty() ? "" : text);
+    QCOMPARE(left[0].isWhole(left[0].runs()[0]), lost.isEmpty());
+    // what the program cannot find, the file may still have: its session stays
+    const bool gone = sql == "DELETE FROM targets";
+    QCOMPARE(left[0].damage().english(),
+             gone ? path + ": the target of “run” cannot be read" : std::string());
+}
+
+/// Its program was killed between the fork and its first picture.
+void TestDamagedPictures::aForkMayHavePaintedNothing() {
+    const QTemporaryDir sessions;
+    {
+        RunConfig config = defaultConfig();
+        config.forks.push_back({2, 1, 0, defaultLane(Precision::AmpBf16)});
+        std::vector<LaneInfo> lanes = lanesOf(config);
+        RunBatch forked;
+        forked.lanes.push_back(lanes.back());
+        lanes.pop_back();
+        const auto run = std::make_shared<Run>(cpuRunInfo(config), lanes, noise(1));
+        RunBatch batch;
+        batch.pictures = *paintedRun()->now().pictures();
+        batch.pictures->galleries.clear();
+        for (int32_t lane = 0; lane < 2; ++lane)
+            batch.rows.push_back(StepRow(1, lane).set(metric::Loss, 1.0f));
+        run->append(std::move(batch));
+        run->append(std::move(forked));
+        SessionStore store({sessions.path().toStdString()});
+        store.watch(run, "run");
+        store.flush();
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions.path().toStdString());
+    const std::shared_ptr<Run> run = left.at(0).read(left[0].runs().at(0));
+    const auto pictures = run->now().pictures();
+    QCOMPARE(run->now().laneCount(), 3);
+    QCOMPARE(pictures->outputs.size(), size_t{3});
+    QCOMPARE(wholeOf(*pictures), 2);
+    QCOMPARE(lostPicturesText(run->now(), *pictures).english(), std::string());
+}
+
+void TestDamagedPictures::oneThatCannotBeReadStaysInItsSession_data() {
+    QTest::addColumn<uint>("seed");
+    QTest::addColumn<QByteArray>("lost");
+    QTest::newRow("an output") << kOutputs + 1 << QByteArray("lane amp-fp16");
+    QTest::newRow("samples, among which SQLite searches") // from the one in the middle
+        << kGalleries + 1 << QByteArray("the samples of lane amp-fp16");
+}
+
+/// The others go on in the new session. The old one must not be deleted: another program may still
+/// find what is left of the picture.
+void TestDamagedPictures::oneThatCannotBeReadStaysInItsSession() {
+    QFETCH(const uint, seed);
+    QFETCH(const QByteArray, lost);
+    const QTemporaryDir before, after;
+    const std::string path = leave(before);
+    QVERIFY(breakPages(path, noise(seed)));
+    const std::vector<LeftSession> left = leftSessions(before.path().toStdString());
+    const std::shared_ptr<Run> run = left.at(0).read(left[0].runs().at(0));
+    QCOMPARE(wholeOf(*run->now().pictures()), 4);
+    {
+        SessionStore store({after.path().toStdString()});
+        store.watch(run, "run");
+        const uint64_t asked = store.askToWrite();
+        store.flush();
+        QVERIFY2(store.problem().empty(), store.problem().english().c_str());
+        QVERIFY(!store.isWritten(asked));
+        QCOMPARE(lostPicturesText(run->now(), *run->now().pictures()).english(),
+                 path + ": some pictures of step 1 are damaged (" + lost.data() + ")");
+    }
+    const std::vector<LeftSession> next = leftSessions(after.path().toStdString());
+    const std::shared_ptr<Run> again = next.at(0).read(next[0].runs().at(0));
+    QCOMPARE(wholeOf(*again->now().pictures()), 4);
+}
+
+void TestDamagedPictures::savedOnesStay_data() {
+    QTest::addColumn<QByteArray>("sql");
+    QTest::newRow("one") << QByteArray("UPDATE pictures SET data = x'00' WHERE lane = 1");
+    QTest::newRow("samples") << QByteArray("UPDATE galleries SET data = x'00' WHERE place = 0");
+    QTest::newRow("all") << QByteArray("UPDATE pictures SET data = x'00'; "
+                                       "UPDATE galleries SET data = x'00'");
+    QTest::newRow("rows") << QByteArray("DELETE FROM pictures; DELETE FROM galleries");
+}
+
+void TestDamagedPictures::savedOnesStay() {
+    QFETCH(const QByteArray, sql);
+    const QTemporaryDir sessions, results, empty;
+    SessionStore store({sessions.path().toStdString()});
+    const std::shared_ptr<Run> run = paintedRun();
+    store.watch(run, "run");
+    store.flush();
+    const auto saveIn = [&run](const QTemporaryDir& folder) {
+        return saveRun(run->snapshot(), folder.path().toStdString()).picturesError.english();
+    };
+    QCOMPARE(saveIn(results), std::string());
+    const auto before = filesIn(results);
+    Database(store.path(), Database::Access::LeavesLog).run(sql.constData());
+    const std::string told = saveIn(results);
+    QVERIFY2(told.starts_with("Saved, but pictures cannot be read any more."), told.c_str());
+    const auto now = filesIn(results);
+    const RunManifest manifest = readManifest(results.path().toStdString() + "/manifest.json");
+    int pictures = 0;
+    for (const auto& [name, content] : before) {
+        QVERIFY2(now.contains(name), name.c_str());
+        if (!name.ends_with(".png")) continue;
+        ++pictures;
+        QVERIFY2(now.at(name) == content, name.c_str());
+        QVERIFY2(manifest.files.contains(name), name.c_str());
+    }
+    QCOMPARE(pictures, 6); // with the target
+    const std::string elsewhere = saveIn(empty);
+    QVERIFY2(elsewhere.starts_with("Saved without "), elsewhere.c_str());
+    QVERIFY(filesIn(empty).contains("steps.csv"));
+}
+
+/// They would pass for the run's at the step that is saved now.
+void TestDamagedPictures::thoseOfOtherStepsAreNotDeleted() {
+    const QTemporaryDir sessions, results;
+    SessionStore store({sessions.path().toStdString()});
+    const std::shared_ptr<Run> run = paintedRun();
+    store.watch(run, "run");
+    store.flush();
+    const std::string folder = results.path().toStdString();
+    saveRun(run->snapshot(), folder);
+    const auto before = filesIn(results);
+    Database(store.path(), Database::Access::LeavesLog).run("DELETE FROM pictures");
+    RunBatch more;
+    for (int32_t lane = 0; lane < 2; ++lane)
+        more.rows.push_back(StepRow(2, lane).set(metric::Loss, 0.5f));
+    run->append(std::move(more));
+    const std::string refusal = thrownBy<RunError>([&] { saveRun(run->snapshot(), folder); });
+    QVERIFY2(refusal.starts_with(folder + " has pictures, such as output_fp32.png") &&
+                 refusal.ends_with("choose another folder"),
+             refusal.c_str());
+    QVERIFY(filesIn(results) == before);
+}
+
+} // namespace tst_damaged_pictures
+
+QTEST_GUILESS_MAIN(tst_damaged_pictures::TestDamagedPictures)
+#include "tst_damaged_pictures.moc"
