@@ -5,7 +5,6 @@
 #include "app/cli_ranking.h"
 
 #include "engine/core/text.h"
-#include "engine/data/class_sides.h"
 #include "engine/data/held_fault.h"
 #include "engine/runs/zero_gradients.h"
 #include "engine/settings/lane_titles.h"
@@ -54,8 +53,6 @@ std::vector<LaneSums> noSums(const Experiment& experiment, size_t lanes) {
     return std::vector<LaneSums>(lanes, {none, {}, {}});
 }
 
-std::string oneClassLine() { return Message(kOneClass).english() + "\n"; }
-
 std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes) {
     std::vector<RankedLane> table;
     const std::vector<LaneInfo> infos = lanesOf(experiment.recorded());
@@ -69,8 +66,7 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
             each.settings +=
                 (each.settings.empty() ? "from " : ", from ") + experiment.laneName(title.parent);
     }
-    const bool one = experiment.hasClasses() && experiment.outputs() == 1;
-    return laneTable(table) + (one ? oneClassLine() : std::string());
+    return laneTable(table);
 }
 
 std::string testLine(const Experiment& experiment, std::span<const LaneSums> lanes) {
@@ -113,11 +109,11 @@ std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> la
         const LaneTotals& totals = lanes[i].totals;
         const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
         const std::string name = experiment.laneName(static_cast<int>(i));
-        // where inf or nan in the data brought the loss scale down, its size is not the reason
-        const bool ofData = dynamic && totals.dataExplainUnderflow();
+        // where overflows at any loss scale brought it down, its size is not the reason
+        const bool ofFaults = dynamic && totals.faultsExplainUnderflow();
         std::string lost = totals.underflowText().english();
         if (lost.empty()) lost = lostText(experiment, ranges, static_cast<int>(i));
-        if (!lost.empty() && !ofData) text += name + ": " + lost + "\n";
+        if (!lost.empty() && !ofFaults) text += name + ": " + lost + "\n";
         const std::string sentence = totals.skips().sentence(dynamic, &lane).english();
         if (sentence.empty()) continue;
         text += name + ": " + sentence + "\n";

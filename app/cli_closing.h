@@ -34,8 +34,6 @@ struct LaneSums {
 
 /// Returns empty sums of so many lanes.
 std::vector<LaneSums> noSums(const Experiment&, size_t lanes);
-/// Returns the line that an accuracy says nothing where all samples have one class.
-std::string oneClassLine();
 /// Returns a table with a row for each lane, in their order.
 std::string closingTable(Experiment&, std::span<const LaneSums>);
 /// Returns a line about the best validation of each lane, by accuracy or else by loss; empty where

@@ -10,6 +10,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/class_sides.h"
 #include "engine/data/data_print.h"
 #include "engine/data/dataset.h"
 #include "engine/data/held_fault.h"
@@ -270,7 +271,7 @@ int evaluate(const EvaluateOptions& options) {
     if (options.quiet) return 0;
     print(std::to_string(lanes.front().samples) +
           (options.test ? " test samples\n" : " validation samples\n") + scoresTable(lanes));
-    if (lanes.front().counts.classes() == 1) print(oneClassLine());
+    if (lanes.front().counts.classes() == 1) print(Message(kOneClass).english() + "\n");
     const auto isLost = [](const Judged& each) { return !std::isfinite(each.validation.loss); };
     const Message fault = knownTestFault(taskOf(config)); // only a test that was lost has one
     if (options.test && std::ranges::any_of(lanes, isLost) && !fault.empty())

@@ -60,8 +60,8 @@ std::string samplesText(const DataFacts& facts) {
     if (facts.test > 0) text += ", " + std::to_string(facts.test) + " for the test at the end";
     text += ". Shape of an input: " + x.shape.text();
     if (target.classes == 0) return text + ", of a target: " + target.shape.text() + "\n";
-    if (target.classes == 1) return text + "; 1 class\nWarning: " + oneClassLine();
-    return text + "; " + std::to_string(target.classes) + " classes\n";
+    return text + "; " + std::to_string(target.classes) +
+           (target.classes == 1 ? " class\n" : " classes\n");
 }
 
 } // namespace

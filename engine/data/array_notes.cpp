@@ -38,13 +38,15 @@ struct WholeTargets {
 
 /// Returns nothing when some are no whole numbers, or when too many differ to be classes.
 std::optional<WholeTargets> wholeTargets(const Array& y) {
-    constexpr size_t kMost = 21; // a single wrong label beside 20 classes
+    constexpr size_t kMost = 21;                 // a single wrong label beside 20 classes
+    constexpr int64_t kBlock = int64_t{1} << 20; // some milliseconds
     const int64_t samples = y.info.shape[0];
     WholeTargets found;
     for (int64_t i = 0; i < samples; ++i) {
+        if (i % kBlock == 0) checkCancelled();
         const double value = y.at(i);
         if (value != std::trunc(value)) return std::nullopt; // also for nan
-        const bool isNew = found.first.emplace(value, i).second;
+        const bool isNew = found.first.try_emplace(value, i).second;
         if (found.first.size() > kMost) return std::nullopt;
         const double highest = found.first.rbegin()->first;
         if (value == highest) found.lastOnce = isNew ? value : -1;

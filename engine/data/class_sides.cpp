@@ -72,7 +72,7 @@ std::vector<Message> notesOnNumbered(const ClassSides& sides, const TaskConfig& 
     }
     std::vector<Message> notes;
     if (classes.size() == 1)
-        notes.push_back(phrase("Data", "All samples have the class 0: there is nothing to learn."));
+        notes.push_back(kOneClass);
     else if (missing.size() == 1 && missing.front() == "0")
         notes.push_back(phrase("Data", "No sample to train or validate on has the class 0, from "
                                        "which classes are counted. If the labels count from 1, "

@@ -11,7 +11,7 @@
 
 namespace halfscope {
 
-/// A warning where all targets are of one class.
+/// A note, and a warning beside an accuracy, where all targets are of one class.
 inline constexpr Phrase kOneClass =
     phrase("Data", "All samples have the same class, so there is nothing to learn: any network has "
                    "an accuracy of 100 %.");

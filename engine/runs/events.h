@@ -82,11 +82,12 @@ inline constexpr Phrase kZeroEpsilonOf = phrase("Events", "the zero epsilon of %
 /// The sentence about an overflow whose step was taken all the same: the step, why, and the scale.
 inline constexpr Phrase kTakenStep =
     phrase("Events", "Step %1 overflowed, but the step was taken: %2; %3.");
-/// Of a loss scale that steps with inf or nan have brought down: a larger one is no advice.
+/// Of a loss scale that overflows at any scale have brought down, see FaultScale: a larger one is
+/// no advice.
 inline constexpr Phrase kUnderflowOfFault =
     phrase("Events", "Step %1: all gradients rounded to zero at loss scale %2 (underflow), so "
-                     "nothing is learned. The scale has come down from %3 because of inf or nan "
-                     "that no loss scale can fix: correct those first.");
+                     "nothing is learned. The scale has come down from %3 because of steps that "
+                     "overflowed at any loss scale: see their events first.");
 /// The end of the sentence about an overflow that no loss scale would have prevented.
 inline constexpr Phrase kNoScaleHelps = phrase("Events", "No loss scale would have helped.");
 

@@ -35,15 +35,14 @@ void LaneTotals::add(const Event& event) {
 }
 
 void LaneTotals::addUnderflow(const Event& event) {
-    const SkipTally::DataFault fault = m_skips.dataFault();
-    const bool ofData = event.step > fault.step && fault.explains(event.scaleBefore);
-    if (m_underflowStep == 0 || (m_isUnderflowOfData && !ofData)) {
+    const bool ofFault = isUnderflowOfFault(event);
+    if (m_underflowStep == 0 || (m_isUnderflowOfFault && !ofFault)) {
         m_underflow = event.text;
         m_underflowStep = event.step;
-        m_isUnderflowOfData = ofData;
+        m_isUnderflowOfFault = ofFault;
         m_underflows.clear();
     }
-    if (ofData == m_isUnderflowOfData) m_underflows.push_back(event.step);
+    if (ofFault == m_isUnderflowOfFault) m_underflows.push_back(event.step);
 }
 
 void LaneTotals::addScale(const StepRow& row) {
@@ -109,8 +108,8 @@ LaneTotals::ZeroSpell LaneTotals::lost() const {
     return all;
 }
 
-bool LaneTotals::dataExplainUnderflow() const {
-    return m_underflowStep > 0 ? m_isUnderflowOfData : m_skips.dataFault().explains(scaleAfter());
+bool LaneTotals::faultsExplainUnderflow() const {
+    return m_underflowStep > 0 ? m_isUnderflowOfFault : m_skips.faultScale().explains(scaleAfter());
 }
 
 Message LaneTotals::underflowText() const {

@@ -45,12 +45,12 @@ public:
     /// Returns the sentence about the first overflow that no loss scale would have prevented, or
     /// else about the last one; empty when there was none.
     const Message& tellingOverflow() const { return m_overflow; }
-    /// Returns the step at which underflow began; 0 when it never did. One that inf or nan in the
-    /// data explains is told only where there was no other.
+    /// Returns the step at which underflow began; 0 when it never did. One for which a larger loss
+    /// scale is no advice, see isUnderflowOfFault(), is told only where there was no other.
     int64_t underflowStep() const { return m_underflowStep; }
-    /// Whether inf or nan in the data explains it, see SkipTally::DataFault::explains(), or would
-    /// explain it at the present loss scale. Only a dynamic scale is brought down by them.
-    bool dataExplainUnderflow() const;
+    /// Whether it was such a one; where there was none, whether it would be at the present loss
+    /// scale, see FaultScale. Only a dynamic scale is brought down by faults.
+    bool faultsExplainUnderflow() const;
     /// Returns how many clean updates had only gradients of zero because of underflow: those of the
     /// spells in which an event tells of it, see kUnderflowsApart.
     int64_t zeroUpdates() const { return lost().count; }
@@ -120,7 +120,7 @@ private:
     Message m_overflow, m_underflow;
     bool m_isHelpless = false; ///< whether that is said of m_overflow
     int64_t m_underflowStep = 0;
-    bool m_isUnderflowOfData = false;
+    bool m_isUnderflowOfFault = false;
     int64_t m_updates = 0;
     std::vector<ZeroSpell> m_zeros;
     /// Steps whose events may still be to come; those of the first m_settled have come. Not a

@@ -143,13 +143,6 @@ void addCause(std::vector<Message>& causes, int64_t count, int64_t all, const Me
 
 } // namespace
 
-// A normal number of fp16 rounds to zero once it has fallen by 2^11, to half of the smallest
-// subnormal. Where the scale has fallen less, no gradient was a normal number before, either.
-bool SkipTally::DataFault::explains(float smallScale) const {
-    constexpr float kNormal = 0x1p11F;
-    return step > 0 && smallScale <= scale / kNormal;
-}
-
 void SkipTally::add(const StepRow& row) {
     if (m_steps == 0 && row.step > 1 && row.measured(metric::SkippedSoFar)) addBefore(row);
     ++m_steps;
@@ -193,10 +186,9 @@ void SkipTally::add(const Event& event) {
     if (!layer.empty() && m_layer.step == 0) m_layer = {event.step, std::string(layer)};
     if (!settingOfLargeInput(event.tensor).empty() && m_layer.step == 0)
         m_layer = {event.step, event.tensor};
-    if (isOfData(event.tensor) && m_data.step == 0) {
-        m_data = {event.step, event.tensor};
-        m_dataScale = event.scaleBefore;
-    }
+    if (isOfData(event.tensor) && m_data.step == 0) m_data = {event.step, event.tensor};
+    const bool skipped = event.kind == EventKind::Overflow && !isOfTakenStep(event);
+    if (skipped && overflowedBeforeScaling(event)) m_faultScale.add(event.scaleBefore);
     const std::string_view optimizer = optimizerOfZeroEpsilon(event.tensor);
     if (!optimizer.empty() && m_zeroEpsilon.step == 0)
         m_zeroEpsilon = {event.step, std::string(optimizer)};

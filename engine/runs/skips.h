@@ -4,6 +4,7 @@
 
 #include "engine/core/message.h"
 #include "engine/runs/events.h"
+#include "engine/runs/fault_scale.h"
 #include "engine/runs/step_record.h"
 
 #include <cstdint>
@@ -56,12 +57,11 @@ public:
     struct DataFault {
         int64_t step = 0; ///< 0: none is known
         std::string tensor{};
-        float scale = 1; ///< the loss scale of that step
-        /// Whether gradients that all round to zero at a scale after that step may do so only
-        /// because the fault brought the scale down.
-        bool explains(float smallScale) const;
     };
-    DataFault dataFault() const { return {m_data.step, m_data.what, m_dataScale}; }
+    DataFault dataFault() const { return {m_data.step, m_data.what}; }
+    /// Of the steps that were skipped for a reason that no loss scale prevents, those of a fork's
+    /// parent included.
+    const FaultScale& faultScale() const { return m_faultScale; }
     /// Whether this is a fork that has skipped nothing by itself, but its parent has.
     bool areOfParent() const { return m_isFork && skipped() > 0 && isAllBefore(); }
 
@@ -162,8 +162,9 @@ private:
     /// Whose forward pass was the first that was not finite; the input, as Event::tensor names it,
     /// where that did not fit.
     Place m_layer;
-    Place m_data;               ///< the first input or target that was not
-    Place m_zeroEpsilon;        ///< the optimizer that divided by its epsilon, which was zero
+    Place m_data;        ///< the first input or target that was not
+    Place m_zeroEpsilon; ///< the optimizer that divided by its epsilon, which was zero
+    FaultScale m_faultScale;
     int64_t m_unanswered = 0;   ///< skips in a row after which the scale did not change
     bool m_isFork = false;      ///< whether m_before are those of its parent
     bool m_losing = false;      ///< whether a loss of this update was not finite
@@ -176,7 +177,6 @@ private:
     bool m_lostByStep = false;  ///< whether it was lost by a step that was taken on an overflow
     bool m_taken = false;       ///< whether the last step was
     bool m_belowAtOnce = false; ///< likewise, whether the scale fell below one
-    float m_dataScale = 1;      ///< that of the step of m_data
     float m_scale = 1;          ///< the scale that the last step used
     float m_grownFrom = 0;      ///< the scale before the last growth
     float m_takenScale = 1;     ///< that of the last step that was taken on an overflow

@@ -15,9 +15,6 @@ inline constexpr Phrase kBackwardPass = phrase("Events", "backward pass of %1");
 inline constexpr Phrase kInputDoesNotFit =
     phrase("Events", "values of the input do not fit into fp16, which ends at 65,504");
 
-/// Event::tensor where the gradient of what the network gives to the loss overflowed.
-inline constexpr std::string_view kGradientOfPredictions = "gradient of the predictions";
-
 /// Returns "the output layer", "layer 0 of the critic" for "critic layer 0", likewise for the
 /// second network, and names like "layer 0" or "Linear 2" as they are.
 Message layerInWords(std::string_view layer);

@@ -337,26 +337,18 @@ constexpr Phrase kPythonFile =
                     "model.layers=@FILE");
 constexpr Phrase kHdf = phrase("Files", "%1: HDF5 files are not opened; numpy.savez('data.npz', "
                                         "x=x, y=y) saves the arrays x and y to train on");
-constexpr std::array kOtherFiles{OtherFile{".zip", kPacked},
-                                 OtherFile{".gz", kPacked},
-                                 OtherFile{".tgz", kPacked},
-                                 OtherFile{".bz2", kPacked},
-                                 OtherFile{".xz", kPacked},
-                                 OtherFile{".zst", kPacked},
-                                 OtherFile{".7z", kPacked},
-                                 OtherFile{".rar", kPacked},
-                                 OtherFile{".onnx", kOnnx},
-                                 OtherFile{".py", kPythonFile},
-                                 OtherFile{".h5", kHdf},
-                                 OtherFile{".hdf5", kHdf},
-                                 OtherFile{".xls", kSpreadsheet},
-                                 OtherFile{".xlsx", kSpreadsheet},
-                                 OtherFile{".ods", kSpreadsheet},
-                                 OtherFile{".parquet", kOtherTable},
-                                 OtherFile{".feather", kOtherTable},
-                                 OtherFile{".pkl", kOtherTable},
-                                 OtherFile{".dat", kUnnamedTable},
-                                 OtherFile{".arff", kUnnamedTable}};
+constexpr std::array kOtherFiles{
+    OtherFile{".zip", kPacked},         OtherFile{".gz", kPacked},
+    OtherFile{".tgz", kPacked},         OtherFile{".bz2", kPacked},
+    OtherFile{".xz", kPacked},          OtherFile{".zst", kPacked},
+    OtherFile{".7z", kPacked},          OtherFile{".rar", kPacked},
+    OtherFile{".onnx", kOnnx},          OtherFile{".py", kPythonFile},
+    OtherFile{".ipynb", kPythonFile},   OtherFile{".h5", kHdf},
+    OtherFile{".hdf5", kHdf},           OtherFile{".xls", kSpreadsheet},
+    OtherFile{".xlsx", kSpreadsheet},   OtherFile{".ods", kSpreadsheet},
+    OtherFile{".parquet", kOtherTable}, OtherFile{".feather", kOtherTable},
+    OtherFile{".pkl", kOtherTable},     OtherFile{".dat", kUnnamedTable},
+    OtherFile{".arff", kUnnamedTable}};
 
 bool isPacked(const std::filesystem::path& file) {
     const std::string ending = endingOf(file);

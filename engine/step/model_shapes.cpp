@@ -71,9 +71,10 @@ std::optional<Range> limitsOf(const LayerSpec& layer) {
         Row{"Softsign", {-1, 1}}, Row{"LogSigmoid", {-kNoEnd, 0}},
     };
     const std::string_view name = layer.info->name;
-    const bool turned =
-        name == "Softplus" && (layer.real("beta") < 0 || layer.real("threshold") < 0);
-    if (turned) return std::nullopt;
+    if (name == "Softplus") { // from its threshold on, it returns what it is given
+        if (layer.real("threshold") < 0) return std::nullopt;
+        if (layer.real("beta") < 0) return Range{.high = 0};
+    }
     if (name == "Hardtanh") return Range{layer.real("min_val"), layer.real("max_val")};
     const auto row = std::ranges::find(kRows, name, &Row::name);
     return row == kRows.end() ? std::nullopt : std::optional(row->range);

@@ -65,7 +65,7 @@ struct LaneState {
     Culprit culprit;           ///< of the last step; kept while the loss stays bad
     std::optional<FloorStop> atFloor;
     int64_t vanished = 0; ///< the last step whose gradients were all zero, see UnderflowWatch
-    float faultScale = 0; ///< likewise, the scale before inf or nan brought it down; 0: none did
+    float faultScale = 0; ///< likewise, see FaultScale::scale()
     SeenSamples seen;     ///< of the epoch so far, where targets are classes
     Plateau plateau;      ///< where the rate follows the validation
     SinceBest sinceBest;  ///< see Patience; an experiment knows it, a Trainer does not

@@ -64,6 +64,9 @@ std::optional<DataFault> faultIn(const TypedBytes& values) {
     return std::nullopt;
 }
 
+constexpr Phrase kGradientOf = phrase("Events", "gradient of %1");
+constexpr Phrase kPredictions = phrase("Events", "the predictions");
+
 bool onlyCarries(Op op) { return op == Op::Cast || op == Op::Reshape || op == Op::Transpose; }
 
 /// Whether the network is given x in fp16, or casts it before it computes anything.
@@ -253,27 +256,29 @@ OverflowFinder::OverflowFinder(const Graph& graph)
 
 Message OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
     const auto gradient = m_gradients.find(id);
-    if (gradient != m_gradients.end())
-        return {phrase("Events", "gradient of %1"), gradient->second};
+    if (gradient != m_gradients.end()) return {kGradientOf, gradient->second};
     const Cause& cause = graph[id].cause;
     Message label = Message::data(cause.label);
     // what leaves the backward pass of the loss is the gradient of what the network predicts
-    if (cause.label == "loss")
-        label = cause.phase == Phase::Backward ? phrase("Events", "the predictions") : kLossTensor;
+    if (cause.label == "loss") label = cause.phase == Phase::Backward ? kPredictions : kLossTensor;
     if (cause.label == "scaled loss") label = phrase("Events", "the scaled loss");
     if (cause.label == kInverseLabel) label = phrase("Events", "the inverse loss scale");
     const bool ofLoss = !label.format().empty();
     switch (cause.phase) {
     case Phase::Forward: return {kForwardPass, label};
     case Phase::Loss: return label;
-    case Phase::Backward:
-        return {ofLoss ? phrase("Events", "gradient of %1") : kBackwardPass, label};
+    case Phase::Backward: return {ofLoss ? kGradientOf : kBackwardPass, label};
     case Phase::Unscale:
     case Phase::Optimizer:
     case Phase::Scaler:
     case Phase::Metrics: return label;
     }
     return label;
+}
+
+// By the words: a checkpoint and a file of events keep no more of a message.
+bool isGradientOfPredictions(std::string_view tensor) {
+    return tensor == Message(kGradientOf, kPredictions).english();
 }
 
 std::vector<OverflowFinder::Tells> OverflowFinder::tellingNodes(const Graph& graph,

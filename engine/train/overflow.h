@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,10 @@ private:
         m_gradients; ///< nodes that are a parameter's gradient, with its name and layer
     std::map<NodeId, std::string> m_made; ///< those that make it, in their order, with its name
 };
+
+/// Whether a tensor that OverflowFinder names is the gradient of what the network gives to the
+/// loss.
+bool isGradientOfPredictions(std::string_view tensor);
 
 /// Returns the input or target of a sample in the batches of these steps that has inf or nan; an
 /// unknown culprit when all values are finite.

@@ -12,8 +12,7 @@ namespace halfscope {
 namespace {
 
 Event eventOf(const StepRecord& record, UnderflowWatch::Scaling scaling, float enough,
-              float faultScale) {
-    const SkipTally::DataFault fault{.step = faultScale > 0 ? 1 : 0, .scale = faultScale};
+              const FaultScale& fault) {
     Event event;
     event.kind = EventKind::Underflow;
     event.step = record.step;
@@ -22,7 +21,7 @@ Event eventOf(const StepRecord& record, UnderflowWatch::Scaling scaling, float e
     event.scaleAfter = scaling.after;
     if (scaling.on && fault.explains(record.scale))
         event.text = {kUnderflowOfFault, record.step, scaleText(record.scale),
-                      scaleText(faultScale)};
+                      scaleText(fault.scale())};
     else if (scaling.on)
         event.text = {phrase("Events",
                              "Step %1: all gradients rounded to zero at loss scale %2 "
@@ -57,8 +56,7 @@ bool UnderflowWatch::look(const StepRecord& record, Scaling scaling, int64_t bat
     if (m_lastStep == 0 || record.step - m_lastStep > kUnderflowsApart * batches) {
         const std::optional<float> enough = keeps();
         if (!enough) return false;
-        if (*enough > record.scale)
-            events.push_back(eventOf(record, scaling, *enough, m_faultScale));
+        if (*enough > record.scale) events.push_back(eventOf(record, scaling, *enough, m_fault));
     }
     m_lastStep = record.step;
     return true;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "engine/graph/graph.h"
+#include "engine/runs/fault_scale.h"
 #include "engine/runs/step_record.h"
 
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -35,22 +35,20 @@ public:
     /// The last step whose gradients were all zero; 0 when there is none, or when another loss
     /// scale than the one in force has been set since: LaneTotals sees that in the rows.
     int64_t lastStep() const { return m_lastStep; }
-    /// Remembers the loss scale of the first step that was skipped for inf or nan which no loss
-    /// scale prevents: where the scale comes down a long way from there, its size is not the fault.
-    void addFault(float scale) {
-        if (m_faultScale == 0 && std::isfinite(scale)) m_faultScale = scale;
-    }
-    float faultScale() const { return m_faultScale; } ///< 0 when there was no such step
+    /// See FaultScale.
+    void addFault(float scale) { m_fault.add(scale); }
+    float faultScale() const { return m_fault.scale(); }
     void restore(int64_t lastStep, float faultScale) {
+        forget();
         m_lastStep = lastStep;
-        m_faultScale = faultScale;
+        m_fault.add(faultScale);
     }
     /// Begins anew, since another loss scale has been set.
     void forget() { *this = {}; }
 
 private:
     int64_t m_lastStep = 0;
-    float m_faultScale = 0;
+    FaultScale m_fault;
 };
 
 } // namespace halfscope

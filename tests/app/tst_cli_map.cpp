@@ -1,6 +1,7 @@
 // halfscope-cli sweep from outside: the map that it prints, its table against single runs, the
 // choice of the lane, refusals, and an interruption.
 #include "engine/settings/fields.h"
+#include "tests/support/array_files.h"
 #include "tests/support/cli.h"
 #include "tests/support/ordinary_user.h"
 
@@ -8,6 +9,8 @@
 
 #include <cmath>
 #include <csignal>
+#include <string>
+#include <vector>
 
 namespace tst_cli_map {
 
@@ -149,6 +152,40 @@ private slots:
         const Outcome rows = call(QStringList{"sweep"} + small +
                                   QStringList{"--sweep", "run.seed=1,2,3", "--lane", "fp32"});
         QVERIFY2(rows.code == 0 && QString::fromUtf8(rows.out).contains(told), rows.out);
+    }
+
+    /// Values that are equal have no spread, and one that is nan leaves no mean.
+    void spreadOverSeeds() {
+        const QTemporaryDir folder;
+        constexpr int kSamples = 80;
+        std::vector<float> x;
+        for (int i = 0; i < kSamples; ++i)
+            x.push_back(static_cast<float>(i % 7));
+        const QString data = folder.filePath("x.npy"), labels = folder.filePath("y.npy");
+        const auto table = [&](const QStringList& more) {
+            const std::string bytes(reinterpret_cast<const char*>(x.data()),
+                                    x.size() * sizeof(float));
+            writeBytes(data.toStdString(), npy("<f4", "(80, 1)", bytes));
+            const Outcome outcome = call(
+                QStringList{"sweep", data, "--lane", "fp32", "--device", "cpu", "--sweep"} + more);
+            return QString::fromUtf8(outcome.code == 0 ? outcome.out : outcome.error);
+        };
+        writeBytes(labels.toStdString(), npy("|u1", "(80,)", std::string(kSamples, '\0')));
+        const QString same = table({"run.seed=1,2,3,4,5,6", "--steps", "2"});
+        QVERIFY2(same.contains(QRegularExpression("\nfp32  100 % ± 0 %  0 ± 0 .* 6\n")),
+                 qPrintable(same));
+        // targets of halves are numbers; the only step of one seed takes the sample that is nan
+        std::string targets;
+        for (int i = 0; i < kSamples; ++i) {
+            const float y = 0.5F * static_cast<float>(i % 9);
+            targets.append(reinterpret_cast<const char*>(&y), sizeof y);
+        }
+        writeBytes(labels.toStdString(), npy("<f4", "(80, 1)", targets));
+        x[40] = NAN;
+        const QString odd = table({"run.seed=1,2,3,4", "--steps", "1", "--set", "task.batch=8",
+                                   "--set", "data.validation=0"});
+        QCOMPARE(odd.count(QRegularExpression("\n\\d +nan \\(")), qsizetype{1});
+        QVERIFY2(odd.contains(QRegularExpression("\nfp32  nan   0 ± 0    4\n")), qPrintable(odd));
     }
 
     void cellsWithoutEffect() {

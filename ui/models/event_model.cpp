@@ -4,7 +4,6 @@
 #include "engine/data/target_scale.h"
 #include "engine/runs/edit_events.h"
 #include "engine/runs/edit_words.h"
-#include "engine/runs/tensor_words.h"
 #include "engine/train/overflow.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
@@ -100,8 +99,8 @@ QString ofUnderflowText(const Event& event) {
     if (isUnderflowOfFault(event))
         return why + u'\n' +
                EventModel::tr(
-                   "What to do: correct the inf or nan that brought the loss scale down. "
-                   "A larger scale would fall again.");
+                   "What to do: see the events of the overflows that brought the loss scale "
+                   "down, and correct what they name. A larger scale would fall again.");
     return why + u'\n' +
            EventModel::tr("What to do: set a larger loss scale. A scaler that may grow also raises "
                           "it by itself, but only after enough clean steps. Where the loss is not "
@@ -388,7 +387,7 @@ QString EventModel::whyText(const Event& event, const QString& reason) {
         return tr("Why: a gradient, multiplied by the loss scale, became too large for its type "
                   "(fp16 holds up to %1).")
                    .arg(largestHalf()) +
-               (event.tensor == kGradientOfPredictions
+               (isGradientOfPredictions(event.tensor)
                     ? tr(" The predictions are what the last layer gives to the loss. Their "
                          "gradient is the first one, so no layer overflowed before it.")
                     : QString()) +

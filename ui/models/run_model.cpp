@@ -193,7 +193,7 @@ void RunModel::update(int index, Lane& lane) {
     status.unchangedWeights = totals.unchangedWeights();
     status.unchangedCopies = totals.unchangedCopies();
     status.underflowStep = totals.underflowStep();
-    status.underflowOfData = totals.dataExplainUnderflow();
+    status.underflowOfFault = totals.faultsExplainUnderflow();
     status.zeroUpdates = totals.zeroUpdates();
     status.allUpdates = totals.updates();
     status.zeros = zeroGradientsOf(run.newestGradients(), index);

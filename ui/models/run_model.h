@@ -48,7 +48,7 @@ struct LaneStatus {
     std::optional<ZeroGradients> zeros; ///< nothing before they are counted
     std::optional<LostGradients> lost;  ///< see lostGradientsOf()
     int64_t underflowStep = 0;          ///< when all gradients first rounded to zero; 0: never
-    bool underflowOfData = false;       ///< see LaneTotals::dataExplainUnderflow()
+    bool underflowOfFault = false;      ///< see LaneTotals::faultsExplainUnderflow()
     int64_t zeroUpdates = 0;            ///< see LaneTotals::zeroUpdates()
     int64_t allUpdates = 0;             ///< see LaneTotals::updates()
     bool exact = true; ///< the scale grows only when the clean steps equal the interval
@@ -78,9 +78,9 @@ struct LaneStatus {
     int64_t losingStep() const {
         return skips.skipped() == 0 ? skips.losingStep(config ? &*config : nullptr) : 0;
     }
-    /// Whether inf or nan in the data brought the loss scale down before gradients rounded to zero:
-    /// then its size is not the reason.
-    bool blamesData() const { return grows() && underflowOfData; }
+    /// Whether steps that overflowed at any loss scale brought it down before gradients rounded to
+    /// zero: then its size is not the reason.
+    bool blamesFaults() const { return grows() && underflowOfFault; }
     /// The scale that the next step uses; `last` has the one that the last step used.
     float scale() const { return scaleAfter; }
     /// The updates up to the last step, each of which was done or skipped.

@@ -149,7 +149,7 @@ QStringList briefLossSentences(const RunModel& run, const Lanes& lanes) {
 QString zeroGradientsText(const RunModel& run, Detail detail) {
     Lanes underflow, lost;
     for (int i = 0; i < run.lanes(); ++i) {
-        if (run.lane(i).blamesData()) continue;
+        if (run.lane(i).blamesFaults()) continue;
         if (run.lane(i).underflowStep > 0)
             underflow.push_back(i);
         else if (run.lane(i).lost)
@@ -166,7 +166,7 @@ QString zeroGradientsText(const RunModel& run, Detail detail) {
 QStringList lostGradientsTexts(const RunModel& run) {
     Lanes lanes;
     for (int i = 0; i < run.lanes(); ++i)
-        if (!run.lane(i).blamesData() && run.lane(i).lost) lanes.push_back(i);
+        if (!run.lane(i).blamesFaults() && run.lane(i).lost) lanes.push_back(i);
     if (lanes.empty()) return {};
     return {lossSentences(run, lanes).join(u' '), briefLossSentences(run, lanes).join(u' ')};
 }

@@ -62,9 +62,10 @@ bool fallsFarByFactors(const RunConfig& config) {
         kind != ScheduleKind::Exponential)
         return false;
     const ScheduleConfig schedule = scheduleOf(config);
-    const double first = learningRate(schedule, 1, warmupOf(schedule));
-    const double last = learningRate(schedule, 1, scheduleLength(schedule) - 1);
-    return last > 0 && first > kFar * last;
+    const int64_t highest = warmupOf(schedule); // the iteration with the highest rate
+    const int64_t updates = stepsOf(config) / config.gradients.accumulate;
+    const int64_t last = std::max(highest, std::min(scheduleLength(schedule), updates) - 1);
+    return learningRate(schedule, 1, highest) > kFar * learningRate(schedule, 1, last);
 }
 
 } // namespace

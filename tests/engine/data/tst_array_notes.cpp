@@ -352,7 +352,8 @@ void TestArrayNotes::notesClasses_data() {
         {"No sample to train or validate on has these classes: 1, 2, 3, 4. Labels are the numbers "
          "of classes, from 0 to 5, and the network has an output for each of them."});
     row("a single class", "\0\0\0\0"s, 0,
-        {"All samples have the class 0: there is nothing to learn."});
+        {"All samples have the same class, so there is nothing to learn: any network has an "
+         "accuracy of 100 %."});
     row("one side", "\0\1\0\1\0\2"s, 0.34,
         {"All samples of these classes are held back to validate on, so the network does not learn "
          "them: 2.",

@@ -473,6 +473,10 @@ void TestTorchLayers::refuses_data() {
     row("Bilinear(3, 3, 2)", "\"Bilinear\" is not a layer of this program; it takes several "
                              "inputs, and each layer here gets only the result of the one before "
                              "it");
+    row("MaxUnpool1d(2)", "\"MaxUnpool1d\" is not a layer of this program; it takes several "
+                          "inputs, and each layer here gets only the result of the one before it");
+    row("MaxUnpool3d(2)", "\"MaxUnpool3d\" is not a layer of this program; it takes several "
+                          "inputs, and each layer here gets only the result of the one before it");
     row("AdaptiveMaxPool2d(2, return_indices=True)", "return_indices=True is not supported: only "
                                                      "False is");
     row("Sequential(ZeroPad2d(100), LocalResponseNorm(1048576))",

@@ -77,6 +77,49 @@ private slots:
                              "(underflow). The loss scale has become larger since."));
     }
 
+    /// A loss scale that has come down by 2^11 or more since a step that overflowed at any scale is
+    /// not too small by itself, whatever made the step overflow.
+    void zerosAfterAFault_data() {
+        QTest::addColumn<QString>("tensor");
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<float>("scale"); // of the fault
+        QTest::addColumn<bool>("explained");
+        const float large = 16384; // 2^11 times the scale at which gradients are zero
+        const QString skipped = "Step 1 skipped: why; the scale stays.";
+        QTest::newRow("data") << "the input of sample 3" << skipped << large << true;
+        QTest::newRow("large inputs")
+            << "the input in fp16 without data.standardise_x" << skipped << large << true;
+        QTest::newRow("layer") << "forward pass of layer 1" << skipped << large << true;
+        QTest::newRow("epsilon") << "the zero epsilon of Adam" << skipped << large << true;
+        QTest::newRow("gradient") << "gradient of the predictions" << skipped << large << false;
+        QTest::newRow("near") << "the loss" << skipped << large / 2 << false;
+        QTest::newRow("no scale") << "the loss" << skipped << float(INFINITY) << false;
+        QTest::newRow("taken") << "forward pass of layer 1"
+                               << QString::fromStdString(
+                                      Message(kTakenStep, 1, "why", "the scale stays").english())
+                               << large << false;
+    }
+
+    void zerosAfterAFault() {
+        QFETCH(const QString, tensor);
+        QFETCH(const QString, text);
+        QFETCH(const float, scale);
+        QFETCH(const bool, explained);
+        LaneTotals totals;
+        totals.add(Event{EventKind::Overflow, 1, 0, scale, scale, tensor.toStdString(),
+                         Message::data(text.toStdString())});
+        totals.add(rowAt(2, 8, 1));
+        QCOMPARE(totals.faultsExplainUnderflow(), explained);
+        // an event knows better
+        LaneTotals told = totals;
+        told.add(underflowAt(3));
+        QVERIFY(!told.faultsExplainUnderflow());
+        Event event = underflowAt(3);
+        event.text = {kUnderflowOfFault, 3, "8", "16384"};
+        totals.add(event);
+        QVERIFY(totals.faultsExplainUnderflow());
+    }
+
     /// Zeros long after an underflow are not lost: a larger scale was tried and has not helped.
     void zerosOfAnotherKind() {
         LaneTotals totals;

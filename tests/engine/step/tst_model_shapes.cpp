@@ -46,6 +46,8 @@ void TestModelShapes::samplesWithAxes_data() {
     row("Sequential(LayerNorm((7, 4)), Flatten(), Linear(28, 5))", true);
     row("Sequential(BatchNorm1d(7), Flatten(), Linear(28, 5))", true);
     row("Sequential(BatchNorm1d(28), Linear(28, 5))", false);
+    row("Sequential(SyncBatchNorm(28), Linear(28, 5))", false);
+    row("Sequential(SyncBatchNorm(7), Flatten(), Linear(28, 5))", true);
     row("Sequential(Unflatten(2, (2, 2)), Conv2d(7, 5, 2), Flatten())", true);
     row("Sequential(Unflatten(1, (1, 7, 4)), Conv2d(1, 5, (7, 4)), Flatten())", false);
     row("Sequential(Conv1d(7, 5, 4), Flatten())", true);
@@ -163,6 +165,11 @@ void TestModelShapes::limitedNumbers_data() {
     row("Softmax(dim=1)", "Softmax 1 returns only 0 to 1, but the standardised targets go below 0");
     row("ReLU6()", "ReLU6 1 returns only 0 to 6, but the standardised targets go below 0");
     row("ReLU()", "ReLU 1 returns nothing below 0, but the standardised targets go below 0");
+    row("Softplus()",
+        "Softplus 1 returns nothing below 0, but the standardised targets go below 0");
+    row("Softplus(1, -5)", "");
+    row("Softplus(-1)",
+        "Softplus 1 returns nothing above 0, but the standardised targets go above 0");
     row("LogSigmoid()",
         "LogSigmoid 1 returns nothing above 0, but the standardised targets go above 0");
     row("LogSoftmax(dim=1)",

@@ -268,6 +268,12 @@ void TestPyTorchScript::settings_data() {
          "    CLASS_WEIGHTS = feed[\"class_weights\"] if feed else balanced(data[1])",
          "    weight = CLASS_WEIGHTS.to(prediction.device)",
          "    return F.cross_entropy(prediction, target, weight=weight)"});
+    row("a layer in a type of its own", "recipe-plain",
+        {"model.layers=nn.Sequential(nn.Unflatten(1, (2, 5)), nn.ConvTranspose1d(2, 3, 2), "
+         "nn.Flatten(), nn.Linear(18, 1))",
+         "lanes.1.precision.layers=ConvTranspose1d 1=bfloat16"},
+        {R"(    "amp-fp16": dict(autocast=torch.float16, layers={"1": torch.bfloat16}, )"
+         "scaler=dict(init_scale=65536.0)),"});
     row("images", "checkerboard",
         {"model.layers=nn.Sequential(nn.Conv2d(2, 8, 3, padding=1), nn.Sine(), "
          "nn.Conv2d(8, 1, 1, bias=False))"},
@@ -320,6 +326,11 @@ void TestPyTorchScript::leftOut_data() {
         << QStringList{encoder, "lanes.1.precision.layers=TransformerEncoderLayer 1=float32, "
                                 "TransformerEncoderLayer 1.linear1=float16"}
         << "precision.layers TransformerEncoderLayer 1.linear1=float16 of amp-fp16";
+    QTest::newRow("a transposed convolution")
+        << QStringList{"model.layers=nn.Sequential(nn.Unflatten(1, (2, 5)), "
+                       "nn.ConvTranspose1d(2, 3, 2), nn.Flatten(), nn.Linear(18, 1))",
+                       "lanes.1.precision.layers=ConvTranspose1d 1=bfloat16"}
+        << QString();
     QTest::newRow("the loss") << QStringList{"lanes.1.precision.layers=loss=float32"}
                               << "precision.layers loss=float32 of amp-fp16";
     QTest::newRow("a network in 16 bits")

@@ -1,5 +1,6 @@
 // When all gradients of a lane round to zero: what is told, when, and what is not underflow.
 #include "engine/core/error.h"
+#include "engine/runs/lane_totals.h"
 #include "engine/train/trainer.h"
 #include "engine/train/underflow.h"
 #include "tests/support/lane.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace tst_underflow {
 
@@ -82,6 +84,52 @@ struct Judged : Lane {
     }
 };
 
+/// Samples that no loss scale makes fit, and how their lane scales its loss.
+struct Faults {
+    float value = NAN;
+    int count = 45;
+    float scale = 0x1p16F;
+    ScalerMode mode = ScalerMode::Dynamic;
+};
+
+/// The lane of a Square whose first samples are such ones; the next one is 1.
+struct Faulty : Lane {
+    explicit Faulty(const Faults& faults)
+        : Lane(config(faults), FixedDataset{{1, 1, 1}, batches(faults)}), count(faults.count) {
+        trainer.setWeights({{"0.weight", {1.0f}}});
+    }
+    static RunConfig config(const Faults& faults) {
+        RunConfig config = Square::config(faults.scale, 1);
+        config.lanes[0].scaler.rules.mode = faults.mode;
+        return config;
+    }
+    static std::vector<FixedDataset::Batch> batches(const Faults& faults) {
+        std::vector<FixedDataset::Batch> batches(static_cast<size_t>(faults.count),
+                                                 sampleOf(faults.value));
+        batches.push_back(sampleOf(1));
+        return batches;
+    }
+    void skip() {
+        for (int64_t number = 1; number <= count; ++number)
+            step(number);
+    }
+    /// Takes the step after them, and returns the sentence about its underflow.
+    std::string lostAfterThem() {
+        step(count + 1);
+        const auto found = std::ranges::find(events, EventKind::Underflow, &Event::kind);
+        return found == events.end() ? std::string() : found->text.english();
+    }
+    int64_t count;
+};
+
+enum class GoesOn : uint8_t { No, Yes }; ///< from a checkpoint
+enum class ByHand : uint8_t { No, Yes }; ///< whether the scale is set
+
+constexpr const char* kExplained =
+    "Step 46: all gradients rounded to zero at loss scale 2^-29 (underflow), so nothing is "
+    "learned. The scale has come down from 65536 (2^16) because of steps that overflowed at any "
+    "loss scale: see their events first.";
+
 using Steps = std::vector<int64_t>;
 
 /// An executor that gives up one of its runs.
@@ -120,6 +168,8 @@ private slots:
     void aStoppedTrial();
     void goesOnElsewhere();
     void aScaleThatAFaultBroughtDown();
+    void aForkKnowsTheFault();
+    void theFirstFaultCounts();
     void aForkTellsOfItsOwn();
 };
 
@@ -434,36 +484,60 @@ void TestUnderflow::goesOnElsewhere() {
     QCOMPARE(first.trainer.state().vanished, int64_t{0});
 }
 
-/// A larger scale is no advice where nan in the data would bring it down again; a lane that goes on
-/// from a checkpoint knows it, too. One halving explains nothing, nor does a scale set by hand.
+/// A larger scale is no advice where nan in the data, or values beyond fp16, would bring it down
+/// again; a lane that goes on from a checkpoint knows it, too. One halving explains nothing, nor
+/// does a scale set by hand. What is told of the whole run agrees.
 void TestUnderflow::aScaleThatAFaultBroughtDown() {
-    const auto lost = [](int faults, float scale, bool goesOn, bool sets) {
-        std::vector<FixedDataset::Batch> batches(static_cast<size_t>(faults), sampleOf(NAN));
-        batches.push_back(sampleOf(1));
-        RunConfig config = Square::config(scale, 1);
-        config.lanes[0].scaler.rules.mode = ScalerMode::Dynamic;
-        const FixedDataset data{{1, 1, 1}, batches};
-        Lane lane(config, data), second(config, data);
-        for (Lane* each : {&lane, &second})
-            each->trainer.setWeights({{"0.weight", {1.0f}}});
-        for (int64_t step = 1; step <= faults; ++step)
-            lane.step(step);
-        Lane& last = goesOn ? second : lane;
-        if (goesOn) second.trainer.restore(lane.trainer.state());
-        if (sets) last.trainer.setScale(kTooSmall);
-        last.step(faults + 1);
-        const auto found = std::ranges::find(last.events, EventKind::Underflow, &Event::kind);
-        return found == last.events.end() ? std::string() : found->text.english();
+    struct Told {
+        std::string text;
+        bool ofFault = false;
     };
-    const std::string explained = "Step 46: all gradients rounded to zero at loss scale 2^-29 "
-                                  "(underflow), so nothing is learned. The scale has come down "
-                                  "from 65536 (2^16) because of inf or nan that no loss scale can "
-                                  "fix: correct those first.";
-    QCOMPARE(lost(45, 0x1p16F, false, false), explained);
-    QCOMPARE(lost(45, 0x1p16F, true, false), explained);
-    for (const std::string& text :
-         {lost(1, kTooSmall, false, false), lost(45, 0x1p16F, false, true)})
-        QVERIFY2(text.find("Raise the loss scale") != std::string::npos, text.c_str());
+    const auto told = [](const Faults& faults, GoesOn goesOn, ByHand set) {
+        Faulty lane(faults), second(faults);
+        lane.skip();
+        Faulty& last = goesOn == GoesOn::Yes ? second : lane;
+        if (goesOn == GoesOn::Yes) second.trainer.restore(lane.trainer.state());
+        if (set == ByHand::Yes) last.trainer.setScale(kTooSmall);
+        const std::string text = last.lostAfterThem();
+        LaneTotals totals;
+        for (const Event& event : last.events)
+            totals.add(event);
+        return Told{text, totals.faultsExplainUnderflow()};
+    };
+    for (const float value : {NAN, 1e6F})
+        for (const GoesOn goesOn : {GoesOn::No, GoesOn::Yes}) {
+            const Told fault = told({.value = value}, goesOn, ByHand::No);
+            QCOMPARE(fault.text, std::string(kExplained));
+            QVERIFY(fault.ofFault);
+        }
+    for (const Told& small : {told({.count = 1, .scale = kTooSmall}, GoesOn::No, ByHand::No),
+                              told(Faults{}, GoesOn::No, ByHand::Yes)}) {
+        QVERIFY2(small.text.find("Raise the loss scale") != std::string::npos, small.text.c_str());
+        QVERIFY(!small.ofFault);
+    }
+}
+
+/// A fork goes on at the scale that a fault has brought down. One whose parent did not scale its
+/// loss begins at a scale of its own.
+void TestUnderflow::aForkKnowsTheFault() {
+    Faulty lane(Faults{}), fork(Faults{});
+    lane.skip();
+    fork.trainer.continueFrom(lane.trainer);
+    QCOMPARE(fork.lostAfterThem(), std::string(kExplained));
+    Faulty off(Faults{.mode = ScalerMode::Off}), own(Faults{.scale = kTooSmall});
+    off.trainer.continueFrom(lane.trainer);
+    own.trainer.continueFrom(off.trainer);
+    const std::string text = own.lostAfterThem();
+    QVERIFY2(text.find("Raise the loss scale") != std::string::npos, text.c_str());
+}
+
+void TestUnderflow::theFirstFaultCounts() {
+    UnderflowWatch watch;
+    watch.addFault(INFINITY);
+    QCOMPARE(watch.faultScale(), 0.0F);
+    watch.addFault(8);
+    watch.addFault(4);
+    QCOMPARE(watch.faultScale(), 8.0F);
 }
 
 void TestUnderflow::aForkTellsOfItsOwn() {

@@ -85,7 +85,7 @@ void TestEventWords::scalesThatCannotComeBack() {
     QCOMPARE(EventModel::whatText(event), QStringLiteral("Bad data, scale stays"));
 }
 
-/// Where inf or nan in the data brought the loss scale down, a larger one is no advice.
+/// Where overflows at any loss scale brought it down, a larger one is no advice.
 void TestEventWords::whatToDoAboutUnderflow() {
     Event event = eventOf(EventKind::Underflow, 46, "Step 46: all gradients rounded to zero.");
     QVERIFY(EventModel::whyText(event).contains("What to do: set a larger loss scale."));
@@ -93,8 +93,8 @@ void TestEventWords::whatToDoAboutUnderflow() {
     for (const Message& each : {words, Message::data(words.english())}) { // as saved runs have it
         event.text = each;
         const QString why = EventModel::whyText(event);
-        QVERIFY2(why.contains("What to do: correct the inf or nan that brought the loss scale "
-                              "down."),
+        QVERIFY2(why.contains("What to do: see the events of the overflows that brought the loss "
+                              "scale down, and correct what they name."),
                  qPrintable(why));
         QVERIFY2(!why.contains("set a larger"), qPrintable(why));
     }

@@ -50,7 +50,7 @@ private slots:
     void aSmallLastBatchIsTold();
     void dataThatAreNotFinite();
     void validationDataThatAreNotFinite();
-    void underflowBesideDataFaults();
+    void underflowBesideFaults();
     void anotherReasonBesideDataFaults();
     void theSpeedOfARunThatIsOver();
     void thePaceOfTheLastSteps();
@@ -390,8 +390,8 @@ void TestRunStatus::validationDataThatAreNotFinite() {
     }
 }
 
-/// A loss scale was too small by itself before the fault, or where that hardly changed it.
-void TestRunStatus::underflowBesideDataFaults() {
+/// The headline says of a loss scale what the event of the underflow does.
+void TestRunStatus::underflowBesideFaults() {
     const RunConfig config = defaultConfig();
     const auto endsWithAdvice = [&config](std::vector<Event> events) {
         RunModel model;
@@ -406,15 +406,19 @@ void TestRunStatus::underflowBesideDataFaults() {
             .replace(QChar::Nbsp, u' ')
             .endsWith(QLatin1String("rounded to zero: its loss scale was too small."));
     };
-    const auto underflow = [](int64_t step, float scale) {
-        return Event{EventKind::Underflow, step, 1, scale, scale, {}, {}};
+    const auto underflow = [](int64_t step, const Message& text) {
+        return Event{EventKind::Underflow, step, 1, 2, 2, {}, text};
     };
-    Event fault{EventKind::Overflow, 41, 1, 4096, 4096, {}, {}};
-    fault.tensor = Message(kInputOf, int64_t{362}).english();
-    QVERIFY(!endsWithAdvice({fault, underflow(56, 2)}));
-    QVERIFY(endsWithAdvice({fault, underflow(56, 4)}));
-    QVERIFY(endsWithAdvice({underflow(20, 2), fault}));
-    QVERIFY(endsWithAdvice({underflow(20, 4096), fault, underflow(56, 2)}));
+    const Message small = Message::data("Step: lost."), ofFault{kUnderflowOfFault, 56, "2", "4096"};
+    for (const std::string& tensor :
+         {Message(kInputOf, int64_t{362}).english(), Message(kForwardPass, "layer 1").english()}) {
+        const Event fault{EventKind::Overflow, 41, 1, 4096, 2048, tensor, {}};
+        QVERIFY(!endsWithAdvice({fault, underflow(56, ofFault)}));
+        QVERIFY(endsWithAdvice({fault, underflow(56, small)}));
+        QVERIFY(endsWithAdvice({underflow(20, small), fault}));
+        QVERIFY(endsWithAdvice({underflow(20, small), fault, underflow(56, ofFault)}));
+        QVERIFY(endsWithAdvice({fault, underflow(56, ofFault), underflow(58, small)}));
+    }
 }
 
 /// Once a layer has lost the loss, that is why the steps are skipped, and nothing else tells it.

@@ -69,12 +69,14 @@ void TestPlotMeasures::standBetweenScaleAndThroughput() {
 void TestPlotMeasures::ratesThatFallFarAreLogarithmic() {
     PlotStack stack;
     FedRun fed;
-    const auto typeFor = [&](ScheduleKind kind, double gamma) {
+    const auto typeFor = [&](ScheduleKind kind, double gamma, const QStringList& more = {}) {
         RunConfig config;
         config.schedule.kind = kind;
-        config.schedule.totalSteps = 300;
+        config.schedule.totalSteps = config.steps = 300;
         config.schedule.stepSize = 100;
         config.schedule.gamma = gamma;
+        for (const QString& setting : more)
+            applySetting(config, setting.toStdString());
         fed.start({QStringLiteral("fp32")}, {}, config);
         stack.setRun(fed.run);
         const QCPGraph* graph = graphNamed(stack, QStringLiteral("Learning rate/A fp32"));
@@ -85,6 +87,19 @@ void TestPlotMeasures::ratesThatFallFarAreLogarithmic() {
     QCOMPARE(typeFor(ScheduleKind::Exponential, 0.995), int(QCPAxis::stLinear)); // to 22 %
     QCOMPARE(typeFor(ScheduleKind::Exponential, 0.98), int(QCPAxis::stLogarithmic));
     QCOMPARE(typeFor(ScheduleKind::OneCycle, 0.1), int(QCPAxis::stLinear));
+    // only rates that a step has count: there is one fall here, to a tenth
+    const QString half = QStringLiteral("schedule.step_size=150");
+    QCOMPARE(typeFor(ScheduleKind::Step, 0.1, {half}), int(QCPAxis::stLinear));
+    QCOMPARE(typeFor(ScheduleKind::Step, 0.1, {half, "run.steps=301"}),
+             int(QCPAxis::stLogarithmic));
+    QCOMPARE(typeFor(ScheduleKind::Step, 0.1, {"run.steps=150"}), int(QCPAxis::stLinear));
+    QCOMPARE(typeFor(ScheduleKind::Step, 0.1, {"gradients.accumulate=2"}), int(QCPAxis::stLinear));
+    QCOMPARE(typeFor(ScheduleKind::Exponential, 0.98, {"schedule.warmup_steps=50", "run.steps=2"}),
+             int(QCPAxis::stLinear)); // it ends as it rises
+    // the last rates are zero in double precision
+    QCOMPARE(
+        typeFor(ScheduleKind::Exponential, 0.9, {"run.steps=10000", "schedule.total_steps=10000"}),
+        int(QCPAxis::stLogarithmic));
 }
 
 void TestPlotMeasures::lossOfACriticNeedNotFall() {
