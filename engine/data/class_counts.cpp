@@ -5,11 +5,14 @@
 #include "engine/core/escape.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace halfscope {
 
 namespace {
+
+constexpr std::string_view kRowsFollow = "; rows:"; // between the counts in a caption
 
 int32_t highestOf(std::span<const float> row) {
     size_t best = 0;
@@ -76,6 +79,7 @@ std::optional<int64_t> ClassCounts::mostFrequent() const {
 Picture classTable(const ClassCounts& counts) {
     const auto side = static_cast<int>(counts.rows());
     Picture picture{side, side, 1, {}};
+    std::string rows;
     for (size_t row = 0; row < counts.rows(); ++row) {
         int64_t all = 0;
         for (size_t taken = 0; taken <= counts.rows(); ++taken)
@@ -85,9 +89,28 @@ Picture classTable(const ClassCounts& counts) {
                                static_cast<float>(std::max<int64_t>(all, 1));
             picture.values.push_back(1 - share);
         }
+        rows += ' ' + std::to_string(all);
     }
     picture.caption = std::to_string(counts.correct()) + "/" + std::to_string(counts.samples());
+    picture.caption.append(kRowsFollow).append(rows);
     return picture;
+}
+
+TableCaption tableCaption(std::string_view caption) {
+    const size_t place = caption.find(kRowsFollow);
+    TableCaption told{caption.substr(0, place)};
+    if (place == std::string_view::npos) return told;
+    const char* at = caption.data() + place + kRowsFollow.size();
+    const char* const end = caption.data() + caption.size();
+    while (at != end && *at == ' ') {
+        int64_t samples = 0;
+        const auto [next, code] = std::from_chars(at + 1, end, samples);
+        if (code != std::errc() || samples < 0) break;
+        told.rows.push_back(samples);
+        at = next;
+    }
+    if (at != end) return {caption}; // somebody else's words
+    return told;
 }
 
 std::string classCaption(std::span<const std::string> names, size_t most) {

@@ -55,8 +55,16 @@ private:
 };
 
 /// Draws one pixel for each row and column, the darker the larger its share of the row's samples.
-/// The caption, such as "471/500", tells how many were right.
+/// The caption, such as "471/500; rows: 260 240", tells how many were right, and how many samples
+/// each row has.
 Picture classTable(const ClassCounts&);
+
+/// What the caption of a table of classes, or of its samples, tells.
+struct TableCaption {
+    std::string_view right;      ///< "471/500"; other captions as they are
+    std::vector<int64_t> rows{}; ///< the samples in each row; empty where that is not told
+};
+TableCaption tableCaption(std::string_view caption);
 
 /// Returns what the numbers of classes mean, for a caption: "0 T-shirt/top, 1 Trouser". Empty when
 /// the names are just the numbers. ", ..." stands for what comes after `most` classes, or would

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -35,35 +36,34 @@ constexpr std::array<std::array<uint8_t, kGlyphHeight>, 10> kDigits{{{7, 5, 5, 5
                                                                      {7, 5, 7, 5, 7},
                                                                      {7, 5, 7, 1, 7}}};
 
-/// How the samples of a batch are laid out.
+/// How pictures of a shape are laid out; without any there is one empty place.
 struct Places {
     int channels = 1, height = 0, width = 0;
     int columns = 1, rows = 1;
 
-    explicit Places(const Shape& x)
-        : channels(static_cast<int>(x[1])), height(static_cast<int>(x[2])),
-          width(static_cast<int>(x[3])) {
-        const auto samples = static_cast<int>(x[0]);
-        columns = std::max(1, static_cast<int>(std::sqrt(static_cast<double>(samples))));
-        rows = (samples + columns - 1) / columns;
-    }
+    Places(const Shape& picture, size_t samples, int inRow)
+        : channels(static_cast<int>(picture[0])), height(static_cast<int>(picture[1])),
+          width(static_cast<int>(picture[2])), columns(inRow),
+          rows(std::max(1, (static_cast<int>(samples) + inRow - 1) / inRow)) {}
     int cellWidth() const { return width + 2 * kMargin; }
     int cellHeight() const { return height + 2 * kMargin; }
 };
 
+enum class Corner : uint8_t { UpperLeft, LowerRight };
+
 class Sheet {
 public:
-    explicit Sheet(const Gallery& gallery)
-        : m_places(gallery.samples.tensors[kX].shape), m_picture{
-                                                           m_places.columns * m_places.cellWidth(),
-                                                           m_places.rows * m_places.cellHeight(),
-                                                           3,
-                                                           {}} {
+    explicit Sheet(const Places& places)
+        : m_places(places), m_picture{places.columns * places.cellWidth(),
+                                      places.rows * places.cellHeight(),
+                                      3,
+                                      {}} {
         m_picture.values.resize(static_cast<size_t>(m_picture.width) *
                                 static_cast<size_t>(m_picture.height) * kGround.size());
         fill(0, 0, m_picture.width, m_picture.height, kGround);
-        draw(gallery.samples.floats(kX), gallery.scales);
     }
+
+    void draw(const Gallery& gallery) { draw(gallery.samples.floats(kX), gallery.scales); }
 
     void frame(int sample) {
         const int left = leftOf(sample), top = topOf(sample);
@@ -74,14 +74,18 @@ public:
         fill(left + wide - kMargin, top, kMargin, high, kWrong);
     }
 
-    /// Writes a number in the upper left corner of a sample.
-    void number(int sample, int value, const Colour& ink, const Colour& paper) {
+    /// Writes a number in a corner of a sample.
+    void number(int sample, int value, const Colour& ink, const Colour& paper,
+                Corner corner = Corner::UpperLeft) {
         const std::string digits = std::to_string(value);
         const int scale = std::max(1, m_places.height / 14);
-        const int wide = static_cast<int>(digits.size()) * (kGlyphWidth + 1) + 1;
-        const int left = leftOf(sample), top = topOf(sample);
-        fill(left, top, std::min(wide * scale, m_places.cellWidth()), (kGlyphHeight + 2) * scale,
-             paper);
+        const int needed = (static_cast<int>(digits.size()) * (kGlyphWidth + 1) + 1) * scale;
+        const int wide = std::min(needed, m_places.cellWidth());
+        const int high = std::min((kGlyphHeight + 2) * scale, m_places.cellHeight());
+        const bool lower = corner == Corner::LowerRight;
+        const int left = leftOf(sample) + (lower ? m_places.cellWidth() - wide : 0);
+        const int top = topOf(sample) + (lower ? m_places.cellHeight() - high : 0);
+        fill(left, top, wide, high, paper);
         for (size_t i = 0; i < digits.size(); ++i)
             glyph(digits[i] - '0', left + (static_cast<int>(i) * (kGlyphWidth + 1) + 1) * scale,
                   top + scale, scale, ink);
@@ -143,6 +147,15 @@ private:
     Picture m_picture;
 };
 
+/// Returns a sheet with the samples, about as many in a column as in a row.
+Sheet sheetOf(const Gallery& gallery) {
+    const Shape& x = gallery.samples.tensors[kX].shape;
+    const int side = static_cast<int>(std::sqrt(static_cast<double>(x[0])));
+    Sheet sheet(Places({x[1], x[2], x[3]}, static_cast<size_t>(x[0]), std::max(1, side)));
+    sheet.draw(gallery);
+    return sheet;
+}
+
 bool isText(const Batch& samples) { return samples.tensors[kX].dtype == DType::I32; }
 
 /// Returns consecutive samples from the middle of the split. They begin one character apart or lie
@@ -165,9 +178,16 @@ std::vector<int64_t> spread(int64_t wanted, int64_t samples) {
     return spread;
 }
 
-std::vector<int64_t> spreadPictures(const Shape& picture, int64_t samples) {
-    const int64_t side = std::clamp<int64_t>(kWidest / std::max(picture[1], picture[2]), 3, 8);
-    return spread(side * side, samples);
+/// Whether samples are pictures that a sheet can show.
+bool arePictures(const TensorSpec& x) {
+    return x.shape.rank() == 3 && (x.shape[0] == 1 || x.shape[0] == 3);
+}
+
+/// Returns how many pictures, or texts with classes, a sheet has room for.
+int64_t roomFor(const TensorSpec& x) {
+    if (x.apart) return kClassedTexts;
+    const int64_t side = std::clamp<int64_t>(kWidest / std::max(x.shape[1], x.shape[2]), 3, 8);
+    return side * side;
 }
 
 /// Returns nothing when the sample cannot be read: whether that ends the training is not decided
@@ -199,6 +219,17 @@ Prompted promptOf(std::vector<Batch>& samples) {
     return made;
 }
 
+/// Puts samples into the form in which a network sees them.
+Gallery galleryFrom(const Dataset& data, std::span<const Batch> samples) {
+    Gallery gallery{Batch::of(data.tensors(), static_cast<int64_t>(samples.size())),
+                    data.channelScales()};
+    for (size_t row = 0; row < samples.size(); ++row) {
+        gallery.samples.setRow(row, samples[row], 0);
+        if (data.tensors()[kX].apart) gallery.texts.push_back(data.textOf(samples[row].labels(kX)));
+    }
+    return gallery;
+}
+
 /// Returns the classes of the positions for which a sheet has room.
 std::span<const int32_t> judgedOf(const Gallery& gallery) {
     const auto labels = gallery.samples.labels(kTarget);
@@ -225,27 +256,20 @@ Picture classedTexts(const Gallery& gallery, std::span<const int32_t> taken,
 
 std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
     const TensorSpec& x = data.tensors()[kX];
-    const bool pictures = x.shape.rank() == 3 && (x.shape[0] == 1 || x.shape[0] == 3);
     const bool text = x.dtype == DType::I32;
-    if (!(pictures || text) || data.tensors()[kTarget].dtype != DType::I32) return nullptr;
+    if (!(arePictures(x) || text) || data.tensors()[kTarget].dtype != DType::I32) return nullptr;
     const Split split = data.samples(Split::Validation) > 0 ? Split::Validation : Split::Train;
     const int64_t all = data.samples(split);
     std::vector<Batch> samples;
     const Shape& target = data.tensors()[kTarget].shape;
-    for (const int64_t sample : x.apart ? spread(kClassedTexts, all)
-                                : text  ? rowOfText(all, target)
-                                        : spreadPictures(x.shape, all))
+    for (const int64_t sample : text && !x.apart ? rowOfText(all, target) : spread(roomFor(x), all))
         if (auto read = sampleOf(data, split, sample)) samples.push_back(*std::move(read));
     if (samples.empty()) return nullptr;
     Prompted prompted;
     if (text && !target.empty()) prompted = promptOf(samples);
-    auto gallery = std::make_shared<Gallery>(
-        Gallery{Batch::of(data.tensors(), static_cast<int64_t>(samples.size())),
-                data.channelScales(), prompted.prompt, prompted.continued});
-    for (size_t row = 0; row < samples.size(); ++row)
-        gallery->samples.setRow(row, samples[row], 0);
-    for (size_t row = 0; x.apart && row < samples.size(); ++row)
-        gallery->texts.push_back(data.textOf(samples[row].labels(kX)));
+    auto gallery = std::make_shared<Gallery>(galleryFrom(data, samples));
+    gallery->prompt = std::move(prompted.prompt);
+    gallery->continued = std::move(prompted.continued);
     return gallery;
 }
 
@@ -256,7 +280,7 @@ Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> 
                                     judgedOf(gallery), judgedOf(gallery)});
     if (!gallery.texts.empty()) return classedTexts(gallery, labels, names);
     if (isText(gallery.samples)) return textSheet(names, labels, labels);
-    Sheet sheet(gallery);
+    Sheet sheet = sheetOf(gallery);
     for (size_t i = 0; i < labels.size(); ++i)
         sheet.number(static_cast<int>(i), labels[i], kInk, kPaper);
     Picture picture = sheet.take();
@@ -269,7 +293,7 @@ namespace {
 
 Picture mistakesOf(const Gallery& gallery, std::span<const int32_t> taken, size_t classes) {
     const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
-    Sheet sheet(gallery);
+    Sheet sheet = sheetOf(gallery);
     for (size_t i = 0; i < labels.size(); ++i) {
         if (taken[i] == labels[i]) continue;
         sheet.frame(static_cast<int>(i));
@@ -294,6 +318,75 @@ Picture galleryWithMistakes(const Gallery& gallery, std::span<const float> score
                                                 : mistakesOf(gallery, taken, classes);
     picture.caption = std::to_string(right) + "/" + std::to_string(labels.size());
     return picture;
+}
+
+namespace {
+
+/// Draws mistakes as texts or as pictures, so many in a row. Of none, only the ground is drawn.
+Picture sheetOfMistakes(const Dataset& data, const Gallery* gallery, std::span<const int32_t> taken,
+                        std::span<const std::string> names, int inRow) {
+    const TensorSpec& x = data.tensors()[kX];
+    const auto labels = gallery ? gallery->samples.labels(kTarget) : std::span<const int32_t>();
+    const auto nameOf = [names](int32_t each) {
+        const auto at = static_cast<size_t>(each);
+        return at < names.size() ? names[at] : std::string("NaN");
+    };
+    if (x.apart) {
+        std::vector<ClassedText> texts;
+        for (size_t i = 0; i < labels.size(); ++i)
+            texts.push_back(
+                {gallery->texts[i], nameOf(taken[i]), taken[i] == labels[i], nameOf(labels[i])});
+        return classedSheet(texts);
+    }
+    Sheet sheet(Places(x.shape, labels.size(), inRow));
+    if (gallery) sheet.draw(*gallery);
+    for (size_t i = 0; i < labels.size(); ++i) {
+        const auto sample = static_cast<int>(i);
+        sheet.number(sample, labels[i], kInk, kPaper, Corner::LowerRight);
+        if (static_cast<size_t>(taken[i]) < names.size()) // else all scores are nan
+            sheet.number(sample, taken[i], kPaper, kWrong);
+    }
+    return sheet.take();
+}
+
+} // namespace
+
+std::optional<std::vector<Picture>> mistakeSheets(const Dataset& data,
+                                                  std::span<const JudgedSamples> lanes,
+                                                  std::span<const std::string> names,
+                                                  const std::atomic<bool>& stop) {
+    const TensorSpec &x = data.tensors()[kX], &target = data.tensors()[kTarget];
+    const bool classed = target.dtype == DType::I32 && target.shape.empty();
+    if (!classed || !(x.apart || arePictures(x))) return std::vector<Picture>();
+    const auto room = static_cast<size_t>(roomFor(x));
+    size_t most = 1;
+    for (const JudgedSamples& lane : lanes) {
+        if (lane.counts.samples() == 0) return std::vector<Picture>();
+        most = std::max(most, std::min(room, lane.mistakes.size()));
+    }
+    const int inRow = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(most))));
+    std::map<int64_t, std::optional<Batch>> read; // lanes have most mistakes in common
+    const bool leftOver = stop;
+    std::vector<Picture> sheets;
+    for (const JudgedSamples& lane : lanes) {
+        std::vector<Batch> samples;
+        std::vector<int32_t> taken;
+        for (const Mistake& each :
+             std::span(lane.mistakes).first(std::min(room, lane.mistakes.size()))) {
+            if (stop && !leftOver) return std::nullopt;
+            const auto [found, isNew] = read.try_emplace(each.sample);
+            if (isNew) found->second = sampleOf(data, Split::Validation, each.sample);
+            if (!found->second) continue;
+            samples.push_back(*found->second);
+            taken.push_back(each.taken);
+        }
+        std::optional<Gallery> gallery;
+        if (!samples.empty()) gallery = galleryFrom(data, samples);
+        sheets.push_back(sheetOfMistakes(data, gallery ? &*gallery : nullptr, taken, names, inRow));
+        sheets.back().caption = std::to_string(samples.size()) + "/" +
+                                std::to_string(lane.counts.samples() - lane.counts.correct());
+    }
+    return sheets;
 }
 
 size_t writtenCharacters(const Gallery& gallery) {

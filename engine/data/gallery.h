@@ -1,12 +1,16 @@
 // Shows samples with classes in one picture, and which of them a network takes for another class:
 // pictures side by side, texts one below the other, or the characters that follow in a text. A
-// network that predicts every character of a text also writes one.
+// network that predicts every character of a text also writes one. Also shows only those samples
+// of a validation that networks take for another class.
 #pragma once
 
 #include "engine/data/dataset.h"
+#include "engine/data/judged_samples.h"
 #include "engine/io/picture.h"
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +45,17 @@ Picture galleryWithClasses(const Gallery&, std::span<const std::string> names);
 /// wrong. The caption, such as "58/64", tells how many were right.
 Picture galleryWithMistakes(const Gallery&, std::span<const float> scores,
                             std::span<const std::string> names);
+
+/// Draws, for each lane, the first validation samples that it took for another class: as many as a
+/// gallery has, as many in a row for all lanes. Each picture has the class that it was taken for in
+/// the upper left corner, on orange, and the true one in the lower right; each text has the true
+/// one before the other. The caption, such as "64/67", tells how many of how many are shown.
+/// Returns no pictures where samples are no pictures or texts with a class each, or where none were
+/// judged. Reads the samples anew; returns nothing when `stop` turns true meanwhile.
+std::optional<std::vector<Picture>> mistakeSheets(const Dataset&,
+                                                  std::span<const JudgedSamples> lanes,
+                                                  std::span<const std::string> names,
+                                                  const std::atomic<bool>& stop);
 
 /// Returns how many characters a lane writes behind the prompt of a gallery: kWrittenCharacters, or
 /// a smaller number of whole rows when the prompt is longer than 64 characters and the network

@@ -1,10 +1,18 @@
-// Keeps the first numbers, and draws them as a batch.
+// Keeps the first mistakes and numbers, and draws the numbers as a batch.
 #include "engine/data/judged_samples.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace halfscope {
+
+void JudgedSamples::addClasses(std::span<const int64_t> samples, std::span<const int32_t> labels,
+                               std::span<const int32_t> taken) {
+    counts.add(labels, taken);
+    if (samples.size() != labels.size()) return; // each position of a sample has a class
+    for (size_t i = 0; i < samples.size() && mistakes.size() < kMostMistakes; ++i)
+        if (taken[i] != labels[i]) mistakes.push_back({samples[i], taken[i]});
+}
 
 void JudgedSamples::addNumbers(std::span<const float> target, std::span<const float> prediction) {
     const size_t room = kMostNumbers - predictions.size();

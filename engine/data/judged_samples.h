@@ -13,12 +13,25 @@
 
 namespace halfscope {
 
+/// A validation sample that was taken for another class.
+struct Mistake {
+    int64_t sample = 0; ///< its number in the split
+    int32_t taken = 0;  ///< the class, in the form of highestClasses()
+};
+
 struct JudgedSamples {
-    ClassCounts counts{};                        ///< Classes: of all samples
+    ClassCounts counts{}; ///< Classes: of all samples
+    /// Classes, where a whole sample has one: the first samples that were taken for another class,
+    /// in the order of the data. Their values stay where they are.
+    std::vector<Mistake> mistakes{};
     std::vector<float> targets{}, predictions{}; ///< Scatter: of the first samples
     int64_t notFinite = 0;                       ///< samples for which inf or nan is predicted
 
     static constexpr size_t kMostNumbers = 2000; ///< more dots would only cover each other
+    static constexpr size_t kMostMistakes = 64;  ///< as many as a sheet of samples has room for
+    /// Takes the labels of these samples, and what each was taken for.
+    void addClasses(std::span<const int64_t> samples, std::span<const int32_t> labels,
+                    std::span<const int32_t> taken);
     /// Takes numbers in the units that the network learns.
     void addNumbers(std::span<const float> target, std::span<const float> prediction);
 };

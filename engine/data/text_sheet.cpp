@@ -153,10 +153,13 @@ Picture textSheet(std::span<const std::string> names, std::span<const int32_t> s
 Picture classedSheet(std::span<const ClassedText> texts, size_t longest) {
     constexpr int kColumns = 40, kLeastColumns = 20, kShortColumns = 25, kDots = 3;
     texts = upTo(kClassedTexts, texts);
-    size_t widest = 0;
-    for (const ClassedText& each : texts)
+    longest = std::min<size_t>(longest, kLongestClass);
+    size_t widest = 0, names = longest;
+    for (const ClassedText& each : texts) {
         widest = std::max(widest, lettersOf(each.text, kColumns).size());
-    const auto needed = static_cast<int>(widest + 1 + std::min<size_t>(longest, kLongestClass));
+        if (!each.truth.empty()) names = 2 * longest + 1;
+    }
+    const auto needed = static_cast<int>(widest + 1 + names);
     const bool brief = needed <= kShortColumns;
     const int columns = brief ? std::max(needed, kLeastColumns) : kColumns, rows = brief ? 1 : 2;
     Sheet sheet(columns, rows * kClassedTexts);
@@ -165,7 +168,11 @@ Picture classedSheet(std::span<const ClassedText> texts, size_t longest) {
         const std::vector<uint64_t> name = lettersOf(each.name, kLongestClass);
         const int last = (row + rows - 1) * columns; // where its last row begins
         int at = last + columns - static_cast<int>(name.size());
-        const int inLast = at - 1 - last;
+        const std::vector<uint64_t> truth = lettersOf(each.truth, kLongestClass);
+        const int start = at - (truth.empty() ? 0 : static_cast<int>(truth.size()) + 1);
+        const int inLast = start - 1 - last;
+        for (size_t i = 0; i < truth.size(); ++i)
+            sheet.cell(start + static_cast<int>(i), truth[i], kPrompt);
         for (const uint64_t letter : name)
             sheet.cell(at++, letter, each.right ? kPrompt : kWrong);
         const std::vector<uint64_t> text = lettersOf(each.text, rows * columns);

@@ -37,13 +37,14 @@ Picture writtenSheet(std::span<const std::string> names, const WrittenText&);
 struct ClassedText {
     std::string text, name;
     bool right = true;
+    std::string truth{}; ///< its true class, to be shown beside a wrong one; may be empty
 };
 inline constexpr int kClassedTexts = 8, kLongestClass = 16;
 
 /// Draws at most kClassedTexts texts, each in two rows; one that does not fit ends with three dots.
-/// The name of the class ends the second row, on grey, or on orange where it is wrong. Texts that
-/// are so short that a class of `longest` letters stands beside each of them take one row, in
-/// larger letters.
+/// The name of the class ends the second row, on grey, or on orange where it is wrong, with the
+/// true one on grey before it where that is to be shown. Texts that are so short that a class of
+/// `longest` letters stands beside each of them take one row, in larger letters.
 Picture classedSheet(std::span<const ClassedText>, size_t longest = kLongestClass);
 
 } // namespace halfscope

@@ -23,6 +23,7 @@ struct LostPictures {
     std::string from{};              ///< the path of the file
     std::vector<size_t> outputs{};   ///< lanes
     std::vector<size_t> galleries{}; ///< places in LanePictures::galleries
+    std::vector<size_t> mistakes{};  ///< lanes
 };
 
 struct LanePictures {
@@ -44,6 +45,10 @@ struct LanePictures {
     /// What a scatter of validation samples is compared with, because the run's own target shows
     /// its first batch; empty otherwise.
     Picture target{};
+    /// One picture per lane, of samples that it took for another class in the validation that the
+    /// tables show, see mistakeSheets(). Empty where there are no galleries, before a validation,
+    /// and when a file lacks them.
+    std::vector<Picture> mistakes{};
     LostPictures lost{};
 };
 

@@ -18,6 +18,8 @@ Message lostPicturesText(const RunSnapshot& run, const LanePictures& pictures) {
             lost.emplace_back(phrase("Files", "the samples of lane %1"), nameOf(place));
         else
             lost.emplace_back(phrase("Files", "the samples with their true classes"));
+    for (const size_t lane : pictures.lost.mistakes)
+        lost.emplace_back(phrase("Files", "the mistakes of lane %1"), nameOf(lane));
     if (run.targetPicture().isDamaged()) lost.emplace_back(phrase("Files", "the target"));
     if (lost.empty()) return {};
     const Message what(phrase("Files", "some pictures of step %1 are damaged (%2)"), pictures.step,

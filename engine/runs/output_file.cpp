@@ -2,6 +2,7 @@
 // Drawings have no magenta of their own.
 #include "engine/runs/output_file.h"
 
+#include "engine/data/class_counts.h"
 #include "engine/data/class_shares.h"
 #include "engine/data/dataset.h"
 
@@ -66,6 +67,8 @@ OutputFile readOutput(const TaskConfig& task, const Picture& target, const std::
     if (!isTable(task)) return {withNan(readPicture(path), viewKindOf(task), target)};
     auto [table, shares] = readWithShares(path);
     const bool damaged = !shares.empty() && !takeShares(table, shares);
+    // 8 bits do not tell how many samples of a row a cell has
+    if (damaged) table.caption = std::string(tableCaption(table.caption).right);
     return {std::move(table), damaged};
 }
 

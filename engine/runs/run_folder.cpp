@@ -36,6 +36,7 @@ std::vector<std::string> resultNames() {
     for (const std::string& lane : allLanes()) {
         names.push_back(run_file::output(lane));
         names.push_back(run_file::samples(lane));
+        names.push_back(run_file::mistakes(lane));
         names.push_back(run_file::weights(lane));
     }
     return names;
@@ -164,6 +165,13 @@ std::vector<std::string> galleryNames(std::span<const std::string> lanes) {
     for (const std::string& lane : lanes)
         names.push_back(run_file::samples(lane));
     names.push_back(run_file::kSamples);
+    return names;
+}
+
+std::vector<std::string> mistakeNames(std::span<const std::string> lanes) {
+    std::vector<std::string> names;
+    for (const std::string& lane : lanes)
+        names.push_back(run_file::mistakes(lane));
     return names;
 }
 

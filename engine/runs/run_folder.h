@@ -28,6 +28,8 @@ inline std::string output(const std::string& lane) { return "output_" + lane + "
 /// LanePictures.
 inline std::string samples(const std::string& lane) { return "samples_" + lane + ".png"; }
 inline constexpr const char* kSamples = "samples_target.png"; ///< samples with their true classes
+/// For example "mistakes_amp-fp16.png": samples that the lane took for another class, likewise.
+inline std::string mistakes(const std::string& lane) { return "mistakes_" + lane + ".png"; }
 /// For example "weights_amp-fp16.safetensors", in a run that the command line trained.
 inline std::string weights(const std::string& lane) { return "weights_" + lane + ".safetensors"; }
 /// For example "best_amp-fp16.safetensors": the weights after the lane's best validation, see
@@ -54,6 +56,8 @@ bool isEvaluationFile(const std::string& name);
 std::vector<std::string> evaluationFilesIn(const std::string& folder);
 /// Returns the file names of LanePictures::galleries, in its order.
 std::vector<std::string> galleryNames(std::span<const std::string> lanes);
+/// Returns those of LanePictures::mistakes.
+std::vector<std::string> mistakeNames(std::span<const std::string> lanes);
 
 /// A file that belongs to a run but is made elsewhere.
 struct MadeFile {

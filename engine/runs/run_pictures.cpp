@@ -35,6 +35,7 @@ PackedPictures packedAll(const LanePictures& pictures) {
     return {lost.from,
             packedAll(pictures.outputs, lost.outputs),
             packedAll(pictures.galleries, lost.galleries),
+            packedAll(pictures.mistakes, lost.mistakes),
             {}};
 }
 
@@ -51,7 +52,7 @@ void unpackAll(const std::vector<std::vector<std::byte>>& packed, std::vector<Pi
 
 size_t bytesOf(const LanePictures& pictures) {
     size_t values = pictures.target.values.size();
-    for (const auto* list : {&pictures.outputs, &pictures.galleries})
+    for (const auto* list : {&pictures.outputs, &pictures.galleries, &pictures.mistakes})
         for (const Picture& each : *list)
             values += each.values.size();
     return values * sizeof(float);
@@ -122,8 +123,10 @@ std::shared_ptr<const LanePictures> RunPictures::unpacked(const PackedPictures& 
     lost.from = all.from;
     unpackAll(all.outputs, pictures.outputs, lost.outputs);
     unpackAll(all.galleries, pictures.galleries, lost.galleries);
-    const size_t count = lost.outputs.size() + lost.galleries.size();
-    if (count > 0 && count == pictures.outputs.size() + pictures.galleries.size())
+    unpackAll(all.mistakes, pictures.mistakes, lost.mistakes);
+    const size_t count = lost.outputs.size() + lost.galleries.size() + lost.mistakes.size();
+    if (count > 0 &&
+        count == pictures.outputs.size() + pictures.galleries.size() + pictures.mistakes.size())
         throw RunError(phrase("Files", "%1: the pictures of step %2 are damaged"), all.from,
                        m_about.step);
     return std::make_shared<const LanePictures>(std::move(pictures));

@@ -15,11 +15,11 @@
 
 namespace halfscope {
 
-/// Outputs and galleries as a session's file has them, see session_values.h.
+/// The pictures of LanePictures as a session's file has them, see session_values.h.
 struct PackedPictures {
     std::string from{}; ///< the path of the file
     /// What the file has lost has no bytes.
-    std::vector<std::vector<std::byte>> outputs{}, galleries{};
+    std::vector<std::vector<std::byte>> outputs{}, galleries{}, mistakes{};
     Message unread{}; ///< why the file does not give some of them; empty when it gives all
 };
 

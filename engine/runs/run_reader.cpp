@@ -541,15 +541,16 @@ private:
             if (all.outputs.back().width == 0) return std::nullopt;
         }
         all.validated = validationShown(m_run->now(), all);
-        all.galleries = galleries();
+        all.galleries = picturesOf(galleryNames(names()));
+        all.mistakes = picturesOf(mistakeNames(names()));
         all.fromFiles = true;
         return all;
     }
 
-    /// Returns the galleries likewise.
-    std::vector<Picture> galleries() {
+    /// Returns the pictures of these files likewise.
+    std::vector<Picture> picturesOf(const std::vector<std::string>& files) {
         std::vector<Picture> all;
-        for (const std::string& name : galleryNames(names())) {
+        for (const std::string& name : files) {
             if (!exists(name)) return {};
             all.push_back(pictureOf(name));
             if (all.back().width == 0) return {};

@@ -165,17 +165,21 @@ private:
     }
     /// Returns the names of the run's pictures that cannot be read.
     std::vector<std::string> unreadPictures() const {
-        const std::vector<std::string> galleries = galleryNames(m_names);
+        const std::vector<std::string> galleries = galleryNames(m_names),
+                                       mistakes = mistakeNames(m_names);
         std::vector<std::string> names;
         if (!m_pictures) {
             for (const std::string& lane : m_names)
                 names.push_back(run_file::output(lane));
             names.insert(names.end(), galleries.begin(), galleries.end());
+            names.insert(names.end(), mistakes.begin(), mistakes.end());
         } else {
             for (const size_t lane : m_pictures->lost.outputs)
                 names.push_back(run_file::output(m_names.at(lane)));
             for (const size_t place : m_pictures->lost.galleries)
                 if (place < galleries.size()) names.push_back(galleries[place]);
+            for (const size_t lane : m_pictures->lost.mistakes)
+                if (lane < mistakes.size()) names.push_back(mistakes[lane]);
         }
         if (m_run.targetPicture().isDamaged()) names.emplace_back(run_file::kTarget);
         return names;
@@ -261,10 +265,13 @@ private:
         for (size_t i = 0; i < outputs.size(); ++i)
             if (outputs[i].width > 0) // painted already
                 add(run_file::output(m_names[i]), outputPng(m_run.info().config.task, outputs[i]));
-        const std::vector<Picture>& galleries = m_pictures->galleries;
-        const std::vector<std::string> names = galleryNames(m_names);
-        for (size_t i = 0; galleries.size() == names.size() && i < names.size(); ++i)
-            if (galleries[i].width > 0) add(names[i], pngBytes(galleries[i]));
+        addAll(galleryNames(m_names), m_pictures->galleries);
+        addAll(mistakeNames(m_names), m_pictures->mistakes);
+    }
+    /// Adds pictures under these names, if there are as many, except those that are damaged.
+    void addAll(const std::vector<std::string>& names, const std::vector<Picture>& pictures) {
+        for (size_t i = 0; pictures.size() == names.size() && i < names.size(); ++i)
+            if (pictures[i].width > 0) add(names[i], pngBytes(pictures[i]));
     }
 
     const RunSnapshot& m_run;
@@ -291,8 +298,8 @@ std::vector<std::string> filesOf(const RunSnapshot& run) {
     const std::vector<std::string> lanes = namesOf(run.lanes());
     for (const std::string& lane : lanes)
         names.push_back(run_file::output(lane));
-    for (std::string& name : galleryNames(lanes))
-        names.push_back(std::move(name));
+    for (std::vector<std::string> more : {galleryNames(lanes), mistakeNames(lanes)})
+        names.insert(names.end(), more.begin(), more.end());
     return names;
 }
 

@@ -291,9 +291,13 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
     for (size_t i = 0; i < pictures.outputs.size(); ++i)
         write(run_file::output(m_names[i]), outputPng(info.config.task, pictures.outputs[i]));
     if (pictures.target.width > 0) write(run_file::kTarget, pngBytes(pictures.target));
-    const std::vector<std::string> galleries = galleryNames(m_names);
-    for (size_t i = 0; pictures.galleries.size() == galleries.size() && i < galleries.size(); ++i)
-        write(galleries[i], pngBytes(pictures.galleries[i]));
+    const auto writeAll = [this](const std::vector<std::string>& files,
+                                 const std::vector<Picture>& all) {
+        for (size_t i = 0; all.size() == files.size() && i < files.size(); ++i)
+            write(files[i], pngBytes(all[i]));
+    };
+    writeAll(galleryNames(m_names), pictures.galleries);
+    writeAll(mistakeNames(m_names), pictures.mistakes);
     for (const MadeFile& file : made)
         write(file.name, file.content);
     // a fork may have changed the titles of the lanes before it

@@ -8,6 +8,7 @@
 //   manifest.json    see run_manifest.h
 //   target.png, output_<lane>.png
 //   samples_<lane>.png, samples_target.png  see LanePictures::galleries; only when there are some
+//   mistakes_<lane>.png                     see LanePictures::mistakes; likewise
 //   checkpoint.safetensors, weights_<lane>.safetensors  made elsewhere
 // Lanes go by name, flags are 0 or 1, numbers read back as the same value ("nan", "inf", "-inf"),
 // and a field is empty when nothing was measured. Only timing.csv and summary.json hold what

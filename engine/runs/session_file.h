@@ -20,14 +20,15 @@ inline constexpr const char* kSessionEnding = ".session";
 /// The chunks of forks are stored once, and each lane names them. Among the chunks lie the spans
 /// that the program made of many chunks when memory ran short, see ColumnNode; nothing else reads
 /// them. `checkpoints` has the newest checkpoint of each run; sessions of earlier versions have no
-/// such table. `galleries` goes by place, see LanePictures; earlier versions lack it, too. `kept`
-/// has a row where the user chose to keep the session, see LeftSession::wasKept(); it may be
-/// missing as well. So may `saved`, which has how many steps of a run lie elsewhere, and
-/// `in_folder`, which has how many of these lie in a folder, see SessionStore::setSaved().
-/// `event_kinds` names the kinds of `events`; where it is missing, they are the numbers of
-/// EventKind. `tails` has the values behind the last full chunk. `target` is the key of one of
-/// `targets`, or 0; in version 1 it was the picture itself, and no picture was compressed. Blobs
-/// are in this machine's byte order; see ChunkValues::packed() and session_values.h.
+/// such table. `galleries` and `mistakes` go by place, see LanePictures; earlier versions lack
+/// them, too. `kept` has a row where the user chose to keep the session, see
+/// LeftSession::wasKept(); it may be missing as well. So may `saved`, which has how many steps of a
+/// run lie elsewhere, and `in_folder`, which has how many of these lie in a folder, see
+/// SessionStore::setSaved(). `event_kinds` names the kinds of `events`; where it is missing, they
+/// are the numbers of EventKind. `tails` has the values behind the last full chunk. `target` is the
+/// key of one of `targets`, or 0; in version 1 it was the picture itself, and no picture was
+/// compressed. Blobs are in this machine's byte order; see ChunkValues::packed() and
+/// session_values.h.
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,
                   summary TEXT, steps INTEGER, target INTEGER, origin TEXT, named INTEGER);
@@ -48,6 +49,8 @@ inline constexpr const char* kLaterSessionTables = R"(
 CREATE TABLE IF NOT EXISTS checkpoints(run INTEGER PRIMARY KEY, step INTEGER, data BLOB);
 CREATE TABLE IF NOT EXISTS galleries(run INTEGER, place INTEGER, data BLOB,
                                      PRIMARY KEY(run, place)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS mistakes(run INTEGER, place INTEGER, data BLOB,
+                                    PRIMARY KEY(run, place)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS event_kinds(kind INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE IF NOT EXISTS kept(kept INTEGER);
 CREATE TABLE IF NOT EXISTS saved(run INTEGER PRIMARY KEY, steps INTEGER);
@@ -56,9 +59,9 @@ CREATE TABLE IF NOT EXISTS targets(id INTEGER PRIMARY KEY, hash INTEGER, data BL
 CREATE INDEX IF NOT EXISTS targets_by_hash ON targets(hash);
 )";
 /// The tables, besides `runs`, that have rows for a run.
-inline constexpr const char* kTablesOfRuns[] = {"columns",   "tails",    "events",
-                                                "gradients", "pictures", "checkpoints",
-                                                "galleries", "saved",    "in_folder"};
+inline constexpr const char* kTablesOfRuns[] = {"columns",  "tails",       "events",    "gradients",
+                                                "pictures", "checkpoints", "galleries", "mistakes",
+                                                "saved",    "in_folder"};
 
 /// Erases a run, with its target if no other run has it, but not its chunks, which other runs may
 /// have, too.

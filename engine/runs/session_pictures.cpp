@@ -140,23 +140,35 @@ size_t takeOutputs(const Database& database, const PictureRows& rows, PackedPict
     return found.size();
 }
 
-/// Does the same for galleries. A place without a row has lost its gallery.
-size_t takeGalleries(const Database& database, int64_t run, PackedPictures& to) {
-    constexpr int64_t kMost = 1000;                // a damaged place may be any number
-    if (!database.hasTable("galleries")) return 0; // an earlier version wrote it
+/// Does the same for a table that goes by place. A place without a row has lost its picture.
+size_t takePlaces(const Database& database, const std::string& table, int64_t run,
+                  std::vector<std::vector<std::byte>>& to, Message& unreadWhy) {
+    constexpr int64_t kMost = 1000;          // a damaged place may be any number
+    if (!database.hasTable(table)) return 0; // an earlier version wrote it
     std::map<int64_t, std::vector<std::byte>> found;
     Unread unread =
-        readEach(database, {"galleries", "place"}, "data", run,
+        readEach(database, {table, "place"}, "data", run,
                  [&](int64_t place, const Statement& row) { found[place] = bytesIn(row, 1); });
-    if (to.unread.empty()) to.unread = unread.why;
+    if (unreadWhy.empty()) unreadWhy = unread.why;
     for (const auto& [place, bytes] : found)
         unread.places.insert(place);
     const int64_t last = unread.places.empty() ? -1 : *unread.places.rbegin();
-    to.galleries.resize(static_cast<size_t>(std::clamp<int64_t>(last, -1, kMost - 1) + 1));
-    for (size_t place = 0; place < to.galleries.size(); ++place)
-        if (const auto gallery = found.find(static_cast<int64_t>(place)); gallery != found.end())
-            to.galleries[place] = std::move(gallery->second);
+    to.resize(static_cast<size_t>(std::clamp<int64_t>(last, -1, kMost - 1) + 1));
+    for (size_t place = 0; place < to.size(); ++place)
+        if (const auto picture = found.find(static_cast<int64_t>(place)); picture != found.end())
+            to[place] = std::move(picture->second);
     return found.size();
+}
+
+/// Stores pictures in a table that goes by place.
+void storeByPlace(const Database& database, int64_t run, const std::string& table,
+                  const std::vector<std::vector<std::byte>>& pictures) {
+    for (size_t place = 0; place < pictures.size(); ++place)
+        database.prepare("INSERT OR REPLACE INTO " + table + " VALUES(?1, ?2, ?3)")
+            .bind(1, run)
+            .bind(2, static_cast<int64_t>(place))
+            .bind(3, pictures[place])
+            .run();
 }
 
 } // namespace
@@ -187,12 +199,8 @@ void storePictures(const Database& database, int64_t run, int64_t step,
             .bind(3, step)
             .bind(4, pictures.outputs[lane])
             .run();
-    for (size_t place = 0; place < pictures.galleries.size(); ++place)
-        database.prepare("INSERT OR REPLACE INTO galleries VALUES(?1, ?2, ?3)")
-            .bind(1, run)
-            .bind(2, static_cast<int64_t>(place))
-            .bind(3, pictures.galleries[place])
-            .run();
+    storeByPlace(database, run, "galleries", pictures.galleries);
+    storeByPlace(database, run, "mistakes", pictures.mistakes);
     if (target) storeTarget(database, run, *target);
 }
 
@@ -239,12 +247,15 @@ std::vector<std::string> captionsIn(const Database& database, int64_t run, size_
 
 PackedPictures picturesIn(const Database& database, const PictureRows& rows) {
     const OneMoment moment(database);
-    PackedPictures found{database.path(), {}, {}, {}};
+    PackedPictures found{database.path(), {}, {}, {}, {}};
     size_t read = takeOutputs(database, rows, found);
-    try {
-        read += takeGalleries(database, rows.run, found);
-    } catch (const RunError& error) { // the outputs are worth seeing
-        if (found.unread.empty()) found.unread = error.message();
+    for (const auto& [table, to] :
+         {std::pair("galleries", &found.galleries), std::pair("mistakes", &found.mistakes)}) {
+        try {
+            read += takePlaces(database, table, rows.run, *to, found.unread);
+        } catch (const RunError& error) { // the others are worth seeing
+            if (found.unread.empty()) found.unread = error.message();
+        }
     }
     if (read == 0) throw RunError(found.unread);
     return found;

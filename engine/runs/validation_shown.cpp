@@ -1,6 +1,8 @@
 // Compares what the pictures count with what the columns of validations hold.
 #include "engine/runs/validation_shown.h"
 
+#include "engine/data/class_counts.h"
+
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -30,7 +32,8 @@ std::optional<int64_t> validationShown(const RunSnapshot& run, const LanePicture
         if (!last || at >= pictures.outputs.size()) return std::nullopt;
         if (shown.value_or(last->step) != last->step) return std::nullopt;
         shown = last->step;
-        const std::optional<double> share = captionShare(pictures.outputs[at].caption);
+        const std::optional<double> share =
+            captionShare(tableCaption(pictures.outputs[at].caption).right);
         if (!share && last->step != pictures.step) return std::nullopt;
         const auto measured = run.column(lane, metric::Accuracy).at(last->step);
         if (share && !(measured && std::abs(*measured - *share) <= kNear)) return std::nullopt;

@@ -168,6 +168,13 @@ Field describing(const Rows& rows, Field field) {
     return field;
 }
 
+/// Tells what titles say of a check box that is on or off.
+inline Field saying(const Phrase& whenOn, const Phrase& whenOff, Field field) {
+    field.whenOn = whenOn;
+    field.whenOff = whenOff;
+    return field;
+}
+
 inline Field live(FieldApply apply, Field field) {
     field.effect = FieldEffect::Live;
     field.apply = apply;

@@ -48,6 +48,9 @@ struct Field {
     std::vector<Message> meanings{};
     /// What the window calls each choice; empty where it shows the choices themselves.
     std::vector<Phrase> titles{};
+    /// What titles say of a check box that is on, and of one that is off; empty where its name with
+    /// "on" or "off" behind it reads well.
+    Phrase whenOn{}, whenOff{};
     std::string unoffered{}; ///< one more choice, which files may have but nobody can choose
     /// Checks a text of several lines that has rules of its own. Throws InputError, a whole
     /// sentence with the key.

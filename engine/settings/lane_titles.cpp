@@ -140,6 +140,21 @@ std::string withShortTypes(std::string text) {
     return text;
 }
 
+/// Returns a phrase as `name` writes the names of settings.
+std::string inWordsOf(const SettingName& name, const Phrase& words) {
+    Field called;
+    called.label = words;
+    return name(called);
+}
+
+/// Returns what a check box of the window is: "Shuffle off".
+std::string switchWords(const Field& field, bool on, const SettingName& name) {
+    if (const Phrase& own = on ? field.whenOn : field.whenOff; !own.empty())
+        return inWordsOf(name, own);
+    const Phrase state = on ? phrase("Settings", "on") : phrase("Settings", "off");
+    return name(field) + ' ' + inWordsOf(name, state);
+}
+
 } // namespace
 
 std::string briefValue(const FieldValue& value) {
@@ -180,8 +195,9 @@ std::string settingWords(const Field& field, const FieldValue& value, const Sett
     if (field.kind == FieldKind::Path) return std::filesystem::path(text).stem().string();
     if (field.kind == FieldKind::Text) return withShortTypes(text);
     const std::string shown = name(field);
-    // choices have the window's names where settings have
-    const Phrase title = shown == shortKey(field) ? Phrase() : titleOfChoice(field, text);
+    if (shown == shortKey(field)) return shown + ' ' + text;
+    if (const bool* on = std::get_if<bool>(&value)) return switchWords(field, *on, name);
+    const Phrase title = titleOfChoice(field, text); // as the window shows it
     return shown + ' ' + (title.empty() ? text : title.text());
 }
 

@@ -23,7 +23,8 @@ using SettingName = std::function<std::string(const Field&)>;
 std::string shortKey(const Field&);
 /// Returns a setting in the fewest words: "lr 0.001", "init_scale 2^24", "scaler apex"; the value
 /// of a path or text without its name, "layer 0=bf16" of layers; empty when the value is just
-/// "default".
+/// "default". Where settings have the window's names, check boxes are on or off: "Shuffle off",
+/// "schedule waits at a skip". As keys, they have the values that a command takes: "shuffle false".
 std::string settingWords(const Field&, const FieldValue&, const SettingName& = shortKey);
 
 /// A lane's precision, and what tells it apart from other lanes that have the same one.

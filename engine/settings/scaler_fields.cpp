@@ -201,12 +201,16 @@ std::vector<Field> patienceFields() {
                 [](auto& lane) -> auto& { return lane.scaler.checkUnscaled; })),
         whenLane(
             scales,
-            ofLane(
-                {"scaler.hold_schedule", phrase("Settings", "Hold the schedule on a skip"), kNoUnit,
-                 phrase("Settings",
-                        "A skipped step does not advance the learning rate schedule. In PyTorch's "
-                        "recipe it does; Keras, DeepSpeed and Megatron hold the schedule.")},
-                [](auto& lane) -> auto& { return lane.scaler.holdSchedule; })),
+            saying(phrase("Settings", "schedule waits at a skip"),
+                   phrase("Settings", "schedule goes on at a skip"),
+                   ofLane(
+                       {"scaler.hold_schedule", phrase("Settings", "Hold the schedule on a skip"),
+                        kNoUnit,
+                        phrase("Settings",
+                               "A skipped step does not advance the learning rate schedule. In "
+                               "PyTorch's recipe it does; Keras, DeepSpeed and Megatron hold the "
+                               "schedule.")},
+                       [](auto& lane) -> auto& { return lane.scaler.holdSchedule; }))),
     };
 }
 

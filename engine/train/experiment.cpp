@@ -562,6 +562,9 @@ void Experiment::addGalleries(Snapshot& snapshot) {
         auto pictures = lanesGallery(*gallery, view(), m_lanes, m_stop);
         if (!pictures) return snapshot.outputs.clear();
         snapshot.galleries = std::move(*pictures);
+        auto mistakes = m_judge.mistakes(view(), m_task->dataset(), m_stop);
+        if (!mistakes) return snapshot.outputs.clear();
+        snapshot.mistakes = std::move(*mistakes);
     } catch (const EngineError&) {
         return; // the device has no room for it beside the training: only the tables are shown
     }

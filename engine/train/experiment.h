@@ -147,7 +147,8 @@ public:
     /// `stop` asks for it.
     Snapshot snapshot(const std::stop_token& stop = {});
     /// Adds the pictures that need forward passes of their own: samples with the classes that the
-    /// lanes take them for. Adds no outputs when requestStop() came in between.
+    /// lanes take them for. Adds the mistakes of the last validation as well, which need none. Adds
+    /// no outputs when requestStop() came in between.
     void addGalleries(Snapshot&);
 
     /// Returns, by lane, the gradients of the next step, with the errors of layers if they are

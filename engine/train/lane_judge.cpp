@@ -2,6 +2,7 @@
 #include "engine/train/lane_judge.h"
 
 #include "engine/core/error.h"
+#include "engine/data/gallery.h"
 #include "engine/data/held_fault.h"
 #include "engine/train/evaluator.h"
 
@@ -100,10 +101,12 @@ void LaneJudge::look(Lanes lanes, int64_t step, const TaskConfig& task, const Da
 
 void LaneJudge::addLane(size_t parent) {
     if (!m_judged.empty()) m_judged.push_back(m_judged[parent]);
+    m_mistakes.reset();
 }
 
 void LaneJudge::keep(Lanes lanes, int64_t step) {
     m_step = step;
+    m_mistakes.reset();
     m_judged.clear();
     for (const auto& lane : lanes)
         m_judged.push_back(lane->judged());
@@ -125,6 +128,12 @@ std::vector<Picture> LaneJudge::pictures(const TaskView& view) const {
         if (auto picture = pictureOf(view, judged)) all.push_back(std::move(*picture));
     if (all.size() < m_judged.size()) all.clear();
     return all;
+}
+
+std::optional<std::vector<Picture>> LaneJudge::mistakes(const TaskView& view, const Dataset& data,
+                                                        const std::atomic<bool>& stop) {
+    if (!m_mistakes) m_mistakes = mistakeSheets(data, m_judged, view.classes, stop);
+    return m_mistakes;
 }
 
 void LaneJudge::show(const TaskView& view, LanePictures& shown) const {

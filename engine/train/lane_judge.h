@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,10 @@ public:
     const Message& testProblem() const { return m_testProblem; }
     /// Shows the last validation in place of the batch, where there was one.
     void show(const TaskView&, LanePictures&) const;
+    /// Returns mistakeSheets() of the last validation, of the data that lanes are validated on; no
+    /// pictures before one. Nothing when `stop` turns true meanwhile.
+    std::optional<std::vector<Picture>> mistakes(const TaskView&, const Dataset&,
+                                                 const std::atomic<bool>& stop);
     /// Whether show() has something to show.
     bool shows(const TaskView& view) const { return !pictures(view).empty(); }
 
@@ -65,7 +70,8 @@ private:
     std::vector<Picture> pictures(const TaskView&) const;
 
     int64_t m_step = 0;
-    std::vector<JudgedSamples> m_judged; ///< in that validation, by lane
+    std::vector<JudgedSamples> m_judged;            ///< in that validation, by lane
+    std::optional<std::vector<Picture>> m_mistakes; ///< of it, once they were asked for
     std::vector<Message> m_leftOut, m_leftOutOfTest;
     Message m_problem, m_noValidation, m_testProblem;
     bool m_explained = false; ///< see explain()

@@ -6,12 +6,15 @@
 #include "ui/look/theme.h"
 
 #include <QFontMetricsF>
+#include <QGuiApplication>
 #include <QImage>
 #include <QPainter>
 #include <QSet>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace halfscope {
 namespace {
@@ -19,14 +22,34 @@ namespace {
 constexpr double kAxisGap = 4; // between a name and the table
 // Names that need more of the pane are cut, but not to fewer letters, unless they take half of it.
 constexpr double kMostOfPane = 0.3, kHalf = 0.5, kLeastLetters = 8;
+constexpr double kMostForAudience = 0.4;               // who cannot point at a name that is cut
+constexpr double kAxisSizes[] = {0.85, 0.7, 0.6, 0.5}; // of a widget's letters
 
-QFont smaller(const QFont& font) { return scaledFont(font, 0.85); }
+QFont smaller(const QFont& font) { return scaledFont(font, kAxisSizes[0]); }
 
-/// Returns the most that names take of a side of the pane, `spare` of which the table leaves
-/// anyway.
-double mostOf(double side, double spare, const QFontMetricsF& metrics) {
+/// Whether letters are larger than usual, as those for an audience are.
+bool areLarge(const QFont& widgetFont) {
+    return QFontMetricsF(widgetFont).height() >
+           1.1 * QFontMetricsF(QGuiApplication::font()).height();
+}
+
+/// Returns the fonts for a table in a widget, the largest first. None is smaller than it is in
+/// usual letters.
+std::vector<QFont> fontsFor(const QFont& widgetFont) {
+    const double least = QFontMetricsF(smaller(QGuiApplication::font())).height();
+    std::vector<QFont> fonts{smaller(widgetFont)};
+    for (const double size : kAxisSizes)
+        if (QFont font = scaledFont(widgetFont, size);
+            size < kAxisSizes[0] && QFontMetricsF(font).height() >= least)
+            fonts.push_back(std::move(font));
+    return fonts;
+}
+
+/// Returns the room that names take of a side of the pane: at most a part of it, but what the table
+/// leaves anyway.
+double mostOf(double side, double part, double spare, const QFontMetricsF& metrics) {
     const double brief = kLeastLetters * metrics.averageCharWidth();
-    return std::max({kMostOfPane * side, std::min(kHalf * side, brief), spare});
+    return std::max({part * side, std::min(kHalf * side, brief), spare});
 }
 
 /// Cuts names at their ends, and in the middle where that would make two of them equal.
@@ -52,20 +75,42 @@ double CellAxes::widest(const QFont& font) const {
 }
 
 QMarginsF CellAxes::room(const QSizeF& pane, const QFont& widgetFont) const {
-    if (m_names.isEmpty()) return {};
-    const QFont font = smaller(widgetFont);
+    return m_names.isEmpty() ? QMarginsF() : fitted(pane, widgetFont).room;
+}
+
+/// Takes the largest font in which all names are whole, else the smallest one that has room.
+CellAxes::Fitted CellAxes::fitted(const QSizeF& pane, const QFont& widgetFont) const {
+    const double most = areLarge(widgetFont) ? kMostForAudience : kMostOfPane;
+    const std::vector<QFont> fonts = fontsFor(widgetFont);
+    Fitted best{fonts.front(), {}};
+    for (const QFont& font : fonts) {
+        const QMarginsF room = roomIn(font, pane, most);
+        if (room.isNull()) continue;
+        best = {font, room};
+        if (fonts.size() == 1 || areWhole(font, room)) break;
+    }
+    return best;
+}
+
+bool CellAxes::areWhole(const QFont& font, const QMarginsF& room) const {
+    const double name = widest(font);
+    const bool level = room.bottom() <= QFontMetricsF(font).height();
+    return name + kAxisGap <= room.left() && (level || name + kAxisGap <= room.bottom());
+}
+
+QMarginsF CellAxes::roomIn(const QFont& font, const QSizeF& pane, double most) const {
     const QFontMetricsF metrics(font);
     const double line = metrics.height(), name = widest(font);
     const auto rows = static_cast<double>(m_names.size());
     const auto beside = [&](double bottom) {
         const double spare = pane.width() - kAxisGap - (pane.height() - bottom);
-        return std::min(name, mostOf(pane.width(), spare, metrics)) + kAxisGap;
+        return std::min(name, mostOf(pane.width(), most, spare, metrics)) + kAxisGap;
     };
     const auto cell = [&](double bottom) {
         return std::min((pane.width() - beside(bottom)) / rows, (pane.height() - bottom) / rows);
     };
     const double spare = pane.height() - kAxisGap - (pane.width() - beside(line));
-    const double turned = std::min(name, mostOf(pane.height(), spare, metrics)) + kAxisGap;
+    const double turned = std::min(name, mostOf(pane.height(), most, spare, metrics)) + kAxisGap;
     const double bottom = name <= cell(line) ? line : turned;
     if (cell(bottom) < 0.9 * line) return {};
     return {beside(bottom), 0, 0, bottom};
@@ -82,7 +127,7 @@ QSizeF CellAxes::paneFor(const QSizeF& table, const QFont& widgetFont) const {
 
 void CellAxes::paint(QPainter& painter, const QRectF& view, const QRectF& table,
                      const QMarginsF& around, const QFont& widgetFont) const {
-    const QFont font = smaller(widgetFont);
+    const QFont font = fitted(view.marginsAdded(around).size(), widgetFont).font;
     const QFontMetricsF metrics(font);
     painter.setFont(font);
     const auto count = static_cast<double>(m_names.size());
@@ -125,15 +170,17 @@ QString CellAxes::nameAt(const QPointF& at, const QRectF& view, const QRectF& ta
 void paintShares(QPainter& painter, const Picture& picture, const QImage& cells, const QRectF& view,
                  const QRectF& table, const QFont& widgetFont) {
     constexpr double kLeastShare = 0.005; // less is 0 %
-    const QFont font = smaller(widgetFont);
-    const QFontMetricsF metrics(font);
     const QSizeF cell(table.width() / picture.width, table.height() / picture.height);
-    const auto fits = [&](const QString& text) {
+    const auto fits = [&](const QFont& font, const QString& text) {
+        const QFontMetricsF metrics(font);
         return metrics.horizontalAdvance(text) <= cell.width() && metrics.height() <= cell.height();
     };
-    const bool whole = fits(shareText(1)); // else without the sign
-    if (!whole && !fits(bareShareText(1))) return;
-    painter.setFont(font);
+    const std::vector<QFont> fonts = fontsFor(widgetFont);
+    const auto font = std::find_if(fonts.begin(), fonts.end(),
+                                   [&](const QFont& each) { return fits(each, bareShareText(1)); });
+    if (font == fonts.end()) return;
+    const bool whole = fits(*font, shareText(1)); // else without the sign
+    painter.setFont(*font);
     for (int y = 0; y < picture.height; ++y)
         for (int x = 0; x < picture.width; ++x) {
             const double share =

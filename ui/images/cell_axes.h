@@ -21,7 +21,8 @@ public:
     void setNames(const QStringList& names) { m_names = names; }
     const QStringList& names() const { return m_names; }
     /// Returns the room that the names take of a pane of this size in a widget's font: at the left
-    /// and at the bottom. None where a row is too low for its name.
+    /// and at the bottom. None where a row is too low for its name. Letters that are larger than
+    /// usual become smaller where that shows names, or all of them.
     QMarginsF room(const QSizeF& pane, const QFont&) const;
     /// Returns the size of a pane that has room for a table of this size and for the names.
     QSizeF paneFor(const QSizeF& table, const QFont&) const;
@@ -34,6 +35,13 @@ public:
 
 private:
     double widest(const QFont&) const;
+    QMarginsF roomIn(const QFont&, const QSizeF& pane, double most) const;
+    bool areWhole(const QFont&, const QMarginsF& room) const;
+    struct Fitted {
+        QFont font;
+        QMarginsF room;
+    };
+    Fitted fitted(const QSizeF& pane, const QFont& widgetFont) const;
 
     QStringList m_names;
 };

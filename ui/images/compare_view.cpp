@@ -19,16 +19,13 @@
 #include "ui/models/run_facts.h"
 #include "ui/models/translated.h"
 
-#include <QComboBox>
 #include <QEvent>
 #include <QFocusEvent>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLocale>
 #include <QPainter>
 #include <QShortcut>
-#include <QSignalBlocker>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -38,10 +35,8 @@
 namespace halfscope {
 
 namespace {
-constexpr int kGains[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
-constexpr int kDefaultGain = 8;
 constexpr double kKeyZoom = 1.25;
-constexpr int kLaneRole = Qt::UserRole + 1; // of the items in the box of modes
+const QString kBetweenLanes = QStringLiteral("  ");
 } // namespace
 
 CompareView::CompareView(QWidget* parent) : QWidget(parent) {
@@ -50,7 +45,13 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     auto* box = make<QVBoxLayout>(this);
     box->setContentsMargins(4, 2, 4, 2);
     box->setSpacing(2);
-    buildBar();
+    m_bar = make<CompareBar>(this);
+    box->addWidget(m_bar);
+    connect(m_bar, &CompareBar::contentChanged, this, [this] {
+        hover({-1, -1}); // the pixel was one of other pictures
+        showPictures();
+    });
+    connect(m_bar, &CompareBar::lastChanged, this, &CompareView::updateLast);
     m_canvas = make<QWidget>(this);
     m_canvas->installEventFilter(this);
     m_canvas->setMinimumSize(60, 60);
@@ -69,7 +70,6 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
         updateTitles();
         emit failed(m_failure);
     });
-    fillModes();
     updateLast();
     const auto onKey = [this](Qt::Key key, auto action) {
         connect(make<QShortcut>(QKeySequence(key), this), &QShortcut::activated, this, action);
@@ -78,51 +78,15 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     onKey(Qt::Key_2, [this] { showLast(Shows::Difference); });
     onKey(Qt::Key_3, [this] { showLast(Shows::Swipe); });
     onKey(Qt::Key_4, [this] { setAlone(!m_alone); });
-    onKey(Qt::Key_5, [this] { showSamples(!showsSamples()); });
-}
-
-void CompareView::buildBar() {
-    constexpr int kLeastLetters = 6; // in a narrow window a choice is cut rather than the window
-    m_bar = make<QWidget>(this);
-    auto* bar = make<QHBoxLayout>(m_bar);
-    bar->setContentsMargins(0, 0, 0, 0);
-    bar->setSpacing(6);
-    m_stepLabel = make<QLabel>(this);
-    bar->addWidget(m_stepLabel, 1);
-    m_what = make<QComboBox>(this);
-    m_what->setAccessibleName(tr("What the pictures show"));
-    m_what->setToolTip(tr("Samples with their predicted classes, or the text that each lane "
-                          "writes, or the table of true and predicted classes (key 5)"));
-    m_what->addItem(tr("Samples"), true);
-    m_what->addItem(tr("Table of classes"), false);
-    m_what->setMinimumContentsLength(kLeastLetters);
-    m_what->hide();
-    bar->addWidget(m_what);
-    m_modeLabel = make<QLabel>(tr("Last picture:"), this);
-    m_modeLabel->setMinimumWidth(1); // see placeViews()
-    m_mode = make<QComboBox>(this);
-    m_mode->setAccessibleName(tr("Last picture"));
-    m_mode->setSizeAdjustPolicy(QComboBox::AdjustToContents); // lanes come and go
-    m_mode->setMinimumContentsLength(kLeastLetters);
-    m_mode->setToolTip(tr("What the last pane shows (keys 1, 2 and 3)"));
-    m_modeLabel->setBuddy(m_mode);
-    bar->addWidget(m_modeLabel);
-    bar->addWidget(m_mode);
-    m_gain = make<QComboBox>(this);
-    m_gain->setAccessibleName(tr("Amplification of the difference"));
-    for (const int gain : kGains)
-        m_gain->addItem(tr("× %1").arg(gain), gain);
-    m_gain->setCurrentIndex(m_gain->findData(kDefaultGain));
-    bar->addWidget(m_gain);
-    layout()->addWidget(m_bar);
-    connect(m_what, &QComboBox::currentIndexChanged, this, &CompareView::showPictures);
-    connect(m_mode, &QComboBox::currentIndexChanged, this, &CompareView::updateLast);
-    connect(m_gain, &QComboBox::currentIndexChanged, this, &CompareView::updateLast);
+    onKey(Qt::Key_5, [this] { m_bar->chooseNext(); });
 }
 
 ImageView* CompareView::newView() {
     auto* view = make<ImageView>(m_transform, m_canvas);
     connect(view, &ImageView::pixelHovered, this, &CompareView::hover);
+    view->setCellTips([this](QPoint cell) {
+        return tellsCells() ? cellWords(m_pictures, cell, m_classes).join(u'\n') : QString();
+    });
     view->show();
     return view;
 }
@@ -146,7 +110,7 @@ void CompareView::setRun(std::shared_ptr<const Run> run) {
     const TaskConfig& task = now.info().config.task;
     const std::shared_ptr<const Picture> target = now.target();
     m_samples = samplesShow(task, *target);
-    m_what->setItemText(0, m_samples == SamplesShow::Writing ? tr("Text") : tr("Samples"));
+    m_bar->nameSamples(m_samples == SamplesShow::Writing ? tr("Text") : tr("Samples"));
     setLanes(laneTitlesOf(now), laneAbouts(now.info().config), viewKindOf(task));
     setTarget(*target);
     refresh();
@@ -172,7 +136,7 @@ void CompareView::showLoaded(const std::shared_ptr<const LanePictures>& painted)
                     ? QString()
                     : tr("Not all pictures of this run can be shown: %1").arg(translated(lost));
     if (m_asked->target()) setTarget(*m_asked->target()->picture());
-    setGalleries(painted->galleries);
+    setGalleries(painted->galleries, painted->mistakes);
     setValidated(painted->validated);
     setMade(painted->made);
     setPictures(painted->step, QVector<Picture>(painted->outputs.begin(), painted->outputs.end()));
@@ -192,6 +156,7 @@ void CompareView::setLanes(const QStringList& names, const QStringList& about, V
     m_pixel.reset();
     m_pictures.clear();
     m_galleries.clear();
+    m_mistakes.clear();
     m_step = -1;
     m_validated = 0;
     m_made = PicturesMade::InStep;
@@ -208,40 +173,10 @@ void CompareView::rebuildViews() {
     while (m_views.size() < wanted)
         m_views.push_back(newView());
     m_last->raise();
-    fillModes();
+    m_bar->setLanes(static_cast<int>(wanted));
     showPictures();
     placeViews();
     if (changes) emit panesChanged();
-}
-
-void CompareView::fillModes() {
-    const Mode chosen = mode();
-    const QSignalBlocker blocker(m_mode);
-    m_mode->clear();
-    const auto add = [this](const QString& text, Shows shows, int lane) {
-        m_mode->addItem(text, static_cast<int>(shows));
-        m_mode->setItemData(m_mode->count() - 1, lane, kLaneRole);
-    };
-    add(tr("Target"), Shows::Target, 0);
-    const int lanes = static_cast<int>(m_views.size());
-    for (int i = 1; i < lanes; ++i)
-        add(tr("Difference |A − %1|").arg(laneLetter(i)), Shows::Difference, i);
-    for (int i = 1; i < lanes; ++i)
-        add(tr("Swipe A to %1").arg(laneLetter(i)), Shows::Swipe, i);
-    showLast(chosen.shows, std::clamp(chosen.lane, 1, std::max(1, lanes - 1)));
-}
-
-CompareView::Mode CompareView::mode() const {
-    return {static_cast<Shows>(m_mode->currentData().toInt()),
-            m_mode->currentData(kLaneRole).toInt()};
-}
-
-void CompareView::showLast(Shows shows, int otherLane) {
-    for (int i = 0; i < m_mode->count(); ++i) {
-        const bool lane = shows == Shows::Target || m_mode->itemData(i, kLaneRole) == otherLane;
-        if (lane && m_mode->itemData(i).toInt() == static_cast<int>(shows))
-            return m_mode->setCurrentIndex(i);
-    }
 }
 
 void CompareView::setBare(bool bare) {
@@ -268,14 +203,32 @@ void CompareView::setPictures(qint64 step, const QVector<Picture>& pictures) {
     showPictures();
 }
 
-void CompareView::showSamples(bool samples) { m_what->setCurrentIndex(m_what->findData(samples)); }
+Picture CompareView::pictureOf(int lane) const {
+    if (!showsSamples()) return m_pictures.value(lane);
+    const auto at = static_cast<size_t>(lane);
+    if (showsMistakes()) return at < m_mistakes.size() ? m_mistakes[at] : Picture();
+    return at + 1 < m_galleries.size() ? m_galleries[at] : Picture();
+}
 
-bool CompareView::showsSamples() const {
-    return !m_galleries.empty() && m_what->currentData().toBool();
+const Picture& CompareView::shownTarget() const {
+    return showsSamples() ? m_galleries.back() : m_target;
+}
+
+bool CompareView::isLost(int pane) const {
+    const bool lane = pane < static_cast<int>(m_views.size());
+    if (!m_painted || (!lane && mode().shows != Shows::Target)) return false;
+    if (!lane && !showsSamples())
+        return m_target.width < 1 && m_run->now().targetPicture().isDamaged();
+    const LostPictures& all = m_painted->lost;
+    const auto& lost = !showsSamples()           ? all.outputs
+                       : lane && showsMistakes() ? all.mistakes
+                                                 : all.galleries;
+    const size_t place = lane ? static_cast<size_t>(pane) : m_galleries.size() - 1;
+    return std::ranges::find(lost, place) != lost.end();
 }
 
 void CompareView::showPictures() {
-    m_what->setVisible(!m_galleries.empty());
+    m_bar->offer(!m_galleries.empty(), !m_mistakes.empty());
     const ImageView::Style style = !showsSamples()       ? ImageView::styleOf(m_kind)
                                    : areTexts(m_samples) ? ImageView::Style::Text
                                                          : ImageView::Style::Plot;
@@ -287,6 +240,10 @@ void CompareView::showPictures() {
     m_last->setStyle(style);
     m_last->setAxes(m_classes);
     updateLast();
+    if (std::exchange(m_hidesLast, showsMistakes()) == showsMistakes()) return;
+    m_bar->setHasLast(!m_hidesLast);
+    placeViews();
+    emit panesChanged();
 }
 
 void CompareView::setTarget(const Picture& target) {
@@ -303,24 +260,16 @@ void CompareView::clear() {
     m_pictures.clear();
     m_notFinite = false;
     m_galleries.clear();
+    m_mistakes.clear();
     m_validated = 0;
     m_target = {};
     m_step = -1;
     showPictures();
 }
 
-void CompareView::setGain(double gain) {
-    const int index = m_gain->findData(static_cast<int>(gain));
-    if (index >= 0) m_gain->setCurrentIndex(index);
-}
-
-double CompareView::gain() const { return m_gain->currentData().toDouble(); }
-
 void CompareView::updateLast() {
     const auto [shows, other] = mode();
     const Picture a = pictureOf(0), b = pictureOf(other);
-    m_gain->setVisible(shows == Shows::Difference);
-    m_gain->setToolTip(gainWords(gain()));
     m_last->setLegend(shows == Shows::Difference ? 1 / gain() : 0);
     switch (shows) {
     case Shows::Target: m_last->setPicture(shownTarget()); break;
@@ -360,26 +309,28 @@ void CompareView::updateTitles() {
             each << noteOf(i, errors[static_cast<size_t>(i)], form);
         notes.push_back(each);
     }
-    const PaneTitles shown = titlesTogether(
-        titles, lastTitle(), notes,
-        [this](int pane, const QString& title, const QString& note, TitleSize size) {
-            return pane < panes() - shownPanes() || view(pane).fits(title, note, size);
-        });
+    const PaneTitles shown =
+        titlesTogether(titles, lastTitle(), notes,
+                       [this](int pane, const QString& title, const QString& note, TitleSize size) {
+                           return !isShown(pane) || view(pane).fits(title, note, size);
+                       });
     titles << lastTitle();
     for (int i = 0; i <= lanes; ++i)
         view(i).setTitle(titles[i], shown.notes.value(i), shown.titles[i], shown.size);
     updateToolTips(errors);
     m_last->setTitleColor(palette().color(QPalette::WindowText));
-    m_stepLabel->setText(m_step < 0 ? lackText() : stepWords(shownStep(), made()));
-    m_stepLabel->setToolTip(m_step < 0 ? m_failure : stepExplained(shownStep(), made()));
-    m_stepLabel->setAccessibleDescription(m_stepLabel->toolTip());
+    m_bar->setStep(m_step < 0 ? lackText() : stepWords(shownStep(), made()),
+                   m_step < 0 ? m_failure : stepExplained(shownStep(), made()));
 }
 
 QString CompareView::captionOf(int pane) const {
     const bool lane = pane < static_cast<int>(m_views.size());
     // a table of targets has no errors to count, and its samples are of the first batch
     if (!lane && (mode().shows != Shows::Target || m_kind == ViewKind::Classes)) return {};
-    return QString::fromStdString(lane ? pictureOf(pane).caption : shownTarget().caption);
+    const std::string caption = lane ? pictureOf(pane).caption : shownTarget().caption;
+    if (m_kind != ViewKind::Classes) return QString::fromStdString(caption);
+    const std::string_view right = tableCaption(caption).right;
+    return QString::fromUtf8(right.data(), static_cast<qsizetype>(right.size()));
 }
 
 PictureError CompareView::errorOf(int pane) const {
@@ -398,7 +349,8 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
     for (int i = 0; i <= lanes; ++i) {
         QStringList lines{view(i).title(), isLost(i) ? m_failure : QString()};
         if (const QString about = m_about.value(i); i < lanes && !about.isEmpty()) lines << about;
-        lines << captionWords(m_kind, captionOf(i));
+        lines << (showsMistakes() ? mistakeWords(captionOf(i))
+                                  : captionWords(m_kind, captionOf(i)));
         if (i < lanes && m_step >= 0) lines << stepExplained(shownStep(), made());
         if (i == lanes && mode().shows == Shows::Difference) lines << gainWords(gain());
         lines << explanation(WordsFor::MuchRoom);
@@ -445,15 +397,13 @@ int CompareView::sideIn(const QSize& size) const {
 
 void CompareView::placeViews() {
     const QSize room = m_canvas->size();
-    const int label = m_modeLabel->sizeHint().width() + m_bar->layout()->spacing();
-    const int others = m_bar->sizeHint().width() - (m_modeLabel->isHidden() ? 0 : label);
-    m_modeLabel->setVisible(others + label <= room.width()); // rather none than a part of it
+    m_bar->fit(room.width());
     const PaneGrid grid = PaneGrid::within(room, shownPanes(), headerHeight());
-    const int first = panes() - shownPanes();
-    for (ImageView* view : m_views)
-        view->setVisible(!m_alone);
-    for (int i = 0; i < shownPanes(); ++i)
-        view(first + i).setGeometry(grid.place(i, room));
+    int place = 0;
+    for (int i = 0; i < panes(); ++i) {
+        view(i).setVisible(isShown(i));
+        if (isShown(i)) view(i).setGeometry(grid.place(place++, room));
+    }
     updateTitles(); // there is more or less room for them now
     updateReadout();
 }
@@ -481,11 +431,13 @@ QImage CompareView::picture(const Colors& colors) const {
         throw RunError(phrase("Files", "The pictures are still being read. Copy or save them when "
                                        "they are shown."));
     std::vector<SheetPane> shown;
-    for (int pane = panes() - shownPanes(); pane < panes(); ++pane)
-        shown.push_back({&view(pane), &view(pane) == m_last ? colors.text : colors.laneText(pane),
-                         notesOf(pane, errorOf(pane))});
+    for (int pane = 0; pane < panes(); ++pane)
+        if (isShown(pane))
+            shown.push_back({&view(pane),
+                             &view(pane) == m_last ? colors.text : colors.laneText(pane),
+                             notesOf(pane, errorOf(pane))});
     QStringList caption = wordsBelow(explanation(WordsFor::MuchRoom), {});
-    caption.prepend(m_stepLabel->text());
+    caption.prepend(m_bar->step());
     return paneSheet(shown, caption.join(QStringLiteral("   ")), colors);
 }
 
@@ -495,7 +447,9 @@ QString CompareView::explanation(WordsFor room) const {
     if (m_kind != ViewKind::Classes) return pictureWords(m_kind, m_validated, room);
     if (!showsSamples()) return tableWords(m_validated, room);
     const QString names = QString::fromStdString(shownTarget().caption);
-    return (samplesWords(m_samples, room) + u' ' + names).trimmed();
+    const QString words =
+        showsMistakes() ? mistakesWords(m_samples, room) : samplesWords(m_samples, room);
+    return (words + u' ' + names).trimmed();
 }
 
 /// Returns what is told of the pictures as they are, and of a cell of tables.
@@ -504,8 +458,8 @@ QStringList CompareView::wordsBelow(const QString& about, std::optional<QPoint> 
     for (int i = 0; i < m_pictures.size() && m_kind == ViewKind::Curve; ++i)
         if (const QString formula = captionOf(i); !formula.isEmpty())
             words << laneLetter(i) + QStringLiteral(": ") + formula;
-    const bool tells = cell && m_kind == ViewKind::Classes && !showsSamples();
-    words << (tells ? cellWords(m_pictures, *cell, m_classes) : about);
+    words << (cell && tellsCells() ? cellWords(m_pictures, *cell, m_classes).join(kBetweenLanes)
+                                   : about);
     if (m_notFinite && m_kind != ViewKind::Classes) // tables have no such colour
         words << tr("Magenta: not finite.");
     words.removeAll(QString());
@@ -516,7 +470,7 @@ QString CompareView::readoutText(const QString& about) const {
     QStringList words = wordsBelow(about, m_pixel);
     const bool painted = m_kind == ViewKind::Painted;
     if (m_bar->isHidden()) // and with it the step that the pictures are of
-        words.prepend(m_stepLabel->text());
+        words.prepend(m_bar->step());
     else if (painted && !m_pixel)
         words.prepend(tr("Point at a picture to read its values."));
     else if (painted)
@@ -528,25 +482,26 @@ QString CompareView::readoutText(const QString& about) const {
 
 void CompareView::updateReadout() {
     m_readout = readoutText(explanation(WordsFor::MuchRoom));
-    const QFontMetrics metrics = m_readoutLabel->fontMetrics();
-    const int room = m_canvas->width(); // the label gets the same width after the canvas
+    const QFontMetrics metrics = fontMetrics(); // its letters may be smaller now
+    const int room = m_canvas->width();         // the label gets the same width after the canvas
     const QString whole = metrics.horizontalAdvance(m_readout) <= room
                               ? m_readout
                               : readoutText(explanation(WordsFor::LittleRoom));
+    FittedLines fitted{{}, {metrics.elidedText(whole, Qt::ElideRight, room)}};
     constexpr int kLines = 3; // an audience cannot point at what is cut
-    const QString shown =
-        m_bar->isHidden() ? fittingLines(whole, m_readoutLabel->font(), room, kLines).join(u'\n')
-                          : metrics.elidedText(whole, Qt::ElideRight, room);
+    if (m_bar->isHidden()) fitted = largestLines(whole, font(), room, kLines);
+    const QString shown = fitted.lines.join(u'\n');
+    m_readoutLabel->setFont(fitted.font); // without a property, it is this widget's
     m_readoutLabel->setText(shown);
     m_readoutLabel->setAccessibleName(m_readout);
     m_readoutLabel->setToolTip(shown == m_readout ? QString() : m_readout);
     setAccessibleDescription(m_readout);
 }
 
-/// Moves the pixel that is read; the first key only shows the pixel in the middle.
+/// Moves the pixel or cell that is read; the first key only shows the one in the middle.
 void CompareView::movePixel(QPoint by) {
     const Picture& picture = m_target;
-    if (picture.width < 1 || m_kind != ViewKind::Painted) return;
+    if (picture.width < 1 || !(m_kind == ViewKind::Painted || tellsCells())) return;
     if (!m_pixel) return hover({picture.width / 2, picture.height / 2});
     const QPoint to(std::clamp(m_pixel->x() + by.x(), 0, picture.width - 1),
                     std::clamp(m_pixel->y() + by.y(), 0, picture.height - 1));

@@ -5,6 +5,7 @@
 #include "engine/data/task_view.h"
 #include "engine/io/picture.h"
 #include "engine/runs/run.h"
+#include "ui/images/compare_bar.h"
 #include "ui/images/picture_image.h"
 #include "ui/images/picture_words.h"
 #include "ui/images/view_transform.h"
@@ -19,7 +20,6 @@
 #include <optional>
 #include <vector>
 
-class QComboBox;
 class QLabel;
 
 namespace halfscope {
@@ -51,23 +51,35 @@ public:
     /// Sets one picture per lane, all of `step`. Lanes beyond the names get a letter only.
     void setPictures(qint64 step, const QVector<Picture>&);
     /// Sets the pictures of samples that can replace tables of classes: by lane, and the target
-    /// last; empty: there are none.
-    void setGalleries(const std::vector<Picture>& galleries) { m_galleries = galleries; }
+    /// last; empty: there are none. `mistakes` shows only samples that are predicted wrong, by
+    /// lane; each lane has its own.
+    void setGalleries(const std::vector<Picture>& galleries,
+                      const std::vector<Picture>& mistakes = {}) {
+        m_galleries = galleries;
+        m_mistakes = mistakes;
+    }
     /// See LanePictures::validated.
     void setValidated(std::optional<int64_t> step) { m_validated = step; }
     /// See LanePictures::made.
     void setMade(PicturesMade made) { m_made = made; }
     void setTarget(const Picture&);
-    /// Shows samples with their classes instead of tables of classes, if there are samples.
-    void showSamples(bool samples);
-    bool showsSamples() const;
+    /// Whether samples with their classes are shown instead of tables of classes.
+    bool showsSamples() const {
+        return !m_galleries.empty() && m_bar->content() != CompareBar::Content::Table;
+    }
+    /// Whether they are only those that are predicted wrong. There is no last picture then: each
+    /// lane has other samples.
+    bool showsMistakes() const {
+        return showsSamples() && m_bar->content() == CompareBar::Content::Mistakes &&
+               !m_mistakes.empty();
+    }
     const Picture& target() const { return m_target; }
     void clear();
 
     /// What the last pane shows: the target, the difference of lane A and another lane, or A to the
     /// left of the pixel that is read and the other lane to the right of it.
-    enum class Shows { Target, Difference, Swipe };
-    void showLast(Shows, int otherLane = 1);
+    using Shows = CompareBar::Shows;
+    void showLast(Shows shows, int otherLane = 1) { m_bar->choose(shows, otherLane); }
     Shows shows() const { return mode().shows; }
     /// Shows the pictures, their step and what they mean, without the controls that only the
     /// operator needs.
@@ -75,8 +87,8 @@ public:
     /// Makes the last pane fill the whole view, for a comparison by eye.
     void setAlone(bool alone);
     bool alone() const { return m_alone; }
-    void setGain(double gain);
-    double gain() const;
+    void setGain(double gain) { m_bar->setGain(gain); }
+    double gain() const { return m_bar->gain(); }
 
     ViewTransform& transform() { return m_transform; }
     int panes() const { return static_cast<int>(m_views.size()) + 1; }
@@ -105,55 +117,41 @@ signals:
 protected:
     void changeEvent(QEvent*) override;
     bool eventFilter(QObject*, QEvent*) override;
-    /// The arrows move the pixel that is read, + and - zoom about it, 0 shows the whole picture.
+    /// The arrows move the pixel or the cell that is read, + and - zoom about it, 0 shows the whole
+    /// picture.
     void keyPressEvent(QKeyEvent*) override;
     void focusInEvent(QFocusEvent*) override;
     void focusOutEvent(QFocusEvent*) override;
     void paintEvent(QPaintEvent*) override;
 
 private:
-    struct Mode {
-        Shows shows = Shows::Target;
-        int lane = 0; ///< the other lane
-    };
-    Mode mode() const;
+    CompareBar::Mode mode() const { return showsMistakes() ? CompareBar::Mode() : m_bar->mode(); }
     QString lastTitle() const;
     void showLoaded(const std::shared_ptr<const LanePictures>&);
     QString lackText() const;
-    void buildBar();
     void rebuildViews();
     ImageView* newView();
-    void fillModes();
     /// Shows tables or samples in the panes.
     void showPictures();
-    Picture pictureOf(int lane) const {
-        if (!showsSamples()) return m_pictures.value(lane);
-        const auto at = static_cast<size_t>(lane);
-        return at + 1 < m_galleries.size() ? m_galleries[at] : Picture();
-    }
-    const Picture& shownTarget() const { return showsSamples() ? m_galleries.back() : m_target; }
+    Picture pictureOf(int lane) const;
+    const Picture& shownTarget() const;
     /// Whether what a pane is to show is damaged in the run's file.
-    bool isLost(int pane) const {
-        const bool lane = pane < static_cast<int>(m_views.size());
-        if (!m_painted || (!lane && mode().shows != Shows::Target)) return false;
-        if (!lane && !showsSamples())
-            return m_target.width < 1 && m_run->now().targetPicture().isDamaged();
-        const LostPictures& all = m_painted->lost;
-        const auto& lost = showsSamples() ? all.galleries : all.outputs;
-        const size_t place = lane ? static_cast<size_t>(pane) : m_galleries.size() - 1;
-        return std::ranges::find(lost, place) != lost.end();
-    }
-    /// Returns the step of what is shown: tables and scatters may be of an earlier validation.
-    qint64 shownStep() const {
+    bool isLost(int pane) const;
+    /// Whether what is shown may be of an earlier validation; other samples are judged anew.
+    bool showsJudged() const {
         const bool judged = m_kind == ViewKind::Scatter || m_kind == ViewKind::Classes;
-        const bool validation = judged && !showsSamples() && m_validated.value_or(0) > 0;
-        return validation ? *m_validated : m_step;
+        return judged && (!showsSamples() || showsMistakes());
+    }
+    /// Whether a pixel is a cell of a table of classes.
+    bool tellsCells() const { return m_kind == ViewKind::Classes && !showsSamples(); }
+    /// Returns the step of what is shown.
+    qint64 shownStep() const {
+        return showsJudged() && m_validated.value_or(0) > 0 ? *m_validated : m_step;
     }
     /// Returns which weights made what is shown, see stepWords().
     PicturesMade made() const {
-        const bool judged = m_kind == ViewKind::Scatter || m_kind == ViewKind::Classes;
-        if (judged && !showsSamples() && !m_validated) return PicturesMade::Unknown;
-        const bool byStep = judged && !showsSamples() && m_validated == 0;
+        if (showsJudged() && !m_validated) return PicturesMade::Unknown;
+        const bool byStep = showsJudged() && m_validated == 0;
         return m_kind == ViewKind::Painted || byStep ? m_made : PicturesMade::AfterStep;
     }
     void updateLast();
@@ -163,9 +161,9 @@ private:
     QString captionOf(int pane) const;
     QString noteOf(int pane, const PictureError& error, ErrorText form) const {
         if (isLost(pane)) return tr("damaged");
-        return m_kind == ViewKind::Painted
-                   ? errorText(error, form)
-                   : captionNote(m_kind, captionOf(pane), showsSamples(), form);
+        if (m_kind == ViewKind::Painted) return errorText(error, form);
+        return showsMistakes() ? mistakeNote(captionOf(pane), form)
+                               : captionNote(m_kind, captionOf(pane), showsSamples(), form);
     }
     /// Returns its forms, the longest first.
     QStringList notesOf(int pane, const PictureError& error) const {
@@ -180,8 +178,12 @@ private:
     PictureError errorOf(int pane) const;
     void movePixel(QPoint by);
     void updateReadout();
+    bool isShown(int pane) const {
+        const bool last = pane + 1 == panes();
+        return showsMistakes() ? !last : last || !m_alone;
+    }
     /// Returns the number of visible panes.
-    int shownPanes() const { return m_alone ? 1 : panes(); }
+    int shownPanes() const { return showsMistakes() ? panes() - 1 : m_alone ? 1 : panes(); }
     QStringList wordsBelow(const QString& about, std::optional<QPoint> cell) const;
     QString readoutText(const QString& about) const;
     QString explanation(WordsFor) const;
@@ -198,17 +200,12 @@ private:
     PictureLoader* m_loader = nullptr;             ///< child
     QString m_failure; ///< why some or all that are to be shown cannot be read; often empty
     ViewTransform m_transform;
-    QWidget* m_bar = nullptr;         ///< child; holds the controls above the views
+    CompareBar* m_bar = nullptr;      ///< child; above the views
     QWidget* m_canvas = nullptr;      ///< child; holds the views
     std::vector<ImageView*> m_views;  ///< children of the canvas, by lane
     ImageView* m_last = nullptr;      ///< child of the canvas
-    QLabel* m_stepLabel = nullptr;    ///< in the bar, as are the boxes
     QLabel* m_readoutLabel = nullptr; ///< child
-    QComboBox* m_what = nullptr;      ///< child; the item's data is true for samples
-    QLabel* m_modeLabel = nullptr;
-    QComboBox* m_mode = nullptr; ///< child; each item's data is a Mode
-    QComboBox* m_gain = nullptr; ///< child
-    QString m_readout;           ///< the whole text; the label may have room for less
+    QString m_readout;                ///< the whole text; the label may have room for less
     QStringList m_names, m_about;
     ViewKind m_kind = ViewKind::Painted;
     SamplesShow m_samples = SamplesShow::Classes;
@@ -216,6 +213,8 @@ private:
     QVector<Picture> m_pictures;
     bool m_notFinite = false;         ///< whether a value of m_pictures is nan
     std::vector<Picture> m_galleries; ///< by lane, and the target last
+    std::vector<Picture> m_mistakes;  ///< by lane; see setGalleries()
+    bool m_hidesLast = false;         ///< the last pane, as the views are laid out
     Picture m_target;
     QStringList m_classes; ///< of tables: the names of their rows and columns
     qint64 m_step = -1;

@@ -232,13 +232,14 @@ QString ImageView::nameAt(const QPointF& position) const {
     return m_axes.nameAt(position, viewport(), pictureRect());
 }
 
-/// Names of classes may be cut.
+/// Names of classes may be cut, and a cell has no room for all that it stands for.
 bool ImageView::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
-    const QString name = nameAt(help->pos());
-    if (name.isEmpty()) return QWidget::event(event);
-    QToolTip::showText(help->globalPos(), wrappedTip(name), this);
+    QString tip = nameAt(help->pos());
+    if (const auto cell = pixelAt(help->pos()); cell && m_cellTips) tip = m_cellTips(*cell);
+    if (tip.isEmpty()) return QWidget::event(event);
+    QToolTip::showText(help->globalPos(), wrappedTip(tip), this);
     return true;
 }
 

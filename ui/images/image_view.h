@@ -16,7 +16,9 @@
 #include <QString>
 #include <QWidget>
 
+#include <functional>
 #include <optional>
+#include <utility>
 
 namespace halfscope {
 
@@ -39,6 +41,8 @@ public:
     /// Returns the whole name of the row or column that is written at a place of this widget; empty
     /// where none is.
     QString nameAt(const QPointF&) const;
+    /// Sets what returns the tool tip of a cell; where that is empty, it is the widget's own.
+    void setCellTips(std::function<QString(QPoint)> tips) { m_cellTips = std::move(tips); }
     /// Shows a picture through the colour map of mappedImage(); for differences.
     void setMappedPicture(const Picture&, double gain);
     /// Shows `left` up to the marked pixel and `right` from there on; in the middle when none is
@@ -125,6 +129,7 @@ private:
     ViewTransform& m_transform;
     Style m_style = Style::Pixels;
     CellAxes m_axes;
+    std::function<QString(QPoint)> m_cellTips;
     Picture m_picture;
     QImage m_image;
     Picture m_rightPicture; ///< the right one of a swipe; empty otherwise

@@ -24,7 +24,7 @@ bool fitTogether(const QStringList& titles, const QStringList& notes, bool alway
 PaneTitles titlesTogether(const QStringList& labels, const QString& last,
                           const std::vector<QStringList>& notes, const PaneFits& fits) {
     const std::vector<QStringList> forms = formsTogether(labels);
-    // where the values have no room anyway, notes stand beside the precisions alone
+    // where the values have no room anyway, notes stand beside the precisions or the values' ends
     const bool valued = fitTogether(forms[kBriefestNames], {}, true, fits);
     const QStringList briefest = QStringList(forms[kBriefestNames + (valued ? 0 : 1)]) << last;
     PaneTitles chosen;

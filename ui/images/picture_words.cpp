@@ -1,12 +1,17 @@
 // Holds each sentence twice: in full, and with half as many words for when there is little room.
 #include "ui/images/picture_words.h"
 
+#include "engine/data/class_counts.h"
 #include "engine/data/targets.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/shown_numbers.h"
 
 #include <QCoreApplication>
 #include <QLocale>
+
+#include <cmath>
+#include <vector>
 
 namespace halfscope {
 
@@ -98,6 +103,22 @@ QString samplesWords(SamplesShow show, WordsFor room) {
                        "the line: each character predicted from the true ones, orange if wrong.");
 }
 
+QString mistakesWords(SamplesShow show, WordsFor room) {
+    if (areTexts(show))
+        return room == WordsFor::LittleRoom
+                   ? QCoreApplication::translate("CompareView", "Grey: true. Orange: predicted.")
+                   : QCoreApplication::translate(
+                         "CompareView", "The first validation texts that each lane predicts "
+                                        "wrong, with the true class on grey and the predicted one "
+                                        "on orange.");
+    return room == WordsFor::LittleRoom
+               ? QCoreApplication::translate("CompareView", "White: true. Orange: predicted.")
+               : QCoreApplication::translate(
+                     "CompareView", "The first validation samples that each lane predicts wrong, "
+                                    "with the predicted class on orange at the upper left and the "
+                                    "true one on white at the lower right.");
+}
+
 /// Tells how to read a scatter of the samples of a validation.
 static QString validatedWords(WordsFor room) {
     return room == WordsFor::LittleRoom
@@ -163,6 +184,29 @@ QString captionWords(ViewKind kind, const QString& caption) {
         .arg(counts[0], counts[1]);
 }
 
+QString mistakeNote(const QString& caption, ErrorText form) {
+    const QStringList counts = caption.split(u'/');
+    if (counts.size() != 2) return caption;
+    const QString shown = counts[0], all = counts[1];
+    if (form == ErrorText::Shortest) return all;
+    //: so many samples are predicted wrong
+    if (form == ErrorText::Short || shown == all)
+        return QCoreApplication::translate("CompareView", "%1 wrong").arg(all);
+    //: the first so many of the samples that are predicted wrong are shown
+    return QCoreApplication::translate("CompareView", "first %1 of %2 wrong").arg(shown, all);
+}
+
+QString mistakeWords(const QString& caption) {
+    const QStringList counts = caption.split(u'/');
+    if (counts.size() != 2) return caption;
+    if (counts[0] == counts[1])
+        return QCoreApplication::translate("CompareView", "Validation samples predicted wrong: %1.")
+            .arg(counts[1]);
+    return QCoreApplication::translate(
+               "CompareView", "Validation samples predicted wrong: %1. The first %2 are shown.")
+        .arg(counts[1], counts[0]);
+}
+
 QString savedWords(WordsFor room) {
     return room == WordsFor::LittleRoom
                ? QCoreApplication::translate("CompareView", "(8-bit values of a saved picture)")
@@ -178,16 +222,36 @@ QString shareText(double share) {
 
 QString bareShareText(double share) { return QLocale().toString(100 * share, 'f', 0); }
 
-QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes) {
-    QString text = QCoreApplication::translate("CompareView", "True: %1. Predicted: %2.")
-                       .arg(classes.value(cell.y()), classes.value(cell.x()));
+/// Returns how many samples of a row a cell has, from its share; nothing where the share is not
+/// that of a whole number of them.
+static std::optional<int64_t> countOf(double share, int64_t row) {
+    const double exact = share * static_cast<double>(row), count = std::round(exact);
+    const double rounding = 0.01 + 1e-6 * static_cast<double>(row); // shares are float32
+    if (std::abs(exact - count) > rounding) return std::nullopt;
+    return static_cast<int64_t>(count);
+}
+
+QStringList cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes) {
+    const QLocale locale;
+    QStringList words{QCoreApplication::translate("CompareView", "True: %1. Predicted: %2.")
+                          .arg(classes.value(cell.y()), classes.value(cell.x()))};
     for (int lane = 0; lane < tables.size(); ++lane) {
         const Picture& table = tables[lane];
         if (cell.x() >= table.width || cell.y() >= table.height) continue;
         const float light = table.values[static_cast<size_t>(cell.y() * table.width + cell.x())];
-        text += QStringLiteral("  %1 %2").arg(laneLetter(lane), shareText(1 - double{light}));
+        const double share = 1 - double{light};
+        QString figure = percentText(share);
+        const std::vector<int64_t> rows = tableCaption(table.caption).rows;
+        const auto at = static_cast<size_t>(cell.y());
+        const int64_t row = at < rows.size() ? rows[at] : 0;
+        if (const auto count = countOf(share, row); row > 0 && count)
+            figure = QCoreApplication::translate("CompareView", "%1 of %2 (%3)")
+                         .arg(locale.toString(static_cast<qlonglong>(*count)),
+                              locale.toString(static_cast<qlonglong>(row)),
+                              percentText(static_cast<double>(*count) / static_cast<double>(row)));
+        words << laneLetter(lane) + u' ' + figure;
     }
-    return text;
+    return words;
 }
 
 QString gainWords(double gain) {

@@ -49,8 +49,14 @@ QString captionNote(ViewKind, const QString& caption, bool samples, ErrorText fo
 /// Explains a caption like "58/64" above a table of classes or its samples; returns others as they
 /// are.
 QString captionWords(ViewKind, const QString& caption);
-/// Tells what a cell of the tables of classes means, and what share of its row each lane has there.
-QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes);
+/// Returns a caption of mistakes like "64/67" as "first 64 of 67 wrong", shorter "67 wrong" and
+/// "67"; where all are shown, only how many there are.
+QString mistakeNote(const QString& caption, ErrorText form);
+/// Explains it.
+QString mistakeWords(const QString& caption);
+/// Tells what a cell of the tables of classes means, and then of each lane how many of the row's
+/// samples it has there: "A 12 of 982 (1.2 %)"; the share alone where it is not known of how many.
+QStringList cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes);
 
 /// Explains the factor by which a difference is amplified.
 QString gainWords(double gain);
@@ -66,5 +72,7 @@ QString savedWords(WordsFor);
 QString tableWords(std::optional<int64_t> validated, WordsFor);
 /// Tells how to read the samples that are shown in place of tables.
 QString samplesWords(SamplesShow, WordsFor);
+/// Tells how to read samples that are all predicted wrong.
+QString mistakesWords(SamplesShow, WordsFor);
 
 } // namespace halfscope

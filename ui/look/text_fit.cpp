@@ -10,6 +10,32 @@
 
 namespace halfscope {
 
+namespace {
+
+/// The first lines of a text.
+struct Broken {
+    QStringList lines;
+    qsizetype rest = 0; ///< where what stands in no line begins
+};
+
+/// Counts lines: their heights are rounded, and three may be higher than three times one.
+Broken broken(const QString& text, const QFont& font, int width, int most) {
+    QTextLayout layout(text, font);
+    Broken made;
+    layout.beginLayout();
+    while (made.lines.size() < most) {
+        QTextLine line = layout.createLine();
+        if (!line.isValid()) break;
+        line.setLineWidth(width);
+        made.lines << text.mid(line.textStart(), line.textLength()).trimmed();
+        made.rest = line.textStart() + line.textLength();
+    }
+    layout.endLayout();
+    return made;
+}
+
+} // namespace
+
 QFont scaledFont(const QFont& font, double factor) {
     QFont scaled = font;
     if (font.pointSizeF() > 0)
@@ -36,17 +62,32 @@ QString fitting(const QString& text, const QFont& font, const QSize& room) {
 }
 
 QStringList fittingLines(const QString& text, const QFont& font, int width, int most) {
-    const QFontMetrics metrics(font);
-    QTextLayout layout(fitting(text, font, {width, most * metrics.lineSpacing()}), font);
-    QStringList lines;
-    layout.beginLayout();
-    for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
-        line.setLineWidth(width);
-        const QString words = layout.text().mid(line.textStart(), line.textLength()).trimmed();
-        lines << metrics.elidedText(words, Qt::ElideRight, width);
+    QString shown = text;
+    Broken made = broken(shown, font, width, most);
+    for (qsizetype end = made.rest; made.rest < shown.size() && end > 0;) {
+        end = text.lastIndexOf(QLatin1Char(' '), end - 1);
+        shown = text.left(std::max<qsizetype>(end, 0)) + QChar(0x2026);
+        made = broken(shown, font, width, most);
     }
-    layout.endLayout();
-    return lines;
+    const QFontMetrics metrics(font);
+    for (QString& line : made.lines)
+        line = metrics.elidedText(line, Qt::ElideRight, width);
+    return made.lines;
+}
+
+FittedLines largestLines(const QString& text, const QFont& font, int width, int most) {
+    constexpr double kSizes[] = {1, 0.85, 0.7};
+    const auto letters = [](QString all) {
+        all.removeIf([](QChar each) { return each.isSpace(); }); // lines end at some
+        return all;
+    };
+    FittedLines made;
+    for (const double size : kSizes) {
+        made.font = scaledFont(font, size);
+        made.lines = fittingLines(text, made.font, width, static_cast<int>(most / size));
+        if (letters(made.lines.join(u' ')) == letters(text)) break;
+    }
+    return made;
 }
 
 QString widest(const QStringList& texts, const QFontMetrics& metrics, int width) {

@@ -1,10 +1,10 @@
 // Fits sentences into the room that there is for them.
 #pragma once
 
+#include <QFont>
 #include <QString>
 #include <QStringList>
 
-class QFont;
 class QFontMetrics;
 class QSize;
 
@@ -20,6 +20,14 @@ QString fitting(const QString& text, const QFont&, const QSize& room);
 /// Returns the text broken into at most `most` lines of this width. What there is no room for is
 /// left out at the end of the text, and of a very long word at its end.
 QStringList fittingLines(const QString& text, const QFont&, int width, int most);
+struct FittedLines {
+    QFont font;
+    QStringList lines;
+};
+/// Returns the text in the largest letters in which all of it has the room of `most` lines in this
+/// font, for those who cannot ask for what is cut. Smaller letters have more lines; what even they
+/// leave no room for is left out, as above.
+FittedLines largestLines(const QString& text, const QFont&, int width, int most);
 /// Returns the first text that is no wider than `width`. When all are wider it returns the last one
 /// with its middle left out, because its two ends tell it from the others.
 QString widest(const QStringList& texts, const QFontMetrics&, int width);

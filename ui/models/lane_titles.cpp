@@ -76,8 +76,22 @@ constexpr BriefWords kBriefWords[] = {
     {"scaler.refill", QT_TRANSLATE_NOOP("LaneTitles", "refill %1")},
     {"scaler.tolerance", QT_TRANSLATE_NOOP("LaneTitles", "tolerance %1")},
     {"scaler.check_unscaled", QT_TRANSLATE_NOOP("LaneTitles", "check %1")},
-    {"scaler.hold_schedule", QT_TRANSLATE_NOOP("LaneTitles", "hold %1")},
 };
+
+/// What is said briefly of a check box that titles have a whole phrase for, see Field::whenOn.
+struct BriefStates {
+    const char* key;
+    const char *on, *off;
+};
+constexpr BriefStates kBriefStates[] = {
+    {"scaler.hold_schedule", QT_TRANSLATE_NOOP("LaneTitles", "schedule waits"),
+     QT_TRANSLATE_NOOP("LaneTitles", "schedule goes on")},
+};
+
+/// Whether a difference says that a check box is on, or off.
+bool isSwitched(const QString& difference, const char* key, bool on) {
+    return difference == QString::fromStdString(settingWords(*findField(key), on, nameInTitles));
+}
 
 /// Returns the value of a difference like "Growth interval 20", behind a word that says of what:
 /// "interval 20". What is no setting with its value stays as it is: "layer 0=bf16", "from B", the
@@ -87,10 +101,21 @@ QString valueOf(const QString& difference) {
     //: %1 is the loss scale that a lane keeps
     if (isFixedScale(difference))
         return QCoreApplication::translate("LaneTitles", "scale %1").arg(value);
+    for (const BriefStates& brief : kBriefStates)
+        for (const bool on : {true, false})
+            if (isSwitched(difference, brief.key, on))
+                return QCoreApplication::translate("LaneTitles", on ? brief.on : brief.off);
     for (const BriefWords& brief : kBriefWords)
         if (isOf(difference, brief.key))
             return QCoreApplication::translate("LaneTitles", brief.words).arg(value);
     return isOf(difference, "scaler.preset") ? value : difference; // "apex" says what it is
+}
+
+/// Returns the end of what sets a lane apart, where most lanes differ: "… 2^4" of "first scale
+/// 2^4".
+QString endOf(const QString& value) {
+    const qsizetype gap = value.lastIndexOf(u' ');
+    return gap < 0 ? value : QChar(0x2026) + value.sliced(gap);
 }
 
 QString letterOf(const QString& label) { return label.section(u' ', 0, 0); }
@@ -191,7 +216,7 @@ QString laneTitleWithout(const RunConfig& config, int lane, std::span<const Fiel
     LaneTitle title = laneTitleParts(config, {}, nameInTitles).at(static_cast<size_t>(lane));
     std::erase_if(title.words, [&](const std::string& words) {
         return std::any_of(fields.begin(), fields.end(), [&](const Field* field) {
-            return words.starts_with(nameInTitles(*field) + ' ');
+            return words == settingWords(*field, field->get(config, lane), nameInTitles);
         });
     });
     return shownTitle(std::move(title), keepsScale(config, lane));
@@ -211,7 +236,9 @@ QStringList labelForms(const QString& label) {
     const QStringList values = valuesOf(label);
     // lanes of a sweep may share the first value
     if (values.size() > 1) forms << lead + values.join(kBetweenParts);
-    if (!values.isEmpty()) forms << lead + values.front();
+    if (values.isEmpty()) return forms;
+    forms << lead + values.front();
+    if (const QString end = endOf(values.front()); end != values.front()) forms << lead + end;
     return forms;
 }
 
@@ -231,7 +258,7 @@ std::vector<QStringList> formsTogether(const QStringList& labels) {
             return words.isEmpty() ? precision : lead + words;
         };
         // a precision that all lanes have goes before what tells them apart
-        const QString few = differ ? precision : alone(first);
+        const QString few = differ ? precision : alone(endOf(first));
         const QString distinct = distinctLabel(labels, lane);
         const QString each[] = {label,
                                 with(all),

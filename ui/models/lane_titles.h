@@ -26,7 +26,8 @@ QString laneTitleWithout(const RunConfig&, int lane, std::span<const Field* cons
 QString briefLabel(const QString& label);
 /// Returns forms of a label, each briefer than the one before: the full label, briefLabel(), the
 /// values with a word each ("A first scale 2^24, interval 20"), the first difference alone, its
-/// value with a word ("A interval 20"; "A apex" for the name of a loss scaler).
+/// value with a word ("A interval 20"; "A apex" for the name of a loss scaler), and the end of that
+/// ("A … 20").
 QStringList labelForms(const QString& label);
 
 /// The last of the forms that formsTogether() returns which still names what sets lanes apart.
@@ -34,7 +35,8 @@ inline constexpr size_t kBriefestNames = 3;
 /// Returns the labels of lanes side by side, all in the same form, each form briefer than the one
 /// before or as brief: the full label, the precision with all values ("B amp-fp16, first scale
 /// 2^24, interval 20"), with the first one, the precision alone, distinctLabel(), and the letters
-/// alone. Where all lanes have the same precision, the values stay without it instead.
+/// alone. Where all lanes have the same precision, the values stay without it instead, and at last
+/// the end of the first one ("B … 2^24").
 std::vector<QStringList> formsTogether(const QStringList& labels);
 
 /// Returns the letter and the end or beginning of the lane's name that no other lane shares, for

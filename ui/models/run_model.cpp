@@ -1,7 +1,6 @@
 // The newest values of each lane as table rows and as plain values.
 #include "ui/models/run_model.h"
 
-#include "engine/core/percent.h"
 #include "engine/data/class_sides.h"
 #include "engine/data/held_fault.h"
 #include "engine/data/known_facts.h"
@@ -74,25 +73,12 @@ std::optional<float> scaleSetAfter(int64_t step, const RunConfig& recorded, int 
 /// Returns the text with spaces at which no line ends.
 QString unbroken(QString text) { return text.replace(u' ', QChar::Nbsp); }
 
-/// Returns "75 %" rather than "75.00 %": few samples have no more digits.
-QString briefPercent(double share) {
-    constexpr int kDigits = 5; // of 97.312
-    const double percent = std::round(1e4 * share) / 1e2;
-    if (nearlyAllPercent(share, 2) || (percent <= 0 && share > 0)) return finePercentText(share);
-    return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'g', kDigits));
-}
-
 /// Returns the warning that an accuracy tells nothing, after a space.
 QString oneClassText(const RunConfig& config) {
     if (!namesFiles(config.task)) return {};
     const std::optional<DataFacts> facts = knownFactsOf(config);
     const bool one = facts && facts->tensors[kTarget].classes == 1;
     return one ? u' ' + translated(Message(kOneClass)) : QString();
-}
-
-/// Returns how often a lane is right, or that its output is nan.
-QString accuracyOf(const LaneStatus& status) {
-    return status.outputIsNan() ? status.accuracyText() : briefPercent(*status.accuracy);
 }
 
 } // namespace
@@ -297,14 +283,14 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
     QString label = named ? briefLabel(laneTag(i) + u' ' + status.title) : laneTag(i);
     // a setting's value stands before the loss, or a sentence in the place of a figure
     const bool said = figure == Figure::Accuracy && status.outputIsNan();
-    if (said || label.count(u' ') > 1) label += u':';
+    if (said || label.count(u' ') > 1 || label.count(QChar::Nbsp) > 1) label += u':';
     const int64_t lost = status.skips.lossLostAt();
     // where the loss was just lost, most of the last ones are finite: their median would hide that
     const bool steady = figure == Figure::Median && lost == 0;
     const double trailing = steady ? trailingLoss(m_run->now(), i) : NAN;
     const QString value =
         figure == Figure::Accuracy
-            ? accuracyOf(status)
+            ? status.accuracyText()
             : (std::isfinite(trailing) ? shownNumber(trailing) : status.lossText());
     const QString text = label + QChar(QChar::Nbsp) + unbroken(value);
     if (words == Words::Fewest) return text;
@@ -326,12 +312,12 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
     // the loss is that of a batch to train on: what was judged apart is named so
     if (full && status.accuracy && !leads)
         notes << (status.outputIsNan() ? status.accuracyText()
-                                       : tr("validation accuracy %1").arg(accuracyOf(status)));
+                                       : tr("validation accuracy %1").arg(status.accuracyText()));
     else if (full && status.validationError && !leads)
         notes << tr("validation error %1").arg(shownNumber(*status.validationError));
     if (full && status.fellFromItsBest())
         notes << tr("best %1 after step %2")
-                     .arg(briefPercent(status.best->value),
+                     .arg(finePercentText(status.best->value),
                           QLocale().toString(static_cast<qlonglong>(status.best->step)));
     if (skipped > 0 && !status.skips.areOfParent()) // which has told them
         notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));

@@ -36,15 +36,13 @@ QString percentText(double share) {
     return QStringLiteral("%1 %").arg(QLocale().toString(percent, 'f', fine ? 1 : 0));
 }
 
-QString finePercentText(double share) {
-    constexpr int kDecimals = 2;
-    constexpr double kLeast = 0.01; // the last of them
-    const auto text = [](double percent) {
-        return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'f', kDecimals));
+QString finePercentText(double share, int decimals) {
+    const auto text = [decimals](double percent) {
+        return RunModel::tr("%1 %").arg(QLocale().toString(percent, 'f', decimals));
     };
-    const double percent = 100 * share;
-    if (percent > 0 && percent < kLeast) return u'<' + text(kLeast);
-    if (const auto least = nearlyAllPercent(share, kDecimals)) return u'>' + text(*least);
+    const double percent = 100 * share, least = std::pow(10.0, -decimals);
+    if (percent > 0 && percent < least) return u'<' + text(least);
+    if (const auto most = nearlyAllPercent(share, decimals)) return u'>' + text(*most);
     return text(percent);
 }
 

@@ -18,9 +18,10 @@ QString shownNumber(double value, int digits = 4);
 /// Returns "12 %" for a share from 0 to 1, with one more digit below 10 % and where it would round
 /// to 100 %: "<0.1 %" is almost nothing, ">99.9 %" almost all.
 QString percentText(double share);
-/// Returns a share that is compared with others, such as an accuracy, with two decimals: "97.30 %".
-/// Almost nothing is "<0.01 %", almost all ">99.99 %".
-QString finePercentText(double share);
+/// Returns a share that is compared with others, such as an accuracy, with two decimals: "97.30 %",
+/// so that one figure reads the same wherever it stands. Almost nothing is "<0.01 %", almost all
+/// ">99.99 %". With one decimal for where there is no room for two.
+QString finePercentText(double share, int decimals = 2);
 /// Returns "3 samples".
 QString samplesText(int64_t samples);
 

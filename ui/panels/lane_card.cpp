@@ -334,10 +334,7 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdit
     if (!m_scales) return;
     const double share = status.skippedShare();
     const QString skipped = locale.toString(static_cast<qlonglong>(status.last.skippedSoFar()));
-    m_skipped->showFigure(
-        share > 0
-            ? tr("%1 (%2 %)").arg(skipped, locale.toString(100 * share, 'f', share < 1 ? 2 : 0))
-            : skipped);
+    m_skipped->showFigure(share > 0 ? tr("%1 (%2)").arg(skipped, finePercentText(share)) : skipped);
     showSkipVerdict(status);
     m_clean->showFigure(
         grows ? tr("%1 of %2")

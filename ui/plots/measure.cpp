@@ -39,18 +39,14 @@ bool isCount(const Metric& metric) {
 
 /// Whether values are shown with as many digits as there is room for.
 bool showsDigits(const Metric& metric) {
-    return !isCount(metric) && metric.axis != PlotAxis::Log2 && metric.axis != PlotAxis::Rate;
+    return !isCount(metric) && metric.axis != PlotAxis::Log2 && metric.axis != PlotAxis::Rate &&
+           metric.axis != PlotAxis::Share;
 }
 
-/// Returns a share with up to four digits after the point: "5.9e-05" beside "0.889" would take the
-/// room and tell nothing more.
-QString shareText(double share) {
-    constexpr double kDigits = 1e4;
-    const double rounded = std::round(share * kDigits) / kDigits;
-    const QLocale locale;
-    if (share > 0 && rounded == 0) return u'<' + locale.toString(1 / kDigits, 'f', 4);
-    if (share < 1 && rounded == 1) return u'>' + locale.toString(1 - 1 / kDigits, 'f', 4);
-    return shownNumber(rounded);
+/// Whether it is a share of samples, which is compared to the last decimal.
+bool isAccuracy(const Metric& metric) {
+    return metric.column == knownMetrics()[metric::Accuracy].column ||
+           metric.column == knownMetrics()[metric::TrainingAccuracy].column;
 }
 
 /// Whether the learning rate falls by factors, and far: on a linear axis all but the first falls
@@ -129,13 +125,15 @@ bool isStepped(const Metric& metric) { return metric.axis == PlotAxis::Log2 || i
 QSharedPointer<SpacedTicker> tickerOf(const Metric& metric) {
     if (isLogarithmic(metric))
         return QSharedPointer<PowerTicker>::create(metric.axis == PlotAxis::Log2 ? 2 : 10);
+    if (metric.axis == PlotAxis::Share) return QSharedPointer<PercentTicker>::create();
     return QSharedPointer<PrefixTicker>::create(isCount(metric));
 }
 
 QString valueText(const Metric& metric, double value) {
     if (metric.axis == PlotAxis::Rate) return withPrefix(value);
     if (isCount(metric)) return QLocale().toString(value, 'f', 0);
-    if (metric.axis == PlotAxis::Share) return shareText(value);
+    if (metric.axis == PlotAxis::Share) // as on the cards
+        return isAccuracy(metric) ? finePercentText(value) : percentText(value);
     return metric.axis == PlotAxis::Log2 ? scaleText(value) : shownNumber(value);
 }
 
@@ -145,6 +143,10 @@ QString shortValueText(const Metric& metric, const QString& text) {
     if (metric.axis == PlotAxis::Rate) brief.remove(fraction);
     const QLocale locale;
     constexpr double kLarge = 9999.5; // from there on, whole numbers are as brief
+    if (bool whole = false; isAccuracy(metric)) {
+        const double percent = locale.toDouble(text.section(u' ', 0, 0), &whole);
+        if (whole) brief = finePercentText(percent / 100, 1); // others are brief: "<0.01 %"
+    }
     const double real = locale.toDouble(text);
     if (real > 0 && real < kLarge && showsDigits(metric)) {
         brief = locale.toString(real, 'g', 3);

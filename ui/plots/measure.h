@@ -36,7 +36,8 @@ bool isStepped(const Metric&);
 QSharedPointer<SpacedTicker> tickerOf(const Metric&);
 /// Returns the value with its unit: "0.0123", "65536 = 2^16", "812 steps/s".
 QString valueText(const Metric&, double value);
-/// Shortens that text for narrow places: "65536 = 2^16" to its power, "45.4k" to "45k".
+/// Shortens that text for narrow places: "65536 = 2^16" to its power, "45.4k" to "45k", "86.60 %"
+/// to "86.6 %".
 QString shortValueText(const Metric&, const QString& text);
 /// Returns the y range for values from lowest to highest; lowest > highest means that there are
 /// none.

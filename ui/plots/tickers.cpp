@@ -23,11 +23,12 @@ double coarser(double step) {
     return power * (first < 1.99 ? 2 : first < 4.99 ? 5 : 10);
 }
 
+constexpr qsizetype kLabelRoom = 7; // characters, see placeMargins()
+
 /// Returns the label of a round number between others that may be close to it: three digits, or as
 /// many more as it has and there is room for.
-QString tickNumber(double value) {
+QString tickNumberIn(double value, qsizetype room) {
     constexpr int kLeastDigits = 3, kMostDigits = 7; // a float32 has no more
-    constexpr qsizetype kRoom = 7;                   // characters, see placeMargins()
     // not 5e+04 below a header that says 52,340
     if (std::abs(value) >= 1e3 && std::abs(value) < 1e6 && value == std::round(value))
         return QLocale().toString(value, 'f', 0);
@@ -39,10 +40,12 @@ QString tickNumber(double value) {
     while (digits < kMostDigits && !isExact(digits))
         ++digits;
     QString text = QLocale().toString(value, 'g', digits);
-    while (digits > kLeastDigits && text.size() > kRoom)
+    while (digits > kLeastDigits && text.size() > room)
         text = QLocale().toString(value, 'g', --digits);
     return text;
 }
+
+QString tickNumber(double value) { return tickNumberIn(value, kLabelRoom); }
 
 bool isPower(const QString& number) { return number.contains(u'e', Qt::CaseInsensitive); }
 
@@ -175,6 +178,12 @@ double PrefixTicker::getTickStep(const QCPRange& range) {
 QString PrefixTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     // a multiple of the step that should be zero may come out as 1e-17
     return prefixed(std::abs(tick) < 1e-12 ? 0 : tick, tickNumber);
+}
+
+QString PercentTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    const QString sign = QStringLiteral(" %");
+    const double percent = std::abs(tick) < 1e-12 ? 0 : 100 * tick; // as above
+    return tickNumberIn(percent, kLabelRoom - sign.size()) + sign;
 }
 
 void PowerTicker::setEnds(double lowest, double highest) {

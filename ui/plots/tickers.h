@@ -73,6 +73,15 @@ private:
     bool m_wholeNumbers;
 };
 
+/// Ticks of shares from 0 to 1, which have labels in percent.
+class PercentTicker : public PrefixTicker {
+public:
+    PercentTicker() : PrefixTicker(false) {}
+
+protected:
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+};
+
 /// Ticks of a logarithmic axis of base 2 or 10, with about tickCount() labels.
 class PowerTicker : public SpacedTicker {
 public:

@@ -104,7 +104,7 @@ void TestGallery::counts() {
     QVERIFY(!ClassCounts(2).mostFrequent());
     const Picture table = classTable(counts);
     QCOMPARE(table.values, (std::vector<float>{0.5f, 0.75f, 1, 0}));
-    QCOMPARE(table.caption, std::string("3/5"));
+    QCOMPARE(table.caption, std::string("3/5; rows: 4 1"));
 }
 
 /// Neighbouring classes share a row, so that a table of 100,000 classes fits into memory.
@@ -119,7 +119,7 @@ void TestGallery::countsOfManyClasses() {
     QCOMPARE(counts.count(0, counts.rows()), int64_t{1});
     const Picture table = classTable(counts);
     QCOMPARE(table.width, 1000);
-    QCOMPARE(table.caption, std::string("2/4"));
+    QVERIFY(tableCaption(table.caption).right == "2/4");
     QVERIFY(!counts.mostFrequent());
     QCOMPARE(ClassCounts(1001).rows(), size_t{501});
     QCOMPARE(ClassCounts(1000).rows(), size_t{1000});

@@ -490,13 +490,16 @@ void TestRunFolder::galleries() {
     batch.pictures = *run->now().pictures();
     for (const char* caption : {"1/2", "2/2", "0 shirt"})
         batch.pictures->galleries.push_back({2, 1, 3, {0, 0, 0, 1, 1, 1}, caption});
+    for (const char* caption : {"1/1", "0/0"})
+        batch.pictures->mistakes.push_back({1, 1, 3, {1, 0, 0}, caption});
     run->append(std::move(batch));
     const RunSnapshot& now = run->now();
     saveRun(run->snapshot(), folder());
     const QTemporaryDir other;
     RunWriter(other.path().toStdString(), now.info(), now.lanes(), *now.target())
         .finish(now.info(), *now.pictures());
-    const char* const names[] = {"samples_fp32.png", "samples_amp-fp16.png", "samples_target.png"};
+    const char* const names[] = {"samples_fp32.png", "samples_amp-fp16.png", "samples_target.png",
+                                 "mistakes_fp32.png", "mistakes_amp-fp16.png"};
     for (const char* name : names)
         QVERIFY(bytesOf(m_folder->folder(), name) == bytesOf(other.path(), name));
     const auto found = [this] { return *readRun(folder())->now().pictures(); };
@@ -504,12 +507,16 @@ void TestRunFolder::galleries() {
     QCOMPARE(found().galleries.size(), size_t{3});
     QCOMPARE(found().galleries[2].caption, std::string("0 shirt"));
     QVERIFY(found().galleries[0].values == now.pictures()->galleries[0].values);
+    QCOMPARE(found().mistakes.size(), size_t{2});
+    QCOMPARE(found().mistakes[1].caption, std::string("0/0"));
     std::filesystem::remove(path("samples_fp32.png").toStdString());
     QVERIFY(found().galleries.empty());
+    QCOMPARE(found().mistakes.size(), size_t{2});
     QCOMPARE(found().outputs.size(), size_t{2});
     // saving a run without galleries removes earlier ones
     saveRun(readRun(savedFolder(QStringLiteral("overflow")).toStdString())->snapshot(), folder());
     QVERIFY(filesIn(m_folder->folder()).filter(QStringLiteral("samples")).isEmpty());
+    QVERIFY(filesIn(m_folder->folder()).filter(QStringLiteral("mistakes")).isEmpty());
 }
 
 void TestRunFolder::readsManyRowsAndStops() {

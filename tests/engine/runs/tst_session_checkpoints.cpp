@@ -199,6 +199,7 @@ void TestSessionCheckpoints::sessionsWithoutCheckpoints() {
         const Database database(store.path(), Database::Access::Create);
         database.run("DROP TABLE checkpoints");
         database.run("DROP TABLE galleries");
+        database.run("DROP TABLE mistakes");
     }
     std::vector<LeftSession> left = leftSessions(sessions);
     const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
@@ -311,6 +312,7 @@ void TestSessionCheckpoints::galleriesComeBack() {
     const Picture one{1, 2, 3, {0, 0.5f, 1, 0.25f, 0.125f, 0}, "5/8"};
     const Picture two{1, 1, 1, {0.75f}, {}};
     batch.pictures->galleries = {one, two, two, one};
+    batch.pictures->mistakes = {two, one};
     run->append(std::move(batch));
     {
         SessionStore store({sessions});
@@ -324,6 +326,10 @@ void TestSessionCheckpoints::galleriesComeBack() {
     QCOMPARE(found[0].values, one.values);
     QCOMPARE(found[0].caption, one.caption);
     QCOMPARE(found[2].values, two.values);
+    const std::vector<Picture> mistakes = back->now().pictures()->mistakes;
+    QCOMPARE(mistakes.size(), size_t{2});
+    QCOMPARE(mistakes[0].values, two.values);
+    QCOMPARE(mistakes[1].caption, one.caption);
 }
 
 /// Settings that change twice between two looks, which may put the newest where the stored ones

@@ -188,18 +188,26 @@ void TestValidation::picturesTellOfIt() {
     experiment.advance(records, events);
     Snapshot early = experiment.snapshot();
     QCOMPARE(early.validated, int64_t{0});
-    QVERIFY(QByteArray::fromStdString(early.outputs[0].caption).endsWith("/64"));
+    QVERIFY(tableCaption(early.outputs[0].caption).right.ends_with("/64"));
     for (int i = 0; i < 3; ++i)
         experiment.advance(records, events);
     Snapshot late = experiment.snapshot();
     QCOMPARE(late.validated, int64_t{3});
     for (size_t lane = 0; lane < 2; ++lane) {
         const double accuracy = records[2 * 2 + lane].validation->accuracy.value();
-        QCOMPARE(late.outputs[lane].caption, std::to_string(std::lround(accuracy * 500)) + "/500");
+        QCOMPARE(std::string(tableCaption(late.outputs[lane].caption).right),
+                 std::to_string(std::lround(accuracy * 500)) + "/500");
     }
     experiment.addGalleries(late);
     QCOMPARE(late.galleries.size(), size_t{3});
     QVERIFY(late.galleries[0].values != late.galleries[2].values);
+    QVERIFY(early.mistakes.empty());
+    QCOMPARE(late.mistakes.size(), size_t{2});
+    for (size_t lane = 0; lane < 2; ++lane) {
+        const ClassCounts counts = experiment.judged(static_cast<int>(lane)).counts;
+        QCOMPARE(late.mistakes[lane].caption,
+                 "64/" + std::to_string(counts.samples() - counts.correct()));
+    }
 
     // predictions of a later step do not belong to that validation
     experiment.advance(records, events);

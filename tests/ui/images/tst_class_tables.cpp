@@ -11,13 +11,17 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 
+#include <QHelpEvent>
 #include <QScopeGuard>
 #include <QSet>
 #include <QTemporaryDir>
+#include <QToolTip>
 #include <QtTest>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace tst_class_tables {
 
@@ -29,6 +33,9 @@ private slots:
     void tablesHaveTheNamesOfClasses();
     void namesOfClassesCanBeRead();
     void cellsShowTheirShare();
+    void cellsTellTheirCounts();
+    void countsHaveNoOtherMeaning();
+    void audienceSeesNames();
     void savedTablesTellTheSame();
     void scaleStandsBelowTheNames();
     void filesHaveTheShares();
@@ -143,6 +150,79 @@ void TestClassTables::cellsShowTheirShare() {
     QCOMPARE(shades(100, 0.5f).size(), 1); // no room
 }
 
+/// Of how many samples a share is: in the line below, for a screen reader, and in the tool tip.
+void TestClassTables::cellsTellTheirCounts() {
+    ClassCounts counts(3);
+    std::vector<int32_t> taken(982);
+    std::fill_n(taken.begin(), 12, 2);
+    counts.add(std::vector<int32_t>(982), taken);
+    counts.add(std::array{1}, std::array{1});
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {}, ViewKind::Classes);
+    view.resize(1200, 400);
+    view.show();
+    QVERIFY(test::isActive(&view));
+    Picture target = constant(3, 1);
+    target.caption = "0 ankle boot, 1 bag, 2 sandal";
+    view.setTarget(target);
+    view.setPictures(1, {classTable(counts), classTable(counts)});
+    QCOMPARE(view.view(0).note(), QStringLiteral("971 of 983"));
+    emit view.view(0).pixelHovered({2, 0});
+    const QString told = QStringLiteral("True: ankle boot. Predicted: sandal.  "
+                                        "A 12 of 982 (1.2 %)  B 12 of 982 (1.2 %)");
+    QCOMPARE(view.readout(), told);
+    QCOMPARE(view.accessibleDescription(), told);
+
+    const QRectF table = view.view(1).pictureRect();
+    const QPoint at(int(table.left() + table.width() * 5 / 6), int(table.top() + 5));
+    QHelpEvent help(QEvent::ToolTip, at, view.view(1).mapToGlobal(at));
+    QCoreApplication::sendEvent(&view.view(1), &help);
+    QVERIFY2(QToolTip::text().contains(QStringLiteral("A 12 of 982 (1.2 %)")),
+             qPrintable(QToolTip::text()));
+    QToolTip::hideText();
+
+    emit view.view(0).pixelHovered({-1, -1});
+    view.setFocus(Qt::TabFocusReason);
+    QTest::keyClick(&view, Qt::Key_Right); // the first key only shows the place
+    QVERIFY2(
+        view.readout().startsWith(QStringLiteral("True: bag. Predicted: bag.  A 1 of 1 (100 %)")),
+        qPrintable(view.readout()));
+    QTest::keyClick(&view, Qt::Key_Right);
+    QTest::keyClick(&view, Qt::Key_Up);
+    QCOMPARE(view.accessibleDescription(), told);
+}
+
+/// Captions of other pictures, and those of earlier versions, are no counts of rows.
+void TestClassTables::countsHaveNoOtherMeaning() {
+    for (const char* caption : {"", "3/5", "y = 2; x", "3/5; rows:x", "3/5; rows: 4 one"}) {
+        const TableCaption told = tableCaption(caption);
+        QVERIFY2(told.rows.empty() && told.right == caption, caption);
+    }
+    const TableCaption told = tableCaption("3/5; rows: 4 1");
+    QVERIFY(told.right == "3/5" && told.rows == (std::vector<int64_t>{4, 1}));
+}
+
+/// Letters that are large enough for an audience become smaller before the names are left out.
+void TestClassTables::audienceSeesNames() {
+    const double line = QFontMetricsF(scaledFont(QFont(), 0.85)).height();
+    const int side = static_cast<int>(10 * 1.1 * line / 0.6); // names may take 0.4 of it
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.setFont(scaledFont(view.font(), 1.8));
+    view.resize(2 * side + 40, side + 200);
+    view.setBare(true);
+    view.show();
+    QVERIFY(test::isActive(&view));
+    Picture target = constant(10, 1);
+    target.caption = "0 T-shirt or top, 1 Trousers, 2 Pullover, 3 Evening dress, 4 Winter coat";
+    view.setTarget(target);
+    view.setPictures(1, {constant(10, 0.5f)});
+    const QRectF table = view.view(0).pictureRect();
+    QCOMPARE(view.view(0).nameAt({table.left() - 5, table.top() + 5}),
+             QStringLiteral("T-shirt or top"));
+    QVERIFY(table.height() > side / 2.0);
+}
+
 /// A share that is rounded twice may be another: 17 of 18 are 94 %, but 95 % from 8 bits.
 void TestClassTables::savedTablesTellTheSame() {
     ClassCounts counts(2);
@@ -163,8 +243,10 @@ void TestClassTables::savedTablesTellTheSame() {
         emit view.view(0).pixelHovered({0, 0});
         return view.readout();
     };
-    QCOMPARE(told(outputPng(task, live)), QStringLiteral("True: 0. Predicted: 0.  A 94 %  B 94 %"));
-    QCOMPARE(told(pngBytes(live)), QStringLiteral("True: 0. Predicted: 0.  A 94 %  B 95 %"));
+    QCOMPARE(told(outputPng(task, live)),
+             QStringLiteral("True: 0. Predicted: 0.  A 17 of 18 (94 %)  B 17 of 18 (94 %)"));
+    QCOMPARE(told(pngBytes(live)),
+             QStringLiteral("True: 0. Predicted: 0.  A 17 of 18 (94 %)  B 95 %"));
 }
 
 /// The colour scale of a difference covers no name of a column.

@@ -13,6 +13,8 @@ class TestTextFit : public QObject {
 
 private slots:
     void linesHaveOneEllipsis();
+    void noLineIsLost();
+    void lettersShrinkBeforeWordsGo();
 };
 
 /// Wrapped by hand, because a style that wraps leaves something out of each line.
@@ -35,6 +37,36 @@ void TestTextFit::linesHaveOneEllipsis() {
     const QString word(100, u'w'); // cut at its end as well
     const QString cut = fittingLines(word, font, 120, 1).join(u' ');
     QVERIFY2(cut.endsWith(QChar(0x2026)) && word.startsWith(cut.chopped(1)), qPrintable(cut));
+}
+
+/// The heights of lines are rounded, and several lines may be higher than as many times one.
+void TestTextFit::noLineIsLost() {
+    const QString text = QStringLiteral("one two three four five six seven eight nine ten eleven");
+    for (int size = 10; size <= 40; ++size)
+        for (const double part : {0.1, 0.25, 0.4, 0.6, 0.75, 0.9}) {
+            QFont font;
+            font.setPointSizeF(size + part);
+            const int width = QFontMetrics(font).horizontalAdvance(text) / 2;
+            const QStringList lines = fittingLines(text, font, width, 3);
+            QVERIFY2(lines.join(u' ') == text, qPrintable(lines.join(u'|')));
+        }
+}
+
+void TestTextFit::lettersShrinkBeforeWordsGo() {
+    const QString text = QStringLiteral("0 T-shirt/top, 1 Trouser, 2 Pullover, 3 Dress, 4 Coat, "
+                                        "5 Sandal, 6 Shirt, 7 Sneaker, 8 Bag, 9 Ankle boot");
+    const QFont font;
+    const int all = QFontMetrics(font).horizontalAdvance(text);
+    const FittedLines roomy = largestLines(text, font, all + 2, 3);
+    QCOMPARE(roomy.lines, QStringList(text));
+    QCOMPARE(roomy.font, font);
+    const FittedLines tight = largestLines(text, font, all * 3 / 10, 3);
+    QCOMPARE(tight.lines.join(u' '), text);
+    QVERIFY(QFontMetricsF(tight.font).height() < QFontMetricsF(font).height());
+    QVERIFY(static_cast<double>(tight.lines.size()) * QFontMetricsF(tight.font).lineSpacing() <=
+            3 * QFontMetricsF(font).lineSpacing() + 3);
+    const FittedLines cut = largestLines(text, font, all / 10, 3);
+    QVERIFY2(cut.lines.last().endsWith(QChar(0x2026)), qPrintable(cut.lines.join(u'|')));
 }
 
 } // namespace tst_text_fit

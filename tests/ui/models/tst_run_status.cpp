@@ -123,11 +123,11 @@ void TestRunStatus::shortWordsHaveTheAccuracy() {
     model.refresh();
     const QStringList texts = model.summaries();
     const QString first =
-        unbroken("75 %") + QStringLiteral(" (%1), ").arg(unbroken("median loss 0.25"));
+        unbroken("75.00 %") + QStringLiteral(" (%1), ").arg(unbroken("median loss 0.25"));
     QVERIFY2(texts[0].startsWith(QLatin1String("After step 30 the validation accuracy is: A")) &&
                  texts[0].contains(first),
              qPrintable(texts[0]));
-    const QString both = unbroken("A 75 %") + QStringLiteral(", ") + unbroken("B 100 %.");
+    const QString both = unbroken("A 75.00 %") + QStringLiteral(", ") + unbroken("B 100.00 %.");
     QCOMPARE(texts[1], QStringLiteral("After step 30 the validation accuracy is: ") + both);
     QCOMPARE(texts[2], QStringLiteral("Validation accuracy after step 30: ") + both);
 }
@@ -155,15 +155,15 @@ void TestRunStatus::shortWordsAreOfTheirStep() {
         model.refresh();
         return model.summaries().last().replace(QChar::Nbsp, u' ');
     };
-    QCOMPARE(told(200, 0, 0.5), QStringLiteral("Validation accuracy after step 200: A 97 %, "
-                                               "B 97 %."));
+    QCOMPARE(told(200, 0, 0.5), QStringLiteral("Validation accuracy after step 200: A 97.00 %, "
+                                               "B 97.00 %."));
     QCOMPARE(told(227, 0, 0.5), QStringLiteral("Median loss after step 227: A 0.25, B 0.25."));
     QCOMPARE(told(227, 220, 0.5),
              QStringLiteral("Median loss after step 227: A 0.25, B not a number."));
     QCOMPARE(told(200, 195, 0.5),
              QStringLiteral("Median loss after step 200: A 0.25, B not a number."));
     QCOMPARE(told(200, 0, NAN),
-             QStringLiteral("Validation accuracy after step 200: A 97 %, B: output is nan."));
+             QStringLiteral("Validation accuracy after step 200: A 97.00 %, B: output is nan."));
 }
 
 /// Where room is short, the losses that are compared are not those of a single step, in which the
@@ -255,7 +255,7 @@ void TestRunStatus::aLostLossBesideAnAccuracy() {
     run->append(std::move(steps));
     model.refresh();
     const QString text = model.summary().replace(QChar::Nbsp, u' ');
-    QVERIFY2(text.contains(QLatin1String("not a number (since step 3, output is nan, best 97.5 % "
+    QVERIFY2(text.contains(QLatin1String("not a number (since step 3, output is nan, best 97.50 % "
                                          "after step 1, 1 skipped)")),
              qPrintable(text));
 }
@@ -285,7 +285,7 @@ void TestRunStatus::aStepThatWasTaken() {
     QVERIFY(translated(model.lane(0).skipSentence()).contains(QLatin1String("learning rate")));
 }
 
-/// The loss is that of the last batch, and the accuracy of other samples: few have few digits.
+/// The loss is that of the last batch, and the accuracy of other samples.
 void TestRunStatus::whatWasJudgedIsNamed() {
     const RunConfig config = defaultConfig();
     const auto summaryOf = [&config](MetricId id, double a, double b) {
@@ -299,10 +299,10 @@ void TestRunStatus::whatWasJudgedIsNamed() {
     };
     const QString shares = summaryOf(metric::Accuracy, 0.75, 0.9731);
     QVERIFY2(shares.startsWith(QLatin1String("After step 1 the validation accuracy is: A")) &&
-                 shares.contains(QLatin1String(" 75 % (loss 0.25), ")) &&
+                 shares.contains(QLatin1String(" 75.00 % (loss 0.25), ")) &&
                  shares.contains(QLatin1String(" 97.31 % (loss 0.25).")),
              qPrintable(shares));
-    QVERIFY(summaryOf(metric::Accuracy, 1, 1).contains(QLatin1String(" 100 % (loss 0.25)")));
+    QVERIFY(summaryOf(metric::Accuracy, 1, 1).contains(QLatin1String(" 100.00 % (loss 0.25)")));
     QVERIFY(summaryOf(metric::Accuracy, 1, 0.99996).contains(QLatin1String(" >99.99 % (loss")));
     const QString errors = summaryOf(metric::ValidationError, 12.5, 3);
     QVERIFY2(errors.contains(QLatin1String("0.25 (validation error 12.5)")) &&
@@ -328,7 +328,7 @@ void TestRunStatus::anEarlierBestIsTold() {
     run->append(std::move(steps));
     model.refresh();
     const QString text = model.summary().replace(QChar::Nbsp, u' ');
-    QVERIFY2(text.contains(QLatin1String(" 96.15 % (loss 0.25, best 100 % after step 1)")),
+    QVERIFY2(text.contains(QLatin1String(" 96.15 % (loss 0.25, best 100.00 % after step 1)")),
              qPrintable(text));
     QVERIFY2(text.contains(QLatin1String(" 96.15 % (loss 0.25)")), qPrintable(text));
 }

@@ -44,7 +44,7 @@ void TestSingleClass::aSingleClassIsNoSuccess() {
         " All samples have the same class, so there is nothing to learn: any network has an "
         "accuracy of 100 %.");
     const QString text = told("one.npy", std::string(4, '\0'));
-    QVERIFY2(text.contains(" 100 % (loss 0).") && text.endsWith(warning), qPrintable(text));
+    QVERIFY2(text.contains(" 100.00 % (loss 0).") && text.endsWith(warning), qPrintable(text));
     QVERIFY(!told("two.npy", std::string("\0\1\0\1", 4)).contains("All samples"));
 }
 

@@ -117,7 +117,7 @@ private slots:
             cards.panel.refresh(cards.run);
             return cards.texts().contains(QLatin1String(text));
         };
-        QVERIFY(shows(2, 2, "2 (100 %)"));
+        QVERIFY(shows(2, 2, "2 (100.00 %)"));
         QVERIFY(shows(1000, 7, "7 (0.70 %)"));
     }
 

@@ -39,7 +39,7 @@ private slots:
     void largeValues();
     void figuresAreWrittenAsElsewhere();
     void sharesFillTheirAxis();
-    void smallSharesAreBrief();
+    void sharesReadAsOnTheCards();
     void scalesFarApartStayOffTheAxis();
     void countsOfZeroAreSeen();
     void ratesHaveFewPoints();
@@ -153,11 +153,11 @@ void TestAxes::labelsInLittleRoom_data() {
         << "two" << std::exp2(-10.5) << std::exp2(16.5) << 0.45 << QStringList{"2^0", "2^16"};
     QTest::newRow("one octave") << "two" << std::exp2(15.5) << std::exp2(17.5) << 0.9
                                 << QStringList{"2^16"};
-    QTest::newRow("accuracy") << "share" << 0.72 << 0.93 << 0.4 << QStringList{"0.8", "0.9"};
+    QTest::newRow("accuracy") << "share" << 0.72 << 0.93 << 0.4 << QStringList{"80 %", "90 %"};
     QTest::newRow("low accuracy") << "share" << 0.705 << 0.862 << 0.7
-                                  << QStringList{"0.74", "0.86"};
+                                  << QStringList{"74 %", "86 %"};
     QTest::newRow("high accuracy")
-        << "share" << 0.9801 << 0.9809 << 0.3 << QStringList{"0.9804", "0.9808"};
+        << "share" << 0.9801 << 0.9809 << 0.3 << QStringList{"98.04 %", "98.08 %"};
     QTest::newRow("skipped steps") << "count" << 0.0 << 1.18 << 0.45 << QStringList{"0", "1"};
 }
 
@@ -169,8 +169,10 @@ void TestAxes::labelsInLittleRoom() {
     QFETCH(double, share);
     QFETCH(QStringList, labels);
     QSharedPointer<SpacedTicker> made;
-    if (ticker == QLatin1String("count") || ticker == QLatin1String("share"))
-        made = QSharedPointer<PrefixTicker>::create(ticker == QLatin1String("count"));
+    if (ticker == QLatin1String("count"))
+        made = QSharedPointer<PrefixTicker>::create(true);
+    else if (ticker == QLatin1String("share"))
+        made = QSharedPointer<PercentTicker>::create();
     else
         made = QSharedPointer<PowerTicker>::create(ticker == QLatin1String("two") ? 2 : 10);
     made->setTickCount(1);
@@ -290,21 +292,25 @@ void TestAxes::figuresAreWrittenAsElsewhere() {
     QCOMPARE(powerOfTwo(0.3), QStringLiteral("0,3")); // as on an axis
 }
 
-/// Powers of ten in the headers of small shares leave no room for the other lanes.
-void TestAxes::smallSharesAreBrief() {
+/// The header of a plot writes a share as the cards and the closing sentence do.
+void TestAxes::sharesReadAsOnTheCards() {
     const Metric& accuracy = knownMetrics()[metric::Accuracy];
+    LaneStatus lane;
+    for (const double share : {0.0, 3.9e-5, 0.000196, 0.866, 0.88912, 0.99999, 1.0}) {
+        lane.accuracy = share;
+        QCOMPARE(valueText(accuracy, share), lane.accuracyText());
+        QCOMPARE(valueText(knownMetrics()[metric::TrainingAccuracy], share), lane.accuracyText());
+    }
+    const Metric& unchanged = knownMetrics()[metric::UnchangedWeights];
+    QCOMPARE(valueText(unchanged, 0.7312), percentText(0.7312));
     const auto brief = [&](double value) {
         return shortValueText(accuracy, valueText(accuracy, value));
     };
-    QCOMPARE(valueText(accuracy, 0), QStringLiteral("0"));
-    QCOMPARE(valueText(accuracy, 3.9e-5), QStringLiteral("<0.0001"));
-    QCOMPARE(brief(3.9e-5), QStringLiteral("<0.0001"));
-    QCOMPARE(valueText(accuracy, 0.000196), QStringLiteral("0.0002"));
-    QCOMPARE(brief(0.000196), QStringLiteral("0.0002"));
-    QCOMPARE(valueText(accuracy, 0.88912), QStringLiteral("0.8891"));
-    QCOMPARE(brief(0.88912), QStringLiteral("0.889"));
-    QCOMPARE(valueText(accuracy, 0.99999), QStringLiteral(">0.9999"));
-    QCOMPARE(valueText(accuracy, 1), QStringLiteral("1"));
+    QCOMPARE(brief(0.866), QStringLiteral("86.6 %"));
+    QCOMPARE(brief(3.9e-5), QStringLiteral("<0.01 %"));
+    QCOMPARE(brief(0.9996), QStringLiteral(">99.9 %")); // not "100.0 %"
+    QCOMPARE(brief(1), QStringLiteral("100.0 %"));
+    QCOMPARE(shortValueText(unchanged, valueText(unchanged, 0.7312)), QStringLiteral("73 %"));
 }
 
 /// Accuracies of 96 and 97 % are far apart on the axis, and no axis reaches far beyond 100 %.

@@ -1,0 +1,206 @@
+// Only the samples that a lane gets wrong: found while a validation counts, read again to be drawn.
+#include "engine/data/gallery.h"
+#include "engine/data/text_sheet.h"
+#include "engine/settings/fields.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <numeric>
+#include <set>
+
+namespace tst_mistake_sheets {
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int kSide = 28, kCell = kSide + 4; // two pixels around each sample
+constexpr int64_t kSamples = 500;
+
+/// The digits that come with the program. Notes which samples are read.
+class Watched final : public Dataset {
+public:
+    Watched() {
+        const RunConfig config = presetNamed("mnist-mlp").config;
+        m_data = makeDataset(config.task, config.seed);
+    }
+    std::span<const TensorSpec> tensors() const override { return m_data->tensors(); }
+    int64_t samples(Split split) const override { return m_data->samples(split); }
+    std::vector<Unread> read(Pass pass, std::span<const int64_t> samples,
+                             const BatchRows& out) const override {
+        reads.insert(reads.end(), samples.begin(), samples.end());
+        if (stops) *stops = true;
+        return m_data->read(pass, samples, out);
+    }
+    std::vector<ChannelScale> channelScales() const override { return m_data->channelScales(); }
+    TaskView view() const override { return m_data->view(); }
+
+    mutable std::vector<int64_t> reads;
+    std::atomic<bool>* stops = nullptr; ///< turns true with the first read
+
+private:
+    std::unique_ptr<Dataset> m_data;
+};
+
+Batch allOf(const Dataset& data) {
+    std::vector<int64_t> samples(kSamples);
+    std::iota(samples.begin(), samples.end(), 0);
+    Batch all = Batch::of(data.tensors(), kSamples);
+    data.read(Split::Validation, samples, all);
+    return all;
+}
+
+/// Judges as an evaluation does, in batches. Wrong samples are taken for the next class.
+JudgedSamples judged(const Batch& all, const std::set<int64_t>& wrong) {
+    constexpr int64_t kBatch = 200;
+    JudgedSamples result{ClassCounts(10)};
+    const std::span<const int32_t> labels = all.labels(kTarget);
+    for (int64_t first = 0; first < kSamples; first += kBatch) {
+        std::vector<int64_t> rows;
+        std::vector<int32_t> taken;
+        for (int64_t i = first; i < std::min(first + kBatch, kSamples); ++i) {
+            const int32_t label = labels[static_cast<size_t>(i)];
+            rows.push_back(i);
+            taken.push_back(wrong.contains(i) ? (label + 1) % 10 : label);
+        }
+        result.addClasses(rows, labels.subspan(static_cast<size_t>(first), rows.size()), taken);
+    }
+    return result;
+}
+
+std::array<float, 3> pixelOf(const Picture& picture, int x, int y) {
+    const auto at = static_cast<size_t>((y * picture.width + x) * 3);
+    return {picture.values[at], picture.values[at + 1], picture.values[at + 2]};
+}
+
+bool isOrange(const std::array<float, 3>& pixel) { return pixel[0] > 2 * pixel[2]; }
+
+} // namespace
+
+class TestMistakeSheets : public QObject {
+    Q_OBJECT
+private slots:
+    void theFirstOnesAreKept();
+    void eachLaneHasItsOwn();
+    void samplesAreReadOnce();
+    void stopsInBetween();
+    void textsHaveTheirTrueClass();
+    void tablesOfNumbersHaveNone();
+};
+
+/// All are counted, but only the first are kept, by number.
+void TestMistakeSheets::theFirstOnesAreKept() {
+    std::set<int64_t> wrong;
+    for (int64_t i = 3; i < kSamples; i += 4)
+        wrong.insert(i);
+    const Batch all = allOf(Watched());
+    const JudgedSamples lane = judged(all, wrong);
+    QCOMPARE(lane.counts.samples() - lane.counts.correct(), static_cast<int64_t>(wrong.size()));
+    QCOMPARE(lane.mistakes.size(), JudgedSamples::kMostMistakes);
+    for (size_t i = 0; i < lane.mistakes.size(); ++i) {
+        const Mistake& each = lane.mistakes[i];
+        QCOMPARE(each.sample, static_cast<int64_t>(3 + 4 * i));
+        const int32_t label = all.labels(kTarget)[static_cast<size_t>(each.sample)];
+        QCOMPARE(each.taken, (label + 1) % 10);
+    }
+    JudgedSamples characters{ClassCounts(2)}; // each sample has two positions
+    characters.addClasses(std::array<int64_t, 1>{0}, std::array{0, 1}, std::array{1, 1});
+    QCOMPARE(characters.counts.samples(), int64_t{2});
+    QVERIFY(characters.mistakes.empty());
+}
+
+/// Sheets are laid out alike, and tell what each sample is taken for and what it is.
+void TestMistakeSheets::eachLaneHasItsOwn() {
+    const Watched data;
+    const Batch all = allOf(data);
+    std::set<int64_t> every;
+    for (int64_t i = 0; i < kSamples; ++i)
+        every.insert(i);
+    const std::array lanes{judged(all, {7, 40, 499}), judged(all, {}), judged(all, every)};
+    const std::atomic<bool> stop = true; // of an earlier request
+    const auto sheets = mistakeSheets(data, lanes, data.view().classes, stop);
+    QVERIFY(sheets);
+    QCOMPARE(sheets->size(), lanes.size());
+    const Picture &few = sheets->at(0), &none = sheets->at(1), &most = sheets->at(2);
+    QCOMPARE(few.caption, std::string("3/3"));
+    QCOMPARE(none.caption, std::string("0/0"));
+    QCOMPARE(most.caption, std::string("64/500"));
+    for (const Picture& each : *sheets)
+        QCOMPARE(each.width, 8 * kCell);
+    QCOMPARE(few.height, kCell);
+    QCOMPARE(most.height, 8 * kCell);
+    QVERIFY(std::ranges::all_of(none.values, [](float value) { return value == 0.5f; }));
+
+    const ChannelScale scale = data.channelScales().at(0);
+    for (int i = 0; i < 3; ++i) {
+        const auto sample = static_cast<size_t>(lanes[0].mistakes[static_cast<size_t>(i)].sample);
+        constexpr int kMiddle = kSide / 2, kPixels = kSide * kSide;
+        const float value = all.floats(kX)[sample * kPixels + kMiddle * kSide + kMiddle];
+        QCOMPARE(pixelOf(few, i * kCell + 2 + kMiddle, 2 + kMiddle)[0],
+                 value * scale.deviation + scale.mean);
+        QVERIFY(isOrange(pixelOf(few, i * kCell, 0)));
+        QCOMPARE(pixelOf(few, (i + 1) * kCell - 1, kCell - 1), (std::array{1.0f, 1.0f, 1.0f}));
+    }
+    QVERIFY(!isOrange(pixelOf(few, 3 * kCell, 0))); // an empty place
+}
+
+/// Only what is drawn, and what several lanes get wrong only once.
+void TestMistakeSheets::samplesAreReadOnce() {
+    const Watched data;
+    const Batch all = allOf(data);
+    data.reads.clear();
+    const std::array lanes{judged(all, {1, 2, 300}), judged(all, {2, 300, 400})};
+    const std::atomic<bool> stop = false;
+    QVERIFY(mistakeSheets(data, lanes, data.view().classes, stop));
+    QCOMPARE(data.reads, (std::vector<int64_t>{1, 2, 300, 400}));
+}
+
+void TestMistakeSheets::stopsInBetween() {
+    Watched data;
+    const Batch all = allOf(data);
+    const std::array lanes{judged(all, {1, 2, 300})};
+    std::atomic<bool> stop = false;
+    data.reads.clear();
+    data.stops = &stop;
+    QVERIFY(!mistakeSheets(data, lanes, data.view().classes, stop));
+    QCOMPARE(data.reads.size(), size_t{1});
+}
+
+/// On grey before the one that is predicted, also where each text has a row of its own otherwise.
+void TestMistakeSheets::textsHaveTheirTrueClass() {
+    ClassedText text{"a word", "Dutch", false};
+    const Picture alone = classedSheet(std::span(&text, 1), 6);
+    text.truth = "German";
+    const Picture both = classedSheet(std::span(&text, 1), 6);
+    const auto count = [](const Picture& picture, const std::array<float, 3>& colour) {
+        int pixels = 0;
+        for (int y = 0; y < picture.height; ++y)
+            for (int x = 0; x < picture.width; ++x)
+                pixels += pixelOf(picture, x, y) == colour;
+        return pixels;
+    };
+    constexpr std::array kGrey{0.86f, 0.86f, 0.86f}, kOrange{1.0f, 0.72f, 0.38f};
+    QCOMPARE(count(alone, kGrey), 0);
+    QVERIFY(count(both, kGrey) > 100);
+    QCOMPARE(count(both, kOrange), count(alone, kOrange));
+}
+
+void TestMistakeSheets::tablesOfNumbersHaveNone() {
+    const RunConfig config = presetNamed("regression").config;
+    const auto data = makeDataset(config.task, config.seed);
+    const std::atomic<bool> stop = false;
+    const auto sheets = mistakeSheets(*data, std::array{JudgedSamples()}, {}, stop);
+    QVERIFY(sheets && sheets->empty());
+    const Watched digits; // before a validation
+    const auto early = mistakeSheets(digits, std::array{JudgedSamples()}, {}, stop);
+    QVERIFY(early && early->empty());
+    QVERIFY(digits.reads.empty());
+}
+
+} // namespace tst_mistake_sheets
+
+QTEST_GUILESS_MAIN(tst_mistake_sheets::TestMistakeSheets)
+#include "tst_mistake_sheets.moc"

@@ -1,0 +1,187 @@
+// Samples that are predicted wrong, and no others: the choice beside the other contents, and what
+// the view says of them. Also the names of classes below samples that an audience sees.
+#include "tests/support/pictures.h"
+#include "tests/support/shown_window.h"
+#include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QtTest>
+
+#include <algorithm>
+#include <vector>
+
+namespace tst_wrong_samples {
+
+using namespace halfscope;
+
+namespace {
+
+Picture captioned(int side, float value, const char* caption) {
+    Picture picture = constant(side, value);
+    picture.caption = caption;
+    return picture;
+}
+
+const std::vector<Picture>& galleries() {
+    static const std::vector<Picture> all{captioned(20, 0.5f, "58/64"),
+                                          captioned(20, 0.25f, "61/64"),
+                                          captioned(20, 1, "0 shirt, 1 shoe")};
+    return all;
+}
+
+const std::vector<Picture>& mistakes() {
+    static const std::vector<Picture> all{captioned(16, 0.1f, "64/67"), captioned(8, 0.2f, "3/3")};
+    return all;
+}
+
+/// A view of two lanes that were validated after step 9.
+class Shown {
+public:
+    CompareView view;
+
+    Shown() {
+        begin();
+        view.resize(1200, 400);
+        view.show();
+    }
+    void begin() {
+        view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {}, ViewKind::Classes);
+        Picture target = constant(2, 1);
+        target.caption = "0 shirt, 1 shoe";
+        view.setTarget(target);
+    }
+    void paint(const std::vector<Picture>& wrong) {
+        view.setGalleries(galleries(), wrong);
+        view.setValidated(9);
+        view.setPictures(10, {constant(2, 0.5f), constant(2, 0.25f)});
+    }
+    QComboBox* box(const char* name) const {
+        for (QComboBox* each : view.findChildren<QComboBox*>())
+            if (each->accessibleName() == QLatin1String(name)) return each;
+        return nullptr;
+    }
+    bool says(const char* words) const {
+        const QList<QLabel*> labels = view.findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(), [words](const QLabel* label) {
+            return label->text() == QLatin1String(words);
+        });
+    }
+};
+
+} // namespace
+
+class TestWrongSamples : public QObject {
+    Q_OBJECT
+private slots:
+    void keysLeadToThem();
+    void eachLaneHasItsOwn();
+    void theChoiceIsRemembered();
+    void theLastPictureComesBack();
+    void audienceReadsAllNames();
+};
+
+/// Key 5 goes through all contents, and the box that has them can be reached by Tab.
+void TestWrongSamples::keysLeadToThem() {
+    Shown shown;
+    QVERIFY(test::isActive(&shown.view));
+    shown.paint({});
+    const QComboBox* what = shown.box("What the pictures show");
+    QVERIFY(what && what->isVisible() && (what->focusPolicy() & Qt::TabFocus));
+    QCOMPARE(what->count(), 2); // before a validation
+    shown.paint(mistakes());
+    QCOMPARE(what->count(), 3);
+    QVERIFY(shown.view.showsSamples() && !shown.view.showsMistakes());
+    QTest::keyClick(&shown.view, Qt::Key_5);
+    QVERIFY(shown.view.showsMistakes());
+    QCOMPARE(what->currentText(), QStringLiteral("Wrong only"));
+    QTest::keyClick(&shown.view, Qt::Key_5);
+    QVERIFY(!shown.view.showsSamples());
+    QTest::keyClick(&shown.view, Qt::Key_5);
+    QVERIFY(shown.view.showsSamples() && !shown.view.showsMistakes());
+}
+
+/// With how many there are, and without a target: it could be that of one lane only.
+void TestWrongSamples::eachLaneHasItsOwn() {
+    Shown shown;
+    QVERIFY(test::isActive(&shown.view));
+    shown.paint(mistakes());
+    CompareView& view = shown.view;
+    QVERIFY(view.view(2).isVisible());
+    QTest::keyClick(&view, Qt::Key_5);
+    QCOMPARE(view.view(0).picture().width, 16);
+    QCOMPARE(view.view(1).picture().width, 8);
+    QVERIFY(!view.view(2).isVisible());
+    QVERIFY(!shown.box("Last picture")->isVisible());
+    QCOMPARE(view.view(0).note(), QStringLiteral("first 64 of 67 wrong"));
+    QCOMPARE(view.view(1).note(), QStringLiteral("3 wrong"));
+    QVERIFY2(view.view(0).toolTip().contains(
+                 QStringLiteral("Validation samples predicted wrong: 67. The first 64 are shown.")),
+             qPrintable(view.view(0).toolTip()));
+    QVERIFY2(view.readout().startsWith(QStringLiteral("The first validation samples that each")) &&
+                 view.readout().endsWith(QStringLiteral("0 shirt, 1 shoe")),
+             qPrintable(view.readout()));
+    QVERIFY(shown.says("After step 9") && !shown.says("After step 10")); // when they were judged
+    const QRect left = view.view(0).geometry(), right = view.view(1).geometry();
+    QVERIFY(!left.intersects(right) && left.width() > 400); // they have the room of the target
+    view.setAlone(true);                                    // there is no last picture
+    QVERIFY(view.view(0).isVisible() && view.view(1).isVisible());
+}
+
+/// A new run has none before it is validated; what was chosen is shown again then.
+void TestWrongSamples::theChoiceIsRemembered() {
+    Shown shown;
+    QVERIFY(test::isActive(&shown.view));
+    shown.paint(mistakes());
+    QTest::keyClick(&shown.view, Qt::Key_5);
+    shown.begin();
+    QVERIFY(!shown.view.showsSamples());
+    shown.paint({});
+    QVERIFY(shown.view.showsSamples() && !shown.view.showsMistakes());
+    QVERIFY(shown.view.view(2).isVisible());
+    shown.paint(mistakes());
+    QVERIFY(shown.view.showsMistakes());
+    QVERIFY(!shown.view.view(2).isVisible());
+}
+
+/// A difference of other samples would tell nothing.
+void TestWrongSamples::theLastPictureComesBack() {
+    Shown shown;
+    QVERIFY(test::isActive(&shown.view));
+    shown.paint(mistakes());
+    shown.view.showLast(CompareView::Shows::Difference);
+    const QComboBox* gain = shown.box("Amplification of the difference");
+    QVERIFY(gain->isVisible());
+    QTest::keyClick(&shown.view, Qt::Key_5);
+    QVERIFY(!gain->isVisible() && shown.view.shows() == CompareView::Shows::Target);
+    QTest::keyClick(&shown.view, Qt::Key_5);
+    QVERIFY(gain->isVisible() && shown.view.shows() == CompareView::Shows::Difference);
+}
+
+/// Nobody can point at names that are cut: the letters get smaller first.
+void TestWrongSamples::audienceReadsAllNames() {
+    Shown shown;
+    QVERIFY(test::isActive(&shown.view));
+    std::vector<Picture> samples = galleries();
+    samples.back().caption = "0 T-shirt/top, 1 Trouser, 2 Pullover, 3 Dress, 4 Coat, 5 Sandal, "
+                             "6 Shirt, 7 Sneaker, 8 Bag, 9 Ankle boot";
+    shown.view.setGalleries(samples);
+    shown.view.setPictures(10, {constant(2, 0.5f), constant(2, 0.25f)});
+    shown.view.setBare(true);
+    const auto* label = shown.view.findChild<QLabel*>(QStringLiteral("readout"));
+    const QString words = QStringLiteral("After step 10   Orange: mistakes. ") +
+                          QString::fromStdString(samples.back().caption);
+    const int all = shown.view.fontMetrics().horizontalAdvance(words);
+    shown.view.setMinimumWidth(1);
+    shown.view.resize(all * 3 / 10 + 8, 400); // more than three lines
+    QTRY_VERIFY2(label->text().endsWith(QStringLiteral("Ankle boot")), qPrintable(label->text()));
+    QVERIFY(label->fontMetrics().height() < shown.view.fontMetrics().height());
+    shown.view.setBare(false);
+    QCOMPARE(label->font(), shown.view.font());
+}
+
+} // namespace tst_wrong_samples
+
+QTEST_MAIN(tst_wrong_samples::TestWrongSamples)
+#include "tst_wrong_samples.moc"

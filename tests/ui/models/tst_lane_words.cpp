@@ -1,0 +1,75 @@
+// What sets lanes apart, as one would say it, and what stays of it in a narrow column.
+#include "engine/settings/fields.h"
+#include "engine/settings/lane_titles.h"
+#include "ui/look/text_fit.h"
+#include "ui/models/lane_titles.h"
+#include "ui/models/run_model.h"
+#include "ui/models/translated.h"
+#include "ui/panels/lane_card.h"
+
+#include <QLabel>
+#include <QtTest>
+
+#include <string>
+
+namespace tst_lane_words {
+
+using namespace halfscope;
+
+class TestLaneWords : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void switchesReadAsWords();
+    void narrowCardsKeepWhatDiffers();
+};
+
+/// Check boxes have no values that one would say, such as "true".
+void TestLaneWords::switchesReadAsWords() {
+    RunConfig config = presetNamed("checkerboard").config;
+    config.lanes = parseLanes("amp-fp16,amp-fp16");
+    for (const char* setting :
+         {"lanes.1.scaler.hold_schedule=true", "lanes.1.scaler.check_unscaled=true"})
+        applySetting(config, setting);
+    QStringList titles = laneTitles(config);
+    QCOMPARE(titles.join(QStringLiteral(" | ")).replace(QChar(QChar::Nbsp), QChar(u' ')),
+             QStringLiteral("amp-fp16, Check after unscaling off, schedule goes on at a skip | "
+                            "amp-fp16, Check after unscaling on, schedule waits at a skip"));
+    QVERIFY(labelForms(QStringLiteral("B ") + titles[1])
+                .contains(QStringLiteral("B check on, schedule waits")));
+    const Field* const held[] = {findField("scaler.hold_schedule")};
+    QVERIFY(!laneTitleWithout(config, 1, held).contains(QStringLiteral("schedule")));
+    const Field& shuffle = *findField("data.shuffle");
+    QCOMPARE(settingWords(shuffle, false, nameInTitles), std::string("Shuffle off"));
+    QCOMPARE(settingWords(shuffle, false), std::string("shuffle false")); // for a command
+}
+
+/// The middle of a title goes first, so that six lanes can be told apart in a narrow column.
+void TestLaneWords::narrowCardsKeepWhatDiffers() {
+    LaneCard card(1, {});
+    LaneStatus status;
+    status.title = QStringLiteral("amp-fp16, First\u00a0scale 2^4");
+    card.show(status);
+    card.setCompact(true);
+    card.setVisible(true);
+    const auto* title = card.findChild<QLabel*>();
+    QStringList said;
+    for (int width = 400; width >= card.minimumSizeHint().width(); --width) {
+        card.resize(width, 200);
+        QCoreApplication::processEvents();
+        if (!said.contains(title->text())) said << title->text();
+    }
+    QVERIFY2(said.contains(QStringLiteral("B first scale 2^4")), qPrintable(said.join(u'|')));
+    for (const QString& each : said)
+        QVERIFY2(!each.contains(u'…') || each == QStringLiteral("B … 2^4"),
+                 qPrintable(said.join(u'|')));
+    const QFontMetrics metrics(title->font());
+    const QStringList forms = labelForms(QStringLiteral("B ") + status.title);
+    QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(QStringLiteral("B … 2^4"))),
+             QStringLiteral("B … 2^4"));
+}
+
+} // namespace tst_lane_words
+
+QTEST_MAIN(tst_lane_words::TestLaneWords)
+#include "tst_lane_words.moc"
