@@ -76,11 +76,18 @@ std::optional<int64_t> ClassCounts::mostFrequent() const {
     return most;
 }
 
+std::string countCaption(int64_t right, int64_t samples, int64_t none) {
+    if (none > 0 && none == samples) return std::string(kNoClasses);
+    return std::to_string(right) + "/" + std::to_string(samples);
+}
+
 Picture classTable(const ClassCounts& counts) {
     const auto side = static_cast<int>(counts.rows());
     Picture picture{side, side, 1, {}};
     std::string rows;
+    int64_t none = 0;
     for (size_t row = 0; row < counts.rows(); ++row) {
+        none += counts.count(row, counts.rows());
         int64_t all = 0;
         for (size_t taken = 0; taken <= counts.rows(); ++taken)
             all += counts.count(row, taken);
@@ -91,7 +98,7 @@ Picture classTable(const ClassCounts& counts) {
         }
         rows += ' ' + std::to_string(all);
     }
-    picture.caption = std::to_string(counts.correct()) + "/" + std::to_string(counts.samples());
+    picture.caption = countCaption(counts.correct(), counts.samples(), none);
     picture.caption.append(kRowsFollow).append(rows);
     return picture;
 }

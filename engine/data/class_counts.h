@@ -54,9 +54,16 @@ private:
     int64_t m_samples = 0, m_correct = 0;
 };
 
+/// The caption of samples none of which has a class, because all scores are nan: "0/500" would be
+/// read as 500 wrong classes.
+inline constexpr std::string_view kNoClasses = "nan";
+/// Returns "471/500": so many samples were right. `none` is the number of those without a class.
+std::string countCaption(int64_t right, int64_t samples, int64_t none);
+
 /// Draws one pixel for each row and column, the darker the larger its share of the row's samples.
 /// The caption, such as "471/500; rows: 260 240", tells how many were right, and how many samples
 /// each row has.
+/// countCaption() makes its first part.
 Picture classTable(const ClassCounts&);
 
 /// What the caption of a table of classes, or of its samples, tells.

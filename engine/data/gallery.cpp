@@ -291,6 +291,15 @@ Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> 
 
 namespace {
 
+/// Returns the caption of samples that were taken for these classes.
+std::string captionOf(std::span<const int32_t> taken, std::span<const int32_t> labels,
+                      size_t classes) {
+    const auto right = std::inner_product(taken.begin(), taken.end(), labels.begin(), int64_t{0},
+                                          std::plus<>(), std::equal_to<>());
+    const auto none = std::count(taken.begin(), taken.end(), static_cast<int32_t>(classes));
+    return countCaption(right, static_cast<int64_t>(labels.size()), none);
+}
+
 Picture mistakesOf(const Gallery& gallery, std::span<const int32_t> taken, size_t classes) {
     const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
     Sheet sheet = sheetOf(gallery);
@@ -310,13 +319,10 @@ Picture galleryWithMistakes(const Gallery& gallery, std::span<const float> score
     const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
     const size_t classes = scores.size() / labels.size();
     const std::vector<int32_t> taken = highestClasses(scores, classes);
-    size_t right = 0;
-    for (size_t i = 0; i < labels.size(); ++i)
-        right += taken[i] == labels[i];
     Picture picture = !gallery.texts.empty()    ? classedTexts(gallery, taken, names)
                       : isText(gallery.samples) ? textSheet(names, taken, labels)
                                                 : mistakesOf(gallery, taken, classes);
-    picture.caption = std::to_string(right) + "/" + std::to_string(labels.size());
+    picture.caption = captionOf(taken, labels, classes);
     return picture;
 }
 
@@ -402,9 +408,7 @@ Picture galleryWithText(const Gallery& gallery, std::span<const float> scores,
     const size_t classes = scores.size() / gallery.samples.labels(kTarget).size();
     const auto taken = highestClasses(scores.first(labels.size() * classes), classes);
     Picture picture = writtenSheet(names, {gallery.prompt, written, first, taken, labels});
-    const auto right = std::inner_product(taken.begin(), taken.end(), labels.begin(), int64_t{0},
-                                          std::plus<>(), std::equal_to<>());
-    picture.caption = std::to_string(right) + "/" + std::to_string(labels.size());
+    picture.caption = captionOf(taken, labels, classes);
     return picture;
 }
 

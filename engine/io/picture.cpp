@@ -102,7 +102,7 @@ Picture resizedColumns(const Picture& picture, int height) {
     return result;
 }
 
-// Returns 8-bit samples; a pixel with a nan in any channel is magenta.
+// Returns 8-bit samples; a pixel with inf or nan in any channel is magenta.
 std::vector<uint8_t> samplesOf(const Picture& picture, int channels) {
     constexpr std::array<uint8_t, 3> kMagenta{255, 0, 255};
     const auto stored = static_cast<size_t>(picture.channels);
@@ -111,7 +111,7 @@ std::vector<uint8_t> samplesOf(const Picture& picture, int channels) {
     for (size_t pixel = 0; pixel < picture.values.size(); pixel += stored) {
         const float* values = picture.values.data() + pixel;
         const bool bad =
-            std::any_of(values, values + stored, [](float v) { return std::isnan(v); });
+            std::any_of(values, values + stored, [](float v) { return !std::isfinite(v); });
         for (size_t c = 0; c < static_cast<size_t>(channels); ++c)
             samples.push_back(bad ? kMagenta[c] : byteOf(values[std::min(c, stored - 1)]));
     }
@@ -211,11 +211,14 @@ uint8_t byteOf(float value) {
     return static_cast<uint8_t>(clamped * 255.0F + 0.5F);
 }
 
+bool holdsOnlyFinite(const Picture& picture) {
+    return std::all_of(picture.values.begin(), picture.values.end(),
+                       [](float value) { return std::isfinite(value); });
+}
+
 std::string pngBytes(const Picture& picture, const std::string& shares) {
     checkPicture(picture);
-    const bool holdsNan = std::any_of(picture.values.begin(), picture.values.end(),
-                                      [](float value) { return std::isnan(value); });
-    const int channels = holdsNan ? 3 : picture.channels;
+    const int channels = holdsOnlyFinite(picture) ? picture.channels : 3;
     const std::vector<uint8_t> samples = samplesOf(picture, channels);
     std::vector<png_text> texts;
     const auto add = [&texts](const char* key, const std::string& content, int compression) {

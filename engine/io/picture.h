@@ -40,9 +40,11 @@ Picture resized(const Picture&, int width, int height);
 Picture centreSquare(Picture);
 /// Returns a value as files of 8 bits hold it; those outside [0, 1] are clamped.
 uint8_t byteOf(float value);
-/// Returns the bytes of an 8-bit PNG file. nan is drawn magenta, for which grey pictures become
-/// RGB. The caption is its text "Description". What its 8 bits cannot tell may stand in a text of
-/// ASCII, "Shares".
+/// Whether no value is inf or nan.
+bool holdsOnlyFinite(const Picture&);
+/// Returns the bytes of an 8-bit PNG file. Inf and nan are drawn magenta, for which grey pictures
+/// become RGB. The caption is its text "Description". What its 8 bits cannot tell may stand in a
+/// text of ASCII, "Shares".
 std::string pngBytes(const Picture&, const std::string& shares = {});
 /// Writes the same as a file, atomically. Throws RunError with path and reason when it cannot.
 void writePng(const Picture&, const std::string& path);

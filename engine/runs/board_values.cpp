@@ -139,9 +139,7 @@ ProtoMessage boardScalar(std::string_view tag, float value) {
 ProtoMessage boardPicture(const Picture& picture) {
     const int side = std::max(picture.width, picture.height);
     const int factor = std::max(1, (kBoardSide + side - 1) / side);
-    const bool showsNan = std::any_of(picture.values.begin(), picture.values.end(),
-                                      [](float value) { return value != value; });
-    const int channels = showsNan ? 3 : picture.channels; // as pngBytes() draws it
+    const int channels = holdsOnlyFinite(picture) ? picture.channels : 3; // as pngBytes() draws it
     const ProtoMessage encoded =
         ProtoMessage()
             .whole(1, picture.height * factor)

@@ -1,5 +1,6 @@
 // The file of what a lane has drawn last: a PNG, which rounds to 8 bits. That of a table of classes
-// holds the exact shares besides, see class_shares.h. It has no nan: pngBytes() draws it magenta.
+// holds the exact shares besides, see class_shares.h. It has neither inf nor nan: pngBytes() draws
+// them magenta.
 #pragma once
 
 #include "engine/data/task_spec.h"

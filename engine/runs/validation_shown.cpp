@@ -10,8 +10,9 @@
 namespace halfscope {
 namespace {
 
-/// Returns the share of a caption like "425/500"; nothing for other captions.
+/// Returns the share of a caption like "425/500", see countCaption(); nothing for other captions.
 std::optional<double> captionShare(std::string_view caption) {
+    if (caption == kNoClasses) return 0;
     const char* const end = caption.data() + caption.size();
     int64_t right = 0, all = 0;
     const auto first = std::from_chars(caption.data(), end, right);

@@ -41,30 +41,42 @@ bool isCountOfNorm(const std::string& name, const Named& names) {
     return layer && names.contains(joinedPath(*layer, kRunningMean));
 }
 
-std::map<std::string, Shape> shapesOf(const Graph& graph) {
+/// The weights of a network by name.
+struct WantedWeights {
     std::map<std::string, Shape> shapes;
+    /// The names in the order of the network's layers, as load_state_dict() tells them too: "up1"
+    /// need not come before "up2", and "10" comes after "2".
+    std::vector<std::string> names;
+
+    void add(const std::string& name, const Shape& shape) {
+        if (shapes.emplace(name, shape).second) names.push_back(name);
+    }
+};
+
+WantedWeights weightsWanted(const Graph& graph) {
+    WantedWeights wanted;
     for (const StateInfo& state : graph.states())
-        if (isWeight(state)) shapes[state.name] = graph[state.node].shape;
-    return shapes;
+        if (isWeight(state)) wanted.add(state.name, graph[state.node].shape);
+    return wanted;
 }
 
-std::map<std::string, Shape> shapesOf(const RunConfig& config, int64_t inputs, int64_t outputs) {
+WantedWeights weightsWanted(const RunConfig& config, int64_t inputs, int64_t outputs) {
     const ModelSpec model = modelOf(config.model, inputs, outputs);
-    std::map<std::string, Shape> shapes;
+    WantedWeights wanted;
     const StepParts parts = partsOf(config);
-    const auto put = [&shapes](const std::string& prefix, const ModelSpec& network) {
+    const auto put = [&wanted](const std::string& prefix, const ModelSpec& network) {
         for (const NamedParameter& each : parametersOf(network))
-            shapes[prefix + each.name] = each.info.shape;
+            wanted.add(prefix + each.name, each.info.shape);
     };
     for (const NetworkPart& part : parts.networks)
         put(part.prefix, model);
     if (parts.critic) put(parts.critic->prefix, criticOf(config.model, outputs));
-    return shapes;
+    return wanted;
 }
 
-std::map<std::string, Shape> shapesOf(const RunConfig& config) {
+WantedWeights weightsWanted(const RunConfig& config) {
     const BatchShape batch = batchShape(factsOf(taskOf(config)).tensors, epochPlanOf(config).batch);
-    return shapesOf(config, batch.inputs, batch.outputs);
+    return weightsWanted(config, batch.inputs, batch.outputs);
 }
 
 /// Returns the names of the counts of batches that grow with each step.
@@ -184,10 +196,11 @@ std::vector<Message> differentNames(const StateDictFit& fit, const std::string& 
 
 /// Finds all problems at once, so that whoever has to change names sees every one of them.
 StateDictFit fitByName(const std::string& path, const SafetensorsInfo& file,
-                       const std::map<std::string, Shape>& wanted) {
+                       const WantedWeights& all) {
+    const std::map<std::string, Shape>& wanted = all.shapes;
     StateDictFit fit{.wanted = wanted.size()};
-    for (const auto& each : wanted)
-        if (!file.find(each.first)) fit.missing.push_back(each.first);
+    for (const std::string& name : all.names)
+        if (!file.find(name)) fit.missing.push_back(name);
     fit.taken = fit.wanted - fit.missing.size();
     std::vector<Message> problems;
     for (const ArrayInfo& array : file.arrays) {
@@ -226,11 +239,12 @@ StateDictFit fitByName(const std::string& path, const SafetensorsInfo& file,
 /// Does the same, and looks for pairs where the file does not fit by name. A part is taken by name,
 /// unless none fits.
 StateDictFit fitOf(const std::string& path, const SafetensorsInfo& file,
-                   const std::map<std::string, Shape>& wanted) {
+                   const WantedWeights& wanted) {
     StateDictFit fit = fitByName(path, file, wanted);
     if (fit.problem.empty()) return fit;
-    fit.pairs = pairsOf(file, wanted);
+    fit.pairs = pairsOf(file, wanted.shapes);
     if (fit.pairs.empty()) return fit;
+    fit.renamed = renamedIn(fit.pairs, wanted.names);
     fit.problem = {};
     if (fit.taken == 0) fit.partialProblem = {};
     return fit;
@@ -252,11 +266,12 @@ void checkFirstFit(const StateDictFit& fit, bool partial) {
 }
 
 /// Returns which names of a file stand for which of the network.
-Message noteOn(const std::string& path, const WeightPairs& pairs) {
+Message noteOnNames(const std::string& path, const StateDictFit& fit) {
     return {phrase("Files", "the layers in %1 have other names than the network's and were matched "
                             "by their shapes, those of the same shapes in ascending order of the "
-                            "numbers in their names: %2"),
-            pathText(path), someOf(renamedIn(pairs))};
+                            "numbers in their names (forward() may use them in another order): "
+                            "%2"),
+            pathText(path), someOf(fit.renamed)};
 }
 
 /// Returns what is taken of a file that does not fit as a whole, and what is not.
@@ -384,7 +399,7 @@ void withKey(const Call& call) {
 
 StateDictFit stateDictFit(const std::string& path, const RunConfig& config) {
     StateDictFit fit;
-    withKey([&] { fit = fitOf(path, headerOf(path), shapesOf(config)); });
+    withKey([&] { fit = fitOf(path, headerOf(path), weightsWanted(config)); });
     for (Message* const problem : {&fit.problem, &fit.partialProblem})
         if (!problem->empty()) *problem = within(kKey, *problem);
     return fit;
@@ -399,30 +414,30 @@ SafetensorsInfo stateDictHeader(const std::string& path) {
 std::optional<StateDictFit> wholeFit(const std::string& path, const SafetensorsInfo& file,
                                      const RunConfig& config) {
     // how many weights there are does not depend on the data
-    if (shapesOf(config, 1, 1).size() != weightsIn(file)) return std::nullopt;
-    StateDictFit fit = fitOf(path, file, shapesOf(config));
+    if (weightsWanted(config, 1, 1).names.size() != weightsIn(file)) return std::nullopt;
+    StateDictFit fit = fitOf(path, file, weightsWanted(config));
     if (!fit.problem.empty()) return std::nullopt;
     return fit;
 }
 
 void checkStateDict(const std::string& path, const RunConfig& config) {
-    withKey([&] { checkFit(fitByName(path, headerOf(path), shapesOf(config)), false); });
+    withKey([&] { checkFit(fitByName(path, headerOf(path), weightsWanted(config)), false); });
 }
 
 Message checkFirstWeights(const RunConfig& config) {
     const std::string& path = config.model.weights;
     const StateDictFit fit = stateDictFit(path, config);
     checkFit(fit, false);
-    return withReshaped(path, fit, fit.pairs.empty() ? Message() : noteOn(path, fit.pairs));
+    return withReshaped(path, fit, fit.pairs.empty() ? Message() : noteOnNames(path, fit));
 }
 
 Weights readStateDict(const std::string& path, const Graph& step) {
     Weights weights;
     withKey([&] {
-        const std::map<std::string, Shape> wanted = shapesOf(step);
+        const WantedWeights wanted = weightsWanted(step);
         const SafetensorsInfo file = headerOf(path);
         checkFit(fitByName(path, file, wanted), false);
-        readThere(path, file, wanted, {}, weights);
+        readThere(path, file, wanted.shapes, {}, weights);
     });
     return weights;
 }
@@ -433,7 +448,7 @@ FirstWeights readFirstWeights(const RunConfig& config, const Graph& step,
     const bool partial = config.model.partialWeights;
     FirstWeights first;
     withKey([&] {
-        const std::map<std::string, Shape> wanted = shapesOf(step);
+        const WantedWeights wanted = weightsWanted(step);
         const SafetensorsInfo file = headerOf(path);
         const StateDictFit fit = fitOf(path, file, wanted);
         checkFirstFit(fit, partial);
@@ -441,12 +456,12 @@ FirstWeights readFirstWeights(const RunConfig& config, const Graph& step,
         const WeightPairs pairs = byName ? WeightPairs() : fit.pairs;
         if (partial && pairs.empty()) first.weights = initialWeights(step, config.seed, stop);
         if (!pairs.empty())
-            first.note = noteOn(path, pairs);
+            first.note = noteOnNames(path, fit);
         else if (!fit.missing.empty() || !fit.unexpected.empty())
             first.note = noteOn(path, fit);
         first.note = withReshaped(path, fit, std::move(first.note));
-        first.batches = batchesIn(path, file, wanted, pairs);
-        readThere(path, file, wanted, pairs, first.weights);
+        first.batches = batchesIn(path, file, wanted.shapes, pairs);
+        readThere(path, file, wanted.shapes, pairs, first.weights);
         checkFinite(path, first.weights);
     });
     return first;

@@ -21,6 +21,7 @@ struct StateDictFit {
     /// Where names differ and each layer still has one of the same shapes in the file, see
     /// pairsByShape(); empty where all names are the same.
     WeightPairs pairs{};
+    std::vector<std::string> renamed{}; ///< see renamedIn(), in the order of the network's layers
     /// Why the file cannot be taken as a whole: names, shapes and types, as readStateDict() throws
     /// it; empty when it can, by name or by pairs.
     Message problem{};

@@ -154,10 +154,11 @@ WeightPairs pairsByShape(const NamedShapes& network, const NamedShapes& file) {
     return keepOrder(layers) && keepNames(layers) ? pairs : WeightPairs();
 }
 
-std::vector<std::string> renamedIn(const WeightPairs& pairs) {
+std::vector<std::string> renamedIn(const WeightPairs& pairs, std::span<const std::string> names) {
     std::vector<std::string> renamed;
-    for (const auto& [here, there] : pairs)
-        if (here != there) renamed.push_back(there + " → " + here);
+    for (const std::string& here : names)
+        if (const auto pair = pairs.find(here); pair != pairs.end() && pair->second != here)
+            renamed.push_back(pair->second + " → " + here);
     return renamed;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ using WeightPairs = std::map<std::string, std::string>;
 /// layers come in another order, and where a name that both have would mean another layer.
 WeightPairs pairsByShape(const NamedShapes& network, const NamedShapes& file);
 
-/// Returns "fc1.weight → 1.weight" for each pair whose names differ.
-std::vector<std::string> renamedIn(const WeightPairs&);
+/// Returns "fc1.weight → 1.weight" for each pair whose names differ, in the order of `names`, which
+/// are all of the network's.
+std::vector<std::string> renamedIn(const WeightPairs&, std::span<const std::string> names);
 
 } // namespace halfscope

@@ -72,7 +72,7 @@ void TestCliPartial::initTestCase() {
     const Outcome partial = call(shortRun(second(), more));
     QVERIFY2(partial.code == 0, told(partial));
     const QByteArray said = "Weights: 2 of 4 tensors of the network come from " + part().toUtf8() +
-                            "; initial values stay in: 3.bias, 3.weight; ignored: fc.weight\n";
+                            "; initial values stay in: 3.weight, 3.bias; ignored: fc.weight\n";
     QVERIFY2(partial.error.contains(said), told(partial));
 }
 
@@ -91,7 +91,7 @@ void TestCliPartial::takesWhatFits() {
     QCOMPARE(contentOf(again + "/steps.csv"), contentOf(second() + "/steps.csv"));
     // but what was said of that file holds for no other one
     const Outcome other = call({"run", second(), "--weights", part(), "--quiet"});
-    QVERIFY2(other.code == 2 && other.error.contains("missing: 3.bias, 3.weight"), told(other));
+    QVERIFY2(other.code == 2 && other.error.contains("missing: 3.weight, 3.bias"), told(other));
 }
 
 /// The checkpoint knows that the file need not have all weights.
@@ -110,7 +110,7 @@ void TestCliPartial::judgesWholeNetworks() {
     QVERIFY2(own.code == 0, told(own));
     const Outcome other = call({"evaluate", second(), "--weights", part()});
     QVERIFY2(other.code == 2 && other.saysOneLine() &&
-                 other.error.endsWith("missing: 3.bias, 3.weight; unexpected: fc.weight\n"),
+                 other.error.endsWith("missing: 3.weight, 3.bias; unexpected: fc.weight\n"),
              told(other));
 }
 
@@ -127,8 +127,9 @@ void TestCliPartial::otherNames() {
     const QByteArray said =
         "Weights: the layers in " + QByteArray::fromStdString(file) +
         " have other names than the network's and were matched by their shapes, those of the same "
-        "shapes in ascending order of the numbers in their names: fc1.bias → 1.bias, fc1.weight → "
-        "1.weight, fc2.bias → 3.bias, fc2.weight → 3.weight\n";
+        "shapes in ascending order of the numbers in their names (forward() may use them in "
+        "another order): fc1.weight → 1.weight, fc1.bias → 1.bias, fc2.weight → 3.weight, fc2.bias "
+        "→ 3.bias\n";
     QVERIFY2(run.error.contains(said), told(run));
     const Outcome judged = call({"evaluate", out, "--weights", QString::fromStdString(file)});
     QVERIFY2(judged.code == 0 && judged.error.contains(said), told(judged));
@@ -146,12 +147,12 @@ void TestCliPartial::refuses_data() {
     partOfWeights((first() + "/weights_fp32.safetensors").toStdString(), foreign.toStdString(),
                   {"1.weight", "1.bias", "3.weight", "3.bias"}, {"fc.weight"});
     row("not asked for", shortRun(out, {"--weights", part()}),
-        "missing: 3.bias, 3.weight; unexpected: fc.weight; with model.partial_weights, the 2 of 4 "
+        "missing: 3.weight, 3.bias; unexpected: fc.weight; with model.partial_weights, the 2 of 4 "
         "tensors that fit are taken");
     row("without a file", shortRun(out, {"--partial"}),
         "--partial: --weights is missing, the file of which the tensors that fit are taken");
     row("nothing fits", shortRun(out, {"--weights", foreign, "--partial"}),
-        "nothing in it fits the network: missing: 1.bias, 1.weight, 3.bias, 3.weight; unexpected: "
+        "nothing in it fits the network: missing: 1.weight, 1.bias, 3.weight, 3.bias; unexpected: "
         "fc.weight");
     row("another shape",
         shortRun(out, {"--weights", part(), "--partial", "--set",

@@ -174,6 +174,7 @@ void HelpDialog::arrange() {
     m_halves->addWidget(m_text);
     m_halves->setStretchFactor(1, 1);
     m_halves->setChildrenCollapsible(false);
+    connect(m_halves, &QSplitter::splitterMoved, this, [this] { m_byHand = true; });
     auto* column = make<QVBoxLayout>(this);
     column->addWidget(m_halves, 1);
     column->addWidget(buttons);
@@ -203,14 +204,24 @@ void HelpDialog::savePlace(QVariantMap& settings) const {
 /// Puts the list above the text in a narrow dialog.
 void HelpDialog::resizeEvent(QResizeEvent* event) {
     QDialog::resizeEvent(event);
-    constexpr int kLeft = 260;
-    constexpr double kAbove = 0.22; // of the height: the text needs the room
     const Qt::Orientation wanted = width() < kTwoColumns ? Qt::Vertical : Qt::Horizontal;
     if (m_arranged && m_halves->orientation() == wanted) return;
     m_arranged = true;
+    m_byHand = false;
     m_halves->setOrientation(wanted);
-    const int room = wanted == Qt::Vertical ? height() : width();
-    const int list = wanted == Qt::Vertical ? static_cast<int>(kAbove * room) : kLeft;
+    shareRoom();
+}
+
+/// Gives the list more of the height while it has the places that a search found: of a few rows it
+/// would look as if there were no others.
+void HelpDialog::shareRoom() {
+    constexpr int kLeft = 260;
+    constexpr double kContents = 0.22, kPlaces = 0.45; // of the height, above the text
+    if (m_byHand) return;
+    const bool above = m_halves->orientation() == Qt::Vertical;
+    const int room = above ? height() : width();
+    const double share = m_found->isHidden() ? kContents : kPlaces;
+    const int list = above ? static_cast<int>(share * room) : kLeft;
     m_halves->setSizes({list, room - list});
 }
 
@@ -225,6 +236,7 @@ void HelpDialog::showContents() {
     m_list->clear();
     m_hits.clear();
     m_found->hide();
+    shareRoom();
     m_list->setAccessibleName(tr("Contents"));
     QTreeWidgetItem* group = m_list->invisibleRootItem();
     QString name;
@@ -253,6 +265,7 @@ void HelpDialog::search() {
                          ? tr("Places found: %1").arg(m_hits.size())
                          : tr("No place has all of these words; these have the most."));
     m_found->show();
+    shareRoom(); // excerpts get lines for the width that they have
     QTreeWidgetItem* group = nullptr;
     for (int i = 0; i < std::min(m_hits.size(), kMostHits); ++i) {
         const ManualHit& hit = m_hits[i];

@@ -55,6 +55,7 @@ private:
     void buildSearch();
     void buildText();
     void arrange();
+    void shareRoom();
     void takePlace(const QWidget* plots);
     void showContents();
     void search();
@@ -84,6 +85,7 @@ private:
     QTreeWidget* m_list = nullptr;
     QSplitter* m_halves = nullptr; ///< child; the list and the text
     bool m_arranged = false;       ///< whether m_halves has an orientation
+    bool m_byHand = false;         ///< the user has moved their border since
     QTextBrowser* m_text = nullptr;
 };
 

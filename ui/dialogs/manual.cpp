@@ -347,7 +347,7 @@ ManualFindings Manual::search(const QString& words) const {
             const QString marked = markedIn(passage, words, wanted);
             const qsizetype at = placeIn(passage.text, marked);
             found.append({{page, passage.positionOf(at), static_cast<int>(marked.size()),
-                           excerptOf(passage.text, at)},
+                           passage.heading ? passage.text : excerptOf(passage.text, at)},
                           rankOf(passage, wanted, page == terms)});
         }
     sortHits(found, terms);

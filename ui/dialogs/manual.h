@@ -32,7 +32,7 @@ struct ManualHit {
     int page = 0;     ///< index into Manual::pages()
     int position = 0; ///< of the first word, in the page's document
     int length = 0;
-    QString excerpt; ///< one line
+    QString excerpt; ///< one line; a heading as a whole
 };
 
 struct ManualFindings {

@@ -29,7 +29,6 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace halfscope {
@@ -194,10 +193,7 @@ void CompareView::setAlone(bool alone) {
 void CompareView::setPictures(qint64 step, const QVector<Picture>& pictures) {
     const bool rebuild = pictures.size() > static_cast<qsizetype>(m_views.size());
     m_pictures = pictures;
-    m_notFinite = std::any_of(pictures.begin(), pictures.end(), [](const Picture& picture) {
-        return std::any_of(picture.values.begin(), picture.values.end(),
-                           [](float value) { return std::isnan(value); });
-    });
+    m_notFinite = !std::all_of(pictures.begin(), pictures.end(), holdsOnlyFinite);
     m_step = step;
     if (rebuild) return rebuildViews();
     showPictures();

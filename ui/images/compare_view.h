@@ -211,7 +211,7 @@ private:
     SamplesShow m_samples = SamplesShow::Classes;
     bool m_alone = false;
     QVector<Picture> m_pictures;
-    bool m_notFinite = false;         ///< whether a value of m_pictures is nan
+    bool m_notFinite = false;         ///< whether a value of m_pictures is inf or nan
     std::vector<Picture> m_galleries; ///< by lane, and the target last
     std::vector<Picture> m_mistakes;  ///< by lane; see setGalleries()
     bool m_hidesLast = false;         ///< the last pane, as the views are laid out

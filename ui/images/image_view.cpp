@@ -32,7 +32,7 @@ ImageView::ImageView(const ImageView& shown, QWidget& paper)
     : QWidget(&paper), m_transform(shown.m_transform), m_style(shown.m_style), m_axes(shown.m_axes),
       m_picture(shown.m_picture), m_image(shown.m_image), m_rightPicture(shown.m_rightPicture),
       m_right(shown.m_right), m_mapped(shown.m_mapped), m_highest(shown.m_highest),
-      m_nan(shown.m_nan), m_title(shown.m_title), m_titleColor(shown.m_titleColor),
+      m_notFinite(shown.m_notFinite), m_title(shown.m_title), m_titleColor(shown.m_titleColor),
       m_legend(shown.m_legend) {
     setPalette(paper.palette());
     drawAgain();
@@ -56,7 +56,7 @@ void ImageView::takePicture(const Picture& picture, QImage image) {
     m_rightPicture = {};
     m_right = {};
     m_mapped = false;
-    m_nan = nanMask(picture);
+    m_notFinite = notFiniteMask(picture);
     update();
 }
 
@@ -288,7 +288,7 @@ void ImageView::paintPicture(QPainter& painter) const {
     painter.setRenderHint(QPainter::SmoothPixmapTransform,
                           m_style == Style::Plot || m_style == Style::Text); // else nearest
     painter.drawImage(target, m_image);
-    if (!m_nan.isNull()) paintNan(painter, target);
+    if (!m_notFinite.isNull()) paintNotFinite(painter, target);
     if (!m_right.isNull()) paintSwipe(painter, target);
     if (hasShares()) paintShares(painter, m_picture, m_image, view, target, font());
     if (m_marked && m_marked->x() < m_picture.width && m_marked->y() < m_picture.height) {
@@ -317,8 +317,8 @@ void ImageView::paintSwipe(QPainter& painter, const QRectF& target) const {
     painter.fillRect(QRectF(x, target.top(), 1, target.height()), Qt::white);
 }
 
-/// Paints a hatch in a second colour, so that nan also differs from a picture's own magenta.
-void ImageView::paintNan(QPainter& painter, const QRectF& target) const {
+/// Paints a hatch in a second colour, so that inf and nan also differ from a picture's own magenta.
+void ImageView::paintNotFinite(QPainter& painter, const QRectF& target) const {
     const QRectF seen = target.intersected(viewport());
     if (seen.isEmpty()) return;
     const double ratio = devicePixelRatioF();
@@ -329,7 +329,7 @@ void ImageView::paintNan(QPainter& painter, const QRectF& target) const {
     hatch.fill(Qt::transparent);
     {
         QPainter cut(&hatch);
-        cut.drawImage(target.translated(-seen.topLeft()), m_nan);
+        cut.drawImage(target.translated(-seen.topLeft()), m_notFinite);
         cut.setCompositionMode(QPainter::CompositionMode_SourceIn);
         cut.fillRect(QRectF(QPointF(0, 0), seen.size()), QBrush(Qt::black, Qt::BDiagPattern));
     }

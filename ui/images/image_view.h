@@ -1,6 +1,6 @@
-// One picture, pixel by pixel: nearest neighbour at any zoom, nan hatched in magenta, or a drawing
-// in the colours of the theme; with a title, a note and, for differences, a colour legend. Views
-// that share a ViewTransform zoom and pan together.
+// One picture, pixel by pixel: nearest neighbour at any zoom, inf and nan hatched in magenta, or a
+// drawing in the colours of the theme; with a title, a note and, for differences, a colour legend.
+// Views that share a ViewTransform zoom and pan together.
 #pragma once
 
 #include "engine/data/task_view.h"
@@ -118,7 +118,7 @@ private:
     QImage imageOf(const Picture&) const;
     void paintPicture(QPainter&) const;
     void paintSwipe(QPainter&, const QRectF& target) const;
-    void paintNan(QPainter&, const QRectF& target) const;
+    void paintNotFinite(QPainter&, const QRectF& target) const;
     void paintTitle(QPainter&) const;
     void paintLegend(QPainter&) const;
     int titleHeight() const;
@@ -136,7 +136,7 @@ private:
     QImage m_right;         ///< the right one of a swipe; null otherwise
     bool m_mapped = false;  ///< drawn through the colour map
     double m_highest = 0;   ///< the mapped picture's highest value
-    QImage m_nan;           ///< opaque where the picture is nan; null when it has no nan
+    QImage m_notFinite;     ///< opaque where the picture is inf or nan; null when it is nowhere
     QString m_title, m_note, m_shown;
     TitleSize m_titleSize = TitleSize::Usual;
     QColor m_titleColor;

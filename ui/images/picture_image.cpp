@@ -24,8 +24,8 @@ const float* pixel(const Picture& picture, int x, int y) {
     return picture.values.data() + index;
 }
 
-bool hasNan(const float* values, int channels) {
-    return std::any_of(values, values + channels, [](float v) { return std::isnan(v); });
+bool allFiniteIn(const float* values, int channels) {
+    return std::all_of(values, values + channels, [](float v) { return std::isfinite(v); });
 }
 
 double meanOf(const float* values, int channels) {
@@ -44,7 +44,7 @@ int mix(int from, int to, float share) {
         static_cast<float>(from) + static_cast<float>(to - from) * std::clamp(share, 0.0f, 1.0f)));
 }
 
-/// Calls color(pixel values) for each pixel that holds no nan.
+/// Calls color(pixel values) for each pixel that holds neither inf nor nan.
 template <class F>
 QImage painted(const Picture& picture, F color) {
     QImage image(picture.width, picture.height, QImage::Format_RGB32);
@@ -52,7 +52,7 @@ QImage painted(const Picture& picture, F color) {
         auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
         for (int x = 0; x < picture.width; ++x) {
             const float* values = pixel(picture, x, y);
-            line[x] = hasNan(values, picture.channels) ? kNanColor : color(values);
+            line[x] = allFiniteIn(values, picture.channels) ? color(values) : kNotFiniteColor;
         }
     }
     return image;
@@ -61,7 +61,7 @@ QImage painted(const Picture& picture, F color) {
 } // namespace
 
 QRgb viridis(double value) {
-    if (std::isnan(value)) return kNanColor;
+    if (!std::isfinite(value)) return kNotFiniteColor;
     constexpr auto kLast = kViridis.size() - 1;
     const double place = std::clamp(value, 0.0, 1.0) * static_cast<double>(kLast);
     const auto low = std::min(static_cast<size_t>(place), kLast - 1);
@@ -124,18 +124,20 @@ QImage mappedImage(const Picture& picture, double gain) {
 double highestMean(const Picture& picture) {
     double highest = 0;
     for (int y = 0; y < picture.height; ++y)
-        for (int x = 0; x < picture.width; ++x) // a mean that is nan is not higher
-            highest = std::max(highest, meanOf(pixel(picture, x, y), picture.channels));
+        for (int x = 0; x < picture.width; ++x) {
+            const double mean = meanOf(pixel(picture, x, y), picture.channels);
+            if (std::isfinite(mean)) highest = std::max(highest, mean); // others have no colour
+        }
     return highest;
 }
 
-QImage nanMask(const Picture& picture) {
-    if (!hasNan(picture.values.data(), static_cast<int>(picture.values.size()))) return {};
+QImage notFiniteMask(const Picture& picture) {
+    if (allFiniteIn(picture.values.data(), static_cast<int>(picture.values.size()))) return {};
     QImage mask(picture.width, picture.height, QImage::Format_ARGB32_Premultiplied);
     for (int y = 0; y < picture.height; ++y) {
         auto* line = reinterpret_cast<QRgb*>(mask.scanLine(y));
         for (int x = 0; x < picture.width; ++x)
-            line[x] = hasNan(pixel(picture, x, y), picture.channels) ? 0xffffffff : 0;
+            line[x] = allFiniteIn(pixel(picture, x, y), picture.channels) ? 0 : 0xffffffff;
     }
     return mask;
 }
@@ -159,7 +161,7 @@ QString errorText(const PictureError& error, ErrorText form) {
         return form == ErrorText::Shortest
                    ? QCoreApplication::translate("PictureError", "not finite")
                    : QCoreApplication::translate("PictureError", "%1 not finite")
-                         .arg(error.notFinite);
+                         .arg(QLocale().toString(static_cast<qlonglong>(error.notFinite)));
     if (error.meanSquare == 0) return QCoreApplication::translate("PictureError", "equal");
     const QLocale locale;
     const QString ratio = locale.toString(error.psnr(), 'f', 1);

@@ -10,11 +10,11 @@
 
 namespace halfscope {
 
-/// Returns the colour map's colour, from 0 (dark violet) to 1 (yellow), even in lightness; values
-/// outside are clamped.
+/// Returns the colour map's colour, from 0 (dark violet) to 1 (yellow), even in lightness; finite
+/// values outside are clamped.
 QRgb viridis(double value);
 
-/// Returns an RGB32 image; values are clamped to [0, 1], nan becomes magenta.
+/// Returns an RGB32 image; values are clamped to [0, 1], inf and nan become magenta.
 QImage pictureImage(const Picture&);
 /// Returns a grey drawing in two colours: black becomes ink, white becomes paper. Other pictures
 /// are as in pictureImage().
@@ -25,14 +25,14 @@ QImage cellImage(const Picture&, const QColor& ink, const QColor& paper);
 /// Returns a coloured drawing on white, such as a text with marks: white becomes paper and black
 /// ink; other colours keep their hue and are about as far from the paper as they were from white.
 QImage markedImage(const Picture&, const QColor& ink, const QColor& paper);
-/// Returns the mean of the channels times gain through viridis; nan becomes magenta.
+/// Returns the mean of the channels times gain through viridis; inf and nan become magenta.
 QImage mappedImage(const Picture&, double gain);
-/// Returns the highest mean of a pixel's channels; 0 when no pixel has one above 0.
+/// Returns the highest finite mean of a pixel's channels; 0 when no pixel has one above 0.
 double highestMean(const Picture&);
-/// Returns an image that is opaque white where a channel is nan, else clear; null when there is no
-/// nan.
-QImage nanMask(const Picture&);
-inline constexpr QRgb kNanColor = 0xffff00ff;
+/// Returns an image that is opaque white where a channel is inf or nan, else clear; null when all
+/// values are finite.
+QImage notFiniteMask(const Picture&);
+inline constexpr QRgb kNotFiniteColor = 0xffff00ff;
 
 /// Returns |a - b| by channel, nan where either is nan; empty when the shapes differ.
 Picture absoluteDifference(const Picture& a, const Picture& b);

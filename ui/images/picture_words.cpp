@@ -165,7 +165,13 @@ QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor r
     return {};
 }
 
+/// Whether a caption tells that no sample has a class.
+static bool tellsNoClasses(ViewKind kind, const QString& caption) {
+    return kind == ViewKind::Classes && caption == QLatin1String(kNoClasses.data());
+}
+
 QString captionNote(ViewKind kind, const QString& caption, bool samples, ErrorText form) {
+    if (tellsNoClasses(kind, caption) && form != ErrorText::Shortest) return nanOutputText();
     const QStringList counts = caption.split(u'/');
     const bool counted = kind == ViewKind::Classes && counts.size() == 2;
     if (!counted || form == ErrorText::Shortest) return caption;
@@ -177,6 +183,9 @@ QString captionNote(ViewKind kind, const QString& caption, bool samples, ErrorTe
 }
 
 QString captionWords(ViewKind kind, const QString& caption) {
+    if (tellsNoClasses(kind, caption))
+        return QCoreApplication::translate("CompareView",
+                                           "The output is nan, so no sample has a class.");
     const QStringList counts = caption.split(u'/');
     if (kind != ViewKind::Classes || counts.size() != 2) return caption;
     //: %1 is "58" and %2 is "64": so many get their true class

@@ -43,11 +43,11 @@ QString stepExplained(qint64 step, PicturesMade);
 /// `validated`: see LanePictures.
 QString pictureWords(ViewKind, std::optional<int64_t> validated, WordsFor);
 /// Returns a caption like "58/64" as "58 of these 64", or as "58 of 64" where the samples are not
-/// shown: it is no accuracy of all samples. Shorter forms are "58 of 64" and "58/64". Returns
-/// others as they are.
+/// shown: it is no accuracy of all samples. Shorter forms are "58 of 64" and "58/64". One that
+/// tells of an output that is nan is written as on the lane's card. Returns others as they are.
 QString captionNote(ViewKind, const QString& caption, bool samples, ErrorText form);
-/// Explains a caption like "58/64" above a table of classes or its samples; returns others as they
-/// are.
+/// Explains a caption like "58/64", or "nan", above a table of classes or its samples; returns
+/// others as they are.
 QString captionWords(ViewKind, const QString& caption);
 /// Returns a caption of mistakes like "64/67" as "first 64 of 67 wrong", shorter "67 wrong" and
 /// "67"; where all are shown, only how many there are.

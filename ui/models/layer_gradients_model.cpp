@@ -133,7 +133,7 @@ QString LayerGradientsModel::zerosText(int lane) const {
             const double more = zerosOf(own) - zerosOf(other);
             if (!same || own.small() == 0 || more < most) continue;
             most = more;
-            text = tr("most underflow in %1 (%2 zero, in lane %3 %4)")
+            text = tr("most underflow in %1 (%2 of its gradients are zero, in lane %3 %4)")
                        .arg(safeText(own.layer), percentText(zerosOf(own)),
                             laneTag(static_cast<int>(exact - m_lanes.begin())),
                             percentText(zerosOf(other)));

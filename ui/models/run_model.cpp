@@ -94,7 +94,7 @@ QString LaneStatus::lossText() const {
 
 QString LaneStatus::accuracyText() const {
     if (!accuracy) return {};
-    return outputIsNan() ? RunModel::tr("output is nan") : finePercentText(*accuracy);
+    return outputIsNan() ? nanOutputText() : finePercentText(*accuracy);
 }
 
 QString LaneStatus::judgedText(bool withTest) const {
@@ -281,23 +281,23 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
     const bool full = words == Words::Reasons || words == Words::All;
     const bool named = full && lanes() <= kNamed;
     QString label = named ? briefLabel(laneTag(i) + u' ' + status.title) : laneTag(i);
-    // a setting's value stands before the loss, or a sentence in the place of a figure
-    const bool said = figure == Figure::Accuracy && status.outputIsNan();
-    if (said || label.count(u' ') > 1 || label.count(QChar::Nbsp) > 1) label += u':';
     const int64_t lost = status.skips.lossLostAt();
+    const bool gone = full && lost > 0;
+    // a setting's value stands before the loss, or words in the place of a figure
+    const bool said = gone || (figure == Figure::Accuracy && status.outputIsNan());
+    if (said || label.count(u' ') > 1 || label.count(QChar::Nbsp) > 1) label += u':';
     // where the loss was just lost, most of the last ones are finite: their median would hide that
     const bool steady = figure == Figure::Median && lost == 0;
     const double trailing = steady ? trailingLoss(m_run->now(), i) : NAN;
     const QString value =
-        figure == Figure::Accuracy
-            ? status.accuracyText()
-            : (std::isfinite(trailing) ? shownNumber(trailing) : status.lossText());
+        gone ? tr("not finite since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)))
+        : figure == Figure::Accuracy ? status.accuracyText()
+        : std::isfinite(trailing)    ? shownNumber(trailing)
+                                     : status.lossText();
     const QString text = label + QChar(QChar::Nbsp) + unbroken(value);
     if (words == Words::Fewest) return text;
     const int64_t skipped = status.last.skippedSoFar();
     QStringList notes;
-    if (full && lost > 0) // beside the loss, which is what is lost
-        notes << tr("since step %1").arg(QLocale().toString(static_cast<qlonglong>(lost)));
     const bool leads = figure == Figure::Accuracy;
     const int64_t steps = m_run->column(i, metric::Loss).size();
     // one spike at the last step must not decide a comparison; it is the median of the losses, not

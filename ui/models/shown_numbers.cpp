@@ -56,6 +56,8 @@ QString scaleText(double scale) {
     return power ? QStringLiteral("%1 = %2").arg(whole, asPower) : whole;
 }
 
+QString nanOutputText() { return RunModel::tr("output is nan"); }
+
 QString samplesText(int64_t samples) {
     if (samples == 1) return RunModel::tr("1 sample");
     return RunModel::tr("%1 samples").arg(QLocale().toString(static_cast<qlonglong>(samples)));

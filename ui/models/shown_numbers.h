@@ -22,6 +22,8 @@ QString percentText(double share);
 /// so that one figure reads the same wherever it stands. Almost nothing is "<0.01 %", almost all
 /// ">99.99 %". With one decimal for where there is no room for two.
 QString finePercentText(double share, int decimals = 2);
+/// What is shown in place of an accuracy of 0 that says nothing, see outputIsNan().
+QString nanOutputText();
 /// Returns "3 samples".
 QString samplesText(int64_t samples);
 

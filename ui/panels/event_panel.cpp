@@ -287,11 +287,19 @@ QSize EventPanel::sizeHint() const { return {280, 300}; }
 /// Returns room for a row of the table and a line, whatever is shown now: a panel that asked for
 /// what it shows could not shrink with the window.
 QSize EventPanel::minimumSizeHint() const {
+    return {QWidget::minimumSizeHint().width(), heightWith(leastTableHeight(), 1)};
+}
+
+int EventPanel::usefulHeight() const {
+    const int more = (kFewRows - 1) * m_table->verticalHeader()->defaultSectionSize();
+    return heightWith(leastTableHeight() + more, kSentenceLines);
+}
+
+/// Returns the height with a table of that height above so many lines of a sentence.
+int EventPanel::heightWith(int table, int lines) const {
     const QMargins margins = layout()->contentsMargins();
-    const int height = margins.top() + m_headingRow->sizeHint().height() + layout()->spacing() +
-                       leastTableHeight() + layout()->spacing() + fontMetrics().lineSpacing() +
-                       margins.bottom();
-    return {QWidget::minimumSizeHint().width(), height};
+    return margins.top() + m_headingRow->sizeHint().height() + layout()->spacing() + table +
+           layout()->spacing() + lines * fontMetrics().lineSpacing() + margins.bottom();
 }
 
 int EventPanel::leastTableHeight() const {

@@ -31,6 +31,8 @@ public:
     void letGoBut(std::optional<qint64> step);
     /// Shows the newest events, unless one is selected.
     void trainingStarts();
+    /// Returns the height in which a few events and the beginning of a sentence can be read.
+    int usefulHeight() const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
@@ -55,6 +57,7 @@ private:
     void fitTable();
     void fitSentence(const QSize& room);
     int leastTableHeight() const;
+    int heightWith(int table, int lines) const;
     int widthOf(const QString& text) const;
     void narrowSteps();
     void widenSteps();

@@ -61,22 +61,39 @@ FigureStrip::FigureStrip(QWidget* parent) : QWidget(parent) {
     m_text->setTextFormat(Qt::RichText);
     // gets shorter in a small window, rather than keeping it large
     m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_leave = make<QToolButton>(this);
-    m_leave->setObjectName(QStringLiteral("leavePresentation"));
-    m_leave->setText(tr("Leave (Esc)"));
-    m_leave->setAutoRaise(true);
+    m_newest = newButton(QStringLiteral("presentNewestStep"), tr("Newest step (F)"));
+    m_newest->setAccessibleName(tr("To the newest step"));
+    m_newest->setToolTip(tr("Show the figures of the newest step again (F)"));
+    m_newest->hide();
+    connect(m_newest, &QToolButton::clicked, this, &FigureStrip::newestAsked);
+    m_leave = newButton(QStringLiteral("leavePresentation"), tr("Leave (Esc)"));
     m_leave->setAccessibleName(tr("Leave the presentation view"));
     m_leave->setToolTip(tr("Leave the presentation view (Esc or F5)"));
-    m_leave->setFocusPolicy(Qt::TabFocus);
     connect(m_leave, &QToolButton::clicked, this, &FigureStrip::leaveAsked);
     m_state = make<QLabel>(this);
     m_state->setObjectName(QStringLiteral("trainingState"));
     row->addWidget(m_text, 1);
     row->addWidget(m_state);
     row->addSpacing(8);
+    row->addWidget(m_newest);
     row->addWidget(m_leave);
     showFigures(nullptr, {}, std::nullopt);
     hide();
+}
+
+QToolButton* FigureStrip::newButton(const QString& name, const QString& text) {
+    auto* button = make<QToolButton>(this);
+    button->setObjectName(name);
+    button->setText(text);
+    button->setAutoRaise(true);
+    button->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
+    return button;
+}
+
+void FigureStrip::offerNewest(bool offers) {
+    if (offers == !m_newest->isHidden()) return;
+    m_newest->setVisible(offers);
+    if (isVisible()) fit(); // it leaves the figures less room
 }
 
 void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::optional<qint64> step,
@@ -170,7 +187,8 @@ void FigureStrip::changeEvent(QEvent* event) {
     if (event->type() != QEvent::FontChange || !m_leave) return;
     constexpr double kSmall = 0.5; // the audience need not read it
     constexpr double kState = 0.8;
-    m_leave->setFont(scaledFont(font(), kSmall));
+    for (QToolButton* button : {m_newest, m_leave})
+        button->setFont(scaledFont(font(), kSmall));
     m_state->setFont(scaledFont(font(), kState));
     m_text->setMinimumHeight(fontMetrics().height()); // smaller letters must not move the rest
     fit();

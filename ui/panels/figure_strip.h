@@ -1,5 +1,6 @@
 // The figures that an audience must be able to read: the step, and each lane's loss scale and
-// skipped steps; and how the training stands. Shows the longest form that fits, because half a
+// skipped steps; and how the training stands. Beside them are the ways back, to the newest step and
+// to the usual view. Shows the longest form that fits, because half a
 // number would be another number, and makes the letters smaller before it leaves out a lane.
 #pragma once
 
@@ -27,9 +28,12 @@ public:
                      const QString& speeds = {});
     /// Shows how the training stands, in a word or two.
     void showState(const QString&);
+    /// Shows or hides the button to the newest step.
+    void offerNewest(bool offers);
 
 signals:
     void leaveAsked();
+    void newestAsked();
 
 protected:
     void showEvent(QShowEvent*) override;
@@ -43,11 +47,13 @@ private:
         double least = 1; ///< how small the letters may get for it, relative to the usual size
     };
     void fit();
+    QToolButton* newButton(const QString& name, const QString& text);
 
     QList<Form> m_forms; ///< from the fullest to the shortest
     int m_lanes = 0;
     QLabel* m_text = nullptr; ///< child, as are all below
     QLabel* m_state = nullptr;
+    QToolButton* m_newest = nullptr;
     QToolButton* m_leave = nullptr;
 };
 

@@ -410,6 +410,13 @@ int RunsPanel::fewRowsHeight(int count) const {
 
 int RunsPanel::heightForRows(int count) const { return heightAround() + fewRowsHeight(count); }
 
+/// Other details of another run do not change it: what is above the list would move.
+int RunsPanel::usefulHeight() const {
+    constexpr int kLines = 4; // of details
+    return heightAround() + tableHeight(m_model.rowCount(), window()->height()) +
+           layout()->spacing() + kLines * fontMetrics().lineSpacing();
+}
+
 /// Returns room for all rows and the details, but no more than the height of the window: measuring
 /// hundreds of rows takes time.
 QSize RunsPanel::sizeHint() const {

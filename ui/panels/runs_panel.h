@@ -32,6 +32,8 @@ public:
     /// Returns the height in which so many of the runs can be seen at once, if they have no more
     /// than three lines each; without the details.
     int heightForRows(int count) const;
+    /// Returns the height for all runs and usual details, but no more than that of the window.
+    int usefulHeight() const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

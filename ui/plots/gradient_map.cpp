@@ -91,7 +91,7 @@ QStringList gradientFigures(const GradientShares& shares, std::optional<bool> ha
             parts << QCoreApplication::translate("GradientMap", "in fp16: %1 inf")
                          .arg(percentText(large));
         if (lost > 0)
-            parts << QCoreApplication::translate("GradientMap", "in fp16: %1 lost")
+            parts << QCoreApplication::translate("GradientMap", "%1 round to 0 in fp16")
                          .arg(percentText(lost));
     }
     if (!zerosFirst) parts << zeros;

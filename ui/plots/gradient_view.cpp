@@ -170,7 +170,7 @@ QString GradientView::figures(int lane, bool brief) const {
                      .arg(percent(subnormalInHalf(range.outputs) + subnormalInHalf(range.weights),
                                   total));
     else
-        parts << tr("fp16 would lose %1")
+        parts << tr("in fp16 another %1")
                      .arg(percent(lostInHalf(range.outputs) + lostInHalf(range.weights), total));
     return parts.join(QStringLiteral(", "));
 }

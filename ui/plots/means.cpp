@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace halfscope {
@@ -138,6 +139,18 @@ void followWhereSmooth(const QVector<double>& curveXs, const QVector<double>& cu
     }
     xs = std::move(lineXs);
     ys = std::move(lineYs);
+}
+
+void averageDense(QVector<double>& values) {
+    constexpr qsizetype kTogether = 16; // two of a pixel
+    qsizetype kept = 1;
+    for (qsizetype i = 1; i + 1 < values.size(); i += kTogether) {
+        const qsizetype end = std::min(i + kTogether, values.size() - 1);
+        const double sum = std::accumulate(values.begin() + i, values.begin() + end, 0.0);
+        values[kept++] = sum / static_cast<double>(end - i);
+    }
+    values[kept++] = values.back();
+    values.resize(kept);
 }
 
 } // namespace halfscope

@@ -29,5 +29,7 @@ void sampleMeans(const Column&, double from, double to, int pixels,
 /// of a fall would begin to fall before it does. All xs rise.
 void followWhereSmooth(const QVector<double>& curveXs, const QVector<double>& curveYs,
                        QVector<double>& xs, QVector<double>& ys);
+/// Replaces values of a dense curve by means of a few pixels; the first and the last one stay.
+void averageDense(QVector<double>& values);
 
 } // namespace halfscope

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace halfscope {
 
@@ -138,6 +139,10 @@ QString valueText(const Metric& metric, double value) {
 }
 
 QString shortValueText(const Metric& metric, const QString& text) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    for (const double lost : {std::nan(""), kInfinity, -kInfinity})
+        if (text == shownNumber(lost)) return QString::number(lost);
+    if (text == nanOutputText()) return QStringLiteral("nan");
     static const QRegularExpression fraction(QStringLiteral("(?<=\\d\\d)[.,]\\d+"));
     QString brief = text.section(QStringLiteral(" = "), -1);
     if (metric.axis == PlotAxis::Rate) brief.remove(fraction);

@@ -1,6 +1,7 @@
 // Curves, y range and values of one plot.
 #include "ui/plots/plot_panel.h"
 
+#include "engine/runs/best_value.h"
 #include "ui/look/owned.h"
 #include "ui/models/run_facts.h"
 #include "ui/plots/axis_colors.h"
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace halfscope {
@@ -23,17 +23,13 @@ namespace {
 
 constexpr double kFineWidth = 1.6; // pixels
 
-/// Replaces values of a dense curve by means of a few pixels; the first and the last one stay.
-void average(QVector<double>& values) {
-    constexpr qsizetype kTogether = 16; // two of a pixel
-    qsizetype kept = 1;
-    for (qsizetype i = 1; i + 1 < values.size(); i += kTogether) {
-        const qsizetype end = std::min(i + kTogether, values.size() - 1);
-        const double sum = std::accumulate(values.begin() + i, values.begin() + end, 0.0);
-        values[kept++] = sum / static_cast<double>(end - i);
-    }
-    values[kept++] = values.back();
-    values.resize(kept);
+/// Whether an accuracy is 0 because the output is nan: the card says so, too.
+bool isOfNanOutput(const Curve& curve, const Curve::Reading& accuracy) {
+    const bool training = curve.id() == metric::TrainingAccuracy;
+    if (!training && curve.id() != metric::Accuracy) return false;
+    const Column& losses =
+        curve.run().column(curve.lane(), training ? metric::Loss : metric::ValidationLoss);
+    return outputIsNan(accuracy.value, losses.at(accuracy.step));
 }
 
 } // namespace
@@ -203,6 +199,7 @@ void PlotPanel::addBehind(const Overlay& overlay, int index, int lane) {
                   .run = index,
                   .lane = -1,
                   .label = label,
+                  .tagOfRun = overlay.tag.trimmed(),
                   .graph = newGraph(title() + u'/' + label),
                   .middle = nullptr,
                   .tag = make<QCPItemText>(&m_plot),
@@ -319,8 +316,8 @@ void PlotPanel::drawLanes(const View& whole) {
         lane.trend.sample(lane.curve.column(), from, to, pixels, lane.points.xs, lane.points.ys);
         Drawn line = drawnOf(lane.points, pixels);
         if (line.noise) { // it would hide other lanes, too
-            average(lane.points.xs);
-            average(lane.points.ys);
+            averageDense(lane.points.xs);
+            averageDense(lane.points.ys);
             line = drawnOf(lane.points, pixels);
         }
         fillGraph(*lane.trendGraph, line, pen, pixels);
@@ -507,7 +504,8 @@ QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
                  : QString();
 }
 
-QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step, qsizetype most) const {
+QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step, qsizetype most,
+                            Words words) const {
     if (holdsBack()) return {};
     const Lane& now = m_lanes[lane];
     const auto newest = now.curve.at(std::nullopt, m_resting);
@@ -525,8 +523,11 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step, qsizetype m
             parts << QString(QChar(0x2026));
             break;
         }
+        const QString text = valueText(m_metric, value->value);
+        const bool few = words == Words::Few, same = behind.curve.lane() == behind.lane;
         parts << QCoreApplication::translate("PlotPanel", "%1: %2")
-                     .arg(behind.label, valueText(m_metric, value->value));
+                     .arg(few && same ? behind.tagOfRun : behind.label,
+                          few ? shortValueText(m_metric, text) : text);
     }
     return parts.isEmpty() ? QString()
                            : QStringLiteral(" (%1)").arg(parts.join(QStringLiteral(", ")));
@@ -541,8 +542,8 @@ QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
     if (inherited && m_id == metric::Scale &&
         !scalesAt(lane.curve.run().now(), lane.curve.lane(), value->step))
         return QCoreApplication::translate("PlotPanel", "none");
-    return value->lost ? QCoreApplication::translate("PlotPanel", "not finite")
-                       : valueText(m_metric, value->value);
+    if (isOfNanOutput(lane.curve, *value)) return nanOutputText();
+    return value->lost ? shownNumber(value->value) : valueText(m_metric, value->value);
 }
 
 void PlotPanel::showValues(std::optional<qint64> step) {
@@ -551,13 +552,13 @@ void PlotPanel::showValues(std::optional<qint64> step) {
     for (int i = 0; i < static_cast<int>(m_lanes.size()); ++i) {
         const Lane& lane = m_lanes[static_cast<size_t>(i)];
         const QString text = textAt(lane, step);
-        const QString brief = text == QCoreApplication::translate("PlotPanel", "not finite")
-                                  ? QCoreApplication::translate("PlotPanel", "inf/nan")
-                                  : shortValueText(m_metric, text);
+        const QString brief = shortValueText(m_metric, text);
         const auto at = static_cast<size_t>(i);
         const QString own = text + trendAt(lane, step);
+        const QString compared = brief + othersAt(at, step, kMost, Words::Few);
         entries.append({shownPen(at), m_colors.laneText(i), lane.label,
-                        own + othersAt(at, step, kMost), brief, own + othersAt(at, step)});
+                        own + othersAt(at, step, kMost), brief, own + othersAt(at, step),
+                        compared});
     }
     m_readout->setEntries(std::move(entries));
 }

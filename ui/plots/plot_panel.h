@@ -107,7 +107,7 @@ private:
         int run = 0;                  ///< index of the overlay
         int lane = -1;                ///< the shown run's lane that its values are compared with;
                                       ///< -1: none
-        QString label;                ///< "2B"
+        QString label, tagOfRun;      ///< "2B" and "2"
         CurveGraph* graph = nullptr;  ///< owned by the plot, as are the next two
         CurveGraph* middle = nullptr; ///< through noise; null for most metrics
         QCPItemText* tag = nullptr;
@@ -124,10 +124,13 @@ private:
     QString textAt(const Lane&, std::optional<qint64> step) const;
     /// Returns " (trend 0.0123)", or nothing.
     QString trendAt(const Lane&, std::optional<qint64> step) const;
+    /// Few words leave out a letter that is the lane's own, and digits.
+    enum class Words : uint8_t { All, Few };
     /// Returns " (2A: 0.0123)", the values of other runs at the same step, or nothing. "…" stands
     /// for those beyond the first `most`.
     QString othersAt(size_t lane, std::optional<qint64> step,
-                     qsizetype most = std::numeric_limits<qsizetype>::max()) const;
+                     qsizetype most = std::numeric_limits<qsizetype>::max(),
+                     Words = Words::All) const;
     struct View {
         double from, to; ///< steps
         int pixels;

@@ -242,7 +242,8 @@ bool PlotStack::refresh() {
     updatePlots();
     showSteps(*m_eventRect->axis(QCPAxis::atBottom), m_range.from(), m_range.to());
     m_events->update(m_range.from(), m_range.to(), plotWidth());
-    updateReadouts();
+    m_stale = m_holds && !readStep();
+    if (!m_stale) updateReadouts();
     m_plot->replot(QCustomPlot::rpQueuedRefresh);
     describe(false);
     return true;
@@ -320,7 +321,11 @@ void PlotStack::pinCrosshair(std::optional<qint64> step) {
     emit pinned(step);
 }
 
-void PlotStack::offerWayBack() { m_controls->setWayBack(!m_following || pinnedStep()); }
+void PlotStack::offerWayBack() {
+    const bool needed = !m_following || pinnedStep();
+    m_controls->setWayBack(needed);
+    Q_EMIT wayBackNeeded(needed);
+}
 
 void PlotStack::trainingStarts() {
     if (m_following && crosshair()) pinCrosshair(std::nullopt);

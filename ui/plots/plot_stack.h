@@ -77,6 +77,12 @@ public:
     }
     /// Tells whether the speeds of lanes may be compared now: RunModel::comparesSpeeds() decides.
     void setComparable(bool);
+    /// Lets the headers keep their values of the newest step while curves grow, as long as the
+    /// other figures of the window do: the same figure must not have two values at a time.
+    void holdValues(bool hold) {
+        m_holds = hold;
+        m_dirty = m_dirty || (m_stale && !hold);
+    }
     /// Pins the crosshair to the step; centres it (keeping the zoom) when it is not in view. Ends
     /// following.
     void showStep(qint64 step);
@@ -131,6 +137,9 @@ signals:
     /// Emitted when the crosshair is pinned to a step, or removed.
     void pinned(std::optional<qint64> step);
     void followChanged(bool following);
+    /// Emitted when the headers may tell another step than the newest one, and when they no longer
+    /// do: setFollow() leads back.
+    void wayBackNeeded(bool needed);
     void smoothingChanged(double weight);
     /// Emitted when the menu's entry is chosen.
     void saveRequested();
@@ -218,7 +227,9 @@ private:
     bool m_comparable = true;
     bool m_following = true;
     bool m_dirty = true;
-    bool m_moved = true; ///< plots have moved since they were drawn last
+    bool m_moved = true;  ///< plots have moved since they were drawn last
+    bool m_holds = false; ///< see holdValues()
+    bool m_stale = false; ///< the headers have values of an earlier step than the curves
     QElapsedTimer m_described;
 };
 

@@ -63,7 +63,14 @@ int ReadoutItem::spacing(Form form) const {
 }
 
 bool ReadoutItem::isShort(Form form) const {
-    return form >= (m_printed ? Form::ShortTitle : Form::Shortest);
+    return form >= (m_printed ? Form::ShortTitle : Form::Compared);
+}
+
+const QString& ReadoutItem::valueIn(const ReadoutEntry& entry, Form form) const {
+    if (form == Form::Whole && !entry.wholeValue.isEmpty()) return entry.wholeValue;
+    if (!isShort(form)) return entry.value;
+    const bool compared = form <= Form::Compared && !entry.comparedValue.isEmpty();
+    return compared ? entry.comparedValue : entry.shortValue;
 }
 
 const QString& ReadoutItem::titleIn(Form form) const {
@@ -75,8 +82,7 @@ QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) const {
     const QString label = form <= Form::Full    ? entry.label
                           : form == Form::Brief ? briefLabel(entry.label)
                                                 : entry.label.left(1);
-    const bool whole = form == Form::Whole && !entry.wholeValue.isEmpty();
-    const QString value = whole ? entry.wholeValue : isShort(form) ? entry.shortValue : entry.value;
+    const QString& value = valueIn(entry, form);
     QString gap(form >= Form::Tight ? 1 : 2, u' ');
     if (label.size() > 1) gap = QStringLiteral(": "); // names may end in a number, too
     return value.isEmpty() ? label : label + gap + value;
@@ -95,7 +101,7 @@ int ReadoutItem::titleWidth(Form form) const {
 
 ReadoutItem::Form ReadoutItem::formFor(int width, Form richest) const {
     for (const Form form : {Form::Whole, Form::Full, Form::Brief, Form::Letters, Form::ShortTitle,
-                            Form::Shortest, Form::Tight})
+                            Form::Compared, Form::Shortest, Form::Tight})
         if (form >= richest && fitting(width, form) == m_entries.size()) return form;
     return Form::NoSamples;
 }

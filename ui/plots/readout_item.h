@@ -17,6 +17,7 @@ struct ReadoutEntry {
     QString value;        ///< "65536 = 2^16"
     QString shortValue;   ///< "2^16", for when even letters leave too little space
     QString wholeValue{}; ///< with the values of all other runs; empty: the same as `value`
+    QString comparedValue{}; ///< the short value with those of other runs; empty: the same
 };
 
 class ReadoutItem : public QCPAbstractItem {
@@ -69,13 +70,25 @@ protected:
 
 private:
     /// The forms that the header can take, from the richest to the barest. Only Whole has the
-    /// values of all other runs. Printed, ShortTitle has the whole title and the short values.
-    enum class Form { Whole, Full, Brief, Letters, ShortTitle, Shortest, Tight, NoSamples };
+    /// values of all other runs; Compared has short values, and is the last with those of others.
+    /// Printed, ShortTitle has the whole title and the values of Compared.
+    enum class Form {
+        Whole,
+        Full,
+        Brief,
+        Letters,
+        ShortTitle,
+        Compared,
+        Shortest,
+        Tight,
+        NoSamples
+    };
     int sampleWidth(Form) const;
     int spacing(Form) const;
     QString labelled(const ReadoutEntry&, Form) const;
     int entryWidth(const ReadoutEntry&, Form, const QFontMetrics&) const;
     bool isShort(Form) const; ///< whether values are
+    const QString& valueIn(const ReadoutEntry&, Form) const;
     const QString& titleIn(Form) const;
     /// Returns the richest form, at most as rich as `richest`, that leaves no lane out.
     Form formFor(int width, Form richest) const;

@@ -121,15 +121,15 @@ void Figures::showSpeeds() {
 /// Shows at most five times a second: figures that change 30 times a second cannot be read, and
 /// laying them out costs as much as the plots. Steps that come slowly are shown each: plots and
 /// pictures show them at once, and two numbers of steps side by side would look like a mistake.
-void Figures::show(bool running, const QString& lead, const QString& warning) {
+bool Figures::show(bool running, const QString& lead, const QString& warning) {
     showPointed();
     if (std::exchange(m_warning, warning) != warning) m_new = true;
     if (m_at != m_parts.plots->crosshair()) showStrip();
-    if (!m_new) return;
+    if (!m_new) return true;
     const qint64 now = m_clock.elapsed();
     const RunModel& run = m_models.run;
     const bool waits = running && !run.stepsAreReadable();
-    if (waits && m_shown && now - *m_shown < kFiguresMs) return;
+    if (waits && m_shown && now - *m_shown < kFiguresMs) return false;
     m_new = false;
     m_shown = now;
     m_parts.transport->setFigures(run);
@@ -162,6 +162,7 @@ void Figures::show(bool running, const QString& lead, const QString& warning) {
     if (m_told) texts = newsOf(run.run()->events()[*m_told], run);
     if (!texts.isEmpty() && texts.first() != m_parts.headline->said())
         m_parts.headline->say(texts, 1, note);
+    return true;
 }
 
 QStringList Figures::invitations(const QString& text, Press press, const QString& title) {

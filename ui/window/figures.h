@@ -36,8 +36,9 @@ public:
     bool hasNews() const { return !m_news.isEmpty(); }
     /// Shows what is new, unless the figures were shown a moment ago and the run goes on. `lead` is
     /// a sentence about a run that is over, put before its outcome; otherwise empty. A warning,
-    /// unless it is empty, takes the place of the outcome.
-    void show(bool running, const QString& lead, const QString& warning);
+    /// unless it is empty, takes the place of the outcome. Returns whether the figures are those of
+    /// the newest step now.
+    bool show(bool running, const QString& lead, const QString& warning);
     /// Says what Play would do. `title` is the title of the preset that the sentence is about,
     /// which needs more room than others; otherwise empty.
     void invite(const QString& text, Press, const QString& title);

@@ -370,7 +370,9 @@ FrameLoop::Done MainWindow::draw() {
     // otherwise the headline may invite to go on, or say what failed, and must stay
     const bool sumsUp = m_shown->showsSaved() || state == SessionState::Finished;
     if (m_models.run.setOver(over)) sumsUp ? m_figures->changed() : m_figures->showSpeeds();
-    m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
+    const bool newest =
+        m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
+    m_parts.plots->holdValues(!newest);
     m_parts.plots->setComparable(m_models.run.comparesSpeeds());
     const bool drawn = m_parts.plots->refresh();
     m_parts.strip->showState(RunWords::briefState(state, pace, m_models.run.waitsAt(pace)));

@@ -52,6 +52,9 @@ Presentation::Presentation(const WindowParts& parts, const ViewActions& actions,
     m_escape->setEnabled(false);
     connect(m_escape, &QShortcut::activated, this, [this] { set(false); });
     connect(parts.strip, &FigureStrip::leaveAsked, this, [this] { set(false); });
+    connect(parts.plots, &PlotStack::wayBackNeeded, parts.strip, &FigureStrip::offerNewest);
+    connect(parts.strip, &FigureStrip::newestAsked, parts.plots,
+            [plots = parts.plots] { plots->setFollow(true); });
     connect(actions.gradients, &QAction::toggled, this, [this] {
         if (m_on) showParts();
     });

@@ -105,11 +105,24 @@ void WindowBorders::divideRight() {
     int share = static_cast<int>(most * room);
     if (const int lower = fewRunsHeight(); lower > 0)
         share = std::min(share, std::max(room - lower, static_cast<int>(kLeastCounters * room)));
+    share = std::max(share, room - usefulBelow()); // else an empty list would push figures out
     m_parts.scaler->fitInto(m_rightByHand ? right.sizes().front() : share);
     const int counters = std::min(m_parts.scaler->contentHeight(), share);
     divideLower(m_rightByHand ? right.sizes().back() : room - counters);
     if (m_rightByHand || room <= 0 || right.sizes().front() == counters) return;
     right.setSizes({counters, room - counters});
+}
+
+/// Returns the height in which all that is shown below the counters can be used: more would be
+/// wasted on it while the counters leave something out.
+int WindowBorders::usefulBelow() const {
+    const GradientView& view = *m_parts.gradients;
+    const int spacing = m_parts.runs->parentWidget()->layout()->spacing();
+    int height = m_parts.events->usefulHeight() + kRounding;
+    if (!view.isHidden())
+        height += std::min(view.sizeHint().height(), view.maximumHeight()) + spacing;
+    if (!m_parts.runs->isHidden()) height += m_parts.runs->usefulHeight() + spacing;
+    return height;
 }
 
 /// Returns the height below the counters in which some runs can be seen above the events; 0 when

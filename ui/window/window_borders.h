@@ -26,8 +26,9 @@ public:
     /// In front of an audience the pictures lie beside the plots where they are larger there; the
     /// border is placed anew each time.
     void present(bool on);
-    /// Places the border between counters and events: the counters get what they need, unless it
-    /// is too much beside a list of runs, which shows some of them also in a low window.
+    /// Places the border between counters and events: the counters get what they need, up to a
+    /// share of the height, or to what the parts below them have no use for. It is less beside a
+    /// list of runs, which shows some of them also in a low window.
     void divideRight();
     void restore(const QVariantMap&);
     void save(QVariantMap&) const;
@@ -37,6 +38,7 @@ protected:
 
 private:
     int fewRunsHeight() const;
+    int usefulBelow() const;
     void divideLower(int height);
     /// Lowers the gradients' bars in a low window, so that some events can be seen below them.
     void fitGradients();

@@ -105,6 +105,11 @@ void TestGallery::counts() {
     const Picture table = classTable(counts);
     QCOMPARE(table.values, (std::vector<float>{0.5f, 0.75f, 1, 0}));
     QCOMPARE(table.caption, std::string("3/5; rows: 4 1"));
+    ClassCounts none(2); // an output that is nan is no wrong class
+    none.add(std::array{0, 1}, std::array{2, 2});
+    QCOMPARE(classTable(none).caption, std::string("nan; rows: 2 0"));
+    none.add(std::array{0}, std::array{1});
+    QCOMPARE(classTable(none).caption, std::string("0/3; rows: 2 1"));
 }
 
 /// Neighbouring classes share a row, so that a table of 100,000 classes fits into memory.
@@ -197,6 +202,8 @@ void TestGallery::mistakesAreMarked() {
     QCOMPARE(wrong.caption, std::string("62/64"));
     QCOMPARE(framed(wrong, 64), (std::vector<int>{5, 17}));
     QCOMPARE(wrong.values.size(), right.values.size());
+    const std::vector<float> lost(scores.size(), std::nanf(""));
+    QCOMPARE(galleryWithMistakes(*gallery, lost, {}).caption, std::string(kNoClasses));
 }
 
 /// Captions go into files and come back from them.

@@ -1,6 +1,7 @@
 // Tables of texts and classes: tokens, which of them are known, samples and their padding, the
 // columns that are chosen, texts to predict, and tables that are refused.
 #include "engine/core/error.h"
+#include "engine/data/class_counts.h"
 #include "engine/data/data_print.h"
 #include "engine/data/gallery.h"
 #include "engine/data/text_sheet.h"
@@ -422,7 +423,7 @@ void TestTextClasses::sheets() {
     QCOMPARE(orange(right), size_t{0});
     QVERIFY(orange(wrong) > 0);
     const std::vector<float> none(scores.size(), NAN);
-    QCOMPARE(galleryWithMistakes(*gallery, none, names).caption, "0/8"s);
+    QCOMPARE(galleryWithMistakes(*gallery, none, names).caption, std::string(kNoClasses));
     const std::vector<ClassedText> longOnes(9, {std::string(200, 'm'), std::string(40, 'w')});
     QCOMPARE(classedSheet(longOnes).values.size(), wanted.values.size());
     const auto drawn = [](const std::string& text) {

@@ -470,7 +470,7 @@ void TestPicture::pngRoundTrip() {
 
     // values outside [0, 1] are clamped; a value between two levels becomes the nearer one
     picture.values.assign(picture.values.size(), 7.0F);
-    picture.values[0] = -kInfinity;
+    picture.values[0] = -7.0F;
     writePng(picture, path("round.png"));
     const Picture clamped = readPicture(path("round.png"));
     for (size_t i = 0; i < clamped.values.size(); ++i)
@@ -490,6 +490,10 @@ void TestPicture::nanIsMagenta() {
     QCOMPARE(grey.values, (std::vector<float>{0.2F, 0.2F, 0.2F, 1, 0, 1}));
     writePng({2, 1, 3, {0, 1, 0, 0.2F, kNan, 0.2F}}, name);
     QCOMPARE(readPicture(name).values, (std::vector<float>{0, 1, 0, 1, 0, 1}));
+    for (const float infinite : {kInfinity, -kInfinity}) { // black or white would look painted
+        writePng({2, 1, 1, {0.2F, infinite}}, name);
+        QCOMPARE(readPicture(name).values, grey.values);
+    }
 }
 
 void TestPicture::resizing() {

@@ -284,6 +284,7 @@ void TestSessionCheckpoints::picturesOfAValidationAreToldApart() {
             run->now(), {step, {Picture{1, 1, 1, {0}, a}, Picture{1, 1, 1, {1}, b}}, {}, {}});
     };
     QVERIFY(shown(11, "4251/5000", "3751/5000") == 11);
+    QVERIFY(!shown(11, "4251/5000", "nan"));            // B was not judged so
     QVERIFY(shown(20, "4251/5000", "3751/5000") == 11); // a table stays until the next validation
     QVERIFY(!shown(20, "4251/5000", "48/64"));          // of a batch
     QVERIFY(!shown(10, "4251/5000", "3751/5000"));      // before it

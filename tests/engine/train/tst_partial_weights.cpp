@@ -99,7 +99,7 @@ void TestPartialWeights::takesWhatFits() {
             QCOMPARE(values[i], roundTo(DType::F16, wanted.at(name)[i]));
     QCOMPARE(experiment.weightsNote().english(),
              "8 of 10 tensors of the network come from " + m_part +
-                 "; initial values stay in: 5.bias, 5.weight; ignored: fc.weight");
+                 "; initial values stay in: 5.weight, 5.bias; ignored: fc.weight");
     train(experiment);
 }
 
@@ -108,12 +108,12 @@ void TestPartialWeights::tellsWhatFits() {
     const StateDictFit fit = stateDictFit(m_part, config());
     QCOMPARE(fit.wanted, size_t{kWeights});
     QCOMPARE(fit.taken, size_t{kWeights - 2});
-    QCOMPARE(fit.missing, std::vector<std::string>({"5.bias", "5.weight"}));
+    QCOMPARE(fit.missing, std::vector<std::string>({"5.weight", "5.bias"}));
     QCOMPARE(fit.unexpected, std::vector<std::string>({"fc.weight"}));
     QVERIFY(fit.partialProblem.empty());
     const std::string problem = "model.weights: " + m_part +
-                                ": its arrays are not those of the network: missing: 5.bias, "
-                                "5.weight; unexpected: fc.weight";
+                                ": its arrays are not those of the network: missing: 5.weight, "
+                                "5.bias; unexpected: fc.weight";
     QCOMPARE(fit.problem.english(), problem);
     QCOMPARE(thrownBy<InputError>([&] { checkStateDict(m_part, config()); }), problem);
     RunConfig strict = partial(m_part);
@@ -143,8 +143,8 @@ void TestPartialWeights::refuses_data() {
     QTest::addColumn<QString>("about");
     QTest::newRow("nothing fits")
         << "fc.weight" << 0
-        << "nothing in it fits the network: missing: 0.bias, 0.weight, 1.bias, 1.running_mean, "
-           "1.running_var, 1.weight, 3.bias, 3.weight and 2 more; unexpected: fc.weight";
+        << "nothing in it fits the network: missing: 0.weight, 0.bias, 1.weight, 1.bias, "
+           "1.running_mean, 1.running_var, 3.weight, 3.bias and 2 more; unexpected: fc.weight";
     QTest::newRow("wrapped") << "module.0.bias" << 0
                              << "nothing in it fits the network: its names begin with module., as "
                                 "a wrapped network's do; in Python, {name.removeprefix(\"module.\")"

@@ -264,14 +264,14 @@ void TestStateDict::refuses_data() {
     QTest::addColumn<QString>("about");
     QTest::newRow("another model")
         << "another"
-        << "its arrays are not those of the network: missing: 0.bias, 1.bias, 1.running_mean, "
-           "1.running_var, 1.weight, 4.bias, 4.weight, 6.bias and 1 more; unexpected: "
+        << "its arrays are not those of the network: missing: 0.bias, 1.weight, 1.bias, "
+           "1.running_mean, 1.running_var, 4.weight, 4.bias, 6.weight and 1 more; unexpected: "
            "0.num_batches_tracked, fc1.weight; 0.weight has the shape (10, 7), the network (7, 10)";
     QTest::newRow("wrapped")
         << "wrapped"
         << "its arrays are not those of the network: its names begin with module., as a wrapped "
            "network's do; in Python, {name.removeprefix(\"module.\"): array for name, array in "
-           "state.items()} removes that; missing: 0.bias, ";
+           "state.items()} removes that; missing: 0.weight, 0.bias, ";
     QTest::newRow("whole numbers") << "whole"
                                    << "its arrays are not those of the network: 6.weight is int64: "
                                       "float16, bfloat16, float32 and float64 are allowed";

@@ -89,16 +89,19 @@ void TestWeightPairs::pairs_data() {
     };
     row("names of a class", "0.weight:8x3 0.bias:8 2.weight:2x8 2.bias:2",
         "fc1.weight:8x3 fc1.bias:8 fc2.weight:2x8 fc2.bias:2",
-        "fc1.bias → 0.bias, fc1.weight → 0.weight, fc2.bias → 2.bias, fc2.weight → 2.weight");
+        "fc1.weight → 0.weight, fc1.bias → 0.bias, fc2.weight → 2.weight, fc2.bias → 2.bias");
     row("shapes decide, not the order of names", "0.weight:8x3 2.weight:2x8",
         "z.weight:8x3 a.weight:2x8", "z.weight → 0.weight, a.weight → 2.weight");
     row("one layer", "weight:8x3 bias:8", "fc.weight:8x3 fc.bias:8",
-        "fc.bias → bias, fc.weight → weight");
+        "fc.weight → weight, fc.bias → bias");
     row("a wrapper", "0.weight:8x8 2.weight:8x8", "module.0.weight:8x8 module.2.weight:8x8",
         "module.0.weight → 0.weight, module.2.weight → 2.weight");
     row("alike, by number", "0.weight:8x8 2.weight:8x8 10.weight:8x8",
         "fc1.weight:8x8 fc2.weight:8x8 fc03.weight:8x8",
-        "fc1.weight → 0.weight, fc03.weight → 10.weight, fc2.weight → 2.weight");
+        "fc1.weight → 0.weight, fc2.weight → 2.weight, fc03.weight → 10.weight");
+    row("told in the network's order", "up3.weight:8x8 up2.weight:8x8 up1.weight:8x8",
+        "net.up1.weight:8x8 net.up2.weight:8x8 net.up3.weight:8x8",
+        "net.up3.weight → up3.weight, net.up2.weight → up2.weight, net.up1.weight → up1.weight");
     row("shifted", "2.weight:8x8 4.weight:8x8 6.weight:8x8",
         "0.weight:8x8 2.weight:8x8 4.weight:8x8",
         "0.weight → 2.weight, 2.weight → 4.weight, 4.weight → 6.weight");
@@ -144,8 +147,12 @@ void TestWeightPairs::pairs() {
     QFETCH(const QString, found);
     const NamedShapes here = shapesIn(network);
     const WeightPairs pairs = pairsByShape(here, shapesIn(file));
+    const QStringList words = network.split(' ');
+    std::vector<std::string> names;
+    for (const QString& each : words)
+        names.push_back(each.section(':', 0, 0).toStdString());
     QStringList renamed;
-    for (const std::string& each : renamedIn(pairs))
+    for (const std::string& each : renamedIn(pairs, names))
         renamed << QString::fromStdString(each);
     QCOMPARE(renamed.join(", "), found);
     QCOMPARE(pairs.size(), found.isEmpty() ? size_t{0} : here.size());
@@ -164,10 +171,10 @@ void TestWeightPairs::lanesStartFromThem() {
     const std::string said =
         "the layers in " + file +
         " have other names than the network's and were matched by their shapes, those of the same "
-        "shapes in ascending order of the numbers in their names: out.bias → 0.bias, out.weight → "
-        "0.weight, bn.bias → 1.bias, bn.running_mean → 1.running_mean, bn.running_var → "
-        "1.running_var, bn.weight → "
-        "1.weight, norm.bias → 3.bias, norm.weight → 3.weight and 2 more";
+        "shapes in ascending order of the numbers in their names (forward() may use them in "
+        "another order): out.weight → 0.weight, out.bias → 0.bias, bn.weight → 1.weight, bn.bias → "
+        "1.bias, bn.running_mean → 1.running_mean, bn.running_var → 1.running_var, norm.weight → "
+        "3.weight, norm.bias → 3.bias and 2 more";
     for (const bool partial : {false, true}) {
         RunConfig from = config(file);
         from.seed = 77;
@@ -180,7 +187,7 @@ void TestWeightPairs::lanesStartFromThem() {
     QCOMPARE(checkFirstWeights(config(file)).english(), said);
     QVERIFY(stateDictFit(file, config()).problem.empty());
     const std::string strict = thrownBy<InputError>([&] { checkStateDict(file, config()); });
-    QVERIFY2(strict.find("missing: 0.bias") != strict.npos, strict.c_str());
+    QVERIFY2(strict.find("missing: 0.weight, 0.bias, 1.weight") != strict.npos, strict.c_str());
 }
 
 /// The head of a network that is fine-tuned begins anew although the file has one of its shape.
@@ -193,7 +200,7 @@ void TestWeightPairs::aPartIsTakenByName() {
     Experiment whole(from);
     QCOMPARE(differentWeights(whole.lane(0).weights(), m_trained), 0);
     const std::string note = whole.weightsNote().english();
-    QVERIFY2(note.ends_with(": head.bias → 5.bias, head.weight → 5.weight"), note.c_str());
+    QVERIFY2(note.ends_with(": head.weight → 5.weight, head.bias → 5.bias"), note.c_str());
 
     from.model.partialWeights = true;
     Experiment part(from);
@@ -204,7 +211,7 @@ void TestWeightPairs::aPartIsTakenByName() {
         wanted[name] = drawn.lane(0).weights().at(name);
     QCOMPARE(differentWeights(part.lane(0).weights(), wanted), 0);
     const std::string kept = part.weightsNote().english();
-    QVERIFY2(kept.find("; initial values stay in: 5.bias, 5.weight; ignored: head.") != kept.npos,
+    QVERIFY2(kept.find("; initial values stay in: 5.weight, 5.bias; ignored: head.") != kept.npos,
              kept.c_str());
 }
 

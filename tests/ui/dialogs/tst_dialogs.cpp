@@ -103,6 +103,7 @@ private slots:
     void helpGoesBack();
     void helpSearches();
     void helpShowsTwoLines();
+    void helpShowsManyPlaces();
     void helpFollowsLinks();
     void helpAsksBeforeTheBrowser();
     void answersOpenExperiments();
@@ -493,6 +494,28 @@ void TestDialogs::helpShowsTwoLines() {
     const int two = list->visualItemRect(page->child(0)).height();
     QVERIFY2(list->wordWrap() && two >= 2 * list->fontMetrics().lineSpacing() && one < two,
              qPrintable(QStringLiteral("%1, %2").arg(one).arg(two)));
+}
+
+/// Of a few rows above the text it would look as if a search had found no more.
+void TestDialogs::helpShowsManyPlaces() {
+    HelpDialog help;
+    help.resize(380, 760);
+    help.showPart(QString());
+    auto* list = help.findChild<QTreeWidget*>();
+    auto* line = help.findChild<QLineEdit*>();
+    const int contents = list->height();
+    line->setText(QStringLiteral("underflow"));
+    const auto seen = [list] {
+        int rows = 0;
+        for (QTreeWidgetItemIterator it(list); *it; ++it)
+            rows += (*it)->parent() && list->viewport()->rect().contains(list->visualItemRect(*it));
+        return rows;
+    };
+    QTRY_VERIFY2(list->height() > 3 * contents / 2, qPrintable(QString::number(list->height())));
+    QTRY_VERIFY2(seen() >= 5, qPrintable(QString::number(seen())));
+    QVERIFY(help.findChild<QTextBrowser*>()->height() > 200);
+    line->clear();
+    QTRY_COMPARE(list->height(), contents);
 }
 
 void TestDialogs::helpFollowsLinks() {

@@ -16,6 +16,8 @@
 #include <QTextTable>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
 namespace tst_manual {
 
@@ -65,6 +67,8 @@ private slots:
     void searchMarksTheWords();
     void searchPutsTermsFirst();
     void searchPutsHeadingsFirst();
+    void searchFindsHeadingsAndText_data();
+    void searchFindsHeadingsAndText();
     void searchReadsQuestions_data();
     void searchReadsQuestions();
     void searchShowsTheMost();
@@ -232,6 +236,31 @@ void TestManual::searchPutsHeadingsFirst() {
         if (hits[i].page != hits[i - 1].page) left.insert(hits[i - 1].page);
         QVERIFY(!left.contains(hits[i].page));
     }
+}
+
+void TestManual::searchFindsHeadingsAndText_data() {
+    QTest::addColumn<QString>("word");
+    for (const char* word : {"underflow", "skip", "nan", "bf16", "scale"})
+        QTest::newRow(word) << QString::fromLatin1(word);
+}
+
+/// Words that readers of the window look for are found in many places; a heading is told whole.
+void TestManual::searchFindsHeadingsAndText() {
+    QFETCH(const QString, word);
+    const QList<ManualHit> hits = m_manual.search(word).hits;
+    QVERIFY2(hits.size() > 10, qPrintable(QString::number(hits.size())));
+    std::map<int, std::unique_ptr<ManualDocument>> pages;
+    int headings = 0;
+    for (const ManualHit& hit : hits) {
+        auto& document = pages[hit.page];
+        if (!document) document = m_manual.render(hit.page);
+        const QTextBlock block = document->findBlock(hit.position);
+        QVERIFY(hit.excerpt.contains(word, Qt::CaseInsensitive));
+        if (block.blockFormat().headingLevel() == 0) continue;
+        QCOMPARE(hit.excerpt, block.text());
+        ++headings;
+    }
+    QVERIFY(headings > 0);
 }
 
 void TestManual::searchReadsQuestions_data() {

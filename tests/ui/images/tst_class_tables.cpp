@@ -40,6 +40,7 @@ private slots:
     void scaleStandsBelowTheNames();
     void filesHaveTheShares();
     void mistakesAreSeenInTheDark();
+    void nanHasNoClasses();
 };
 
 /// Beside the rows and below the columns; a table of digits has the digits.
@@ -314,6 +315,23 @@ void TestClassTables::mistakesAreSeenInTheDark() {
     const double seen = contrast(image.pixelColor(corner), colorsFor(view.palette()).background);
     QVERIFY2(seen >= 3, qPrintable(QString::number(seen)));
     QVERIFY(contrast(image.pixelColor(corner), colorsFor(view.palette()).window) >= 2.5);
+}
+
+/// An output that is nan is told as on the lane's card, not as mistakes in all samples.
+void TestClassTables::nanHasNoClasses() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.resize(900, 300);
+    view.show();
+    QVERIFY(test::isActive(&view));
+    Picture table = constant(10, 1);
+    table.caption = kNoClasses;
+    view.setTarget(constant(10, 1));
+    view.setPictures(1, {table});
+    QCOMPARE(view.view(0).note(), QStringLiteral("output is nan"));
+    QVERIFY2(view.view(0).toolTip().contains(
+                 QStringLiteral("The output is nan, so no sample has a class.")),
+             qPrintable(view.view(0).toolTip()));
 }
 
 } // namespace tst_class_tables

@@ -104,9 +104,10 @@ private slots:
         QCOMPARE(model.summary(), QString());
         model.show(twoLanes(), kLabels);
         QCOMPARE(model.summary(),
-                 QStringLiteral("B amp-fp16: least room for a larger scale in Linear 2 (2^13); "
-                                "most underflow in Linear 0 (45 % zero, in lane A 25 %); "
-                                "largest error in Linear 0 (0.25)."));
+                 QStringLiteral(
+                     "B amp-fp16: least room for a larger scale in Linear 2 (2^13); "
+                     "most underflow in Linear 0 (45 % of its gradients are zero, in lane A 25 %); "
+                     "largest error in Linear 0 (0.25)."));
         // ReLU has other zeros in lanes with other weights: no underflow where nothing is small
         std::vector<GradientRange> lanes = twoLanes();
         lanes[1].layers[0].outputs = hundred(90, -3);

@@ -235,11 +235,12 @@ void TestRunStatus::aLossThatIsLost() {
     run->append(std::move(steps));
     model.refresh();
     const QString text = model.summary().replace(QChar::Nbsp, u' ');
-    QVERIFY2(text.contains(QLatin1String("not a number (since step 4).")), qPrintable(text));
+    QVERIFY2(text.contains(QLatin1String(": not finite since step 4.")), qPrintable(text));
     QVERIFY2(text.contains(QLatin1String("(median 0.25)")), qPrintable(text));
 }
 
-/// "since" is told of the loss, and stands beside it whatever else is known.
+/// "since" is told of the loss, and takes its place whatever else is known: it may have been
+/// infinite first, as its event says, and nan later.
 void TestRunStatus::aLostLossBesideAnAccuracy() {
     RunModel model;
     const auto run = shownIn(model);
@@ -255,7 +256,7 @@ void TestRunStatus::aLostLossBesideAnAccuracy() {
     run->append(std::move(steps));
     model.refresh();
     const QString text = model.summary().replace(QChar::Nbsp, u' ');
-    QVERIFY2(text.contains(QLatin1String("not a number (since step 3, output is nan, best 97.50 % "
+    QVERIFY2(text.contains(QLatin1String(": not finite since step 3 (output is nan, best 97.50 % "
                                          "after step 1, 1 skipped)")),
              qPrintable(text));
 }

@@ -128,7 +128,7 @@ private slots:
         half.scale = 1024;
         view.setRanges({exact, half});
         QCOMPARE(view.heading(), QStringLiteral("Scaled gradients after step 1199"));
-        QCOMPARE(view.figures(0), QStringLiteral("20 % zero, fp16 would lose 30 %"));
+        QCOMPARE(view.figures(0), QStringLiteral("20 % zero, in fp16 another 30 %"));
         QCOMPARE(view.figures(1), QStringLiteral("50 % zero, 7.6 % subnormal in fp16"));
         QCOMPARE(view.figures(1, true), QStringLiteral("50 % zero, 7.6 % subnormal"));
         QCOMPARE(view.figures(2), QString());
@@ -142,7 +142,7 @@ private slots:
         GradientRange wide = rangeOf(DType::BF16); // it has no subnormals worth mentioning
         at(wide.outputs, -30) = 1;
         view.setRanges({exact, wide});
-        QCOMPARE(view.figures(1), QStringLiteral("0 % zero, fp16 would lose 100 %"));
+        QCOMPARE(view.figures(1), QStringLiteral("0 % zero, in fp16 another 100 %"));
         QVERIFY2(!view.legend().contains(u"Hatched"), qPrintable(view.legend())); // nothing is
         view.setLanes({QStringLiteral("fp32")});
         QCOMPARE(view.figures(0), QString());

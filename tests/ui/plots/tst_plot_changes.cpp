@@ -42,6 +42,7 @@ private slots:
     void denseForksAreLinesToo();
     void gradientsAreThoseOfTheLastFork();
     void scalesEndWhereTheyAreSwitchedOff();
+    void valuesWaitForOtherFigures();
 
 private:
     /// Makes a third lane that continues another one, by default the second.
@@ -299,6 +300,37 @@ void TestPlotChanges::scalesEndWhereTheyAreSwitchedOff() {
                         [](const QCPGraphData& point) { return point.value == 65536; }));
     const std::string saved = csvText(m_stack->values(QStringLiteral("scale")));
     QVERIFY2(saved.ends_with("\n50,65536\n"), saved.c_str());
+}
+
+/// The headers show newer values when the other figures do, or where the user points; the curves do
+/// not wait.
+void TestPlotChanges::valuesWaitForOtherFigures() {
+    m_stack->append(1, record(1, 1, 0.5f));
+    m_stack->append(1, record(2, 1, 0.25f));
+    show();
+    const ReadoutItem* loss = nullptr;
+    for (int i = 0; i < plotOf(*m_stack).itemCount() && !loss; ++i)
+        loss = qobject_cast<ReadoutItem*>(plotOf(*m_stack).item(i));
+    QVERIFY(loss);
+    const auto said = [&] { return loss->entries()[1].value; };
+    QCOMPARE(said(), QStringLiteral("0.25"));
+    m_stack->holdValues(true);
+    m_stack->append(1, record(3, 1, 0.125f));
+    QVERIFY(m_stack->refresh());
+    QCOMPARE(said(), QStringLiteral("0.25"));
+    QCOMPARE(graphOf(*m_stack, QStringLiteral("Loss"), 'B').dataCount(), 3);
+    m_stack->pinCrosshair(1);
+    QCOMPARE(said(), QStringLiteral("0.5"));
+    m_stack->append(1, record(4, 1, 0.0625f));
+    m_stack->refresh();
+    QCOMPARE(said(), QStringLiteral("0.5"));
+    m_stack->setFollow(true);
+    m_stack->append(1, record(5, 1, 0.1f));
+    m_stack->refresh();
+    m_stack->holdValues(false); // nothing is newer than what was drawn, but for the headers
+    QVERIFY(m_stack->refresh());
+    QCOMPARE(said(), QStringLiteral("0.1"));
+    QVERIFY(!m_stack->refresh());
 }
 
 } // namespace tst_plot_changes

@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tst_plot_measures {
@@ -47,6 +48,7 @@ private slots:
     void ratesThatFallFarAreLogarithmic();
     void lossOfACriticNeedNotFall();
     void firstScaleIsOnTheAxis();
+    void accuraciesOfNanAreNone();
 };
 
 void TestPlotMeasures::standBetweenScaleAndThroughput() {
@@ -191,7 +193,7 @@ void TestPlotMeasures::showTheirValues() {
     const QString spoken = stack.accessibleDescription();
     QVERIFY2(spoken.contains(QStringLiteral("Learning rate, B amp-fp16 0.003333")),
              qPrintable(spoken));
-    QVERIFY2(spoken.contains(QStringLiteral("Gradient norm, B amp-fp16 not finite")),
+    QVERIFY2(spoken.contains(QStringLiteral("Gradient norm, B amp-fp16 infinite")),
              qPrintable(spoken));
 }
 
@@ -298,6 +300,31 @@ void TestPlotMeasures::watchedWeightsHavePlotsFromTheStart() {
     QTRY_COMPARE_WITH_TIMEOUT(window.plots().lastStep(), qint64(10), kPatience);
     window.plots().refresh();
     QCOMPARE(plotted(window.plots()), before);
+}
+
+/// "0" beside a picture and a card that say that the output is nan would be another result.
+void TestPlotMeasures::accuraciesOfNanAreNone() {
+    FedPlots stack;
+    stack.setLanes(kLanes);
+    stack.resize(1000, 700);
+    stack.show();
+    QVERIFY(test::isExposed(&stack));
+    RunBatch batch;
+    for (const int lane : {0, 1}) {
+        StepRow row(1, lane);
+        row.set(metric::Loss, lane == 0 ? 0.7 : double{NAN});
+        row.set(metric::ValidationLoss, lane == 0 ? 0.8 : double{NAN});
+        batch.rows.push_back(row.set(metric::Accuracy, lane == 0 ? 0.5 : 0.0));
+    }
+    stack.run()->append(std::move(batch));
+    stack.refresh();
+    stack.showStep(1);
+    QTest::keyClick(&stack, Qt::Key_Left); // says where it is
+    const QString spoken = stack.accessibleDescription();
+    QVERIFY2(spoken.contains(QStringLiteral("Accuracy, A fp32 0.5, B amp-fp16 output is nan")),
+             qPrintable(spoken));
+    const Metric& accuracy = knownMetrics()[metric::Accuracy];
+    QCOMPARE(shortValueText(accuracy, nanOutputText()), QStringLiteral("nan"));
 }
 
 } // namespace tst_plot_measures

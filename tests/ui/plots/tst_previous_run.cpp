@@ -63,6 +63,7 @@ private slots:
     void audiencesReadItsName();
     void namesKeepBothEnds();
     void headingsHaveAllRunsOrSaySo();
+    void headingsKeepTheRunBefore();
     void noiseHasADashedLine();
     void tagsStandWhereCurvesDiffer();
     void valuesAreOfTheSameStep();
@@ -169,6 +170,32 @@ void TestPreviousRun::headingsHaveAllRunsOrSaySo() {
     while (header->textsIn(width).value(1) == all)
         --width;
     QCOMPARE(header->textsIn(width).value(1), QStringLiteral("A fp32: 0.5 (1A: 0.5, 2A: 0.5, …)"));
+}
+
+/// In the room that a window of 1280 pixels leaves the loss beside the slider, with the digits of a
+/// real training.
+void TestPreviousRun::headingsKeepTheRunBefore() {
+    constexpr int kRoom = 430;
+    train(20, 0.1094f);
+    startAgain();
+    m_stack->showPrevious(true);
+    train(20, 0.1129f);
+    show(664);
+    const ReadoutItem* header = lossHeader(*m_stack);
+    QCOMPARE(header->textsIn(kRoom).mid(1),
+             (QStringList{QStringLiteral("A  0.113 (before: 0.109)"),
+                          QStringLiteral("B  0.226 (before: 0.219)")}));
+    int width = kRoom; // where there is less, the lane's own value is the last to go
+    while (width > 0 && header->textsIn(width).value(1).contains(QStringLiteral("before")))
+        --width;
+    QCOMPARE(header->textsIn(width).mid(1),
+             (QStringList{QStringLiteral("A  0.113"), QStringLiteral("B  0.226")}));
+    // a letter that is not the lane's own is told
+    m_stack->setLanes({QStringLiteral("bf16"), QStringLiteral("amp-fp16"), QStringLiteral("fp32")});
+    train(20, 0.1129f);
+    draw();
+    QVERIFY2(header->entries()[2].comparedValue.endsWith(QStringLiteral("(before A: 0.109)")),
+             qPrintable(header->entries()[2].comparedValue));
 }
 
 /// Dashes would drown in noise: in print, they alone tell the lanes of a run apart.

@@ -6,6 +6,7 @@
 #include "tests/support/shown_window.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
+#include "ui/panels/memory_bar.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/gradient_view.h"
@@ -33,6 +34,7 @@ private slots:
     void eventsBesideGradientsInALowWindow();
     void runsAreComparedInALowWindow();
     void fewRunsLeaveRoomToEvents();
+    void eventsLeaveRoomToTheMemory();
     void wordsOfEventsHaveRoom();
 };
 
@@ -294,6 +296,34 @@ void TestColumns::fewRunsLeaveRoomToEvents() {
                                 .arg(last().top())
                                 .arg(last().bottom())
                                 .arg(table.viewport()->height())));
+}
+
+/// The cards leave out the memory only where events need the room: an empty list needs little.
+void TestColumns::eventsLeaveRoomToTheMemory() {
+    RunConfig config = tinyConfig(10);
+    config.lanes.push_back(config.lanes.back());
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    constexpr int kHighest = 840, kLowest = 480, kStep = 8; // pixels
+    constexpr int kSettles = 100;                           // ms
+    window.resize(1280, kHighest);
+    const auto tellsMemory = [&window] {
+        const auto* memory = window.findChild<MemoryBar*>();
+        return memory && memory->isVisible();
+    };
+    QTRY_VERIFY(tellsMemory());
+    test::serveEvents(kSettles);
+    const auto* events = window.findChild<EventPanel*>();
+    int least = events->height();
+    for (int height = kHighest; height > kLowest && tellsMemory(); height -= kStep) {
+        least = events->height();
+        window.resize(1280, height);
+        test::serveEvents(kSettles);
+    }
+    QVERIFY(!tellsMemory()); // three cards are too many for the lowest window
+    QVERIFY2(least >= events->usefulHeight() && least < events->usefulHeight() + 3 * kStep,
+             qPrintable(QStringLiteral("%1, %2").arg(least).arg(events->usefulHeight())));
 }
 
 /// What an edit changed, and to what, is read in the list: its column has what steps and letters of

@@ -60,8 +60,8 @@ void TestOpenedWeights::freshWindowsOpenThePreset_data() {
                                         << "";
     QTest::newRow("names of a class") << "fc1"
                                       << "fc2"
-                                      << "fc1.bias → 0.bias, fc1.weight → 0.weight, fc2.bias → "
-                                         "2.bias, fc2.weight → 2.weight.";
+                                      << "fc1.weight → 0.weight, fc1.bias → 0.bias, fc2.weight "
+                                         "→ 2.weight, fc2.bias → 2.bias.";
 }
 
 void TestOpenedWeights::freshWindowsOpenThePreset() {
@@ -156,8 +156,8 @@ void TestOpenedWeights::otherNamesAreTold() {
                               kPatience);
     QCOMPARE(window.statusBar()->currentMessage(), "All lanes start from the weights in " + file);
     const QString pairs =
-        QStringLiteral("%1.bias → 0.bias, %1.weight → 0.weight, %2.bias → 2.bias, "
-                       "%2.weight → 2.weight.")
+        QStringLiteral("%1.weight → 0.weight, %1.bias → 0.bias, %2.weight → 2.weight, "
+                       "%2.bias → 2.bias.")
             .arg(first, second);
     QTRY_VERIFY_WITH_TIMEOUT(window.bannerText().endsWith(pairs), kPatience);
     QVERIFY(window.bannerText().startsWith("Initial weights: the layers in " + file));

@@ -30,6 +30,7 @@ private slots:
     void figuresHaveTheWholeWidth_data();
     void figuresHaveTheWholeWidth();
     void stateCutsNoFigures();
+    void leadsBackToTheNewestStep();
     void scalesAreWrittenAsInThePlots();
     void plotsBesideGradientsAreWide();
     void tellsWhatWasSaved();
@@ -96,6 +97,33 @@ void TestPresentedFigures::stateCutsNoFigures() {
     QVERIFY(figures->sizeHint().width() <= figures->width());
     strip.showState(QStringLiteral("15 steps/s"));
     QVERIFY(figures->text().contains(speeds));
+}
+
+/// Behind E, a button says how the figures come back to the newest step, and takes no figure's
+/// room.
+void TestPresentedFigures::leadsBackToTheNewestStep() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 40);
+    present(window);
+    auto* newest = window.findChild<QToolButton*>(QStringLiteral("presentNewestStep"));
+    QVERIFY(newest && !newest->isVisible());
+    const auto* figures = window.findChild<QLabel*>(QStringLiteral("largeFigures"));
+    for (const bool byKey : {false, true}) {
+        QTest::keyClick(&window, Qt::Key_E);
+        QTRY_VERIFY2(figuresOf(window).startsWith(QStringLiteral("Step 1 ")),
+                     qPrintable(figuresOf(window)));
+        QVERIFY(newest->isVisible());
+        QVERIFY2(newest->text().contains(QStringLiteral("(F)")), qPrintable(newest->text()));
+        QVERIFY(figures->sizeHint().width() <= figures->width());
+        if (byKey)
+            QTest::keyClick(&window, Qt::Key_F);
+        else
+            newest->click();
+        QTRY_VERIFY2(figuresOf(window).startsWith(QStringLiteral("Step 40")),
+                     qPrintable(figuresOf(window)));
+        QVERIFY(!newest->isVisible() && window.plots().following());
+    }
 }
 
 /// In the shortest form, too, a scale that is no power of two has all of its digits. The past of a

@@ -2,6 +2,7 @@
 // their own, and their loss scale is set by hand, while a run with other lanes continues.
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/plot_parts.h"
 #include "tests/support/served_events.h"
 #include "ui/dialogs/scale_dialog.h"
 #include "ui/dialogs/types_dialog.h"
@@ -12,8 +13,10 @@
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/plots/readout_item.h"
 
 #include <QComboBox>
+#include <QElapsedTimer>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
@@ -25,6 +28,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace tst_window_lanes {
 
@@ -71,6 +75,7 @@ private slots:
     void scalerSwitchedLive();
     void layersChosen();
     void floorNamesTheLaneAsTheWindowDoes();
+    void cardsTellWhatThePlotsDo();
 };
 
 void TestWindowLanes::lanesComeAndGoByClick_data() {
@@ -395,6 +400,43 @@ void TestWindowLanes::floorNamesTheLaneAsTheWindowDoes() {
     QVERIFY2(label.startsWith(QStringLiteral("B First\u00a0scale 2^40")), qPrintable(label));
     const QString told = QStringLiteral(" in lane %1 at step 1 and the gradients still overflow");
     QVERIFY2(window.bannerText().contains(told.arg(label)), qPrintable(window.bannerText()));
+}
+
+/// While steps come faster than anybody can read, a card and the plot have the same step's loss.
+void TestWindowLanes::cardsTellWhatThePlotsDo() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    window.resize(1600, 900);
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
+    const QCustomPlot& plot = plotOf(window.plots());
+    const auto* loss = qobject_cast<const ReadoutItem*>(plot.item(0));
+    for (int i = 1; i < plot.itemCount() && !loss; ++i)
+        loss = qobject_cast<const ReadoutItem*>(plot.item(i));
+    QVERIFY(loss);
+    const auto onCard = [&window] {
+        for (const QLabel* name : window.findChild<LaneCard*>()->findChildren<QLabel*>())
+            if (name->buddy() && name->text() == QStringLiteral("Loss"))
+                return qobject_cast<const QLabel*>(name->buddy())->text();
+        return QString();
+    };
+    std::set<QString> seen;
+    const auto agree = [&] {
+        if (onCard() != loss->entries()[0].value) return false;
+        seen.insert(onCard());
+        return true;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(agree(), kPatience); // as soon as there are figures
+    QElapsedTimer clock;
+    clock.start();
+    while (seen.size() < 6 && clock.elapsed() < kPatience) {
+        QCoreApplication::processEvents(QEventLoop::AllEvents, 10);
+        QVERIFY2(agree(), qPrintable(onCard() + u' ' + loss->entries()[0].value));
+    }
+    QVERIFY(seen.size() >= 6);
+    window.pause();
+    QVERIFY(reaches(window, SessionState::Paused));
 }
 
 } // namespace tst_window_lanes
