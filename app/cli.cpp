@@ -244,16 +244,20 @@ struct Commands {
         pytorch = app.add_subcommand(
             "pytorch", "Print the experiment as a Python program that trains it with PyTorch");
         pytorchOptions.experiment.addTo(*pytorch);
-        writesFile(textOption(
+        CLI::Option& weightsOut = textOption(
             *pytorch, "--weights-out", pytorchOptions.weightsOut,
             "Also write the weights that every lane starts from, as a safetensors file; with the "
             "program in train.py, python3 train.py FILE starts its lanes from them",
-            "FILE", "the path of a file"));
-        writesFile(textOption(
+            "FILE", "the path of a file");
+        CLI::Option& samplesOut = textOption(
             *pytorch, "--samples-out", pytorchOptions.samplesOut,
-            "Also write the batches that the steps take, as a safetensors file of at most 1 GiB; "
-            "python3 train.py WEIGHTS FILE trains on them instead of samples that PyTorch draws",
-            "FILE", "the path of a file"));
+            "Also write the batches that the steps take and the samples that lanes are judged on, "
+            "as a safetensors file of at most 1 GiB; python3 train.py WEIGHTS FILE takes them "
+            "instead of samples that PyTorch draws",
+            "FILE", "the path of a file");
+        samplesOut.needs(&weightsOut); // the program takes the file behind that of the weights
+        writesFile(weightsOut);
+        writesFile(samplesOut);
         recorder = app.add_subcommand(
             "recorder", "Print a Python module that records a PyTorch training of your own into a "
                         "folder, which the window opens");

@@ -108,7 +108,7 @@ void checkOuts(const PyTorchOptions& options, const RunConfig& config) {
     const CommandFiles files(options.experiment, config);
     checkOut("--weights-out", options.weightsOut, files);
     checkOut("--samples-out", options.samplesOut, files);
-    if (!options.samplesOut.empty() && !options.weightsOut.empty() &&
+    if (!options.samplesOut.empty() &&
         wholePath(options.samplesOut) == wholePath(options.weightsOut))
         throw InputError(Message::data("--samples-out: " + quotedText(options.samplesOut) +
                                        " is not allowed: --weights-out names the same file"));
@@ -118,12 +118,15 @@ void checkOuts(const PyTorchOptions& options, const RunConfig& config) {
 void checkSamples(const RunConfig& config, const Task& task) {
     const int64_t steps = stepsOf(config), fit = stepsWhoseSamplesFit(config, task);
     if (fit == steps) return;
+    const bool judges = judgedSamples(config, task) > 0;
     const std::string most = "more than " + sizeText(size_t{kMostSampleBytes});
+    const std::string also = judges ? " and the samples to judge by" : "";
     throw InputError(Message::data(
-        fit == 0 ? "--samples-out: a single batch takes " + most + ", which is not allowed"
+        fit == 0 ? "--samples-out: a single batch" + also + (judges ? " take " : " takes ") + most +
+                       ", which is not allowed"
                  : "--samples-out: " + std::to_string(steps) +
-                       " steps are too many: their batches take " + most + "; at most " +
-                       std::to_string(fit) + " are allowed (--steps)"));
+                       " steps are too many: their batches" + also + " take " + most +
+                       "; at most " + std::to_string(fit) + " are allowed (--steps)"));
 }
 
 /// Writes them as a lane in float32 has them: the program rounds them for lanes that store less, as

@@ -48,10 +48,14 @@ bool isRunFile(const std::string& name) {
 } // namespace
 
 std::filesystem::path wholePath(const std::filesystem::path& folder) {
+    namespace fs = std::filesystem;
+    constexpr int kMostLinks = 40; // Linux follows no more
     std::error_code error;
-    const auto whole =
-        std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
-    return (whole / "").lexically_normal();
+    fs::path whole = fs::absolute(folder, error);
+    // weakly_canonical() leaves a link as it is where the target is not there yet
+    for (int i = 0; i < kMostLinks && fs::is_symlink(whole, error); ++i)
+        whole = whole.parent_path() / fs::read_symlink(whole, error);
+    return (fs::weakly_canonical(whole, error) / "").lexically_normal();
 }
 
 CommandFiles::CommandFiles(const ExperimentOptions& experiment, const RunConfig& config)

@@ -38,7 +38,8 @@ private:
     std::vector<std::string> m_runs;
 };
 
-/// Returns the whole path of a folder, which need not be there, in one form.
+/// Returns the whole path of a folder or file, which need not be there, in one form; a link is the
+/// path that it leads to.
 std::filesystem::path wholePath(const std::filesystem::path& folder);
 
 /// Returns the files of a run with these settings; `checkpoint` is the one that it goes on from, or

@@ -136,10 +136,10 @@ std::string heldBackPython(double share) {
     if (share == 0) return "    train, held = torch.arange(len(x)), torch.arange(0)\n";
     return lang::filled(
         R"(    order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
-    count = min(int({SHARE} * len(x) + 0.5), len(x) - 1)  # other samples than Halfscope holds back
+    count = min(int({SHARE} * len(x) + 0.5), len(x) - 1)  # {CHANCE}
     held, train = order[:count].sort().values, order[count:].sort().values
 )",
-        {{"SHARE", lang::pythonReal(share)}});
+        {{"SHARE", lang::pythonReal(share)}, {"CHANCE", kHeldByChance}});
 }
 
 std::string heldBackPython(const TaskConfig& task, const std::string& labels) {
@@ -148,7 +148,7 @@ std::string heldBackPython(const TaskConfig& task, const std::string& labels) {
             R"(    count = min(int({SHARE} * len(x) + 0.5), len(x) - 1)  # the same share of each class
     sizes, turns = torch.bincount({LABELS}).tolist(), []
     ranks = [0] * len(sizes)
-    # other samples than Halfscope holds back, but as many of each class
+    # {CHANCE}, but as many of each class
     for i in torch.randperm(len(x), generator=torch.Generator().manual_seed(0)).tolist():
         label = int({LABELS}[i])
         rank, size = ranks[label], sizes[label]
@@ -157,7 +157,9 @@ std::string heldBackPython(const TaskConfig& task, const std::string& labels) {
     order = torch.tensor([turn[-1] for turn in sorted(turns)])
     held, train = order[:count].sort().values, order[count:].sort().values
 )",
-            {{"SHARE", lang::pythonReal(task.validation)}, {"LABELS", labels}});
+            {{"SHARE", lang::pythonReal(task.validation)},
+             {"LABELS", labels},
+             {"CHANCE", kHeldByChance}});
     if (heldOf(task) == Held::Random || task.validation == 0)
         return heldBackPython(task.validation);
     return lang::filled(

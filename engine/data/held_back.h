@@ -41,6 +41,8 @@ struct HeldBack {
 /// Returns a sentence on the samples that are held back; nothing where chance has chosen them.
 std::optional<Message> heldBackNote(int64_t samples, const TaskConfig& task);
 
+/// What such a program says where chance chooses the samples that it holds back, and only there.
+inline constexpr const char* kHeldByChance = "other samples than Halfscope holds back";
 /// Returns lines of Python that set `train` and `held`, the numbers of the samples. They choose
 /// other samples than HeldBack does.
 std::string heldBackPython(double share);

@@ -62,7 +62,8 @@ std::string scaleTargetPython(const TaskConfig& task, const std::string& name,
 
 PythonData withTargetScale(PythonData python, const TaskConfig& task) {
     if (!standardisesTarget(task)) return python;
-    python.code = "SCALE = {}  # of the targets, measured by samples()\n" + python.code;
+    python.code =
+        "SCALE = {}  # of the targets, measured by samples() or read from a file\n" + python.code;
     python.judged =
         R"(        error = (prediction.float() - target).abs() * SCALE["deviation"].to(DEVICE)
         text += f", mean absolute error {error.mean().item():.6g} in the units of the data"

@@ -5,14 +5,11 @@
 #include "engine/data/losses.h"
 #include "engine/lang/python.h"
 #include "engine/step/pytorch_calls.h"
+#include "engine/step/pytorch_samples.h"
 
 namespace halfscope {
 
 namespace {
-
-bool balances(const LossSpec& loss) {
-    return weighsClasses(loss) && classWeightsOf(loss.classWeights).balanced;
-}
 
 std::string balancedFunction(int64_t classes) {
     return lang::filled(R"(
@@ -30,7 +27,7 @@ def balanced(target):
 
 /// Returns the line of loss_of() that sets `weight`.
 std::string weightLine(const LossSpec& loss) {
-    if (balances(loss)) return "    weight = CLASS_WEIGHTS.to(prediction.device)\n";
+    if (balancesClasses(loss)) return "    weight = CLASS_WEIGHTS.to(prediction.device)\n";
     std::string numbers;
     for (const double number : classWeightsOf(loss.classWeights).numbers)
         numbers += (numbers.empty() ? "" : ", ") + lang::pythonReal(number);
@@ -38,6 +35,10 @@ std::string weightLine(const LossSpec& loss) {
 }
 
 } // namespace
+
+bool balancesClasses(const LossSpec& loss) {
+    return weighsClasses(loss) && classWeightsOf(loss.classWeights).balanced;
+}
 
 std::string pythonLoss(const RunConfig& config, const BatchShape& batch, bool casts) {
     const LossSpec& loss = config.task.loss;
@@ -49,15 +50,16 @@ std::string pythonLoss(const RunConfig& config, const BatchShape& batch, bool ca
     if (info.hasDelta) arguments.add(info.torchDelta, loss.delta, 1);
     if (weighs) arguments.add("weight", std::string("weight"));
     if (info.hasSmoothing) arguments.add("label_smoothing", loss.labelSmoothing, 0);
-    return (balances(loss) ? balancedFunction(batch.outputs) : std::string()) +
+    return (balancesClasses(loss) ? balancedFunction(batch.outputs) : std::string()) +
            "\n\ndef loss_of(prediction, target):\n" + (weighs ? weightLine(loss) : std::string()) +
            "    return F." + info.torchName + "(" + arguments.text() + ")\n";
 }
 
 std::string pythonBalancing(const RunConfig& config) {
-    if (!balances(config.task.loss)) return {};
-    return "    global CLASS_WEIGHTS\n"
-           "    CLASS_WEIGHTS = feed[\"class_weights\"] if feed else balanced(data[1])\n";
+    if (!balancesClasses(config.task.loss)) return {};
+    return lang::filled("    global CLASS_WEIGHTS\n"
+                        "    CLASS_WEIGHTS = feed[\"{WEIGHTS}\"] if feed else balanced(data[1])\n",
+                        {{"WEIGHTS", step_samples::kClassWeights}});
 }
 
 } // namespace halfscope

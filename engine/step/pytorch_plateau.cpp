@@ -4,6 +4,7 @@
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/lang/python.h"
+#include "engine/step/pytorch_samples.h"
 
 namespace halfscope {
 
@@ -25,14 +26,20 @@ def mean_loss(lane, model, x, target):
                         {{"PREDICT", predict}, {"TO", moved}, {"WITH", with}});
 }
 
+std::string pythonEpoch(const RunConfig& config) {
+    if (config.validation.epochs == 0) return {};
+    const bool keep = config.data.lastBatch == LastBatch::Keep;
+    return lang::filled("    epoch = int(feed[\"{EPOCH}\"]) if feed else {STEPS}\n",
+                        {{"EPOCH", step_samples::kEpoch},
+                         {"STEPS", infoOf(config.task.kind).wholeSet ? "1"
+                                   : keep                            ? "-(-len(data[0]) // BATCH)"
+                                                                     : "len(data[0]) // BATCH"}});
+}
+
 std::string pythonFollow(const RunConfig& config) {
     const ValidationConfig& when = config.validation;
-    const bool keep = config.data.lastBatch == LastBatch::Keep;
-    const std::string epoch = infoOf(config.task.kind).wholeSet ? "1"
-                              : keep                            ? "-(-len(data[0]) // BATCH)"
-                                                                : "(len(data[0]) // BATCH)";
     std::string due;
-    if (when.epochs > 0) due = "step % (" + numberText(when.epochs) + " * " + epoch + ") == 0";
+    if (when.epochs > 0) due = "step % (" + numberText(when.epochs) + " * epoch) == 0";
     if (when.steps > 0)
         due +=
             std::string(due.empty() ? "" : " or ") + "step % " + numberText(when.steps) + " == 0";

@@ -6,6 +6,7 @@
 #include "engine/core/escape.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
+#include "engine/data/held_back.h"
 #include "engine/data/losses.h"
 #include "engine/data/test_split.h"
 #include "engine/lang/python.h"
@@ -58,20 +59,23 @@ public:
                pythonBatches(m_config, !m_samples.varied.empty()) + network() + forward() +
                (byBatch() ? kPythonPredict : "") + lossFunction() + schedule() +
                (follows() ? pythonMeanLoss(predict(), moved(), underAutocast()) : "") + train() +
-               (keepsShare() ? testPython(taskOf(m_config)) : "") + evaluate() + main();
+               split() + evaluate() + main();
     }
 
 private:
+    /// Returns what keeps a part of the samples to validate on for a test.
+    std::string split() const {
+        return keepsTestShare(m_config) ? testPython(taskOf(m_config)) : std::string();
+    }
     bool hasSchedule() const { return m_config.schedule.kind != ScheduleKind::Constant; }
     bool follows() const { return m_config.schedule.kind == ScheduleKind::Plateau; }
     bool two() const { return m_parts.optimizers.size() > 1; }
     bool takesTurns() const { return m_parts.optimizers.front().every > 1; }
     bool judged() const { return isAdversarial(m_config.model); }
-    bool validates() const { return m_data.validates && !two(); }
+    bool validates() const { return judgesLanes(m_config); }
     bool byBatch() const { return m_data.validates && usesBatch(m_model); }
     const char* predict() const { return byBatch() ? "predict" : "forward"; }
-    bool keepsShare() const { return validates() && halfscope::tests(m_config.task); }
-    bool tests() const { return keepsShare() || (validates() && m_samples.tests); }
+    bool tests() const { return keepsTestShare(m_config) || (validates() && m_samples.tests); }
     bool slopes() const { return m_config.model.adversary == Adversary::WganGp; }
     const char* shownLoss() const {
         return slopes() ? "-losses[1]" : judged() ? "losses[1]" : two() ? "sum(losses)" : "loss";
@@ -175,17 +179,22 @@ std::string ScriptWriter::head() const {
     if (!m_config.title.empty()) text += "# " + escapedText(m_config.title) + "\n";
     for (const std::string& missing : m_missing)
         text += "# Left out, because PyTorch has nothing like it: " + missing + "\n";
-    text += R"("""An experiment of Halfscope as a PyTorch program.
+    text += filled(R"("""An experiment of Halfscope as a PyTorch program.
 
     python3 FILE [WEIGHTS.safetensors [SAMPLES.safetensors]]
 
 Trains the lanes one after the other from the same weights on the same batches, and prints the
 loss, the loss scale and the skipped steps of each. Both files come from halfscope-cli pytorch:
-the weights that Halfscope's lanes start from, and the batches that its steps take. Whatever
-else is drawn at random is PyTorch's own. Where that chooses the samples to validate on, they are
-others than Halfscope's, and so are the figures on them.
-"""
+the weights that Halfscope's lanes start from, and the samples that they are trained{JUDGED} on.
+Whatever else is drawn at random is PyTorch's own.
+)",
+                   {{"JUDGED", validates() ? " and judged" : ""}});
+    if (validates() && (m_samples.code + split()).find(kHeldByChance) != std::string::npos)
+        text +=
+            R"(The samples to validate on are chosen at random, so they differ from Halfscope's, and so do
+the validation figures. With SAMPLES.safetensors they are the same.
 )";
+    text += "\"\"\"\n";
     const std::string code = pythonOf(m_model, "") + (judged() ? pythonOf(m_critic, "") : "");
     if (code.find("OrderedDict") != std::string::npos)
         text += "from collections import OrderedDict\n";
@@ -375,10 +384,12 @@ std::string ScriptWriter::scores() const {
                                {"FLAT", m_batch.targetSample.empty() ? "" : ".flatten(1)"},
                                {"WITH", underAutocast()}});
     if (slopes())
-        text += R"(        read = feed["share"][step, : len(x)].to(DEVICE) if feed else None
+        text += filled(
+            R"(        read = feed["{SHARE}"][step, : len(x)].to(DEVICE) if feed else None
         share = read if feed else torch.rand(len(x), 1, device=DEVICE)
         between = (target + share * (made.detach().float() - target)).requires_grad_()
-)";
+)",
+            {{"SHARE", step_samples::kShare}});
     return text + filled(R"(        {WITH}
             scores = model[1](torch.cat([target, made{BETWEEN}]).to(x.dtype)).float().split(len(x))
             losses = losses_of(scores[0], scores[1])
@@ -511,7 +522,7 @@ def train(lane, data, steps, weights=None{VALIDATION}, feed=None):
     text += pythonBalancing(m_config);
     text += "    torch.backends.cuda.matmul.allow_tf32 = lane.get(\"tf32\", False)\n"
             "    torch.backends.cudnn.allow_tf32 = lane.get(\"tf32\", False)  # PyTorch: True\n";
-    text += models() + helpers();
+    text += models() + helpers() + (follows() ? pythonEpoch(m_config) : "");
     text += "    source = batches_of(feed) if feed else batches(*data)\n"
             "    for step, (x, target) in zip(range(steps), source):\n"
             "        scale = scaler.get_scale()\n";
@@ -536,14 +547,13 @@ std::string ScriptWriter::main() const {
                 : keep          ? "EPOCHS * -(-len(data[0]) // BATCH)"
                                 : "EPOCHS * (len(data[0]) // BATCH)";
     std::string text =
-        kPythonLoaded +
+        pythonFiles(m_config, m_batch) +
         filled(
             R"(
 
 def main():
-    weights, feed = loaded(1{WEIGHTS}), loaded(2)
-    data, {VALIDATION} = {SAMPLES}
-{TEST}    steps = len(feed["batch"]) if feed else {STEPS}
+    weights, feed = loaded(1{WEIGHTS}), fed(2)
+{PARTS}    steps = len(feed["{BATCH}"]) if feed else {STEPS}
     for name, lane in LANES.items():
         model, rows = train(lane, data, steps, weights{FOLLOWED}, feed=feed)
         for step in range(0, steps, max(1, steps // 10)):
@@ -553,11 +563,8 @@ def main():
 )",
             {{"WEIGHTS",
               m_config.model.weights.empty() ? "" : ", " + pythonText(m_config.model.weights)},
-             {"VALIDATION",
-              std::string(validates() ? "validation" : "_") + (m_samples.tests ? ", test" : "")},
-             {"SAMPLES",
-              validates() || m_samples.tests ? "samples()" : "(None, None) if feed else samples()"},
-             {"TEST", keepsShare() ? "    validation, test = with_test(*validation)\n" : ""},
+             {"PARTS", pythonParts(m_config, m_samples)},
+             {"BATCH", step_samples::kBatch},
              {"FOLLOWED", follows() ? ", validation" : ""},
              {"STEPS", steps}});
     if (validates()) text += kPythonValidated;

@@ -9,10 +9,10 @@ namespace halfscope {
 
 /// Returns a Python program that trains the lanes one after the other from the same weights: data,
 /// network, autocast, GradScaler, clipping, penalty, schedule and loop as PyTorch's documentation
-/// writes them. `python3 FILE WEIGHTS.safetensors SAMPLES.safetensors` starts from those weights
-/// and trains on those batches (writeStepSamples()); without the second file, random data and
-/// orders are PyTorch's own. Lanes and rules that PyTorch lacks are named in a comment and left
-/// out.
+/// writes them. `python3 FILE WEIGHTS.safetensors SAMPLES.safetensors` starts from those weights,
+/// trains on those batches and judges on those samples (writeStepSamples()); without the second
+/// file, random data and orders are PyTorch's own. Lanes and rules that PyTorch lacks are named in
+/// a comment and left out.
 ///
 /// Throws InputError when PyTorch has none of the lanes, and as checkConfig() and fittingModel()
 /// do.

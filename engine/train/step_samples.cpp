@@ -1,4 +1,4 @@
-// Asks the task for each batch, as a lane does.
+// Asks the task for each batch, as a lane does, and for the samples that lanes are judged on.
 #include "engine/train/step_samples.h"
 
 #include "engine/core/error.h"
@@ -9,72 +9,58 @@
 #include "engine/settings/sweep.h"
 #include "engine/step/pytorch_samples.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/sample_arrays.h"
 
+#include <algorithm>
 #include <array>
-#include <optional>
+#include <iterator>
+#include <numeric>
 
 namespace halfscope {
 
 namespace {
 
-constexpr size_t kTensors = 2; // x and target
-
-/// Returns the bytes that a sample takes in the file, where whole numbers are of PyTorch's type.
-int64_t sampleBytes(const TensorSpec& spec) {
-    return spec.shape.elements() *
-           static_cast<int64_t>(spec.dtype == DType::F32 ? sizeof(float) : sizeof(int64_t));
-}
-
 /// Whether a step draws shares for its samples, see drawnShares().
 bool drawsShares(const RunConfig& config) { return config.model.adversary == Adversary::WganGp; }
 
+/// Returns how many samples a step takes that no earlier one has taken.
+int64_t newRows(const Task& task, int64_t step) {
+    return task.batchNumber(step) == step ? task.rows(step) : 0;
+}
+
 int64_t bytesOfStep(const RunConfig& config, const Task& task, int64_t step) {
-    constexpr int64_t kNumber = sizeof(int64_t), kShare = sizeof(float);
-    int64_t bytes = kNumber + (drawsShares(config) ? task.rows() * kShare : 0);
-    if (task.batchNumber(step) != step) return bytes;
-    for (size_t i = 0; i < kTensors; ++i)
-        bytes += task.rows(step) * sampleBytes(task.tensors()[i]);
-    return bytes + kNumber;
+    constexpr int64_t kNumber = sizeof(int64_t), kNumberOfShare = sizeof(float);
+    const int64_t rows = newRows(task, step);
+    return kNumber + (drawsShares(config) ? task.rows() * kNumberOfShare : 0) +
+           (rows > 0 ? rows * SampleArrays::bytesOfOne(task.tensors()) + kNumber : 0);
 }
 
 /// What the steps take, one after the other.
 class TakenSamples {
 public:
-    TakenSamples(const Task& task, int64_t steps) {
-        std::array<int64_t, kTensors> bytes{};
+    TakenSamples(const Task& task, int64_t steps) : m_samples(task.tensors()) {
+        int64_t samples = 0;
         for (int64_t step = 1; step <= steps; ++step)
-            for (size_t i = 0; i < kTensors && task.batchNumber(step) == step; ++i)
-                bytes[i] += task.rows(step) * sampleBytes(task.tensors()[i]);
-        for (size_t i = 0; i < kTensors; ++i)
-            m_bytes[i].reserve(static_cast<size_t>(bytes[i]));
+            samples += newRows(task, step);
+        m_samples.reserve(samples);
         for (int64_t step = 1; step <= steps; ++step)
             take(task, step);
     }
 
     /// Returns views of this object's values.
-    std::vector<ArrayView> arrays(std::span<const TensorSpec> specs) const {
-        std::vector<ArrayView> views{{step_samples::kRows,
-                                      ElementType::I64,
-                                      {count(m_rows)},
-                                      std::as_bytes(std::span(m_rows))},
-                                     {step_samples::kBatch,
-                                      ElementType::I64,
-                                      {count(m_batches)},
-                                      std::as_bytes(std::span(m_batches))}};
-        for (size_t i = 0; i < kTensors; ++i) {
-            const bool numbers = specs[i].dtype == DType::F32;
-            std::vector<int64_t> shape{m_samples};
-            shape.insert(shape.end(), specs[i].shape.begin(), specs[i].shape.end());
-            views.push_back({i == kX ? step_samples::kX : step_samples::kTarget,
-                             numbers ? ElementType::F32 : ElementType::I64, std::move(shape),
-                             m_bytes[i]});
-        }
+    std::vector<ArrayView> views() const {
+        std::vector<ArrayView> views = m_samples.views({});
+        views.push_back(viewOf(step_samples::kRows, m_rows));
+        views.push_back(viewOf(step_samples::kBatch, m_batches));
         return views;
     }
 
 private:
-    static int64_t count(const std::vector<int64_t>& values) {
-        return static_cast<int64_t>(values.size());
+    static ArrayView viewOf(const char* name, const std::vector<int64_t>& values) {
+        return {name,
+                ElementType::I64,
+                {static_cast<int64_t>(values.size())},
+                std::as_bytes(std::span(values))};
     }
 
     void take(const Task& task, int64_t step) {
@@ -84,26 +70,40 @@ private:
             return;
         }
         const std::shared_ptr<const Batch> batch = task.load(step);
-        for (size_t i = 0; i < kTensors; ++i) {
-            if (batch->tensors[i].dtype == DType::F32)
-                append(i, std::as_bytes(batch->floats(i)));
-            else
-                for (const int64_t label : batch->labels(i))
-                    append(i, std::as_bytes(std::span(&label, 1)));
-        }
-        m_batches.push_back(count(m_rows));
+        m_samples.add(*batch);
+        m_batches.push_back(static_cast<int64_t>(m_rows.size()));
         m_rows.push_back(batch->rows());
-        m_samples += batch->rows();
-    }
-
-    void append(size_t tensor, std::span<const std::byte> bytes) {
-        m_bytes[tensor].insert(m_bytes[tensor].end(), bytes.begin(), bytes.end());
     }
 
     std::vector<int64_t> m_rows, m_batches;
-    int64_t m_samples = 0;
-    std::array<std::vector<std::byte>, kTensors> m_bytes;
+    SampleArrays m_samples;
 };
+
+/// Reads what lanes are validated on as the Evaluator does; without `data` that is nothing.
+SampleArrays heldBy(const Dataset* data, const Task& task) {
+    constexpr int64_t kAtOnce = 256;
+    SampleArrays held(task.tensors());
+    const int64_t samples = data ? data->samples(Split::Validation) : 0;
+    held.reserve(samples);
+    for (int64_t first = 0; first < samples; first += kAtOnce) {
+        std::vector<int64_t> wanted(static_cast<size_t>(std::min(kAtOnce, samples - first)));
+        std::iota(wanted.begin(), wanted.end(), first);
+        Batch batch = Batch::of(data->tensors(), static_cast<int64_t>(wanted.size()));
+        const std::vector<Unread> unread = data->read(Split::Validation, wanted, batch);
+        held.add(batch, unread);
+    }
+    return held;
+}
+
+/// Returns the deviation of each value of a target; empty where targets are not standardised.
+std::vector<double> deviationsOf(const Task& task) {
+    const Standardiser& scale = task.dataset().targetScale();
+    std::vector<double> deviations;
+    if (!scale.active()) return deviations;
+    for (int64_t i = 0; i < task.tensors()[kTarget].shape.elements(); ++i)
+        deviations.push_back(scale.spreadAt(static_cast<size_t>(i)).deviation);
+    return deviations;
+}
 
 /// Returns, for each step, what share of the way from its target each sample's mixture for the
 /// critic lies: the node of the step that draws it says so. Empty without such mixtures.
@@ -128,9 +128,17 @@ std::vector<float> drawnShares(RunConfig config, const Task& task, int64_t steps
 
 } // namespace
 
+int64_t judgedSamples(const RunConfig& config, const Task& task) {
+    if (!judgesLanes(config)) return 0;
+    int64_t samples = 0;
+    for (const Dataset* data : {task.validation(), task.test()})
+        if (data) samples += data->samples(Split::Validation);
+    return samples;
+}
+
 int64_t stepsWhoseSamplesFit(const RunConfig& config, const Task& task) {
     const int64_t steps = stepsOf(config);
-    int64_t bytes = 0;
+    int64_t bytes = judgedSamples(config, task) * SampleArrays::bytesOfOne(task.tensors());
     for (int64_t step = 1; step <= steps; ++step) {
         bytes += bytesOfStep(config, task, step);
         if (bytes > kMostSampleBytes) return step - 1;
@@ -140,11 +148,27 @@ int64_t stepsWhoseSamplesFit(const RunConfig& config, const Task& task) {
 
 void writeStepSamples(const std::string& path, RunConfig config, const Task& task,
                       const std::string& program) {
-    const int64_t steps = stepsOf(config);
+    const int64_t steps = stepsOf(config), epoch = task.stepsPerEpoch();
     require(stepsWhoseSamplesFit(config, task) == steps, "the samples fit in the file");
     setFromData(config, task.dataset());
     const TakenSamples taken(task, steps);
-    std::vector<ArrayView> arrays = taken.arrays(task.tensors());
+    std::vector<ArrayView> arrays = taken.views();
+    arrays.push_back(
+        {step_samples::kEpoch, ElementType::I64, {1}, std::as_bytes(std::span(&epoch, 1))});
+    const bool judges = judgesLanes(config);
+    const SampleArrays validation = heldBy(judges ? task.validation() : nullptr, task);
+    const SampleArrays test = heldBy(judges ? task.test() : nullptr, task);
+    if (judges) { // the program looks for them also where there are none
+        std::ranges::move(validation.views(step_samples::kValidation), std::back_inserter(arrays));
+        std::ranges::move(test.views(step_samples::kTest), std::back_inserter(arrays));
+    }
+    const std::vector<double> deviations = deviationsOf(task);
+    const Shape& target = task.tensors()[kTarget].shape;
+    if (!deviations.empty())
+        arrays.push_back({step_samples::kDeviation,
+                          ElementType::F64,
+                          {target.begin(), target.end()},
+                          std::as_bytes(std::span(deviations))});
     const std::vector<float> shares = drawnShares(config, task, steps);
     if (!shares.empty())
         arrays.push_back({step_samples::kShare,

@@ -1,7 +1,7 @@
 // halfscope-cli pytorch --weights-out and --samples-out, from outside: the files have the weights
 // that lanes start from and the batches that steps take, and the program that is printed beside
-// them starts from the first and trains on the second. PyTorch itself runs it when HALFSCOPE_PYTHON
-// names a Python (./dev clients).
+// them starts from the first, trains on the second and takes no other files. PyTorch itself runs it
+// when HALFSCOPE_PYTHON names a Python (./dev clients).
 #include "engine/io/safetensors.h"
 #include "tests/support/cli.h"
 #include "tests/support/pytorch_program.h"
@@ -33,6 +33,8 @@ private slots:
     void theProgramStartsFromIt();
     void refusesSamples_data();
     void refusesSamples();
+    void tellsOfOtherSamples_data();
+    void tellsOfOtherSamples();
     void theProgramTrainsOnThem();
 
 private:
@@ -54,8 +56,6 @@ void TestCliPyTorch::lanesStartFromTheFile() {
     const Outcome printed = written(file, "5", lanes.first(2));
     QVERIFY2(printed.code == 0, printed.error);
     QVERIFY(printed.out.startsWith("#!/usr/bin/env python3\n"));
-    QVERIFY(printed.out.contains("Where that chooses the samples to validate on, they are\n"
-                                 "others than Halfscope's"));
     const auto losses = [&](const char* out, const QStringList& more) {
         const Outcome run = call(smallRun(path(out), more + lanes));
         return run.code == 0 ? contentOf(path(out) + "/steps.csv") : run.error;
@@ -129,22 +129,33 @@ print(abs(ours - theirs) / ours)
 void TestCliPyTorch::refusesSamples_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QByteArray>("message");
-    const QString file = path("refused.safetensors");
+    const QString file = path("refused.safetensors"), weights = path("first.safetensors");
+    const QString link = path("link.safetensors");
+    QFile::remove(weights);
+    QVERIFY(QFile::link(file, link)); // which is not there
     QTest::newRow("too many")
-        << QStringList{"--preset", "regression", "--epochs", "100000", "--samples-out", file}
+        << QStringList{"--preset",      "regression", "--epochs",      "100000",
+                       "--weights-out", weights,      "--samples-out", file}
         << QByteArray("--samples-out: 15700000 steps are too many: their batches take more than "
                       "1 GiB; at most ");
     QTest::newRow("a batch too large") << QStringList{"--preset",      "gan",
                                                       "--set",         "task.samples=340000",
                                                       "--set",         "task.batch=340000",
+                                                      "--weights-out", weights,
                                                       "--samples-out", file}
                                        << QByteArray("a single batch takes more than ");
     QTest::newRow("the file of the weights")
         << QStringList{"--samples-out", file, "--weights-out",
                        m_folder.path() + "/./" + "refused.safetensors"}
         << QByteArray("--weights-out names the same file");
-    QTest::newRow("a folder") << QStringList{"--samples-out", m_folder.path()}
-                              << QByteArray("--samples-out");
+    QTest::newRow("a link to the file of the weights")
+        << QStringList{"--samples-out", link, "--weights-out", file}
+        << QByteArray("--weights-out names the same file");
+    QTest::newRow("a folder") << QStringList{"--samples-out", m_folder.path(), "--weights-out",
+                                             weights}
+                              << QByteArray("--samples-out: ");
+    QTest::newRow("no weights") << QStringList{"--samples-out", file}
+                                << QByteArray("--samples-out requires --weights-out\n");
 }
 
 /// In one line, before anything is printed or written.
@@ -156,9 +167,33 @@ void TestCliPyTorch::refusesSamples() {
     QVERIFY2(refused.saysOneLine() && refused.error.contains(message), refused.error);
     QVERIFY(refused.out.isEmpty());
     QVERIFY(!QFile::exists(path("refused.safetensors")));
+    QVERIFY(!QFile::exists(path("first.safetensors")));
+}
+
+void TestCliPyTorch::tellsOfOtherSamples_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<bool>("differ");
+    QTest::newRow("held back by chance") << "moons" << true;
+    QTest::newRow("the end of the text") << "transformer-tiny" << false;
+    QTest::newRow("nothing held back") << "checkerboard" << false;
+}
+
+/// Where the program validates on others than Halfscope, it says so.
+void TestCliPyTorch::tellsOfOtherSamples() {
+    QFETCH(const QString, preset);
+    QFETCH(const bool, differ);
+    const Outcome printed = call({"pytorch", "--preset", preset});
+    QVERIFY2(printed.code == 0, printed.error);
+    QCOMPARE(printed.out.contains(
+                 "The samples to validate on are chosen at random, so they differ from "
+                 "Halfscope's, and so do\nthe validation figures. With SAMPLES.safetensors they "
+                 "are the same.\n"),
+             differ);
+    QCOMPARE(printed.out.contains("chosen at random"), differ);
 }
 
 /// As a stranger runs it: its last loss is ours, which on samples of PyTorch's own it would not be.
+/// It takes no other file for that of the samples.
 void TestCliPyTorch::theProgramTrainsOnThem() {
     if (lacksPython()) QSKIP(lacksPython());
     const QStringList settings{"--preset", "curve-fit", "--lanes", "fp32", "--steps", "40"};
@@ -172,16 +207,33 @@ void TestCliPyTorch::theProgramTrainsOnThem() {
     QVERIFY2(run.code == 0, run.error);
     const QList<QByteArray> rows = contentOf(path("curve") + "/steps.csv").trimmed().split('\n');
     const double ours = rows.back().split(',').at(2).toDouble();
-    const auto atTheEnd = [&](const QStringList& files) {
+    const auto runWith = [&](const QStringList& files) {
         QProcess theirs;
         theirs.start(qEnvironmentVariable("HALFSCOPE_PYTHON"),
                      QStringList{path("program.py"), weights} + files);
-        const QString out = QString::fromUtf8(outcomeOf(theirs).out);
+        return outcomeOf(theirs);
+    };
+    const auto atTheEnd = [](const Outcome& ended) {
+        const QString out = QString::fromUtf8(ended.out);
         return out.section("fp32: loss ", 1).section(' ', 0, 0).toDouble();
     };
-    const double fed = atTheEnd({samples}), drawn = atTheEnd({});
-    QVERIFY2(std::abs(fed - ours) < 1e-4 * ours, qPrintable(QString("%1, %2").arg(fed).arg(ours)));
-    QVERIFY2(std::abs(drawn - ours) > 1e-2 * ours, qPrintable(QString("%1").arg(drawn)));
+    const Outcome fed = runWith({samples}), drawn = runWith({});
+    QVERIFY2(fed.code == 0, fed.error);
+    QVERIFY2(drawn.code == 0, drawn.error);
+    QVERIFY2(std::abs(atTheEnd(fed) - ours) < 1e-4 * ours, fed.out);
+    QVERIFY2(std::abs(atTheEnd(drawn) - ours) > 1e-2 * ours, drawn.out);
+    const Outcome twice = runWith({weights});
+    QCOMPARE(twice.code, 1);
+    QVERIFY2(twice.error == weights.toUtf8() + " is not a file of --samples-out\n", twice.error);
+    const QString others = path("others.safetensors");
+    const Outcome other = call({"pytorch", "--preset", "moons", "--steps", "2", "--weights-out",
+                                path("moons.safetensors"), "--samples-out", others});
+    QVERIFY2(other.code == 0, other.error);
+    const Outcome refused = runWith({others});
+    QCOMPARE(refused.code, 1);
+    QVERIFY2(refused.error.startsWith(others.toUtf8() + " has the samples of another experiment: "
+                                                        "x is [2] of torch.float32"),
+             refused.error);
 }
 
 } // namespace tst_cli_pytorch

@@ -302,7 +302,8 @@ void TestPlateau::inPython() {
     const QString text = QString::fromStdString(pytorchScript(config));
     for (const char* part :
          {"ReduceLROnPlateau(optimizer, factor=0.5, patience=0, threshold=0.9, cooldown=3)\n",
-          "        if validation and step > 0 and (step % (2 * -(-len(data[0]) // BATCH)) == 0):\n"
+          "    epoch = int(feed[\"epoch\"]) if feed else -(-len(data[0]) // BATCH)\n",
+          "        if validation and step > 0 and (step % (2 * epoch) == 0):\n"
           "            scheduler.step(mean_loss(lane, model, *validation))\n",
           "train(lane, data, steps, weights, validation, feed=feed)\n"})
         QVERIFY2(text.contains(QLatin1String(part)), part);
