@@ -17,6 +17,9 @@ struct FittingScale {
     };
     Known known = Known::Nothing;
     float largest = 0; ///< a power of two
+    /// It was tried with the weights that the other one of two optimizers, which did not skip the
+    /// step, has set since.
+    bool othersChanged = false;
 
     bool operator==(const FittingScale&) const = default;
 };

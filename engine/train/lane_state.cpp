@@ -48,12 +48,14 @@ std::optional<std::vector<float>> predictionOf(const LaneState& state) {
     return values;
 }
 
-float nextScaleOf(const LaneState& state) {
+ScalerFigures scalerFiguresOf(const LaneState& state) {
     const auto found = state.states.find("scaler");
     ScalerSlots slots{};
-    if (found == state.states.end() || found->second.bytes.size() != sizeof(slots)) return 1;
+    if (found == state.states.end() || found->second.bytes.size() != sizeof(slots))
+        return {.skipped = state.skipped};
     std::memcpy(slots.data(), found->second.bytes.data(), sizeof(slots));
-    return static_cast<float>(slots[kScaleSlot]);
+    return {static_cast<float>(slots[kScaleSlot]), static_cast<int64_t>(slots[kTrackerSlot]),
+            state.skipped};
 }
 
 StateValues downloadStates(Executor& executor, const Graph& graph, WhichStates which) {

@@ -80,8 +80,13 @@ struct LaneState {
 void setPrediction(LaneState&, std::span<const float> values);
 std::optional<std::vector<float>> predictionOf(const LaneState&);
 
-/// Returns the loss scale of the step after the state; 1 for a lane that does not scale its loss.
-float nextScaleOf(const LaneState&);
+/// What a state tells of the lane's loss scaler.
+struct ScalerFigures {
+    float scale = 1;     ///< of the next step; 1 for a lane that does not scale its loss
+    int64_t clean = 0;   ///< steps since the scale changed or a step was skipped
+    int64_t skipped = 0; ///< steps so far
+};
+ScalerFigures scalerFiguresOf(const LaneState&);
 
 enum class WhichStates : uint8_t {
     All,

@@ -131,6 +131,10 @@ Message helpText(float scale, const SkipReason& reason) {
     switch (fitting.known) {
     case FittingScale::Known::Nothing: break;
     case FittingScale::Known::Largest:
+        if (fitting.othersChanged)
+            return {phrase("Events", "With the weights that the other optimizer has set since, the "
+                                     "step fits at %1 or below."),
+                    scaleText(fitting.largest)};
         return {phrase("Events", "The step would have fitted at %1 or below."),
                 scaleText(fitting.largest)};
     case FittingScale::Known::None: return kNoScaleHelps;

@@ -95,32 +95,42 @@ std::optional<Culprit> RepeatedUpdate::culprit(float scale, const TurnOf& turnOf
     return found;
 }
 
-std::optional<FittingScale> RepeatedUpdate::fitting(float scale, const FittingScale& guess) const {
+std::optional<FittingScale> RepeatedUpdate::fitting(const Skip& skip,
+                                                    const FittingScale& guess) const {
     if (m_batches > kMostBatches) return FittingScale{};
-    return search(scale, guess, [](const MetricsRow&) {});
+    const bool firstTook = skip.flags & kFirstStepped, secondTook = skip.flags & kSecondStepped;
+    const double other = firstTook ? 1 : secondTook ? 2 : 0; // see kFoundInfMetric
+    auto found = search(skip.scale, guess, [other](const MetricsRow& row) {
+        return row[kFoundInfMetric] != 0 && row[kFoundInfMetric] != other;
+    });
+    if (!found || (!secondTook && (!firstTook || skip.firstSatOut))) return found;
+    // with the weights of before, a scale may have fitted all the same
+    if (found->known == FittingScale::Known::None) return FittingScale{};
+    found->othersChanged = found->known == FittingScale::Known::Largest;
+    return found;
 }
 
 std::optional<float> RepeatedUpdate::scaleWithGradients() const {
     double norm = 0; // of the largest scale that fits so far: the search only moves up from one
     const FittingScale usual{FittingScale::Known::Largest, kUsualScale};
-    const auto found = search(2 * kMostScale, usual,
-                              [&norm](const MetricsRow& row) { norm = row[kGradientNormMetric]; });
+    const auto found = search(2 * kMostScale, usual, [&norm](const MetricsRow& row) {
+        if (row[kFoundInfMetric] != 0) return true;
+        norm = row[kGradientNormMetric];
+        return false;
+    });
     if (!found) return std::nullopt;
     return norm > 0 ? found->largest : 0;
 }
 
-/// Searches below `scale`; calls `fits` with the row of each trial that does not overflow.
+/// Searches below `scale`; asks `overflows` about the row of each trial.
 std::optional<FittingScale> RepeatedUpdate::search(float scale, const FittingScale& guess,
-                                                   const Fits& fits) const {
+                                                   const Overflows& overflows) const {
     const LaneStep& last = m_use(m_step);
     const StateValues saved = statesOf(last);
     const StateValues start = before(last, saved);
     auto found = fittingScale(scale, guess, [&](float tried) -> std::optional<bool> {
         const std::optional<MetricsRow> row = rowAt(start, tried);
-        if (!row) return std::nullopt;
-        const bool overflows = (*row)[kFoundInfMetric] != 0;
-        if (!overflows) fits(*row);
-        return overflows;
+        return row ? std::optional(overflows(*row)) : std::nullopt;
     });
     putBack(m_use(m_step), saved);
     return found;

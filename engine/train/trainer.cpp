@@ -170,14 +170,13 @@ struct Trainer::Impl {
         };
     }
 
-    /// Returns the scales at which the update would have been taken; unknown where one of two
-    /// optimizers has changed its weights. Returns nothing when it was stopped midway.
+    /// Returns the scales at which the update would have been taken. Returns nothing when it was
+    /// stopped midway.
     std::optional<FittingScale> fittingScaleOf(const StepRecord& record) {
         if ((record.flags & kLossNotFinite) || isBeforeScaling(culprit.tensor.english()))
             return FittingScale{FittingScale::Known::None, 0};
-        const bool firstStepped = (record.flags & kFirstStepped) && !firstSatOut();
-        if (firstStepped || (record.flags & kSecondStepped)) return FittingScale{};
-        const auto found = repeatedUpdate().fitting(record.scale, fitting);
+        const bool satOut = (record.flags & kFirstStepped) && firstSatOut();
+        const auto found = repeatedUpdate().fitting({record.scale, record.flags, satOut}, fitting);
         if (found) fitting = *found;
         return found;
     }

@@ -14,7 +14,9 @@
 #include <QScopeGuard>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string_view>
 
 namespace halfscope {
 namespace {
@@ -106,11 +108,13 @@ void ConfigModel::load(const RunConfig& config) {
 
 const RunConfig& ConfigModel::settle() {
     emit settling();
-    const auto refused = [](const QString& error) { return !error.isEmpty(); };
-    if (std::any_of(m_errors.begin(), m_errors.end(), refused)) {
-        m_errors.assign(m_errors.size(), {});
-        announce();
+    bool forgets = false;
+    for (size_t i = 0; i < m_rows.size(); ++i) {
+        if (m_errors[i].isEmpty() || applies(m_rows[i])) continue;
+        m_errors[i].clear();
+        forgets = true;
     }
+    if (forgets) announce();
     return m_config;
 }
 
@@ -322,15 +326,37 @@ QStringList ConfigModel::waitingNames() const {
     return names;
 }
 
-QString ConfigModel::refusedName() const {
+/// Whether a setting of the run, other than its length and its pace, waits for Continue.
+bool ConfigModel::isHeld(const Row& r) const {
+    constexpr std::array<std::string_view, 4> kOther{kStepsKey, "run.epochs", "run.patience",
+                                                     kPaceKey};
+    if (!m_holds || !m_running || r.field->effect != FieldEffect::Live) return false;
+    if (std::ranges::find(kOther, std::string_view(r.field->key)) != kOther.end()) return false;
+    return runningLane(r) && differsFromRunning(r) && applies(r) && !waitsForRestart(r);
+}
+
+QStringList ConfigModel::heldNames() const {
+    QStringList names;
+    for (const Row& r : m_rows)
+        if (isHeld(r)) names << translated(r.field->label);
+    names.removeDuplicates();
+    return names;
+}
+
+int ConfigModel::refusedRow() const {
     for (size_t i = 0; i < m_rows.size(); ++i)
-        if (const Row& r = m_rows[i]; !m_errors[i].isEmpty() && applies(r)) {
-            const QString name = translated(r.field->label);
-            return r.lane >= 0 && m_config.lanes.size() > 1
-                       ? tr("%1 of lane %2", "a setting").arg(name, laneTag(r.lane))
-                       : name;
-        }
-    return {};
+        if (!m_errors[i].isEmpty() && applies(m_rows[i])) return static_cast<int>(i);
+    return -1;
+}
+
+QString ConfigModel::refusedName() const {
+    const int refused = refusedRow();
+    if (refused < 0) return {};
+    const Row& r = row(refused);
+    const QString name = translated(r.field->label);
+    return r.lane >= 0 && m_config.lanes.size() > 1
+               ? tr("%1 of lane %2", "a setting").arg(name, laneTag(r.lane))
+               : name;
 }
 
 QString ConfigModel::cannotTrain() const {

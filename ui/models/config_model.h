@@ -49,8 +49,9 @@ public:
 
     /// Loads another experiment, which becomes its own preset.
     void load(const RunConfig&);
-    /// Takes over what is being typed, forgets what was refused, and returns the settings with
-    /// which a run is to begin: its form shows them, and no others.
+    /// Takes over what is being typed, forgets what was refused in settings that are hidden, and
+    /// returns the settings with which a run is to begin: where no row is refused, its form shows
+    /// them, and no others.
     const RunConfig& settle();
     /// Tells that the present experiment is being built: lanes that are added or removed from now
     /// on belong to the next run. What hold() kept back is in its settings.
@@ -105,8 +106,13 @@ public:
     /// was removed waits with them.
     QStringList waitingNames() const;
     bool restartNeeded() const { return waiting() != Waiting::Nothing; }
-    /// Returns the name of the first setting that applies and whose box has a value that is not
-    /// allowed, which a start would not use; empty when there is none.
+    /// Returns the names of the live settings that were changed since the run's end, each once:
+    /// they wait until it goes on, see hold(). Its length is not among them.
+    QStringList heldNames() const;
+    /// Returns the first row that applies and whose box has a value that is not allowed; -1 when
+    /// there is none. No run begins while there is one.
+    int refusedRow() const;
+    /// Returns the name of the setting in that row; empty when there is none.
     QString refusedName() const;
     /// Tells whether the run has not begun: Play then takes up what waits.
     void setUntrained(bool);
@@ -181,6 +187,7 @@ private:
     /// Whether a length that differs from the run's is held.
     bool holdsLength() const;
     bool waitsForRestart(const Row&) const;
+    bool isHeld(const Row&) const;
     /// Which edits are sent: all, or those alone that the run takes with the settings that it has.
     enum class Sent { All, Allowed };
     /// Returns whether there was something to send, and it was sent.

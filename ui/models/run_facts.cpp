@@ -74,6 +74,17 @@ double newestInterval(const Column& seconds, int64_t from, int64_t to) {
     return *middle;
 }
 
+/// Returns how long the devices of all lanes worked on the steps after `from`.
+double deviceSecondsOf(const RunSnapshot& run, int64_t from, int64_t to) {
+    double sum = 0;
+    for (int lane = 0; lane < run.laneCount(); ++lane)
+        run.column(lane, metric::DeviceSeconds)
+            .values(from + 1, to, [&sum](int64_t, double seconds) {
+                if (seconds > 0) sum += seconds; // a file may lack some
+            });
+    return sum;
+}
+
 } // namespace
 
 bool laneScales(const RunConfig& config, int lane) {
@@ -242,17 +253,21 @@ int64_t rowsOf(const RunSnapshot& run) {
 
 double paceOf(const RunSnapshot& run) {
     constexpr int64_t kLately = 100; // steps
-    constexpr double kAlmost = 0.9; // a wait may end a little early, and clocks are read in between
+    // of what the pace makes each step wait: a fast one is late by as much as it is to wait, which
+    // the clock of the steps leaves out, while a training that waits for nothing has hardly any
+    constexpr double kEnough = 0.25;
     const double pace = run.info().config.pace;
     const int64_t to = run.step(), from = std::max(run.firstStep(), to - kLately);
     if (pace <= 0 || run.laneCount() == 0 || from >= to) return pace;
     const Column& seconds = run.column(0, metric::WallSeconds);
     const std::optional<double> before = seconds.at(from), after = seconds.at(to);
     if (!before || !after) return pace;
-    const double atPace = static_cast<double>(to - from) / pace;
-    if (*after - *before >= kAlmost * atPace) return pace;
+    const auto steps = static_cast<double>(to - from);
+    const double worked = deviceSecondsOf(run, from, to) / steps;
+    const auto waits = [&](double each) { return each - worked >= kEnough * (1 / pace - worked); };
+    if (waits((*after - *before) / steps)) return pace;
     // some of these steps may have been trained before the pace was lowered
-    return newestInterval(seconds, from, to) < kAlmost / pace ? 0 : pace;
+    return waits(newestInterval(seconds, from, to)) ? pace : 0;
 }
 
 double trainedSeconds(const RunSnapshot& run) {

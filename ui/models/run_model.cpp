@@ -164,10 +164,13 @@ void RunModel::update(int index, Lane& lane) {
     status.skips = totals.skips();
     const LaneConfig* own = laneConfigOf(run.info().config, index);
     status.config = own ? std::optional(*own) : std::nullopt;
-    const bool starts = status.last.step == 0 && static_cast<size_t>(index) < m_start.scales.size();
+    const bool starts =
+        status.last.step == 0 && static_cast<size_t>(index) < m_start.scalers.size();
+    status.start = starts ? m_start.scalers[static_cast<size_t>(index)] : ScalerFigures();
+    status.startStep = starts ? m_start.step : 0;
     const int64_t done = starts ? m_start.step : status.last.step;
     status.knowsScale = done > 0;
-    status.scaleAfter = starts ? m_start.scales[static_cast<size_t>(index)] : totals.scaleAfter();
+    status.scaleAfter = starts ? status.start.scale : totals.scaleAfter();
     if (laneScales(run.info().config, index))
         status.scaleAfter =
             scaleSetAfter(done, run.info().recorded, index).value_or(status.scaleAfter);

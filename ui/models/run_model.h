@@ -4,6 +4,7 @@
 
 #include "engine/runs/run.h"
 #include "engine/runs/zero_gradients.h"
+#include "engine/train/lane_state.h"
 #include "ui/models/shown_numbers.h"
 #include "ui/models/step_rate.h"
 
@@ -11,6 +12,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,9 +29,13 @@ bool movesTheStop(const Event&);
 QString laneTag(int lane);
 
 struct LaneStatus {
-    QString name;               ///< "amp-fp16-2", in files
-    QString title;              ///< "amp-fp16, First scale 2^24", on screen
-    StepRow last;               ///< step 0: there is none yet
+    QString name;  ///< "amp-fp16-2", in files
+    QString title; ///< "amp-fp16, First scale 2^24", on screen
+    StepRow last;  ///< step 0: there is none yet
+    /// The step of the checkpoint that the run goes on from, and what that tells of the loss
+    /// scaler, as long as there is no row: 0, and nothing, otherwise.
+    int64_t startStep = 0;
+    ScalerFigures start{};
     int64_t growthInterval = 0; ///< 0 when the lane has no dynamic scaler
     double stepsPerSecond = 0;  ///< see StepRate; of a run that is over, see wholeRateOf()
     float scaleAfter = 1;       ///< the loss scale that the next step uses
@@ -69,7 +75,7 @@ struct LaneStatus {
     bool grows() const { return growthInterval > 0; }
     /// Whether the interval was set below the clean steps: the count does not meet it again until
     /// an overflow resets it.
-    bool stuck() const { return grows() && exact && last.growthTracker() >= growthInterval; }
+    bool stuck() const { return grows() && exact && cleanSteps() >= growthInterval; }
     SkipVerdict skipVerdict() const { return skips.verdict(grows()); }
     /// See SkipTally::badReason() and sentence().
     Message badReason() const { return skips.badReason(grows(), config ? &*config : nullptr); }
@@ -83,19 +89,22 @@ struct LaneStatus {
     bool blamesFaults() const { return grows() && underflowOfFault; }
     /// The scale that the next step uses; `last` has the one that the last step used.
     float scale() const { return scaleAfter; }
+    /// The steps since the scale changed or a step was skipped, and all skipped ones, also where
+    /// only a checkpoint tells them.
+    int64_t cleanSteps() const { return startStep > 0 ? start.clean : last.growthTracker(); }
+    int64_t skippedSteps() const { return startStep > 0 ? start.skipped : last.skippedSoFar(); }
     /// The updates up to the last step, each of which was done or skipped.
-    int64_t updates() const { return last.step / skips.stepsPerUpdate(); }
+    int64_t updates() const { return std::max(startStep, last.step) / skips.stepsPerUpdate(); }
     double skippedShare() const {
-        return updates() > 0
-                   ? static_cast<double>(last.skippedSoFar()) / static_cast<double>(updates())
-                   : 0.0;
+        return updates() > 0 ? static_cast<double>(skippedSteps()) / static_cast<double>(updates())
+                             : 0.0;
     }
 };
 
 /// What the checkpoint that a run goes on from tells, also where none of its rows is there.
 struct RunStart {
     int64_t step = 0;
-    std::vector<float> scales{}; ///< of the next step, by lane
+    std::vector<ScalerFigures> scalers{}; ///< after that step, by lane
 };
 
 class RunModel : public QAbstractTableModel {

@@ -56,10 +56,14 @@ void Banner::showText(const QString& text) {
     tell(text);
 }
 
-void Banner::showNotice(const QString& text) {
-    if (m_holds) return emit toldElsewhere(text);
-    m_problem = nullptr;
+bool Banner::showNotice(const QString& text, std::function<QString()> now) {
+    if (m_holds) {
+        emit toldElsewhere(text);
+        return false;
+    }
+    m_problem = std::move(now);
     tell(text, false);
+    return true;
 }
 
 void Banner::holdNoticesBack(bool hold) {
@@ -91,8 +95,8 @@ void Banner::lookAgain() {
     const QString now = m_problem();
     if (now.isEmpty())
         leave();
-    else if (isHidden() || now != text())
-        tell(now);
+    else if (!m_held && (isHidden() || now != text()))
+        tell(now, m_wrong);
 }
 
 void Banner::dismiss() {

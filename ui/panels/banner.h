@@ -19,8 +19,9 @@ public:
     explicit Banner(QWidget* parent = nullptr);
     /// Shows a text until it is dismissed or another text replaces it.
     void showText(const QString&);
-    /// Does the same with a text about something that went well.
-    void showNotice(const QString&);
+    /// Does the same with a text about something that went well; with `now`, as long as that
+    /// confirms it, see showProblem(). Returns false where notices are held back.
+    bool showNotice(const QString&, std::function<QString()> now = nullptr);
     /// Hides the notice that is shown until it is told otherwise: an audience has no use for it.
     /// Meanwhile others are only told elsewhere. What went wrong is shown all the same.
     void holdNoticesBack(bool);
@@ -54,7 +55,7 @@ private:
     void tell(const QString&, bool wrong = true);
     void leave();
     void fitText();
-    std::function<QString()> m_problem; ///< null: the text stays
+    std::function<QString()> m_problem; ///< see showProblem(); null: the text stays
     bool m_wrong = true;                ///< the text is about something that went wrong
     bool m_holds = false;               ///< notices are held back
     bool m_held = false;                ///< the text is

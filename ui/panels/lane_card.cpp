@@ -321,31 +321,49 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdit
         m_atLeast->setVisible(stuck && m_live);
     }
     if (m_scales && status.knowsScale) showScale(status, held);
-    if (status.last.step == 0) return;
-    const QLocale locale;
+    if (status.last.step == 0 && status.startStep == 0) return;
+    takeLoss(status, smallBatch);
+    showLoss();
+    showJudged(status);
+    m_event->setVisible(!m_compact && (m_scales || !m_news.isEmpty()));
+    if (m_scales) showCounts(status);
+}
+
+/// Takes over the last loss. A checkpoint has none, which is said where there is room for it.
+void LaneCard::takeLoss(const LaneStatus& status, int64_t smallBatch) {
+    if (status.last.step == 0) {
+        m_lossForms = {tr("not in the checkpoint"), m_lossText};
+        explain(m_loss,
+                tr("The checkpoint has the weights and the state of the loss scaler, but no "
+                   "losses. The next step has one."));
+        return;
+    }
+    explain(m_loss, {});
     m_lossText = status.lossText();
     m_lossForms = {m_lossText};
     if (smallBatch > 0) m_lossText = tr("%1 (%2)").arg(m_lossText, samplesText(smallBatch));
     m_lossForms.prepend(m_lossText);
     if (std::isnan(status.last.loss())) m_lossForms << QStringLiteral("nan");
-    showLoss();
-    showJudged(status);
-    m_event->setVisible(!m_compact && (m_scales || !m_news.isEmpty()));
-    if (!m_scales) return;
+}
+
+/// Shows the skipped and the clean steps of a lane that scales its loss.
+void LaneCard::showCounts(const LaneStatus& status) {
+    const QLocale locale;
+    const bool grows = status.grows();
     const double share = status.skippedShare();
-    const QString skipped = locale.toString(static_cast<qlonglong>(status.last.skippedSoFar()));
+    const QString skipped = locale.toString(static_cast<qlonglong>(status.skippedSteps()));
     m_skipped->showFigure(share > 0 ? tr("%1 (%2)").arg(skipped, finePercentText(share)) : skipped);
     showSkipVerdict(status);
     m_clean->showFigure(
         grows ? tr("%1 of %2")
-                    .arg(locale.toString(status.last.growthTracker()),
+                    .arg(locale.toString(static_cast<qlonglong>(status.cleanSteps())),
                          locale.toString(static_cast<qlonglong>(status.growthInterval)))
               : tr("fixed scale"));
     if (!grows) return;
     // an interval may be larger than a progress bar can count
     const int maximum = static_cast<int>(std::min<int64_t>(status.growthInterval, 1000000000));
     m_progress->setRange(0, maximum);
-    m_progress->setValue(static_cast<int>(std::min<int64_t>(status.last.growthTracker(), maximum)));
+    m_progress->setValue(static_cast<int>(std::min<int64_t>(status.cleanSteps(), maximum)));
 }
 
 void LaneCard::showScale(const LaneStatus& status, const HeldEdits& held) {
@@ -422,7 +440,8 @@ void LaneCard::showSkipVerdict(const LaneStatus& status) {
     QString text = tr("Steps with gradients that were not finite: the weights were not updated.");
     text += adds ? tr(" In parentheses: the share of all updates.")
                  : tr(" In parentheses: the share of all steps.");
-    QString sentence = translated(status.skipSentence());
+    // of those before a checkpoint, only the number is known
+    QString sentence = status.startStep > 0 ? QString() : translated(status.skipSentence());
     if (!sentence.isEmpty()) {
         sentence[0] = sentence[0].toUpper();
         text += QStringLiteral("\n\n") + sentence;

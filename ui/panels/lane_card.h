@@ -56,6 +56,8 @@ protected:
 
 private:
     void explain(FigureLabel* figure, const QString& tip);
+    void takeLoss(const LaneStatus&, int64_t smallBatch);
+    void showCounts(const LaneStatus&);
     void showSkipVerdict(const LaneStatus&);
     void fitWords();
     void fitTitle();

@@ -16,17 +16,16 @@
 #include "ui/models/run_model.h"
 #include "ui/models/translated.h"
 #include "ui/panels/field_editor.h"
+#include "ui/panels/restart_note.h"
 #include "ui/panels/section.h"
 
 #include <QEvent>
-#include <QGridLayout>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QPointer>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QTimer>
@@ -44,7 +43,10 @@ constexpr int kLeast = 270; // of the width
 
 SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent)
     : QWidget(parent), m_model(model), m_told(&model) {
-    buildRestartNote();
+    m_restart = make<RestartNote>(m_model, this);
+    connect(m_restart, &RestartNote::restartRequested, this, &SetupPanel::restartRequested);
+    connect(m_restart->parents(), &QMenu::aboutToShow, this,
+            [this] { fillForks(*m_restart->parents(), m_restart->newestLane()); });
     m_scroll = make<QScrollArea>(this);
     m_scroll->setWidgetResizable(true);
     m_scroll->setFrameShape(QFrame::NoFrame);
@@ -72,39 +74,6 @@ QSize SetupPanel::sizeHint() const { return {320, 600}; }
 void SetupPanel::keepWide() {
     const int widest = m_scroll->widget()->minimumSizeHint().width();
     setMinimumWidth(std::max(kLeast, widest + m_scroll->verticalScrollBar()->sizeHint().width()));
-}
-
-void SetupPanel::buildRestartNote() {
-    m_restart = make<QFrame>(this);
-    m_restart->setObjectName(QStringLiteral("restartNote"));
-    m_restartText = make<QLabel>(m_restart);
-    m_restartText->setObjectName(QStringLiteral("restartText"));
-    m_restartText->setTextFormat(Qt::PlainText); // it may quote a file
-    m_restartText->setWordWrap(true);
-    m_restartNow = make<QPushButton>(tr("Restart now"), m_restart);
-    m_restartNow->setObjectName(QStringLiteral("restartNow"));
-    m_forkNow = make<QPushButton>(m_restart);
-    m_forkNow->setObjectName(QStringLiteral("forkNow"));
-    m_forkNow->setAccessibleName(tr("Continue from here as the new lane"));
-    auto* parents = make<QMenu>(m_forkNow);
-    connect(parents, &QMenu::aboutToShow, this,
-            [this, parents] { fillForks(*parents, newestLane()); });
-    m_forkNow->setMenu(parents);
-    auto* grid = make<QGridLayout>(m_restart);
-    grid->setContentsMargins(8, 5, 8, 5);
-    grid->setColumnStretch(0, 1);
-    grid->addWidget(m_restartText, 0, 0);
-    grid->addWidget(m_restartNow, 0, 1);
-    grid->addWidget(m_forkNow, 1, 0, 1, 2, Qt::AlignRight);
-    connect(m_restartNow, &QPushButton::clicked, this, &SetupPanel::restartRequested);
-    m_restart->hide();
-}
-
-int SetupPanel::newestLane() const {
-    int lane = static_cast<int>(m_model.config().lanes.size()) - 1;
-    while (lane >= 0 && !m_model.canFork(lane))
-        --lane;
-    return lane;
 }
 
 Section* SetupPanel::newSection(const QString& id, const QString& title, QWidget* content) {
@@ -157,19 +126,12 @@ void SetupPanel::addLaneGroups(QWidget* content) {
     }
 }
 
-QString SetupPanel::forkTip() {
-    return tr("This lane starts from the weights and the optimizer state that another lane has "
-              "now, and continues with its own settings. Its loss scale is the one that the other "
-              "lane has now; First scale matters only at a restart, or if the other lane has no "
-              "loss scale. Up to here, its curves are those of the other lane.");
-}
-
 QToolButton* SetupPanel::newForkButton(int lane, Section* section) {
     auto* fork = make<QToolButton>(section);
     fork->setObjectName(QStringLiteral("fork:%1").arg(lane));
     fork->setAccessibleName(tr("Continue from here as this lane"));
     fork->setText(fork->accessibleName() + QStringLiteral("\u2003")); // room for the menu's arrow
-    fork->setToolTip(forkTip());
+    fork->setToolTip(RestartNote::forkTip());
     fork->setAccessibleDescription(fork->toolTip());
     fork->setPopupMode(QToolButton::InstantPopup);
     auto* menu = make<QMenu>(fork);
@@ -367,6 +329,19 @@ void SetupPanel::goTo(int lane) {
     }
 }
 
+void SetupPanel::goToRow(int row) {
+    const QString name = FieldEditor::nameOf(m_model, row);
+    for (const Group& group : m_groups)
+        for (FieldEditor* editor : group.editors) {
+            if (editor->objectName() != name) continue;
+            group.section->setOpen(true);
+            layOut(); // it may just have been unfolded
+            editor->control()->setFocus();
+            m_scroll->ensureWidgetVisible(editor);
+            return;
+        }
+}
+
 /// Reloads the editors after a reset of the model. New widgets take most of the time, and are
 /// needed only when the lanes have changed.
 void SetupPanel::reload() {
@@ -449,13 +424,18 @@ QRect SetupPanel::inView(const QWidget& widget) const {
     return {widget.mapTo(m_scroll->viewport(), QPoint()), widget.size()};
 }
 
-/// Lays the settings out now, and scrolls by as much as the anchor has moved.
-void SetupPanel::holdInPlace(const QWidget& held, int top) {
+/// Lays the settings out now.
+void SetupPanel::layOut() {
     QLayout* settings = m_scroll->widget()->layout();
     settings->invalidate();
     settings->activate();
     QEvent request(QEvent::LayoutRequest); // gives the settings the height that they need now
     QCoreApplication::sendEvent(m_scroll, &request);
+}
+
+/// Scrolls by as much as the anchor has moved.
+void SetupPanel::holdInPlace(const QWidget& held, int top) {
+    layOut();
     QScrollBar* bar = m_scroll->verticalScrollBar();
     bar->setValue(bar->value() + inView(held).top() - top);
 }
@@ -469,15 +449,6 @@ void SetupPanel::refresh() {
     if (noted || !restartShown() || !m_scroll->isAncestorOf(focusWidget())) return;
     layout()->activate(); // there is less room for the settings now
     m_scroll->ensureWidgetVisible(focusWidget());
-}
-
-/// Names what waits: the other settings of a scaler's preset act at once.
-QString SetupPanel::waitingText() const {
-    constexpr qsizetype kMostNames = 3; // more are shown by their marks
-    const QStringList names = m_model.waitingNames();
-    return names.isEmpty() || names.size() > kMostNames
-               ? tr("These changes need a restart.")
-               : tr("%1 will take effect at a restart.").arg(listedTags(names));
 }
 
 void SetupPanel::refreshSettings() {
@@ -497,41 +468,7 @@ void SetupPanel::refreshSettings() {
     refreshStrip();
     refreshIdle();
     keepWide();
-    refreshNote();
-}
-
-/// Says why no run could begin with what the boxes show; empty when one could.
-QString SetupPanel::obstacle() const {
-    if (const QString name = m_model.refusedName(); !name.isEmpty())
-        return (m_model.untrained()
-                    ? tr("%1 has a value that is not allowed. Play uses the last allowed value.")
-                    : tr("%1 has a value that is not allowed. A restart uses the last allowed "
-                         "value."))
-            .arg(name);
-    const QString reason = m_model.trainingObstacle();
-    return reason.isEmpty() ? QString()
-                            : tr("No training can start with these changes: %1").arg(reason);
-}
-
-void SetupPanel::refreshNote() {
-    const ConfigModel::Waiting waiting = m_model.waiting();
-    if (waiting == ConfigModel::Waiting::Nothing) return m_restart->hide();
-    const bool untrained = m_model.untrained();
-    const QString wrong = obstacle();
-    m_restartText->setText(!wrong.isEmpty() ? wrong
-                           : untrained      ? tr("Play starts with these changes.")
-                           : waiting == ConfigModel::Waiting::NewLanes
-                               ? tr("The new lane can continue from here, or start with a restart.")
-                               : waitingText());
-    m_restartNow->setText(untrained ? tr("Apply now") : tr("Restart now"));
-    m_restartNow->setToolTip(untrained ? tr("Shows the networks with these changes before training")
-                                       : tr("Restarts the run with the changed settings"));
-    m_restartNow->setVisible(wrong.isEmpty()); // otherwise nothing starts, or with another value
-    const int lane = newestLane();
-    m_forkNow->setText(tr("Continue from here as lane %1").arg(laneLetter(std::max(lane, 0))));
-    m_forkNow->setToolTip(forkTip());
-    m_forkNow->setVisible(lane >= 0 && !untrained && wrong.isEmpty());
-    m_restart->show();
+    m_restart->refresh();
 }
 
 /// A field that loses the keyboard as the panel goes still commits what was typed in it: the model
@@ -585,16 +522,7 @@ void SetupPanel::applyColors() {
         group.section->setSwatch(colors.lane(group.lane));
         group.remove->setIcon(themedIcon(QStringLiteral("close"), colors.text));
     }
-    QColor fill = colors.accent;
-    fill.setAlpha(40);
-    const QString style = QStringLiteral("#restartNote { background: rgba(%1,%2,%3,%4); border: 0; "
-                                         "border-left: 4px solid %5; }")
-                              .arg(fill.red())
-                              .arg(fill.green())
-                              .arg(fill.blue())
-                              .arg(fill.alpha())
-                              .arg(colors.accent.name());
-    if (m_restart->styleSheet() != style) m_restart->setStyleSheet(style);
+    m_restart->applyColors();
 }
 
 } // namespace halfscope

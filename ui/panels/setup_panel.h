@@ -14,17 +14,16 @@
 #include <utility>
 #include <vector>
 
-class QFrame;
 class QLabel;
 class QHBoxLayout;
 class QMenu;
-class QPushButton;
 class QScrollArea;
 class QToolButton;
 
 namespace halfscope {
 
 class FieldEditor;
+class RestartNote;
 class Section;
 
 class SetupPanel : public QWidget {
@@ -37,6 +36,9 @@ public:
     bool restartShown() const;
     /// Unfolds a lane's settings and scrolls to them; -1: those of the whole run.
     void goTo(int lane);
+    /// Unfolds the settings around the one in a row of the model, scrolls to it, and gives it the
+    /// keyboard.
+    void goToRow(int row);
     /// Names settings of the experiment that was opened which have no effect, as long as that is so
     /// and until another one is opened.
     void tellIdle(std::vector<std::string> keys) {
@@ -76,15 +78,12 @@ protected:
     void changeEvent(QEvent*) override;
 
 private:
-    void buildRestartNote();
     void rebuild();
     void refresh();
-    QString waitingText() const;
-    QString obstacle() const;
-    void refreshNote();
     void refreshSettings();
     QWidget* anchor() const;
     QRect inView(const QWidget&) const; ///< its place in the part of the settings that is seen
+    void layOut();
     void holdInPlace(const QWidget& held, int top);
     void reload();
     void addRunGroups(QWidget* content);
@@ -96,9 +95,6 @@ private:
     /// Returns the text of the menu's entry: which lane is continued, and the loss scale that the
     /// new one begins with.
     QString forkText(int lane, int parent, const QString& label) const;
-    static QString forkTip();
-    /// Returns the last lane that can continue from another one; -1 where there is none.
-    int newestLane() const;
     void orderTabs();
     void rebuildStrip();
     const RunConfig* recorded() const;
@@ -115,15 +111,12 @@ private:
     ScaleOfLane m_scaleOf;
     RecordedRun m_recorded;
     std::vector<std::string> m_idleKeys;
-    QLabel* m_idle = nullptr;            ///< child of the scroll area's content
-    QFrame* m_restart = nullptr;         ///< child
-    QLabel* m_restartText = nullptr;     ///< child of m_restart
-    QPushButton* m_restartNow = nullptr; ///< child of m_restart
-    QPushButton* m_forkNow = nullptr;    ///< child of m_restart: lets newestLane() continue
-    QScrollArea* m_scroll = nullptr;     ///< child
-    QHBoxLayout* m_strip = nullptr;      ///< owned by this widget's layout
-    std::vector<QToolButton*> m_jumps;   ///< children; for the run, then for each lane
-    QToolButton* m_addLane = nullptr;    ///< child of the scroll area's content, as is the next
+    QLabel* m_idle = nullptr;          ///< child of the scroll area's content
+    RestartNote* m_restart = nullptr;  ///< child
+    QScrollArea* m_scroll = nullptr;   ///< child
+    QHBoxLayout* m_strip = nullptr;    ///< owned by this widget's layout
+    std::vector<QToolButton*> m_jumps; ///< children; for the run, then for each lane
+    QToolButton* m_addLane = nullptr;  ///< child of the scroll area's content, as is the next
     QToolButton* m_sweep = nullptr;
     struct Group {
         Section* section = nullptr; ///< child of the scroll area's content

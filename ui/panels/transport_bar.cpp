@@ -6,9 +6,9 @@
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/models/safe_text.h"
-#include "ui/panels/count_box.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/preset_box.h"
+#include "ui/panels/stop_box.h"
 #include "ui/plots/tickers.h"
 
 #include <QActionGroup>
@@ -21,7 +21,6 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QRegularExpression>
-#include <QSignalBlocker>
 #include <QToolButton>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -150,19 +149,14 @@ void TransportBar::buildButtons() {
     m_row->addSpacing(4);
     m_row->addWidget(m_pace);
     m_stopLabel = make<QLabel>(tr("Stop after"), this);
-    m_stopAt = make<CountBox>(this);
+    m_stopAt = make<StopBox>(this);
     m_stopAt->setObjectName(QStringLiteral("stopAt"));
-    m_stopAt->setRange(1, 1000000000);
-    m_stopAt->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
-    m_stopAt->setKeyboardTracking(false);
-    m_stopAt->setAccessibleName(tr("Stop after step"));
-    m_stopAt->setToolTip(tr("The run ends after this step. You can change this during the run."));
     m_stopLabel->setBuddy(m_stopAt);
-    connect(m_stopAt, &CountBox::valueChanged, this,
-            [this](int value) { emit stopStepChosen(value); });
-    connect(m_stopAt, &CountBox::editingFinished, this, [this] {
+    connect(m_stopAt, &StopBox::chosen, this, &TransportBar::stopStepChosen);
+    connect(m_stopAt, &StopBox::editingFinished, this, [this] {
         // after Enter, all keys are the window's again, also digits and signs
-        if (m_stopAt->hasFocus() && parentWidget()) parentWidget()->setFocus();
+        if (!m_stopAt->refuses() && m_stopAt->hasFocus() && parentWidget())
+            parentWidget()->setFocus();
     });
     m_row->addSpacing(4);
     m_row->addWidget(m_stopLabel);
@@ -259,6 +253,7 @@ void TransportBar::buildRight() {
 
 void TransportBar::showExperiment(const QString& preset, const QString& title) {
     m_presets->showExperiment(preset, title);
+    m_stopAt->giveUp(); // another experiment has its own last step
 }
 
 QMenu* TransportBar::presetMenu() const { return m_presets->menu(); }
@@ -307,12 +302,8 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
 
 void TransportBar::setStopStep(qint64 steps, const QString& unknown) {
     m_stopAt->setWords(unknown);
-    if (!unknown.isEmpty()) return;
-    const QSignalBlocker quiet(m_stopAt);
-    m_stopAt->setValue(static_cast<int>(std::min<qint64>(steps, m_stopAt->maximum())));
+    if (unknown.isEmpty()) m_stopAt->showStep(steps);
 }
-
-void TransportBar::settle() { m_stopAt->finish(); }
 
 void TransportBar::setFigures(const RunModel& run) {
     const QLocale locale;
@@ -530,6 +521,7 @@ void TransportBar::applyColors() {
             .arg(fill.name(), ink.name(), enabled ? fill.lighter(112).name() : fill.name(),
                  colors.text.name());
     if (m_play->styleSheet() != style) m_play->setStyleSheet(style);
+    m_stopAt->applyColors();
     m_play->setIcon(themedIcon(m_stops ? QStringLiteral("pause") : QStringLiteral("play"), ink));
     m_reset->setIcon(themedIcon(QStringLiteral("reset"), colors.text));
     m_step->setIcon(themedIcon(QStringLiteral("step"), colors.text));

@@ -19,9 +19,9 @@ class QToolButton;
 
 namespace halfscope {
 
-class CountBox;
 class PaceSlider;
 class PresetBox;
+class StopBox;
 
 class TransportBar : public QWidget {
     Q_OBJECT
@@ -44,8 +44,8 @@ public:
     /// `unknown` holds words that are shown instead of a number that is not known yet, else it is
     /// empty; the number is kept.
     void setStopStep(qint64 steps, const QString& unknown = {});
-    /// Takes over what is being typed.
-    void settle();
+    /// The box of the last step.
+    StopBox* stopAt() const { return m_stopAt; }
     /// The button that plays and pauses.
     QPushButton* play() const { return m_play; }
     PaceSlider* pace() const { return m_pace; }
@@ -137,7 +137,7 @@ private:
     QAction* m_stepEntry = nullptr;
     QAction* m_resetEntry = nullptr;
     QLabel* m_stopLabel = nullptr;
-    CountBox* m_stopAt = nullptr;
+    StopBox* m_stopAt = nullptr;
     QLabel* m_counter = nullptr;
     QLabel* m_epoch = nullptr; ///< hidden when every step is an epoch
     QLabel* m_speeds = nullptr;

@@ -72,7 +72,7 @@ struct SessionInfo {
     uint32_t run = 0;
     std::optional<int64_t> goesOnAfter{}; ///< the step of the checkpoint that the run continues
                                           ///< from
-    std::vector<float> scales{};          ///< by lane, of the step after that one
+    std::vector<ScalerFigures> scalers{}; ///< by lane, after that step
     bool ended = false;                   ///< whether that is its last step
     std::shared_ptr<Run> begun{};         ///< with the rows up to there; may be null
     RunConfig config, recorded;           ///< see TrainingRun

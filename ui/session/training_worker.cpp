@@ -170,7 +170,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         if (from.state) {
             info->goesOnAfter = m_resumedStep = from.state->step;
             for (const LaneState& lane : from.state->lanes)
-                info->scales.push_back(nextScaleOf(lane));
+                info->scalers.push_back(scalerFiguresOf(lane));
         }
         info->ended = from.state && m_run->step() > 0 && m_run->finished();
         info->begun = from.run;

@@ -69,6 +69,7 @@ void Figures::forget(int64_t begin) {
     m_newsStep = 0;
     m_chosen.reset();
     m_told.reset();
+    m_about.clear();
     showStrip();
 }
 
@@ -156,7 +157,9 @@ bool Figures::show(bool running, const QString& lead, const QString& warning) {
         for (const QString& text : texts.first(texts.size() - 1))
             led << tr("%1 %2").arg(lead, text);
         texts = led + texts.mid(1);
-        if (warning.isEmpty() && !m_told) note = run.medianNote();
+        // what the run was to show is worth reading again beside its results
+        if (warning.isEmpty() && !m_told)
+            note = QStringList{m_about, run.medianNote()}.join(u'\n').trimmed();
     }
     if (!warning.isEmpty()) texts = QStringList{tr("%1 %2").arg(lead, warning), warning};
     if (m_told) texts = newsOf(run.run()->events()[*m_told], run);
@@ -178,6 +181,7 @@ QStringList Figures::invitations(const QString& text, Press press, const QString
 
 void Figures::invite(const QString& text, Press press, const QString& title) {
     m_new = false;
+    m_about = title.isEmpty() ? QString() : text;
     m_parts.headline->say(invitations(text, press, title), title.isEmpty() ? kTitleSize : 1);
 }
 

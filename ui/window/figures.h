@@ -40,7 +40,8 @@ public:
     /// the newest step now.
     bool show(bool running, const QString& lead, const QString& warning);
     /// Says what Play would do. `title` is the title of the preset that the sentence is about,
-    /// which needs more room than others; otherwise empty.
+    /// which needs more room than others; otherwise empty. The tool tip of the run's results has
+    /// such a sentence, too.
     void invite(const QString& text, Press, const QString& title);
     /// Returns the same invitation in ever fewer words, down to the title.
     static QStringList invitations(const QString& text, Press, const QString& title);
@@ -64,6 +65,7 @@ private:
     std::optional<size_t> m_told;   ///< the event of the step that the plots point at
     std::optional<int64_t> m_at;    ///< the step that the strip shows; nothing: the newest
     QString m_warning;              ///< as it was shown last
+    QString m_about;                ///< what the invitation said of the experiment
     int64_t m_begin = 0;            ///< the step after which the run begins
 };
 

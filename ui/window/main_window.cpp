@@ -20,6 +20,7 @@
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/panels/stop_box.h"
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
@@ -280,7 +281,8 @@ void MainWindow::connectParts() {
     if (m_keeper) connect(m_keeper.get(), &SessionKeeper::told, this, &MainWindow::tell);
     connect(m_frames.get(), &FrameLoop::settled, this, &MainWindow::settled);
     connect(&m_models.config, &ConfigModel::edited, this, &MainWindow::keepData);
-    connect(&m_models.config, &ConfigModel::settling, parts.transport, &TransportBar::settle);
+    connect(&m_models.config, &ConfigModel::settling, parts.transport->stopAt(), &StopBox::settle);
+    connect(parts.transport->stopAt(), &StopBox::corrected, parts.banner, &Banner::lookAgain);
     connect(&m_facts, &FactsReader::changed, this, [this] {
         m_figures->changed();
         m_models.config.dataArrived(); // what it says about a start is newer than those figures

@@ -4,12 +4,15 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/io/input_file.h"
+#include "engine/lang/found_models.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_past.h"
 #include "engine/runs/run_reader.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/run_length.h"
+#include "engine/step/model_shapes.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/fitting_preset.h"
 #include "ui/models/safe_text.h"
@@ -112,6 +115,42 @@ OpenedFile readArrays(const QString& path, const RunConfig& settings) {
                             "these weights were trained on, set model.layers to their network, "
                             "and open this file again"),
                      fit.problem);
+}
+
+bool namesProgram(const QString& path) {
+    return QFileInfo(path).suffix().compare(QLatin1String("py"), Qt::CaseInsensitive) == 0;
+}
+
+/// Throws InputError when the network cannot be trained on the data of these settings.
+void checkFitsData(const std::string& path, RunConfig settings, const std::string& model) {
+    settings.model.layers = model;
+    if (const Message problem = modelShapes(settings).error; !problem.empty())
+        throw InputError(phrase("Files", "%1: its network cannot be taken into the experiment that "
+                                         "is open: %2"),
+                         pathText(path), problem);
+}
+
+/// Reads the one nn.Sequential(...) of a program.
+OpenedFile readProgram(const QString& path, const RunConfig& settings) {
+    constexpr size_t kMostBytes = size_t{4} << 20; // far more than a person writes
+    const std::string file = path.toStdString();
+    const std::vector<lang::FoundModel> models = lang::modelsIn(readFile(file, kMostBytes));
+    if (models.empty())
+        throw InputError(phrase("Files", "%1: there is no nn.Sequential(...) in this program that "
+                                         "could be taken as the network"),
+                         pathText(file));
+    if (models.size() > 1)
+        throw InputError(phrase("Files", "%1: there are %2 networks (nn.Sequential) in this "
+                                         "program, in lines %3 and %4 for example; copy the one "
+                                         "that is meant into Layers"),
+                         pathText(file), models.size(), models[0].firstLine, models[1].firstLine);
+    const lang::FoundModel& found = models.front();
+    checkFitsData(file, settings, found.text);
+    OpenedFile opened{path};
+    opened.model = found.text;
+    opened.modelLine = found.firstLine;
+    opened.modelEnd = found.lastLine;
+    return opened;
 }
 
 QString titled(const QString& title, const QString& name) {
@@ -257,6 +296,7 @@ OpenedFile readAny(const QString& path, const RunConfig& settings) {
     if (auto onData = experimentOn(path.toStdString())) return {path, false, std::move(onData)};
     if (file.isDir()) throw nothingInFolder(path.toStdString());
     if (namesArrays(path)) return readArrays(path, settings);
+    if (namesProgram(path)) return readProgram(path, settings);
     checkCanBeExperiment(path.toStdString());
     return readExperiment(path);
 }

@@ -1,5 +1,6 @@
 // Reads files of every kind that the window opens: experiments, saved runs, checkpoints, weights,
-// data and pictures. Touches nothing of the window, so that any thread can read.
+// networks in Python programs, data and pictures. Touches nothing of the window, so that any thread
+// can read.
 #pragma once
 
 #include "engine/core/message.h"
@@ -35,6 +36,8 @@ struct OpenedFile {
     /// Of weights that fit the network of this preset, but not that of the settings, and why not.
     std::string preset{};
     Message misfit{};
+    std::string model{}; ///< the text of the network in a Python program, see modelsIn()
+    int modelLine = 0, modelEnd = 0; ///< its lines there
     /// The state of a checkpoint, and the rows before it when they lie beside it.
     std::shared_ptr<const ExperimentState> from{};
     std::shared_ptr<Run> begun{};
@@ -53,7 +56,7 @@ OpenedFile readExperiment(const QString& path);
 /// Reads a picture that the networks are to paint.
 OpenedFile checkPicture(const QString& path);
 /// Reads a file of any kind, or a folder. Weights must fit the network of `settings`, at least in
-/// part, or that of a preset.
+/// part, or that of a preset; a network must fit its data.
 OpenedFile readAny(const QString& path, const RunConfig& settings);
 
 /// Reads the saved runs in these folders. Throws InputError when one of them holds none.

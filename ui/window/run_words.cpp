@@ -301,6 +301,10 @@ QString RunWords::noGradients(const State& state, bool midway, int64_t next) {
         .arg(QLocale().toString(static_cast<qlonglong>(next)));
 }
 
+QString RunWords::gradientsOfTheEnd() {
+    return tr("At the loss scale of the run's end. The one that you set counts after Continue.");
+}
+
 QString RunWords::recordedLayers() {
     return tr("A recording has no gradients by layer. Where gradients were recorded, the plot "
               "Gradients over time (key G) shows them by step.");

@@ -71,6 +71,8 @@ public:
     /// Says why there are no gradients to look at, and when they come. `midway` tells that the
     /// training rests in the middle of step `next`.
     static QString noGradients(const State&, bool midway, int64_t next);
+    /// Says that gradients are not at the loss scale that was set since the run's end.
+    static QString gradientsOfTheEnd();
     /// Says why a recorded run has no gradients by layer, and which gradients it may have.
     static QString recordedLayers();
     /// Says what to do with the program for PyTorch that was copied, and what it needs.

@@ -191,7 +191,7 @@ void ShownRun::setStopStep(qint64 steps) { set(kStopKey, QString::number(steps))
 void ShownRun::setPace(double stepsPerSecond) { set(kPaceKey, QString::number(stepsPerSecond)); }
 
 void ShownRun::play() {
-    m_models.config.settle(); // before the number of steps is raised
+    if (!m_startCheck.passes()) return; // before the number of steps is raised
     m_raisedStop.raise(m_models, m_controller, nextStop());
     if (!takeUpEdits()) return;
     release();
@@ -205,11 +205,12 @@ void ShownRun::stepOnce() {
 }
 
 bool ShownRun::restart() {
+    if (!m_startCheck.passes()) return false;
     m_parts.banner->dismiss();
     m_stays = m_resets = false;
     const auto& [recorded, from, before] = m_tried = std::exchange(m_next, Plan());
     try {
-        RunConfig config = m_models.config.settle();
+        RunConfig config = m_models.config.config();
         // a recorded run's forks and edits are repeated when it is opened, not at a reset
         if (recorded) {
             config.forks = recorded->forks;
@@ -305,7 +306,7 @@ void ShownRun::show(Shown next) {
     const RunPtr& run = m_shown.run;
     const auto& built = m_controller.info();
     const int64_t begin = built && run == m_current ? built->goesOnAfter.value_or(0) : 0;
-    m_models.run.setRun(run, begin > 0 ? RunStart{begin, built->scales} : RunStart());
+    m_models.run.setRun(run, begin > 0 ? RunStart{begin, built->scalers} : RunStart());
     m_models.events.setRun(run);
     m_parts.plots->setRun(run);
     updateOverlays();
@@ -373,7 +374,9 @@ void ShownRun::explainGradients() {
     const bool midway = m_controller.restsMidway();
     const int64_t next = (m_current ? m_current->step() : 0) + 1;
     const bool none = midway || m_parts.gradients->empty();
-    m_parts.gradients->setNote(none ? RunWords::noGradients(stateNow(), midway, next) : QString());
+    m_parts.gradients->setNote(none ? RunWords::noGradients(stateNow(), midway, next)
+                               : heldWords().isEmpty() ? QString()
+                                                       : RunWords::gradientsOfTheEnd());
 }
 
 QString ShownRun::noLayers() const {
@@ -437,41 +440,32 @@ void ShownRun::updateCards() {
 
 void ShownRun::edit(int lane, const std::string& key, const FieldValue& value) {
     if (!m_models.config.holds()) return m_controller.edit(lane, key, value);
-    m_held.insert_or_assign({lane, key}, value);
+    m_held.set(lane, key, value);
     showHeld();
+    const QString words = key == kLiveScale ? heldWords() : QString();
+    if (words.isEmpty()) return m_parts.banner->lookAgain(); // it was undone
+    if (m_parts.banner->showNotice(words, [this] { return heldWords(); }))
+        m_parts.banner->offer(tr("Continue"), tr("Trains on with this loss scale"),
+                              [this] { play(); });
 }
 
 void ShownRun::release() {
     m_models.config.hold(false);
-    const auto held = std::exchange(m_held, {});
-    for (const auto& [at, value] : held) {
-        const auto& [lane, key] = at;
-        if (key == kLiveScale && m_models.run.run() == m_current && lane < m_models.run.lanes() &&
-            std::get<double>(value) == static_cast<double>(m_models.run.lane(lane).scale()))
-            continue; // it was undone
-        m_controller.edit(lane, key, value);
-    }
+    m_held.release(m_current.get(),
+                   [this](int lane, const std::string& key, const FieldValue& value) {
+                       m_controller.edit(lane, key, value);
+                   });
     showHeld();
-}
-
-double ShownRun::heldScale(int lane) const {
-    const auto held = m_held.find({lane, kLiveScale});
-    return held == m_held.end() ? 0 : std::get<double>(held->second);
+    m_parts.banner->lookAgain();
 }
 
 void ShownRun::showHeld() {
-    std::vector<HeldEdits> held;
     const ConfigModel& config = m_models.config;
     const bool holds = config.holds() && config.running() && !showsSaved();
-    for (int lane = 0; holds && lane < m_models.run.lanes(); ++lane) {
-        const std::optional<int> edited = config.editedLane(lane);
-        const bool atLeast =
-            edited ? !growsExactly(config.config(), *edited) : m_held.contains({lane, kGrowthKey});
-        held.push_back({heldScale(lane), atLeast});
-    }
-    m_parts.scaler->hold(std::move(held));
+    m_parts.scaler->hold(holds ? m_held.byLane() : std::vector<HeldEdits>());
     m_parts.scaler->setScaleObstacle(scaleObstacle());
     m_parts.scaler->refresh(m_models.run);
+    explainGradients();
 }
 
 /// A saved run's gradients over its steps are known, but no file has those of its next step: the
@@ -498,7 +492,7 @@ void ShownRun::setScale(int lane, const QString& text) {
     guarded(*m_parts.banner, [&] {
         const auto scale = static_cast<float>(std::get<double>(parseScale(text)));
         const auto set = [=, this](double to) { edit(lane, kLiveScale, to); };
-        const auto held = static_cast<float>(heldScale(lane));
+        const auto held = static_cast<float>(m_held.scale(lane));
         const float now = held > 0 ? held : m_models.run.lane(lane).scale();
         m_models.history.setScale(lane, now, scale, set);
     });

@@ -9,11 +9,13 @@
 #include "ui/session/run_feed.h"
 #include "ui/session/saved_run_job.h"
 #include "ui/window/figures.h"
+#include "ui/window/held_changes.h"
 #include "ui/window/raised_stop.h"
 #include "ui/window/recent_end.h"
 #include "ui/window/reset_news.h"
 #include "ui/window/run_models.h"
 #include "ui/window/run_words.h"
+#include "ui/window/start_check.h"
 #include "ui/window/window_parts.h"
 
 #include <QElapsedTimer>
@@ -237,8 +239,7 @@ private:
     /// Builds networks again after a failure, and lets a run that has not begun begin with the
     /// present settings. Returns whether they can be used.
     bool takeUpEdits() {
-        m_models.config.settle();
-        if (!canStart()) return false;
+        if (!m_startCheck.passes() || !canStart()) return false;
         if (m_controller.state() == SessionState::Failed || movesOn()) return tryAgain();
         return !m_controller.untrained() || !m_models.config.restartNeeded() || restart();
     }
@@ -322,8 +323,10 @@ private:
     void updateCards();
     /// Edits the run that is trained, once it goes on if it is at its end.
     void edit(int lane, const std::string& key, const FieldValue&);
-    /// The loss scale of a lane that waits; 0 when none does.
-    double heldScale(int lane) const;
+    /// Says which loss scales wait until the run goes on; empty when none does.
+    QString heldWords() const {
+        return m_models.config.holds() && !showsSaved() ? m_held.words() : QString();
+    }
     /// Lets the run go on with what was edited since its end.
     void release();
     /// Shows in the cards what waits.
@@ -342,6 +345,7 @@ private:
     RaisedStop m_raisedStop;
     Figures& m_figures;
     WindowParts m_parts;
+    StartCheck m_startCheck{m_models, m_parts};
     QString m_preset, m_title; ///< of the experiment
     QString m_about;           ///< of a preset that needs words; else empty
     std::string m_data;        ///< what its data are called
@@ -364,8 +368,7 @@ private:
     Plan m_next;                       ///< of the next build
     Plan m_tried;                      ///< of the present one, until it has succeeded
     std::optional<RunConfig> m_blamed; ///< the settings when a build failed; nothing after others
-    /// What no setting stands for and waits until the run goes on, by lane and key.
-    std::map<std::pair<int, std::string>, FieldValue> m_held;
+    HeldChanges m_held{m_models};
     std::optional<KeptEdits> m_edits; ///< wait for the networks that are being built
     RunWords::Begins m_begins = RunWords::Begins::Anew; ///< of the last or present build
     int m_builds = 0;                      ///< the experiment of the last or present build

@@ -154,6 +154,7 @@ void WindowFiles::show(const OpenedFile& opened) {
     if (opened.picture) return showPicture(opened.path);
     if (!opened.preset.empty()) return isInUse() ? offerPresetOf(opened) : openPresetOf(opened);
     if (opened.weights) return startFrom(opened, WeightsTaken::Whole);
+    if (!opened.model.empty()) return takeNetwork(opened);
     if (!opened.runs.empty()) return showRuns(opened);
     m_toldOfWeights.clear();
     emit used(opened.savedRun ? QFileInfo(opened.path).path() : opened.path);
@@ -204,6 +205,21 @@ void WindowFiles::startFrom(const OpenedFile& weights, WeightsTaken taken) {
     m_toldOfWeights.clear();
     OpenedWeights::set(m_models.config, weights, taken);
     if (m_shown.restart()) m_shown.tellWithNews(OpenedWeights::told(weights));
+}
+
+/// Sets the network as an edit, which can be undone.
+void WindowFiles::takeNetwork(const OpenedFile& program) {
+    ConfigModel::Edits edits = m_models.config.edits();
+    setField(edits.config, -1, "model.layers", program.model);
+    m_models.config.restore(edits);
+    if (!m_shown.restart()) return;
+    const QString place = program.modelEnd > program.modelLine
+                              ? tr("lines %1 to %2").arg(program.modelLine).arg(program.modelEnd)
+                              : tr("line %1").arg(program.modelLine);
+    m_news = tr("The network in %1 of %2 was taken. Nothing else in the program is used. Ctrl+Z "
+                "brings back the network before it.")
+                 .arg(place, safeText(program.path.toStdString()));
+    m_parts.banner->showNotice(m_news);
 }
 
 bool WindowFiles::isInUse() const {
@@ -302,8 +318,8 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
 void WindowFiles::choose() {
     const QString path = chooseSource(
         &m_window, FilesOf::Runs, tr("Open an experiment, a run, weights, data or a picture"),
-        tr("Experiments, checkpoints, weights, data and pictures (*.json *.safetensors *.csv *.tsv "
-           "*.data *.npy *.npz *.txt *.tar "
+        tr("Experiments, checkpoints, weights, networks, data and pictures (*.json *.safetensors "
+           "*.py *.csv *.tsv *.data *.npy *.npz *.txt *.tar "
            "*.png *.jpg *.jpeg);;All files (*)"));
     if (!path.isEmpty()) tryOpen(path);
 }

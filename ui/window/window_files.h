@@ -43,7 +43,7 @@ public:
     void openPicture(const QString& path);
     /// Opens an experiment or a picture, by the name's ending. For a folder or its steps.csv it
     /// opens the run saved there, and for a folder of such folders all their runs; from a
-    /// checkpoint it continues; from weights it starts.
+    /// checkpoint it continues; from weights it starts; of a Python program it takes the network.
     void open(const QString& path);
     /// Does the same, but shows an error's sentence in the banner: then nothing is opened and it
     /// returns false. A file that takes long to read is read on another thread, and opened or
@@ -122,6 +122,8 @@ private:
     void lookAtLiveBoard();
     /// Starts from weights: from the part that fits, only when that was chosen. Throws InputError.
     void startFrom(const OpenedFile& weights, WeightsTaken);
+    /// Trains the network of a program in place of the present one.
+    void takeNetwork(const OpenedFile& program);
     /// Whether steps or edits stand in the window, or steps are coming: weights were meant for
     /// them, and a preset is only offered.
     bool isInUse() const;

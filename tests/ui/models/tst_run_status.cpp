@@ -524,8 +524,10 @@ void TestRunStatus::thePaceOfTheLastSteps() {
     };
     QCOMPARE(paceWhen(4, kSteps, 0.25, 0.25), 4.0);
     QCOMPARE(paceWhen(4, 0, 0.025, 0), 0.0);
-    QCOMPARE(paceWhen(4, 20, 0.025, 0.25), 4.0); // it was 40
-    QCOMPARE(paceWhen(4, 1, 0.025, 2.25), 0.0);  // a validation after the last step
+    QCOMPARE(paceWhen(4, 20, 0.025, 0.25), 4.0);       // it was 40
+    QCOMPARE(paceWhen(4, 1, 0.025, 2.25), 0.0);        // a validation after the last step
+    QCOMPARE(paceWhen(600, kSteps, 0, 0.0011), 600.0); // most steps begin late
+    QCOMPARE(paceWhen(600, kSteps, 0, 3e-5), 0.0);     // as on the command line
 }
 
 /// An edit counts until its step has been taken, and no longer.

@@ -1,13 +1,16 @@
 // What the settings do with a value that is not allowed: it stays to be corrected, with what is
-// allowed below it, and goes with whatever replaces it.
+// allowed below it, and goes with whatever replaces it. That no run begins with one is tested with
+// the whole window, in tst_refused_start.
 #include "tests/support/shown_window.h"
 #include "ui/panels/field_editor.h"
+#include "ui/panels/section.h"
 #include "ui/panels/setup_panel.h"
 
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSpinBox>
 #include <QTest>
 
@@ -36,6 +39,8 @@ private slots:
     void wholeNumbersStayAsTyped();
     void refusedNumbersGo();
     void refusedTextsGo();
+    void hiddenOnesAreForgotten();
+    void thePanelLeadsToThem();
     void noRestartIsOfferedWithThem();
     void unitsAreNotTypedIn();
     void aPanelGoesWhileANumberIsTyped();
@@ -129,14 +134,16 @@ void TestRefusedValues::refusedNumbersGo() {
     QCOMPARE(editor->errorText(), QString());
     QVERIFY2(box->text().startsWith(QStringLiteral("20")), qPrintable(box->text()));
     QVERIFY(refuse());
-    model.settle(); // a run begins
-    QCOMPARE(editor->errorText(), QString());
-    QVERIFY2(box->text().startsWith(QStringLiteral("20")), qPrintable(box->text()));
+    QCOMPARE(model.settle().model.width, int64_t{20});
+    QCOMPARE(model.refusedRow(), model.rowOf("model.width")); // no run begins with it
+    QVERIFY(!editor->errorText().isEmpty());
+    QVERIFY2(box->text().startsWith(QStringLiteral("70000")), qPrintable(box->text()));
     type(box, QStringLiteral("50"));
+    QCOMPARE(model.refusedRow(), -1);
     QCOMPARE(model.config().model.width, int64_t{50});
 }
 
-/// A form shows what a run begins with, also where something else was left in it.
+/// What is not finished is judged before a run begins.
 void TestRefusedValues::refusedTextsGo() {
     ConfigModel model;
     SetupPanel panel(model);
@@ -155,15 +162,49 @@ void TestRefusedValues::refusedTextsGo() {
     line->selectAll();
     QTest::keyClicks(line, QStringLiteral("1e30 rb")); // unfinished
     QCOMPARE(model.settle().optimizer.lr, 0.25);
-    QCOMPARE(line->text(), QStringLiteral("0.25"));
-    QCOMPARE(editor->errorText(), QString());
+    QCOMPARE(model.refusedRow(), model.rowOf("optimizer.lr"));
+    QCOMPARE(line->text(), QStringLiteral("1e30 rb"));
+    QVERIFY(!editor->errorText().isEmpty());
     line->selectAll();
     QTest::keyClicks(line, QStringLiteral("0.5"));
     QCOMPARE(model.settle().optimizer.lr, 0.5); // what can be used is used
+    QCOMPARE(model.refusedRow(), -1);
     QCOMPARE(line->text(), QStringLiteral("0.5"));
+    QCOMPARE(editor->errorText(), QString());
 }
 
-/// A restart would use the last allowed value, or be refused.
+/// A setting that is hidden cannot be corrected, and no run uses it.
+void TestRefusedValues::hiddenOnesAreForgotten() {
+    ConfigModel model;
+    const QModelIndex interval = model.index(model.rowOf("scaler.growth_interval", 1));
+    QVERIFY(!model.setData(interval, QStringLiteral("many")));
+    QCOMPARE(model.refusedRow(), interval.row());
+    QVERIFY(model.setData(model.index(model.rowOf("precision", 1)), QStringLiteral("fp32")));
+    QCOMPARE(model.refusedRow(), -1);
+    model.settle();
+    QVERIFY(model.setData(model.index(model.rowOf("precision", 1)), QStringLiteral("amp-fp16")));
+    QCOMPARE(model.refusedRow(), -1); // nor does it come back
+}
+
+/// The setting may be folded away or far below.
+void TestRefusedValues::thePanelLeadsToThem() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 300);
+    panel.show();
+    QVERIFY(test::isActive(&panel));
+    FieldEditor* editor = panel.editor("scaler.growth_interval", 1);
+    for (Section* section : panel.findChildren<Section*>())
+        section->setOpen(false);
+    QVERIFY(!editor->isVisible());
+    panel.goToRow(model.rowOf("scaler.growth_interval", 1));
+    QVERIFY(editor->isVisible());
+    QCOMPARE(panel.focusWidget(), editor->control());
+    const auto* view = panel.findChild<QScrollArea*>()->viewport();
+    QVERIFY(view->rect().contains(QRect(editor->mapTo(view, QPoint()), editor->size())));
+}
+
+/// A restart would be refused.
 void TestRefusedValues::noRestartIsOfferedWithThem() {
     ConfigModel model;
     SetupPanel panel(model);
@@ -180,8 +221,8 @@ void TestRefusedValues::noRestartIsOfferedWithThem() {
     QVERIFY2(offers(), qPrintable(text->text()));
     type(box, QStringLiteral("70000"));
     QVERIFY(panel.restartShown() && button->isHidden());
-    QCOMPARE(text->text(), QStringLiteral("Width has a value that is not allowed. A restart uses "
-                                          "the last allowed value."));
+    QCOMPARE(text->text(),
+             QStringLiteral("Width has a value that is not allowed. Correct it first."));
     type(box, QStringLiteral("64"));
     QVERIFY2(offers(), qPrintable(text->text()));
     // allowed by itself, but not beside the others
@@ -195,13 +236,8 @@ void TestRefusedValues::noRestartIsOfferedWithThem() {
     const QModelIndex interval = model.index(model.rowOf("scaler.growth_interval", 1));
     QVERIFY(!model.setData(interval, QStringLiteral("many")));
     QCOMPARE(text->text(), QStringLiteral("Growth interval of lane B has a value that is not "
-                                          "allowed. A restart uses the last allowed value."));
-    model.setUntrained(true);
-    QVERIFY(!model.setData(interval, QStringLiteral("more")));
-    QVERIFY2(text->text().endsWith(QStringLiteral(" Play uses the last allowed value.")),
-             qPrintable(text->text()));
+                                          "allowed. Correct it first."));
     // a setting that is hidden, as FP32 has no loss scaler, cannot be corrected and is not used
-    model.setUntrained(false);
     const QModelIndex precision = model.index(model.rowOf("precision", 1));
     QVERIFY(model.setData(precision, QStringLiteral("fp32")));
     QVERIFY(!panel.editor("scaler.growth_interval", 1)->applies());

@@ -81,6 +81,11 @@ void TestFirstPresets::play() {
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), end, kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(pictures->view(1).picture().values != before, kPatience);
     QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    // beside the results it can still be read what they are of
+    const QString about = QString::fromUtf8(preset.aboutHere().text());
+    QTRY_VERIFY2_WITH_TIMEOUT(headline->toolTip().startsWith(QStringLiteral("Finished.")) &&
+                                  headline->toolTip().contains(u'\n' + about),
+                              qPrintable(headline->toolTip()), kPatience);
     for (int lane = 0; lane < 2; ++lane) {
         const Picture shown = window.shown().run()->now().pictures()->outputs.at(size_t(lane));
         QCOMPARE(shown.caption.starts_with("y = "), said.startsWith(QStringLiteral("A: y")));

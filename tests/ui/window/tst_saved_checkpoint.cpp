@@ -16,6 +16,7 @@
 #include "ui/window/window_files.h"
 
 #include <QFileDialog>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTimer>
 #include <QToolButton>
@@ -104,15 +105,35 @@ void TestSavedCheckpoint::aCheckpointAloneHasItsScale() {
     QVERIFY(trainsTo(opened.window, 30));
     const float scale = opened.window.run().lane(1).scale();
     QVERIFY(scale > 1 && scale < 0x1p40F);
+    const StepRow last = opened.window.run().lane(1).last;
+    QVERIFY(last.skippedSoFar() > 0);
     opened.window.controller().saveCheckpoint(path("alone.safetensors"), {});
     QVERIFY(QTest::qWaitFor([&] { return QFile::exists(path("alone.safetensors")); }, kPatience));
 
     Opened other(tinyConfig(5));
     MainWindow& window = other.window;
+    window.resize(1280, 900); // for cards in full
     QVERIFY(window.tryFile(path("alone.safetensors")));
     QVERIFY(reaches(window, SessionState::Finished));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).scale(), scale, kPatience);
     QCOMPARE(window.run().step(), int64_t{0}); // no row is there
+    const LaneStatus& lane = window.run().lane(1);
+    QCOMPARE(lane.skippedSteps(), last.skippedSoFar());
+    QCOMPARE(lane.cleanSteps(), last.growthTracker());
+    QStringList figures;
+    for (const LaneCard* card : window.findChild<ScalerPanel*>()->findChildren<LaneCard*>())
+        for (const FigureLabel* each : card->findChildren<FigureLabel*>())
+            figures << each->accessibleName();
+    const auto shows = [&figures](const QString& figure) {
+        return figures.indexOf(QRegularExpression(QRegularExpression::escape(figure) + ".*")) >= 0;
+    };
+    const QString skipped = QLocale().toString(static_cast<qlonglong>(last.skippedSoFar()));
+    QVERIFY2(shows("Skipped steps: " + skipped + " ("), qPrintable(figures.join('|')));
+    QVERIFY2(shows("Clean steps: " +
+                   QLocale().toString(static_cast<qlonglong>(last.growthTracker())) + " of "),
+             qPrintable(figures.join('|')));
+    QVERIFY2(shows("Loss: not in the checkpoint") || shows("Loss: –"), // where there is no room
+             qPrintable(figures.join('|')));
     QVERIFY(!window.findChild<ScalerPanel*>()->lanesForScale().at(1).isEmpty());
     window.shown().setScale(1, QStringLiteral("64")); // waits for Continue
     QVERIFY(trainsTo(window, 60));

@@ -130,6 +130,9 @@ private slots:
     void tokensGoToAnEmbedding();
     void pricesAreStandardised();
     void linesThatAreLeftOutAreTold();
+    void theNetworkOfAProgramIsTaken();
+    void otherProgramsAreRefused_data();
+    void otherProgramsAreRefused();
 };
 
 void TestWindowDrops::filesOnBoxesAreOpened_data() {
@@ -471,6 +474,63 @@ void TestWindowDrops::pricesAreStandardised() {
     window.play();
     QTRY_VERIFY_WITH_TIMEOUT(window.run().lane(1).validationError.value_or(0) > 10, kPatience);
     window.pause();
+}
+
+/// As if it had been pasted into Layers.
+void TestWindowDrops::theNetworkOfAProgramIsTaken() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path =
+        write(opened.folder, QStringLiteral("net.py"),
+              "from torch import nn\n\nhidden = 6\n\nclass Net(nn.Module):\n"
+              "    def __init__(self):\n        super().__init__()\n"
+              "        self.net = nn.Sequential(\n            nn.Linear(2, hidden),\n"
+              "            nn.ReLU(),\n            nn.Linear(hidden, 1),\n        )\n");
+    QVERIFY(dropFile(window, path));
+    const QString said = QStringLiteral("The network in lines 8 to 12 of %1 was taken.").arg(path);
+    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().startsWith(said), qPrintable(window.bannerText()),
+                              kPatience);
+    const std::string layers = window.config().config().model.layers;
+    QCOMPARE(layers, std::string("hidden = 6\nnn.Sequential(\n    nn.Linear(2, hidden),\n"
+                                 "    nn.ReLU(),\n    nn.Linear(hidden, 1),\n)"));
+    QVERIFY(trainsTo(window, 5));
+    QCOMPARE(window.shown().run()->info().recorded.model.layers, layers);
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    actionFor(window, QKeySequence::Undo)->trigger();
+    QVERIFY(window.config().config().model.layers.empty());
+}
+
+void TestWindowDrops::otherProgramsAreRefused_data() {
+    QTest::addColumn<QByteArray>("program");
+    QTest::addColumn<QString>("reason");
+    QTest::newRow("without a network")
+        << QByteArray("import torch\n") << "there is no nn.Sequential(...) in this program";
+    QTest::newRow("two networks")
+        << QByteArray("a = nn.Sequential(nn.Linear(2, 1))\nb = nn.Sequential(nn.Linear(2, 1))\n")
+        << "there are 2 networks (nn.Sequential) in this program, in lines 1 and 2 for example";
+    QTest::newRow("for other data")
+        << QByteArray("net = nn.Sequential(nn.Linear(784, 10))\n")
+        << "its network cannot be taken into the experiment that is open: ";
+    QTest::newRow("unknown layer")
+        << QByteArray("net = nn.Sequential(nn.Linear(2, 1), MyLayer())\n") << "MyLayer";
+}
+
+/// In one sentence, and nothing is changed.
+void TestWindowDrops::otherProgramsAreRefused() {
+    QFETCH(const QByteArray, program);
+    QFETCH(const QString, reason);
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const std::string before = configText(window.config().config());
+    const QString path = write(opened.folder, QStringLiteral("net.py"), program.toStdString());
+    QVERIFY(dropFile(window, path));
+    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().startsWith(path + QStringLiteral(": ")) &&
+                                  window.bannerText().contains(reason),
+                              qPrintable(window.bannerText()), kPatience);
+    QCOMPARE(configText(window.config().config()), before);
+    QCOMPARE(window.controller().state(), SessionState::Ready);
 }
 
 } // namespace tst_window_drops

@@ -1,0 +1,90 @@
+// What is allowed is said by the field table, as below the setting itself.
+#include "ui/panels/stop_box.h"
+
+#include "engine/settings/fields.h"
+#include "ui/look/alert.h"
+#include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
+#include "ui/models/typed_number.h"
+
+#include <QGuiApplication>
+#include <QKeyEvent>
+#include <QSignalBlocker>
+#include <QToolTip>
+
+#include <algorithm>
+#include <utility>
+
+namespace halfscope {
+
+StopBox::StopBox(QWidget* parent) : CountBox(parent) {
+    setRange(1, 1000000000);
+    setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
+    setKeyboardTracking(false);
+    setAccessibleName(tr("Stop after step"));
+    keepRefused();
+    tell({});
+    connect(this, &CountBox::valueChanged, this, &StopBox::chosen);
+    connect(this, &CountBox::refused, this,
+            [this](const QString& typed) { tell(allowedWords(*findField("run.steps"), typed)); });
+    connect(this, &CountBox::givenUp, this, [this] { tell({}); });
+    connect(this, &CountBox::editingFinished, this, [this] {
+        if (!refuses()) tell({}); // of an earlier text: this step is fine
+    });
+}
+
+void StopBox::showStep(qint64 step) {
+    const auto shown = static_cast<int>(std::min<qint64>(step, maximum()));
+    if (shown == value()) return;
+    const QSignalBlocker quiet(this);
+    showNumber();
+    setValue(shown);
+    tell({});
+}
+
+void StopBox::settle() {
+    finish();
+    if (!isVisible()) giveUp();
+}
+
+void StopBox::giveUp() {
+    showNumber();
+    setValue(value()); // writes it in place of what was not finished, too
+    tell({});
+}
+
+void StopBox::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape && refuses()) return giveUp();
+    CountBox::keyPressEvent(event);
+}
+
+void StopBox::tell(const QString& refusal) {
+    const QString before = std::exchange(m_refusal, refusal);
+    const QString usual = tr("The run ends after this step. You can change this during the run.");
+    setToolTip(refusal.isEmpty() ? usual : refusal);
+    setAccessibleDescription(refusal.isEmpty() ? usual : tr("Not accepted. %1").arg(refusal));
+    applyColors();
+    if (refusal.isEmpty()) {
+        if (!before.isEmpty()) emit corrected();
+        return;
+    }
+    alertAbout(*this);
+    if (isVisible())
+        QToolTip::showText(mapToGlobal(QPoint(0, height())), wrappedTip(refusal), this);
+}
+
+void StopBox::applyColors() {
+    const bool wrong = !m_refusal.isEmpty();
+    // the frame of a style sheet is not as high as the style's own
+    if (wrong && styleSheet().isEmpty()) setFixedHeight(sizeHint().height());
+    const QString style = wrong ? QStringLiteral("border: 2px solid %1;")
+                                      .arg(colorsFor(QGuiApplication::palette()).error.name())
+                                : QString();
+    if (style == styleSheet()) return;
+    setStyleSheet(style);
+    if (wrong) return;
+    setMinimumHeight(0);
+    setMaximumHeight(QWIDGETSIZE_MAX);
+}
+
+} // namespace halfscope
