@@ -27,4 +27,10 @@ Message lostPicturesText(const RunSnapshot& run, const LanePictures& pictures) {
     return pictures.lost.from.empty() ? what : within(pictures.lost.from, what);
 }
 
+Message leftOutText(const LanePictures* read, const Message& why) {
+    return {read ? phrase("Files", "Saved without some of the pictures: %1")
+                 : phrase("Files", "Saved without pictures: %1"),
+            why};
+}
+
 } // namespace halfscope

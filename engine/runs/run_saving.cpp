@@ -204,9 +204,7 @@ private:
             return {phrase("Files", "Saved, but pictures cannot be read any more. Those that were "
                                     "saved earlier stay in the folder: %1"),
                     m_damage};
-        return {m_pictures ? phrase("Files", "Saved without some of the pictures: %1")
-                           : phrase("Files", "Saved without pictures: %1"),
-                m_damage};
+        return leftOutText(m_pictures.get(), m_damage);
     }
     /// Returns why there are no settings, or an empty message.
     Message addSettings() {

@@ -17,6 +17,7 @@
 #include <array>
 #include <condition_variable>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -80,7 +81,14 @@ public:
     }
     bool isWritten(uint64_t asked) const {
         const std::lock_guard lock(m_mutex);
-        return m_written >= asked && !m_lacks;
+        return m_written >= asked;
+    }
+    Message unreadIn(const std::string& session) const {
+        const std::string start = session + "/";
+        const std::lock_guard lock(m_mutex);
+        const auto found = m_unread.lower_bound(start);
+        return found != m_unread.end() && found->first.starts_with(start) ? found->second
+                                                                          : Message();
     }
     bool flush(std::chrono::milliseconds patience) {
         const uint64_t asked = ask();
@@ -132,6 +140,7 @@ private:
     void writeEvents(WatchedRun&, const RunSnapshot&);
     void writeGradients(WatchedRun&, const RunSnapshot&);
     void writePictures(WatchedRun&, const RunSnapshot&);
+    void setUnread(const std::string& origin, Message why);
     void writeCheckpoint(WatchedRun&, const RunSnapshot&);
     void writeSaved(WatchedRun&);
     void dropOver(size_t budget);
@@ -147,13 +156,13 @@ private:
     uint64_t m_asked = 0, m_done = 0; ///< flushes
     uint64_t m_written = 0;           ///< the last flush that succeeded
     Message m_problem;
-    bool m_noMemory = false; ///< the last turn lacked memory
-    Message m_memoryProblem; ///< made in advance, while there is memory
+    bool m_noMemory = false;                 ///< the last turn lacked memory
+    Message m_memoryProblem;                 ///< made in advance, while there is memory
+    std::map<std::string, Message> m_unread; ///< see setUnread(), by RunInfo::origin
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false}, m_keeps{false};
 
-    WatchedRuns m_runs;                ///< has a lock of its own
-    std::atomic<bool> m_lacks = false; ///< pictures of another file could not be read
+    WatchedRuns m_runs;    ///< has a lock of its own
     bool m_marked = false; ///< the file says that it is kept; this and what follows belong to the
                            ///< thread
     Clock::time_point m_failed{};                                ///< last
@@ -458,18 +467,26 @@ void SessionStore::Writer::writePictures(WatchedRun& watched, const RunSnapshot&
     }
     try {
         packed = pictures->packed();
-    } catch (const ReportedError&) { // the rest is written, and what they lie in stays
-        m_lacks = true;
+    } catch (const ReportedError& error) { // the rest is written
+        setUnread(now.info().origin, error.message());
         return;
     }
+    setUnread(now.info().origin, packed.unread);
     storePictures(m_database, watched.key, pictures->step(), packed, pictures->target().get());
     watched.pictures = pictures;
-    if (!packed.unread.empty()) { // the rest can perhaps be read later where it lies
-        m_lacks = true;
-        return;
-    }
+    if (!packed.unread.empty()) return; // the rest can perhaps be read later where it lies
     const size_t lanes = packed.outputs.size();
     m_painted.emplace_back(pictures, PictureRows{watched.key, pictures->step(), lanes, lanes});
+}
+
+/// Remembers why pictures of a run could not be read; empty: all could. The file from which the run
+/// was restored has the only copy of them.
+void SessionStore::Writer::setUnread(const std::string& origin, Message why) {
+    const std::lock_guard lock(m_mutex);
+    if (why.empty())
+        m_unread.erase(origin);
+    else
+        m_unread.insert_or_assign(origin, std::move(why));
 }
 
 /// Writes the checkpoint in place of the one before, because a run keeps only one.
@@ -530,6 +547,9 @@ void SessionStore::forget(const Run* run) { m_writer->runs().forget(run); }
 bool SessionStore::flush(std::chrono::milliseconds patience) { return m_writer->flush(patience); }
 uint64_t SessionStore::askToWrite() { return m_writer->ask(); }
 bool SessionStore::isWritten(uint64_t asked) const { return m_writer->isWritten(asked); }
+Message SessionStore::unreadIn(const std::string& session) const {
+    return m_writer->unreadIn(session);
+}
 void SessionStore::discard() { m_writer->discard(); }
 void SessionStore::setKept(bool kept) { m_writer->setKept(kept); }
 void SessionStore::setSaved(SavedSteps saved) { m_writer->runs().setSaved(std::move(saved)); }

@@ -51,10 +51,13 @@ public:
     /// problem() and it is not. Returns false when the thread that writes has computed next to
     /// nothing for `patience`: the disk does not answer.
     bool flush(std::chrono::milliseconds patience = std::chrono::hours(24));
-    /// The same without waiting: whether isWritten() of the result. What failed is not written, and
-    /// nothing counts as written once pictures could not be read from another session's file.
+    /// The same without waiting: whether isWritten() of the result. What failed is not written.
     uint64_t askToWrite();
     bool isWritten(uint64_t asked) const;
+    /// Returns why not all pictures of the runs that come from another session, such as
+    /// "20261121-173455-1", could be read there: they are not written, although all else is. Empty
+    /// when all could. Known of what isWritten().
+    Message unreadIn(const std::string& session) const;
     /// Lets nothing of the session remain after the store is destroyed.
     void discard();
     /// Sets whether the session stays because its user wants it to, which the next write records.

@@ -325,23 +325,24 @@ std::vector<std::string> otherBoardLanes(const std::string& folder,
     return others;
 }
 
-void saveTensorBoard(const RunSnapshot& run, const std::string& folder) {
+Message saveTensorBoard(const RunSnapshot& run, const std::string& folder) {
     TensorBoardFollower follower(folder, run, startOf(run));
     follower.writeRows(run, run.lastStep());
     RunBatch rest;
     for (int lane = 0; lane < run.laneCount(); ++lane)
         rest.savedGradients.push_back(run.gradients(lane).columns());
-    std::exception_ptr lost;
+    Message leftOut;
     try {
-        rest.pictures = *run.pictures();
-        if (!rest.pictures->lost.outputs.empty())
-            lost = std::make_exception_ptr(RunError(lostPicturesText(run, *rest.pictures)));
-    } catch (const ReportedError&) { // is told when the rest is there
-        lost = std::current_exception();
+        const std::shared_ptr<const LanePictures> pictures = run.pictures();
+        if (!pictures->lost.outputs.empty())
+            leftOut = leftOutText(pictures.get(), lostPicturesText(run, *pictures));
+        rest.pictures = *pictures;
+    } catch (const ReportedError& error) { // the rest is worth saving
+        leftOut = leftOutText(nullptr, error.message());
     }
     follower.writer().append(rest);
     follower.writer().finish();
-    if (lost) std::rethrow_exception(lost);
+    return leftOut;
 }
 
 } // namespace halfscope

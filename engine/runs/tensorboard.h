@@ -99,8 +99,8 @@ double startOf(const RunSnapshot&);
 /// runs, which TensorBoard shows beside these.
 std::vector<std::string> otherBoardLanes(const std::string& folder, std::span<const LaneInfo>);
 
-/// Writes a run that is complete, all at once; files of an earlier run are replaced. Throws
-/// RunError.
-void saveTensorBoard(const RunSnapshot&, const std::string& folder);
+/// Writes a run that is complete, all at once; files of an earlier run are replaced. Returns why
+/// not all of its pictures were written; empty when they were. Throws RunError.
+Message saveTensorBoard(const RunSnapshot&, const std::string& folder);
 
 } // namespace halfscope

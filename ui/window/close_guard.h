@@ -32,7 +32,7 @@ public:
                double askAfterSeconds);
 
     /// Asks when runs would be lost. Saves the run that is shown when that is the answer, and asks
-    /// again about the others.
+    /// again about the others. What could not be saved is told in the window, which stays open.
     Answer ask();
     /// Asks when the runs can be kept, but without the networks of the training, which rests.
     /// Returns false when the window must stay open.

@@ -3,6 +3,7 @@
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/resumed_settings.h"
+#include "engine/settings/run_length.h"
 #include "engine/train/checkpoint.h"
 #include "ui/models/run_list_model.h"
 #include "ui/models/safe_text.h"
@@ -178,6 +179,17 @@ int64_t ShownRun::keptStep() const {
     return kept ? kept->step() : m_opened.step;
 }
 
+int64_t ShownRun::plannedSteps() const {
+    const RunConfig& left = m_models.config.config();
+    RunConfig planned = m_current->info().config;
+    // they were counted when the run was built: its data may be gone by now
+    if (left.epochs > 0 && left.epochs == planned.epochs) return planned.steps;
+    takeOnGoingOn(planned, left);
+    planned.steps = left.steps;
+    planned.epochs = left.epochs;
+    return stepsOf(planned);
+}
+
 bool ShownRun::movesOn() const {
     const SessionInfoPtr& built = m_controller.info();
     if (m_controller.state() != SessionState::Ready || !built || !built->goesOnAfter) return false;
@@ -216,6 +228,7 @@ void ShownRun::planToGoOn() {
     m_next = {};
     if (!now.checkpoint()) {
         const RunPtr run = now.step() == m_opened.step ? m_current : nullptr;
+        m_next.before = run;
         m_next.from = [from = m_opened.from, settings, run, sources] {
             Beginning opened = from();
             ExperimentState state = *opened.state;
@@ -224,10 +237,11 @@ void ShownRun::planToGoOn() {
         };
         return;
     }
-    const bool whole = now.checkpoint()->step() == now.step();
-    if (whole) m_next.before = m_goesOnFrom;
-    m_next.from = [now, name = m_title.toStdString(), settings, run = whole ? m_current : nullptr,
-                   sources] { return readBeginning(now, name, &settings, run, sources); };
+    const RunPtr whole = now.checkpoint()->step() == now.step() ? m_current : nullptr;
+    m_next.before = whole; // also where it must be a copy
+    m_next.from = [now, name = m_title.toStdString(), settings, whole, sources] {
+        return readBeginning(now, name, &settings, whole, sources);
+    };
 }
 
 void ShownRun::planWhereMoved() {

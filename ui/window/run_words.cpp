@@ -285,20 +285,16 @@ QString RunWords::noGradients(const State& state, bool midway, int64_t next) {
         return tr(
             "Where gradients were recorded, the plot Gradients over time shows them by step.");
     if (!state.built) return tr("The gradients are counted once the networks are built.");
-    if (state.session != SessionState::Failed && !state.noGradients.empty())
+    if (state.session == SessionState::Failed) return tr("The run failed, so it has no gradients.");
+    const bool running = state.session == SessionState::Running;
+    if (midway && !running)
+        return tr("Paused in the middle of step %1. Press Step (.) to complete it and to count its "
+                  "gradients.")
+            .arg(QLocale().toString(static_cast<qlonglong>(next)));
+    if (!state.noGradients.empty())
         return tr("The gradients cannot be counted: %1").arg(translated(state.noGradients));
-    switch (state.session) {
-    case SessionState::Running: return tr("The gradients are counted after this step.");
-    case SessionState::Failed: return tr("The run failed, so it has no gradients.");
-    case SessionState::Building:
-    case SessionState::Ready:
-    case SessionState::Paused:
-    case SessionState::Finished: break;
-    }
-    if (!midway) return tr("Counting the gradients…");
-    return tr("Paused in the middle of step %1. Press Step (.) to complete it and to count its "
-              "gradients.")
-        .arg(QLocale().toString(static_cast<qlonglong>(next)));
+    return running ? tr("The gradients are counted after this step.")
+                   : tr("Counting the gradients…");
 }
 
 QString RunWords::gradientsOfTheEnd() {

@@ -163,11 +163,19 @@ void SessionKeeper::look() {
                                      : kBetweenRecoveryLooks);
 }
 
-/// Removes what another session has of runs that are on disk in this one.
+/// Removes what another session has of runs that are on disk in this one. A file with the only copy
+/// of pictures stays.
 void SessionKeeper::removeRestored() {
     std::erase_if(m_moving, [this](const Moving& each) {
         if (!m_store || !m_store->isWritten(each.write)) return false;
-        remove(each.from, each.runs);
+        const Message unread = m_store->unreadIn(each.from->name());
+        if (unread.empty())
+            remove(each.from, each.runs);
+        else
+            m_parts.banner->showText(
+                tr("Not all pictures could be restored (%1). The file of the session stays on disk "
+                   "until you delete it at a later start.")
+                    .arg(translated(unread)));
         return true;
     });
 }

@@ -151,7 +151,7 @@ private:
     RunId m_newest = RunId::None; ///< the run that was restored last
     bool m_offered = false;       ///< whether the user asked for those that are being restored
     /// What was read into this session from another one. It is removed there once this session's
-    /// store has done a write.
+    /// store has done a write, unless pictures are missing in it.
     struct Moving {
         uint64_t write; ///< its number
         std::shared_ptr<LeftSession> from;

@@ -272,8 +272,9 @@ void ShownRun::showBuilt() {
     m_current = runOf(info, m_preset.toStdString());
     m_feed.emplace(m_current);
     m_models.config.hold(m_controller.isOver());
-    const Plan tried = std::exchange(m_tried, {});                       // checkpoints are large
-    m_goesOnFrom = info.begun ? tried.before : decltype(tried.before)(); // else it was unreadable
+    const Plan tried = std::exchange(m_tried, {}); // checkpoints are large
+    if (tried.before.lock() != m_current)          // else it is the same run still
+        m_goesOnFrom = info.begun ? tried.before : std::weak_ptr<const Run>(); // unreadable
     const bool lacks = info.goesOnAfter && !m_current->now().checkpoint();
     m_opened = lacks ? Opened{*info.goesOnAfter, tried.from} : Opened();
     if (info.goesOnAfter && !tried.goesOn()) { // its first settings, then as they are now
@@ -289,8 +290,9 @@ void ShownRun::showBuilt() {
     applyEdits();
     updateCurrent(); // edits that were made meanwhile
     // the rows of a run that was not saved are not saved as those of another one either
-    if (!m_stays)
-        return show(ofExperiment(m_current, m_goesOnFrom.expired() ? rowsOf(m_current->now()) : 0));
+    const auto from = m_goesOnFrom.lock();
+    const bool saved = !from || isInFolder(*from);
+    if (!m_stays) return show(ofExperiment(m_current, saved ? rowsOf(m_current->now()) : 0));
     updateTarget();
     updateGradients();
     showDevice();
@@ -369,11 +371,11 @@ bool ShownRun::frame() {
     return arrived;
 }
 
-/// Says why the gradients' view is empty, as long as it is.
+/// Says why the gradients' view is empty, or shows earlier ones, as long as it does.
 void ShownRun::explainGradients() {
     const bool midway = m_controller.restsMidway();
     const int64_t next = (m_current ? m_current->step() : 0) + 1;
-    const bool none = midway || m_parts.gradients->empty();
+    const bool none = midway || m_parts.gradients->empty() || cannotCount();
     m_parts.gradients->setNote(none ? RunWords::noGradients(stateNow(), midway, next)
                                : heldWords().isEmpty() ? QString()
                                                        : RunWords::gradientsOfTheEnd());
@@ -541,7 +543,7 @@ RunWords::State ShownRun::stateNow() const {
     now.outOfPatience = m_controller.outOfPatience() > 0;
     now.recorded = isRecorded();
     now.keptStep = keptStep();
-    now.allTrained = now.keptStep > 0 && now.keptStep >= stepsOf(m_models.config.config());
+    now.allTrained = now.keptStep > 0 && now.keptStep >= plannedSteps();
     now.noGradients = m_controller.whyNoGradients();
     const SessionInfoPtr& built = m_controller.info();
     now.built = built != nullptr;

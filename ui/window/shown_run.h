@@ -273,6 +273,9 @@ private:
     }
     /// Returns the step after which a run that an error has ended can go on; 0 where it cannot.
     int64_t keptStep() const;
+    /// Returns the last step of the run that was trained last, which there is, if it goes on with
+    /// the length on the left: its other settings stay its own.
+    int64_t plannedSteps() const;
     /// Whether the run is built from a checkpoint, but now with other places of its files, say.
     bool movesOn() const;
     /// Whether the settings on the left are those of the run that was trained or built last, with
@@ -334,6 +337,11 @@ private:
     void follow(const RunConfig& now);
     void updateGradients();
     void explainGradients();
+    /// Whether the gradients of the next step cannot be counted, so that earlier ones may be shown.
+    bool cannotCount() const {
+        return m_controller.state() != SessionState::Failed &&
+               !m_controller.whyNoGradients().empty();
+    }
     void updateTarget();
     /// Names the device that trained the shown run, wherever the window names one.
     void showDevice();
@@ -356,7 +364,8 @@ private:
     struct Plan {
         std::optional<RunConfig> recorded{}; ///< whose forks and edits are repeated
         BeginningReader from{};              ///< what it continues from; null: nothing
-        std::weak_ptr<const Run> before{};   ///< the run whose last step that is; often null
+        /// The run whose last step that is; often null. It may be the same run that goes on.
+        std::weak_ptr<const Run> before{};
         /// Whether it is planToGoOn(): the settings on the left are the run's already.
         bool goesOn() const { return from && !recorded; }
     };

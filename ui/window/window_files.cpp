@@ -404,10 +404,13 @@ void WindowFiles::chooseTensorBoard() {
     if (folder.isEmpty()) return;
     guarded(*m_parts.banner, [&] {
         const RunSnapshot run = m_shown.run()->snapshot();
+        const auto leftOut = std::make_shared<Message>();
         FileErrand{tr("Save for TensorBoard"), tr("Saving the run in %1…"), folder}.run(
-            m_window, [run, to = folder.toStdString()] { saveTensorBoard(run, to); });
+            m_window,
+            [run, to = folder.toStdString(), leftOut] { *leftOut = saveTensorBoard(run, to); });
         emit told(tr("Saved. To view it, run: tensorboard --logdir %1")
                       .arg(safeText(shellText(folder.toStdString()))));
+        if (!leftOut->empty()) m_parts.banner->showText(translated(*leftOut));
     });
 }
 
@@ -468,10 +471,8 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     QStringList written;
     for (const std::string& name : files.names)
         written << QString::fromStdString(name);
-    if (files.picturesError.empty()) { // else there is more than what is in the folder
-        m_shown.markSaved(run, now);
-        m_question.saved(files.id, run);
-    }
+    m_question.saved(files.id, run);
+    if (files.picturesError.empty()) m_shown.markSaved(run, now); // else the folder lacks pictures
     emit used(folder);
     m_savedStep = now.step();
     m_leftOut.clear();
@@ -500,7 +501,7 @@ bool WindowFiles::chooseResultsFolder() {
         m_parts.banner->dismiss();
         if (!m_leftOut.isEmpty()) m_parts.banner->showText(m_leftOut);
     });
-    return saved;
+    return saved && m_leftOut.isEmpty();
 }
 
 void WindowFiles::copyPlots() {

@@ -78,7 +78,7 @@ public:
     void chooseLiveBoard(bool writes);
     void startLiveBoard(const QString& folder);
     void stopLiveBoard();
-    bool chooseResultsFolder(); ///< whether they were saved
+    bool chooseResultsFolder(); ///< whether all of the run was saved
     void choosePlots();
     /// Saves the plots as SVG, PNG or PDF, as the ending of the name says. Throws RunError.
     void savePlots(const QString& path);

@@ -229,7 +229,9 @@ void TestDamagedPictures::oneThatCannotBeReadStaysInItsSession() {
         const uint64_t asked = store.askToWrite();
         store.flush();
         QVERIFY2(store.problem().empty(), store.problem().english().c_str());
-        QVERIFY(!store.isWritten(asked));
+        QVERIFY(store.isWritten(asked));
+        const std::string unread = store.unreadIn(left[0].name()).english();
+        QVERIFY2(unread.starts_with(path + ": "), unread.c_str());
         QCOMPARE(lostPicturesText(run->now(), *run->now().pictures()).english(),
                  path + ": some pictures of step 1 are damaged (" + lost.data() + ")");
     }

@@ -8,11 +8,14 @@
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_store.h"
 #include "engine/runs/session_values.h"
+#include "engine/runs/tensorboard.h"
 #include "tests/support/cpu_run.h"
+#include "tests/support/event_files.h"
 
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -86,6 +89,18 @@ int64_t numberIn(const std::string& path, const char* sql) {
     return row.next() ? row.whole(0) : -1;
 }
 
+/// Returns how many steps a board has of each lane, in its only file; -1 when the lanes differ.
+qsizetype stepsOn(const QTemporaryDir& board) {
+    const auto of = [&board](const char* lane) {
+        const QList<QByteArray> records =
+            recordsOf(eventsOf(board.path(), QString::fromLatin1(lane)));
+        return std::count_if(records.begin(), records.end(),
+                             [](const QByteArray& each) { return each.contains("loss"); });
+    };
+    const qsizetype steps = of("fp32");
+    return of("amp-fp16") == steps ? steps : -1;
+}
+
 } // namespace
 
 class TestSessionPictures : public QObject {
@@ -103,6 +118,7 @@ private slots:
     void oldOnesOutliveTheirSuccessors();
     void thoseOfAForgottenRunStay();
     void damageIsTold();
+    void aBoardHasTheRest();
     void damageInALeftSessionIsTold();
     void areReadFromARemovedFile();
     void whatCannotBeTakenOverIsNotWritten();
@@ -418,6 +434,42 @@ void TestSessionPictures::damageIsTold() {
     QCOMPARE(saved().picturesError.english(), kept + gone);
 }
 
+/// TensorBoard shows all steps, whether the run is saved for it or followed.
+void TestSessionPictures::aBoardHasTheRest() {
+    const QTemporaryDir folder, some, none, followed;
+    SessionStore store({folder.path().toStdString()});
+    const std::shared_ptr<Run> run = runWith(painted(1));
+    store.watch(run, "run");
+    store.flush();
+    const auto damage = [&store](const char* sql) {
+        Database(store.path(), Database::Access::LeavesLog).run(sql);
+    };
+    const auto saveIn = [&run](const QTemporaryDir& board) {
+        return saveTensorBoard(run->snapshot(), board.path().toStdString()).english();
+    };
+    damage("UPDATE pictures SET data = x'00' WHERE lane = 1");
+    QCOMPARE(saveIn(some), "Saved without some of the pictures: " + store.path() +
+                               ": some pictures of step 1 are damaged (lane amp-fp16)");
+    QCOMPARE(stepsOn(some), qsizetype{1});
+    QVERIFY(eventsOf(some.path(), QStringLiteral("fp32")).contains("picture"));
+    damage("DELETE FROM pictures");
+    QCOMPARE(saveIn(none),
+             "Saved without pictures: " + store.path() + ": the pictures of step 1 are gone");
+    QCOMPARE(stepsOn(none), qsizetype{1});
+    TensorBoardFollower follower(followed.path().toStdString(), run->now(), startOf(run->now()));
+    const auto follow = [&] {
+        follower.write(run->now());
+        follower.writer().sync();
+        return stepsOn(followed);
+    };
+    QCOMPARE(follow(), qsizetype{1});
+    RunBatch batch;
+    for (int lane = 0; lane < run->now().laneCount(); ++lane)
+        batch.rows.push_back(StepRow(2, lane).set(metric::Loss, 0.5f));
+    run->append(std::move(batch));
+    QCOMPARE(follow(), qsizetype{2});
+}
+
 /// The run is restored all the same, and goes on in the next session.
 void TestSessionPictures::damageInALeftSessionIsTold() {
     const QTemporaryDir before, after;
@@ -468,26 +520,36 @@ void TestSessionPictures::areReadFromARemovedFile() {
     QVERIFY(isSame(run->now().pictures()->galleries.at(0), painted(8)));
 }
 
-/// Otherwise the session that has the only copy would be deleted.
+/// Otherwise the session that has the only copy would be deleted. It says nothing of another one,
+/// all of which could be read.
 void TestSessionPictures::whatCannotBeTakenOverIsNotWritten() {
     const QTemporaryDir before, after;
-    std::string path;
-    {
+    std::vector<std::string> paths;
+    for (const char* name : {"damaged", "healthy"}) {
         SessionStore store({before.path().toStdString()});
-        path = store.path();
-        store.watch(runWith(painted(1)), "run");
+        paths.push_back(store.path());
+        store.watch(runWith(painted(1)), name);
     }
-    for (const bool intact : {true, false}) {
-        SessionStore store({after.path().toStdString()});
-        const std::vector<LeftSession> left = leftSessions(before.path().toStdString());
-        const std::shared_ptr<Run> run = left.at(0).read(left[0].runs().at(0));
-        if (!intact) Database(path, Database::Access::Create).run("DELETE FROM pictures");
+    const auto nameOf = [](const std::string& path) {
+        return std::filesystem::path(path).stem().string();
+    };
+    SessionStore store({after.path().toStdString()});
+    const std::vector<LeftSession> left = leftSessions(before.path().toStdString());
+    QCOMPARE(left.size(), size_t{2});
+    std::vector<std::shared_ptr<Run>> runs;
+    for (const LeftSession& each : left)
+        runs.push_back(each.read(each.runs().at(0)));
+    Database(paths[0], Database::Access::Create).run("DELETE FROM pictures");
+    for (const std::shared_ptr<Run>& run : runs)
         store.watch(run, "run");
-        const uint64_t asked = store.askToWrite();
-        store.flush();
-        QCOMPARE(store.isWritten(asked), intact);
-        QVERIFY(store.problem().empty());
-    }
+    const uint64_t asked = store.askToWrite();
+    store.flush();
+    QVERIFY(store.isWritten(asked));
+    QVERIFY(store.problem().empty());
+    QCOMPARE(store.unreadIn(nameOf(paths[0])).english(),
+             paths[0] + ": the pictures of step 1 are gone");
+    QCOMPARE(store.unreadIn(nameOf(paths[1])).english(), std::string());
+    QVERIFY(isSame(runs[1]->now().pictures()->galleries.at(0), painted(8)));
 }
 
 void TestSessionPictures::damageIsNoPicture_data() {

@@ -151,6 +151,7 @@ const Call kCalls[] = {
      [](SessionStore& store, const Runs& runs, size_t i) { store.forget(runs[i].get()); }},
     {"ask", [](SessionStore& store, const Runs&, size_t) { store.askToWrite(); }},
     {"is written", [](SessionStore& store, const Runs&, size_t i) { (void)store.isWritten(i); }},
+    {"unread", [](SessionStore& store, const Runs&, size_t) { (void)store.unreadIn("another"); }},
     {"flush", [](SessionStore& store, const Runs&, size_t) { store.flush(); }},
     {"budget", [](SessionStore& store, const Runs&, size_t i) { store.setBudget(i << 20); }},
     {"problem", [](SessionStore& store, const Runs&, size_t) { (void)store.problem().empty(); }},

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace tst_after_an_error {
 
@@ -130,6 +131,7 @@ private slots:
     void aCheckpointAloneGoesOnToo();
     void withoutALaneItStartsOver();
     void aLastStepAloneIsFinished();
+    void aLargerBatchEndsNothing();
     void anEditIsKeptWithItsStep();
     void editsAreToldOnce();
     void builtAgainOrNotItGoesOn();
@@ -299,6 +301,24 @@ void TestAfterAnError::aLastStepAloneIsFinished() {
     QCOMPARE(window.run().step(), kLast);
 }
 
+/// It would make shorter epochs, but only those of another training.
+void TestAfterAnError::aLargerBatchEndsNothing() {
+    constexpr int64_t kEpoch = 8; // steps
+    RunConfig config = onDamagedPictures(path("pictures of an epoch"), Damaged::Refuse);
+    config.epochs = 1;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(failsAfter(window, kLast));
+    QVERIFY(offersToGoOn(window));
+    set(window, "task.batch", QStringLiteral("4")); // an epoch of 4 steps
+    QTRY_COMPARE(statusOf(window), QStringLiteral("An error ended the run. Continue goes on after "
+                                                  "step 4; Reset starts over."));
+    skipDamaged(window);
+    QVERIFY(trainsTo(window, kEpoch));
+    QCOMPARE(window.run().step(), kEpoch);
+}
+
 /// A checkpoint of the step has the edit, also where the run only goes on from that step.
 void TestAfterAnError::anEditIsKeptWithItsStep() {
     FakeScript script;
@@ -350,6 +370,8 @@ void TestAfterAnError::editsAreToldOnce() {
             told += event.tensor == "optimizer.lr";
         QCOMPARE(told, 1);
         QCOMPARE(now == run, !large);
+        // closing asks about no other one, as this one has its steps
+        QVERIFY(window.shown().unsavedRuns() == std::vector<RunPtr>{now});
     }
 }
 

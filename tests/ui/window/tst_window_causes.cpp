@@ -100,7 +100,8 @@ void TestWindowCauses::refusedSettings() {
     QVERIFY(!window.bannerText().isEmpty());
 }
 
-/// Paused, too, the view says why, and does not try again before anything changes.
+/// Paused, too, the view says why, and does not try again before anything changes. Gradients that
+/// were counted earlier stay in sight, with the reason.
 void TestWindowCauses::gradientsThatADeviceCannotShow() {
     FakeScript script;
     script.cannotShow = true;
@@ -108,19 +109,26 @@ void TestWindowCauses::gradientsThatADeviceCannotShow() {
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(stepsTo(window, 1));
-    window.controller().watchGradients(true);
+    window.shown().watchGradients(true);
     const auto* view = window.findChild<GradientView*>();
-    QTRY_COMPARE_WITH_TIMEOUT(view->note(),
-                              QStringLiteral("The gradients cannot be counted: there is no room"),
-                              kPatience);
+    const QString reason = QStringLiteral("The gradients cannot be counted: there is no room");
+    QTRY_COMPARE_WITH_TIMEOUT(view->note(), reason, kPatience);
     test::serveEvents(200); // the view may have asked once more before it knew the reason
     const int looks = script.looks;
     test::serveEvents(400);
     QCOMPARE(script.looks.load(), looks);
     script.cannotShow = false;
     QVERIFY(stepsTo(window, 2));
-    QTRY_VERIFY_WITH_TIMEOUT(script.looks.load() > looks, kPatience);
-    QTRY_VERIFY_WITH_TIMEOUT(!view->note().contains(QStringLiteral("no room")), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!view->empty(), kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(view->note(), QString(), kPatience);
+    script.cannotShow = true;
+    QVERIFY(stepsTo(window, 3));
+    QTRY_COMPARE_WITH_TIMEOUT(view->note(), reason, kPatience);
+    QVERIFY(!view->empty());
+    RunWords::State midway; // what comes first is told
+    midway.session = SessionState::Paused;
+    midway.noGradients = Message::data("there is no room");
+    QVERIFY(RunWords::noGradients(midway, true, 4).startsWith("Paused in the middle of step 4."));
 }
 
 /// The run fails because of an edit while it ran.

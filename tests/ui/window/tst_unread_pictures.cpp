@@ -1,0 +1,182 @@
+// Runs whose pictures cannot be read any more: saving keeps the rest and says so, and no file that
+// may have the only copy of them is deleted.
+#include "engine/io/database.h"
+#include "engine/runs/session_store.h"
+#include "tests/support/cpu_run.h"
+#include "tests/support/event_files.h"
+#include "tests/support/file_menu.h"
+#include "tests/support/left_runs.h"
+#include "ui/models/run_list_model.h"
+
+#include <QPushButton>
+#include <QStatusBar>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tst_unread_pictures {
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int64_t kSteps = 20;
+const QString kTold = QStringLiteral("Saved without pictures: the file is gone");
+
+/// Trains a run to its end. Then its pictures cannot be read any more, which the window tells.
+bool losesPictures(MainWindow& window) {
+    if (!trainsTo(window, kSteps)) return false;
+    const RunPtr run = window.shown().run();
+    const auto isPainted = [&run] { return run->now().sharedPictures()->step() == kSteps; };
+    if (!QTest::qWaitFor(isPainted, kPatience) || !window.keepSession().empty()) return false;
+    LanePictures about;
+    about.step = kSteps;
+    RunBatch batch;
+    batch.storedPictures =
+        std::make_shared<const RunPictures>(std::move(about), []() -> PackedPictures {
+            throw RunError(Message::data("the file is gone"));
+        });
+    run->append(std::move(batch));
+    return QTest::qWaitFor(
+        [&] { return window.bannerText().endsWith(QStringLiteral("the file is gone")); },
+        kPatience);
+}
+
+/// Leaves a session with a run of one step, as after a crash, and returns the path of its file.
+std::string leave(const QTemporaryDir& sessions, const char* name) {
+    const RunConfig config = tinyConfig(1);
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunBatch batch;
+    LanePictures pictures;
+    pictures.step = 1;
+    for (int lane = 0; lane < run->now().laneCount(); ++lane) {
+        batch.rows.push_back(StepRow(1, lane).set(metric::Loss, 1.0f));
+        pictures.outputs.push_back({2, 1, 1, {0.5f, 1}});
+    }
+    batch.pictures = std::move(pictures);
+    run->append(std::move(batch));
+    SessionStore store({keeping(sessions).sessions.toStdString()});
+    store.watch(run, name);
+    store.flush();
+    return store.path();
+}
+
+} // namespace
+
+class TestUnreadPictures : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void closingStaysOpen();
+    void theFolderIsKnownAgain();
+    void aBoardHasTheRest();
+    void theirSessionStays();
+};
+
+/// Its session may be the only place that still has them.
+void TestUnreadPictures::closingStaysOpen() {
+    const QTemporaryDir sessions;
+    WindowOptions options = keeping(sessions);
+    options.askAfterSeconds = 0;
+    Opened opened(tinyConfig(kSteps), std::move(options));
+    MainWindow& window = opened.window;
+    QVERIFY(losesPictures(window));
+    const std::vector<RunPtr> unsaved{window.shown().run()};
+    const QDir first(opened.folder.filePath(QStringLiteral("first")));
+    window.saveResults(first.path());
+    QVERIFY(first.exists(QStringLiteral("steps.csv")));
+    QVERIFY(window.shown().unsavedRuns() == unsaved);
+    const QDir second(opened.folder.filePath(QStringLiteral("second")));
+    QStringList asked;
+    QTimer answers;
+    connect(&answers, &QTimer::timeout, &window, [&] {
+        QWidget* modal = QApplication::activeModalWidget();
+        if (auto* dialog = qobject_cast<QFileDialog*>(modal)) {
+            dialog->findChild<QLineEdit*>()->setText(second.path());
+            QMetaObject::invokeMethod(dialog, "accept");
+        } else if (auto* box = qobject_cast<QMessageBox*>(modal)) {
+            asked << box->text();
+            box->button(asked.size() == 1 ? QMessageBox::Save : QMessageBox::Cancel)->click();
+        }
+    });
+    answers.start(10);
+    window.close();
+    answers.stop();
+    QCOMPARE(asked.size(), qsizetype{1});
+    QVERIFY(second.exists(QStringLiteral("steps.csv")));
+    QVERIFY(window.isVisible());
+    QCOMPARE(window.bannerText(), kTold);
+    QVERIFY(window.shown().unsavedRuns() == unsaved);
+    QVERIFY(window.keepSession().empty());
+    QCOMPARE(namesIn(sessions).size(), size_t{1});
+}
+
+/// What is saved there is the run's, although pictures are missing.
+void TestUnreadPictures::theFolderIsKnownAgain() {
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    QVERIFY(losesPictures(window));
+    const QString folder = opened.folder.filePath(QStringLiteral("results"));
+    window.saveResults(folder);
+    QString asked;
+    QTimer answers;
+    connect(&answers, &QTimer::timeout, &window, [&] {
+        auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+        if (!box) return;
+        asked = box->text();
+        box->defaultButton()->click();
+    });
+    QAction* save = fileAction(window, QStringLiteral("Save &results…"));
+    QVERIFY(save);
+    answers.start(10);
+    answerWith(folder);
+    save->trigger();
+    answers.stop();
+    QCOMPARE(asked, folder + QStringLiteral(" already holds results of this run. Replace them?"));
+    QCOMPARE(window.bannerText(), kTold);
+}
+
+void TestUnreadPictures::aBoardHasTheRest() {
+    const QTemporaryDir board;
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    QVERIFY(losesPictures(window));
+    QAction* save = fileAction(window, QStringLiteral("Save for &TensorBoard…"));
+    QVERIFY(save);
+    answerWith(board.path());
+    save->trigger();
+    QVERIFY2(window.statusBar()->currentMessage().startsWith(QStringLiteral("Saved. ")),
+             qPrintable(window.statusBar()->currentMessage()));
+    QCOMPARE(window.bannerText(), kTold);
+    QVERIFY(recordsOf(eventsOf(board.path(), QStringLiteral("fp32"))).size() > kSteps);
+}
+
+/// Another session, all of which could be read, goes as usual.
+void TestUnreadPictures::theirSessionStays() {
+    const QTemporaryDir sessions;
+    const std::string damaged = leave(sessions, "damaged"), healthy = leave(sessions, "healthy");
+    Database(damaged, Database::Access::Create)
+        .run("ALTER TABLE pictures RENAME COLUMN data TO lost");
+    Opened opened(tinyConfig(7), keeping(sessions));
+    MainWindow& window = opened.window;
+    QMessageBox* box = offer(window);
+    QVERIFY(box);
+    QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 2, kPatience);
+    const QString told = QStringLiteral("Not all pictures could be restored (%1: ")
+                             .arg(QString::fromStdString(damaged));
+    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().startsWith(told), qPrintable(window.bannerText()),
+                              kPatience);
+    const auto isThere = [](const std::string& path) {
+        return QFile::exists(QString::fromStdString(path));
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(!isThere(healthy), kPatience);
+    QVERIFY(isThere(damaged));
+}
+
+} // namespace tst_unread_pictures
+
+QTEST_MAIN(tst_unread_pictures::TestUnreadPictures)
+#include "tst_unread_pictures.moc"
