@@ -6,6 +6,7 @@
 
 #include "engine/core/text.h"
 #include "engine/data/held_fault.h"
+#include "engine/runs/divergence.h"
 #include "engine/runs/zero_gradients.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/settings/run_task.h"
@@ -23,11 +24,12 @@ std::string lostText(const Experiment& experiment, std::span<const GradientRange
                      int lane) {
     const std::optional<LostGradients> lost = lostGradientsOf(ranges, lane);
     if (!lost) return {};
-    const bool scales = scalesLoss(experiment.config().lanes[static_cast<size_t>(lane)]);
+    const LaneConfig& own = experiment.config().lanes[static_cast<size_t>(lane)];
     std::string text = percentText(lost->share, 3) + " of its gradients are zero";
     if (lost->beside >= 0)
         text += " (" + experiment.laneName(lost->beside) + ": " + percentText(lost->kept, 3) + ")";
-    return text + (scales ? ": its loss scale is too small." : ": it does not scale its loss.");
+    if (scalesLoss(own)) return text + ": its loss scale is too small.";
+    return text + ": it does not scale its loss. " + scalingAdvice(own).english();
 }
 
 /// Returns what both tables tell of a lane.
@@ -104,6 +106,9 @@ std::string bestLine(const Experiment& experiment, std::span<const LaneSums> lan
 std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> lanes,
                       std::span<const GradientRange> ranges) {
     std::string text;
+    std::vector<const SkipTally*> tallies;
+    for (const LaneSums& each : lanes)
+        tallies.push_back(&each.totals.skips());
     for (size_t i = 0; i < lanes.size(); ++i) {
         const LaneConfig& lane = experiment.config().lanes[i];
         const LaneTotals& totals = lanes[i].totals;
@@ -114,7 +119,9 @@ std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> la
         std::string lost = totals.underflowText().english();
         if (lost.empty()) lost = lostText(experiment, ranges, static_cast<int>(i));
         if (!lost.empty() && !ofFaults) text += name + ": " + lost + "\n";
-        const std::string sentence = totals.skips().sentence(dynamic, &lane).english();
+        const int other = divergedBeside(experiment.config(), tallies, static_cast<int>(i));
+        const Message diverged = other < 0 ? Message() : Message::data(experiment.laneName(other));
+        const std::string sentence = totals.skips().sentence(dynamic, &lane, diverged).english();
         if (sentence.empty()) continue;
         text += name + ": " + sentence + "\n";
         if (const Message& telling = totals.tellingOverflow(); !telling.empty())

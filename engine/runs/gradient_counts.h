@@ -51,10 +51,14 @@ struct LayerGradients {
     /// How far those of its weights are from float32's, see GradientError; nothing where that was
     /// not measured.
     std::optional<double> error{};
+    /// The parameters that the layer is the first to compute with, as PyTorch's state dict and the
+    /// events name them: "0.weight".
+    std::vector<std::string> parameters{};
 
     int64_t total() const { return outputs.total() + weights.total(); }
     int64_t zeros() const { return outputs.zeros + weights.zeros; }
     int64_t notFinite() const { return outputs.notFinite + weights.notFinite; }
+    bool allZero() const { return total() > 0 && zeros() == total(); }
     /// Returns how many are not zero, but below the smallest number for which fp16 has all digits.
     int64_t small() const;
     /// Returns how often the loss scale can double before one of them reaches inf in fp16, below 0

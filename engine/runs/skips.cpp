@@ -75,6 +75,13 @@ constexpr Phrase kWiderLayersIf =
 constexpr Phrase kSmallerValues = phrase("Events", "Smaller weights or inputs may help.");
 constexpr Phrase kSlowerOrSmaller =
     phrase("Events", "A lower learning rate, clipping, or smaller weights or inputs may help.");
+// A lane in float32 diverged, too: wider types are no advice, and the learning rate comes first.
+constexpr Phrase kDivergedToo =
+    phrase("Events", "%1 diverged as well, so the precision is not the cause. Lower the learning "
+                     "rate first, or clip the gradients.");
+constexpr Phrase kDivergedInLayer =
+    phrase("Events", "%1 The forward pass of %2 reached inf or nan in step %3, before any other.");
+constexpr Phrase kDivergedSince = phrase("Events", "%1 The loss is not finite from step %2 on.");
 constexpr Phrase kNoUpdateYet =
     phrase("Events", "the weights are as they were at first: an update takes %1 steps, and there "
                      "were %2.");
@@ -158,6 +165,7 @@ void SkipTally::add(const StepRow& row) {
     if (row.scale() != m_scale) m_skipsHere = 0;
     m_scale = row.scale();
     addLoss(row);
+    m_rise.add(row);
     if (row.step % m_stepsPerUpdate == 0) addUpdate(row);
 }
 
@@ -342,8 +350,26 @@ Message SkipTally::helplessText(const LaneConfig* lane) const {
                                   "type, or smaller targets or inputs, may help.");
 }
 
-Message SkipTally::textWithoutSkips(const LaneConfig* lane) const {
-    if (m_lossLostAt > 0) return lossText(lane);
+int64_t SkipTally::failedAt() const {
+    const bool isLost = m_lossLostAt > 0;
+    if ((!isLost && helpless() == 0) || (skipped() > 0 && isAllBefore())) return 0;
+    if (m_data.step > 0 || m_zeroEpsilon.step > 0) return 0;
+    if (!settingOfLargeInput(m_layer.what).empty()) return 0;
+    if (isLost && m_lostByStep && !lostInLayer()) return 0;
+    const int64_t later = isLost ? m_lossLostAt : m_lastHelpless;
+    const int64_t failed = m_layer.step > 0 ? m_layer.step : later;
+    return rateMayHelp(failed) ? failed : 0;
+}
+
+/// Says what a lane's failure means beside `diverged`.
+Message SkipTally::divergedText(const Message& diverged) const {
+    const Message text(kDivergedToo, diverged);
+    if (m_layer.step > 0) return {kDivergedInLayer, text, layerInWords(m_layer.what), m_layer.step};
+    return m_lossLostAt > 0 ? Message(kDivergedSince, text, m_lossLostAt) : text;
+}
+
+Message SkipTally::textWithoutSkips(const LaneConfig* lane, const Message& diverged) const {
+    if (m_lossLostAt > 0) return diverged.empty() ? lossText(lane) : divergedText(diverged);
     if (updates() == 0 && m_steps > 0) return {kNoUpdateYet, m_stepsPerUpdate, m_steps};
     return {};
 }
@@ -370,8 +396,9 @@ Message SkipTally::badCauses() const {
     return {phrase("Events", "%1 %2"), first, Message(causes[1].second, causes[1].count)};
 }
 
-Message SkipTally::badReason(bool dynamic, const LaneConfig* lane) const {
+Message SkipTally::badReason(bool dynamic, const LaneConfig* lane, const Message& diverged) const {
     if (skipped() == 0 || isAllBefore()) return {};
+    if (!diverged.empty()) return divergedText(diverged);
     if (m_lossLostAt > 0) return lossText(lane);
     if (helpless() > 0)
         return {phrase("Events", "no loss scale would have helped in %1 of them: %2"), helpless(),
@@ -416,12 +443,12 @@ int64_t SkipTally::losingStep(const LaneConfig* lane) const {
                : 0;
 }
 
-Message SkipTally::sentence(bool dynamic, const LaneConfig* lane) const {
-    if (skipped() == 0) return textWithoutSkips(lane);
+Message SkipTally::sentence(bool dynamic, const LaneConfig* lane, const Message& diverged) const {
+    if (skipped() == 0) return textWithoutSkips(lane, diverged);
     const Message count = countText();
     if (areOfParent()) return {phrase("Events", "%1, before the fork."), count};
     if (isAllBefore()) return {phrase("Events", "%1, before step %2."), count, m_firstStep};
-    if (const Message reason = badReason(dynamic, lane); !reason.empty())
+    if (const Message reason = badReason(dynamic, lane, diverged); !reason.empty())
         return {phrase("Events", "%1. That is not normal: %2"), count, reason};
     const auto advised = [this](const Message& normal) {
         const Message advice = startAdvice();

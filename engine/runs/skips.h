@@ -1,10 +1,12 @@
 // Decides whether a lane's skipped steps are normal: counts step by step where they came from, and
-// says so in a sentence. Why a single step was skipped is in overflow.h.
+// says so in a sentence. Why a single step was skipped is in overflow.h; which lane clears the
+// precision of another one, in divergence.h.
 #pragma once
 
 #include "engine/core/message.h"
 #include "engine/runs/events.h"
 #include "engine/runs/fault_scale.h"
+#include "engine/runs/loss_rise.h"
 #include "engine/runs/step_record.h"
 
 #include <cstdint>
@@ -72,8 +74,15 @@ public:
     Message startAdvice() const;
     /// Returns why so many steps were skipped and what may help, "32 of them followed a growth
     /// ...", the end of the sentence; empty where the verdict is not TooMany. `lane` tells in which
-    /// type a layer computes; null when its settings are not known.
-    Message badReason(bool dynamic, const LaneConfig* lane = nullptr) const;
+    /// type a layer computes; null when its settings are not known. `diverged` names the lane of
+    /// divergedBeside(), which clears the precision of this one; empty where there is none.
+    Message badReason(bool dynamic, const LaneConfig* lane = nullptr,
+                      const Message& diverged = {}) const;
+    /// Returns the step in which values of the lane were first not finite at any loss scale, where
+    /// a diverging training can be the reason: weights had changed before, and neither data nor
+    /// settings explain it. Else 0.
+    int64_t failedAt() const;
+    const LossRise& lossRise() const { return m_rise; }
     /// Whether that is an input or target with inf or nan, the one of dataFault().
     bool badReasonIsData() const;
     /// Returns the layer whose forward pass is the reason why steps were skipped or the loss is
@@ -87,8 +96,9 @@ public:
     int64_t losingStep(const LaneConfig* lane) const;
     /// Returns "24 of 300 steps were skipped. That is normal: ...", or "updates" where they take
     /// several steps. Without skips, it says why nothing is learned: the loss is not finite, or no
-    /// update was made yet; else it is empty. `lane`: see badReason().
-    Message sentence(bool dynamic, const LaneConfig* lane = nullptr) const;
+    /// update was made yet; else it is empty. `lane` and `diverged`: see badReason().
+    Message sentence(bool dynamic, const LaneConfig* lane = nullptr,
+                     const Message& diverged = {}) const;
 
 private:
     /// Some scalers tolerate one or two overflows before the scale falls, but not this many in a
@@ -113,7 +123,8 @@ private:
     Message lossText(const LaneConfig*) const;
     Message helplessText(const LaneConfig*) const;
     Message badCauses() const;
-    Message textWithoutSkips(const LaneConfig*) const;
+    Message textWithoutSkips(const LaneConfig*, const Message& diverged) const;
+    Message divergedText(const Message& diverged) const;
     /// Notes that the weights have changed at a step.
     void learn(int64_t step) {
         if (m_learnedAt == 0) m_learnedAt = step;
@@ -149,6 +160,7 @@ private:
     int64_t m_lostSteps = 0;     ///< steps with a loss that was not finite, of all
     int64_t m_lostBefore = 0;    ///< those before m_lossLostAt
     int64_t m_learnedAt = 0;     ///< the first step that changed the weights; 0: none has
+    LossRise m_rise;
     enum class Trial : uint8_t {
         None,   ///< the scale is not one that a growth tries
         Open,   ///< it is, and nothing has overflowed since

@@ -1,6 +1,9 @@
 // Compares the shares of zeros of the lanes.
 #include "engine/runs/zero_gradients.h"
 
+#include "engine/settings/precision.h"
+#include "engine/settings/run_config.h"
+
 #include <algorithm>
 
 namespace halfscope {
@@ -64,6 +67,15 @@ std::optional<LostGradients> lostGradientsOf(std::span<const GradientRange> rang
     }
     if (!areMostlySmall(ranges[at]) || lost.share - lost.kept < kFarMore) return std::nullopt;
     return lost;
+}
+
+Message scalingAdvice(const LaneConfig& lane, size_t lanes) {
+    if (!presetOf(lane.precision).mayScale)
+        return lanes == 1
+                   ? phrase("Events", "Use a precision that can scale it, such as amp-fp16.")
+                   : phrase("Events", "Use a precision that can scale them, such as amp-fp16.");
+    return lanes == 1 ? phrase("Events", "Switch its loss scaling on.")
+                      : phrase("Events", "Switch their loss scaling on.");
 }
 
 } // namespace halfscope

@@ -2,6 +2,7 @@
 // lost by rounding.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/runs/gradient_counts.h"
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <span>
 
 namespace halfscope {
+
+struct LaneConfig;
 
 /// The gradients of a lane that are zero as the lane stores them, when they were last counted.
 struct ZeroGradients {
@@ -33,5 +36,9 @@ struct LostGradients {
 /// Returns what a lane has lost by rounding, where that is nearly all or far more than another lane
 /// has; else nothing.
 std::optional<LostGradients> lostGradientsOf(std::span<const GradientRange>, int lane);
+
+/// Says what a lane that loses gradients and does not scale its loss, or several such lanes, should
+/// do: a sentence.
+Message scalingAdvice(const LaneConfig&, size_t lanes = 1);
 
 } // namespace halfscope

@@ -220,7 +220,7 @@ bool Evaluator::runBatch(const Size& size, const HeldBatch& held, Predictions* p
     std::vector<float> prediction =
         downloadFloats(*size.executor, graph, graph.output("prediction"));
     if (classes)
-        m_running.addClasses(m_rows, batch.labels(kTarget),
+        m_running.addClasses(held.samples, batch.labels(kTarget),
                              highestClasses(prediction, m_running.counts.classes()));
     m_running.notFinite += rowsNotFinite(prediction, size.rows);
     std::vector<float> targets = targetsOf(batch);

@@ -39,6 +39,10 @@ GradientSampler::GradientSampler(const Graph& graph)
     m_layers.resize(labels.size() + 1);
     for (size_t i = 0; i < labels.size(); ++i)
         m_layers[i].layer = std::move(labels[i]);
+    for (const StateInfo& state : graph.states()) // in PyTorch's order
+        if (const auto layer = m_layerOf.find(state.name); layer != m_layerOf.end())
+            m_layers[static_cast<size_t>(layerNamed(layer->second))].parameters.push_back(
+                state.name);
     const auto isGradient = [&graph](NodeId id) {
         return graph[id].cause.phase == Phase::Backward;
     };

@@ -88,6 +88,21 @@ private slots:
         QVERIFY2(outcome.out.contains(note) == told, outcome.out);
     }
 
+    /// A learning rate that no precision survives is no fault of fp16.
+    void divergenceOfAllLanes() {
+        for (const bool diverges : {true, false}) {
+            const Outcome outcome = call(
+                {"run", "--preset", "mnist-mlp", "--lanes", "fp32,amp-fp16", "--device", "cpu",
+                 "--steps", "12", "--set", diverges ? "optimizer.lr=1000" : "optimizer.lr=1e-3"});
+            QVERIFY2(outcome.code == 0, outcome.error);
+            const QByteArray told =
+                "\namp-fp16: 11 of 12 steps were skipped. That is not normal: fp32 diverged as "
+                "well, so the precision is not the cause. Lower the learning rate first, ";
+            QVERIFY2(outcome.out.contains(diverges ? told : QByteArray("diverged")) == diverges,
+                     outcome.out);
+        }
+    }
+
     /// What every network knows is no success: that is said once, before the run, and below what is
     /// judged later.
     void oneClass() {

@@ -7,6 +7,7 @@
 #include "engine/train/overflow.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
+#include "ui/models/skip_words.h"
 #include "ui/models/translated.h"
 
 #include <QLocale>
@@ -300,8 +301,10 @@ int EventModel::columnCount(const QModelIndex& parent) const {
 QString EventModel::whatText(const Event& event) {
     switch (event.kind) {
     case EventKind::Overflow:
-        return (isOfData(event.tensor) ? tr("Bad data, %1") : tr("Overflow, %1"))
-            .arg(changeText(event));
+        if (isOfData(event.tensor)) return tr("Bad data, %1").arg(changeText(event));
+        // "Overflow, scale halved" would look like the scaler's usual work, which this is not
+        if (isHelpless(event) && !isOfTakenStep(event)) return tr("Not finite at any scale");
+        return tr("Overflow, %1").arg(changeText(event));
     case EventKind::Growth:
     case EventKind::Backoff: return sentence(changeText(event));
     case EventKind::LossNotFinite: return tr("Loss not finite");
@@ -359,11 +362,12 @@ QString EventModel::skipReason(const Event& event) const {
     const LaneConfig* own = laneConfigOf(config, event.lane);
     const bool dynamic = growthIntervalOf(config, event.lane) > 0;
     const SkipTally& skips = m_run->now().totals(event.lane).skips();
+    const Message diverged = divergedLane(m_run->now(), event.lane);
     if (lost && event.step < skips.lossLostAt()) return {}; // the loss came back in between
     if (lost && skips.skipped() == 0)
-        return skips.lossLostAt() > 0 ? sentence(translated(skips.sentence(dynamic, own)))
+        return skips.lossLostAt() > 0 ? sentence(translated(skips.sentence(dynamic, own, diverged)))
                                       : QString();
-    const Message why = skips.badReason(dynamic, own);
+    const Message why = skips.badReason(dynamic, own, diverged);
     if (why.empty()) return {};
     return tr("%1 skips more steps than normal: %2").arg(laneTag(event.lane), translated(why));
 }
@@ -421,6 +425,8 @@ QString EventModel::whyText(const Event& event, const QString& reason) {
     }
     return {};
 }
+
+bool EventModel::lanesScale() const { return !m_run || someLaneScales(m_run->now()); }
 
 QVariant EventModel::data(const QModelIndex& index, int role) const {
     // a table asks this way for what Ctrl+C copies while no row is chosen

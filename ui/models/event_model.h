@@ -41,7 +41,8 @@ public:
     QVariant data(const QModelIndex&, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
 
-    /// Returns "Overflow, scale halved", in the user's language; for an edit, what changed.
+    /// Returns "Overflow, scale halved", in the user's language; for an overflow that no scale
+    /// would have prevented, "Not finite at any scale"; for an edit, what changed.
     static QString whatText(const Event&);
     /// Returns the engine's sentence; it calls a lane by its letter, as the whole window does.
     static QString sentenceOf(const Event&);
@@ -59,6 +60,8 @@ public:
     /// overflow, a change of the scale. Underflows and overflows count until another loss scale is
     /// set. Nothing when there was none of them.
     const std::optional<Event>& gravest() const { return m_gravest; }
+    /// Whether a lane of the run has a loss scale; true as long as there is no run.
+    bool lanesScale() const;
 
 private:
     bool isBefore(uint32_t a, uint32_t b) const;

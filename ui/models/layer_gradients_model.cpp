@@ -18,9 +18,56 @@ double shareOf(int64_t part, int64_t all) {
 
 double zerosOf(const LayerGradients& layer) { return shareOf(layer.zeros(), layer.total()); }
 
+/// Returns "0.weight, 0.bias"; empty where a layer has no parameters.
+QString parametersText(const LayerGradients& layer) {
+    QStringList names;
+    for (const std::string& name : layer.parameters)
+        names << safeText(name);
+    return names.join(QStringLiteral(", "));
+}
+
 QString errorText(double error) {
     constexpr int kDigits = 3;
     return shownNumber(error, kDigits);
+}
+
+/// Whether a layer's zeros may come of rounding. Weights differ between lanes, and so do the zeros
+/// of ReLU: what rounding has left is small for fp16. Where it has left nothing, gradients are
+/// small in other layers of the lane, or all zero in every one; behind dead units they are neither.
+bool mayUnderflow(const LayerGradients& layer, const std::vector<LayerGradients>& ofLane) {
+    if (!layer.allZero()) return layer.small() > 0;
+    if (layer.type != DType::F16 && !layer.fp8) return false;
+    return std::ranges::any_of(ofLane, [](const auto& each) { return each.small() > 0; }) ||
+           std::ranges::all_of(ofLane, [](const auto& each) { return each.allZero(); });
+}
+
+/// Returns which share of the gradients that are not zero in `exact` a lane has lost; nothing where
+/// so few are zero that this may be chance, or where other gradients were counted.
+std::optional<double> shareLost(const LayerGradients& own, const LayerGradients& exact) {
+    constexpr double kFew = 0.02;
+    const bool same = own.layer == exact.layer && own.outputs.total() == exact.outputs.total() &&
+                      own.weights.total() == exact.weights.total();
+    const double more = zerosOf(own) - zerosOf(exact);
+    if (!same || more < kFew) return std::nullopt;
+    return more / (1 - zerosOf(exact));
+}
+
+/// Names the layers whose gradients are all zero, which says enough without a lane to compare with;
+/// empty where there is none.
+QString allZeroText(const std::vector<LayerGradients>& layers) {
+    constexpr qsizetype kNamed = 4; // as many as fit into a line
+    QStringList names;
+    for (const LayerGradients& layer : layers)
+        if (layer.allZero()) names << safeText(layer.layer);
+    if (names.isEmpty()) return {};
+    if (names.size() == static_cast<qsizetype>(layers.size()) && names.size() > 1)
+        return LayerGradientsModel::tr("all gradients zero in every layer");
+    if (names.size() <= kNamed)
+        return LayerGradientsModel::tr("all gradients zero in %1")
+            .arg(names.join(QStringLiteral(", ")));
+    return LayerGradientsModel::tr("all gradients zero in %1 and %2 more layers")
+        .arg(names.first(kNamed - 1).join(QStringLiteral(", ")))
+        .arg(names.size() - kNamed + 1);
 }
 
 /// Returns the layer with the largest value; null where no layer has one.
@@ -114,25 +161,21 @@ QString LayerGradientsModel::notFiniteText(const std::vector<LayerGradients>& la
                              : tr("inf or nan in %1 and in layers before it").arg(name);
 }
 
-/// Says in which layer a lane loses most gradients that a lane in float32 keeps; empty where there
-/// is none. Weights differ between lanes, and so do the zeros of ReLU: it is underflow only where
-/// the layer has values that are small for fp16, too, and many more zeros.
+/// Says in which layer a lane loses most of the gradients that a lane in float32 keeps; empty where
+/// there is none.
 QString LayerGradientsModel::zerosText(int lane) const {
+    const std::vector<LayerGradients>& layers = m_lanes[static_cast<size_t>(lane)].layers;
     const auto exact = std::find_if(m_lanes.begin(), m_lanes.end(), [](const GradientRange& range) {
         return range.type == DType::F32 && notFiniteText(range.layers).isEmpty();
     });
-    if (exact == m_lanes.end()) return {};
-    constexpr double kFew = 0.02;
-    double most = kFew;
+    if (exact == m_lanes.end()) return allZeroText(layers);
+    double most = 0;
     QString text;
-    for (const LayerGradients& own : m_lanes[static_cast<size_t>(lane)].layers)
+    for (const LayerGradients& own : layers)
         for (const LayerGradients& other : exact->layers) {
-            const bool same = own.layer == other.layer &&
-                              own.outputs.total() == other.outputs.total() &&
-                              own.weights.total() == other.weights.total();
-            const double more = zerosOf(own) - zerosOf(other);
-            if (!same || own.small() == 0 || more < most) continue;
-            most = more;
+            const std::optional<double> lost = shareLost(own, other);
+            if (!lost || *lost <= most || !mayUnderflow(own, layers)) continue;
+            most = *lost;
             text = tr("most underflow in %1 (%2 of its gradients are zero, in lane %3 %4)")
                        .arg(safeText(own.layer), percentText(zerosOf(own)),
                             laneTag(static_cast<int>(exact - m_lanes.begin())),
@@ -175,8 +218,14 @@ QVariant LayerGradientsModel::data(const QModelIndex& index, int role) const {
         const bool number = index.column() > Type && index.column() < Sizes;
         return QVariant(Qt::AlignVCenter | (number ? Qt::AlignRight : Qt::AlignLeft));
     }
+    if (role == Qt::ToolTipRole && index.column() == Layer) {
+        const QString parameters = parametersText(gradients(index.row()));
+        return parameters.isEmpty() ? QVariant() : tr("In PyTorch: %1").arg(parameters);
+    }
     if (role == Qt::AccessibleTextRole) {
         QStringList parts{text(index.row(), Layer), text(index.row(), Lane)};
+        const QString parameters = parametersText(gradients(index.row()));
+        if (!parameters.isEmpty()) parts[0] += QStringLiteral(" (%1)").arg(parameters);
         for (const int column : {Type, Error, Zero, Small, Room})
             parts << headerData(column, Qt::Horizontal).toString() + u' ' +
                          text(index.row(), column);

@@ -13,6 +13,7 @@
 #include "ui/models/event_model.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
+#include "ui/models/skip_words.h"
 #include "ui/models/translated.h"
 #include "ui/models/zero_gradient_words.h"
 
@@ -20,7 +21,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -162,6 +162,7 @@ void RunModel::update(int index, Lane& lane) {
     status.name = QString::fromStdString(run.lanes()[static_cast<size_t>(index)].name);
     status.last = totals.last();
     status.skips = totals.skips();
+    status.diverged = divergedLane(run, index);
     const LaneConfig* own = laneConfigOf(run.info().config, index);
     status.config = own ? std::optional(*own) : std::nullopt;
     const bool starts =
@@ -355,86 +356,6 @@ QString RunModel::heldFaultText() const {
     return fault.empty() ? QString() : u' ' + translated(fault);
 }
 
-/// Returns sentences about lanes that skipped more than they should, each after a space.
-QString RunModel::skipText(Words words) const {
-    QStringList idle, often;
-    for (int i = 0; i < lanes(); ++i) {
-        const LaneStatus& status = lane(i);
-        const int64_t skipped = status.last.skippedSoFar();
-        if (skipped > 0 && skipped == status.updates())
-            idle << laneTag(i);
-        else if (status.skipVerdict() == SkipVerdict::TooMany)
-            often << laneTag(i);
-    }
-    const bool accumulates = m_run->info().config.gradients.accumulate > 1;
-    QString text;
-    if (idle.size() == 1)
-        text += (accumulates ? tr(" Every update of %1 was skipped, so its weights never changed.")
-                             : tr(" Every step of %1 was skipped, so its weights never changed."))
-                    .arg(idle.first());
-    else if (!idle.isEmpty())
-        text +=
-            (accumulates ? tr(" Every update of %1 was skipped, so their weights never changed.")
-                         : tr(" Every step of %1 was skipped, so their weights never changed."))
-                .arg(listedTags(idle));
-    if (!often.isEmpty())
-        text += (accumulates ? tr(" %1 skipped more updates than normal.")
-                             : tr(" %1 skipped more steps than normal."))
-                    .arg(listedTags(often));
-    const bool named = idle.size() + often.size() > 1;
-    if (words == Words::Fewest) return text;
-    return text + (words == Words::Reasons ? skipReason(named) : layerText(named));
-}
-
-/// Returns sentences about steps that were taken although they lost the loss, each after a space:
-/// where none was skipped, nothing else tells of them.
-QString RunModel::takenText() const {
-    std::map<int64_t, QStringList> lanesByStep;
-    for (int i = 0; i < lanes(); ++i)
-        if (const int64_t step = lane(i).losingStep(); step > 0) lanesByStep[step] << laneTag(i);
-    QString text;
-    for (const auto& [step, tags] : lanesByStep)
-        text += tr(" Step %1 of %2 was taken although its gradients were not finite.")
-                    .arg(QLocale().toString(static_cast<qlonglong>(step)), listedTags(tags));
-    return text;
-}
-
-/// Returns the lane with most of the skips that are too many; -1 when there are none.
-int RunModel::worstLane() const {
-    int worst = -1;
-    for (int i = 0; i < lanes(); ++i)
-        if (lane(i).skipVerdict() == SkipVerdict::TooMany &&
-            (worst < 0 || lane(i).last.skippedSoFar() > lane(worst).last.skippedSoFar()))
-            worst = i;
-    return worst;
-}
-
-/// Names the layer or the input that is the reason for such skips, after a space, where the whole
-/// reason has no room; `named` as below.
-QString RunModel::layerText(bool named) const {
-    const int worst = worstLane();
-    if (worst >= 0 && lane(worst).skips.badReasonIsInput())
-        return named ? tr(" %1: values of the input do not fit into fp16.").arg(laneTag(worst))
-                     : tr(" Values of the input do not fit into fp16.");
-    const Message layer = worst < 0 ? Message() : lane(worst).skips.badLayer();
-    if (layer.empty()) return {};
-    return named ? tr(" %1: the forward pass of %2 was not finite.")
-                       .arg(laneTag(worst), translated(layer))
-                 : tr(" The forward pass of %1 was not finite.").arg(translated(layer));
-}
-
-/// Returns why the lane with most of such skips skipped so many, after a space; `named` tells
-/// whether other lanes were named, too.
-QString RunModel::skipReason(bool named) const {
-    const int worst = worstLane();
-    // dataText() has told that reason
-    if (worst < 0 || lane(worst).skips.badReasonIsData()) return {};
-    QString reason = translated(lane(worst).badReason());
-    if (named) return tr(" %1: %2").arg(laneTag(worst), reason);
-    reason[0] = reason[0].toUpper();
-    return u' ' + reason;
-}
-
 /// Returns the sentence with the figures of all lanes.
 QString RunModel::figureText(Words words, Figure figure, const QString& all) const {
     const bool brief = words == Words::Fewest;
@@ -468,8 +389,11 @@ QString RunModel::summaryIn(Words words) const {
         normal = normal || lane(i).skipVerdict() == SkipVerdict::Normal;
     }
     const QString all = losses.join(QStringLiteral(", "));
-    const QString taken = words == Words::Fewest ? QString() : takenText();
-    const QString skipped = dataText() + taken + heldFaultText() + skipText(words),
+    const ReasonLength length = words == Words::Reasons  ? ReasonLength::Whole
+                                : words == Words::Fewest ? ReasonLength::None
+                                                         : ReasonLength::Brief;
+    const QString taken = words == Words::Fewest ? QString() : takenStepsText(*this);
+    const QString skipped = dataText() + taken + heldFaultText() + skippedStepsText(*this, length),
                   lost = zeroGradientsText(*this,
                                            words == Words::Fewest ? Detail::Brief : Detail::Full);
     if (words == Words::Fewest)

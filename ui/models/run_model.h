@@ -44,6 +44,8 @@ struct LaneStatus {
     QString lastBrief;          ///< briefly: "Step 9: Overflow, scale halved"
     int64_t lastEventStep = 0;
     SkipTally skips;
+    /// The letter of the lane that clears this one's precision, see divergedBeside(); else empty.
+    Message diverged;
     std::optional<LaneConfig> config; ///< nothing where the lane's settings are not known
     std::optional<double> accuracy, validationLoss; ///< of the last validation
     std::optional<double> validationError;          ///< likewise, see Validation::error
@@ -78,8 +80,12 @@ struct LaneStatus {
     bool stuck() const { return grows() && exact && cleanSteps() >= growthInterval; }
     SkipVerdict skipVerdict() const { return skips.verdict(grows()); }
     /// See SkipTally::badReason() and sentence().
-    Message badReason() const { return skips.badReason(grows(), config ? &*config : nullptr); }
-    Message skipSentence() const { return skips.sentence(grows(), config ? &*config : nullptr); }
+    Message badReason() const {
+        return skips.badReason(grows(), config ? &*config : nullptr, diverged);
+    }
+    Message skipSentence() const {
+        return skips.sentence(grows(), config ? &*config : nullptr, diverged);
+    }
     /// See SkipTally::losingStep(); 0 as well where steps were skipped.
     int64_t losingStep() const {
         return skips.skipped() == 0 ? skips.losingStep(config ? &*config : nullptr) : 0;
@@ -187,13 +193,8 @@ private:
     bool hasMedians() const;
     bool hasAccuracies() const;
     QString dataText() const;
-    QString takenText() const;
     QString heldFaultText() const;
-    QString skipText(Words) const;
-    int worstLane() const;
-    QString layerText(bool named) const;
     QString normalText(Words) const;
-    QString skipReason(bool named) const;
     struct Lane {
         LaneStatus status;
         StepRate rate;

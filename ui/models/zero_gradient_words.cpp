@@ -1,7 +1,9 @@
 // Groups lanes first, then writes a sentence for each group.
 #include "ui/models/zero_gradient_words.h"
 
+#include "engine/runs/zero_gradients.h"
 #include "ui/models/run_facts.h"
+#include "ui/models/translated.h"
 
 #include <QLocale>
 
@@ -39,6 +41,18 @@ QString listedLanes(const Lanes& lanes) {
 }
 
 bool scalesIn(const RunModel& run, int lane) { return laneScales(run.run()->info().config, lane); }
+
+/// Returns what lanes that do not scale their loss should do, after a space; empty for others.
+QString adviceFor(const RunModel& run, const Lanes& lanes) {
+    const std::optional<LaneConfig>& config = run.lane(lanes.front()).config;
+    if (!config || scalesIn(run, lanes.front())) return {};
+    return u' ' + translated(scalingAdvice(*config, lanes.size()));
+}
+
+/// Whether the same cause and the same advice are told of both lanes.
+bool shareCause(const RunModel& run, int a, int b) {
+    return scalesIn(run, a) == scalesIn(run, b) && adviceFor(run, {a}) == adviceFor(run, {b});
+}
 
 /// Returns why the lanes of a group lose gradients.
 QString causeOf(const RunModel& run, const Lanes& lanes, Tense tense) {
@@ -83,14 +97,13 @@ QStringList underflowSentences(const RunModel& run, const Lanes& lanes, Detail d
                one.allUpdates == other.allUpdates;
     };
     const auto alike = [&](int a, int b) {
-        return scalesIn(run, a) == scalesIn(run, b) &&
-               (detail == Detail::Brief || sameFigures(a, b));
+        return shareCause(run, a, b) && (detail == Detail::Brief || sameFigures(a, b));
     };
     QStringList sentences;
     for (const Lanes& group : groupsOf(lanes, alike)) {
         const bool same = std::all_of(group.begin(), group.end(),
                                       [&](int lane) { return sameFigures(group.front(), lane); });
-        sentences << underflowSentence(run, group, same);
+        sentences << underflowSentence(run, group, same) + adviceFor(run, group);
     }
     return sentences;
 }
@@ -118,12 +131,11 @@ QString lossSentence(const RunModel& run, const Lanes& lanes) {
 
 QStringList lossSentences(const RunModel& run, const Lanes& lanes) {
     const auto alike = [&run](int a, int b) {
-        return scalesIn(run, a) == scalesIn(run, b) &&
-               run.lane(a).lost->beside == run.lane(b).lost->beside;
+        return shareCause(run, a, b) && run.lane(a).lost->beside == run.lane(b).lost->beside;
     };
     QStringList sentences;
     for (const Lanes& group : groupsOf(lanes, alike))
-        sentences << lossSentence(run, group);
+        sentences << lossSentence(run, group) + adviceFor(run, group);
     return sentences;
 }
 

@@ -338,9 +338,12 @@ void EventPanel::showSentence() {
     const QModelIndex current = m_table->currentIndex();
     QStringList lines;
     if (m_model.rowCount() == 0) {
-        lines << tr("Overflows, changes of the loss scale and your edits appear here.")
-              << tr("New to loss scales? Help > First lesson.")
-              << tr("To see what another loss scale does: Edit > Set the loss scale.");
+        const bool scales = m_model.lanesScale();
+        lines << (scales ? tr("Overflows, changes of the loss scale and your edits appear here.")
+                         : tr("Your edits appear here, and a loss that is not finite. No lane of "
+                              "this experiment has a loss scale."))
+              << tr("New to loss scales? Help > First lesson.");
+        if (scales) lines << tr("To see what another loss scale does: Edit > Set the loss scale.");
     } else if (current.isValid()) {
         const Event& event = m_model.eventAt(current.row());
         lines << EventModel::sentenceOf(event)

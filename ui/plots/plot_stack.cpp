@@ -298,7 +298,7 @@ void PlotStack::showStep(qint64 step) {
     const auto middle = static_cast<double>(step);
     const bool seen = middle >= m_range.from() && middle <= m_range.to();
     const double half = m_range.width() / 2;
-    setRange(seen ? m_range.from() : middle - half, seen ? m_range.to() : middle + half);
+    if (!seen && !m_following) setRange(middle - half, middle + half);
     pinCrosshair(step);
 }
 

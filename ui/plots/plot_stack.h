@@ -83,8 +83,8 @@ public:
         m_holds = hold;
         m_dirty = m_dirty || (m_stale && !hold);
     }
-    /// Pins the crosshair to the step; centres it (keeping the zoom) when it is not in view. Ends
-    /// following.
+    /// Pins the crosshair to the step, as a click on its mark does; centres it (keeping the zoom)
+    /// when it is not in view.
     void showStep(qint64 step);
     /// Sets the step to which the crosshair returns when the pointer leaves; std::nullopt removes
     /// the pin.

@@ -23,6 +23,10 @@ constexpr int kNewsMs = 5000; ///< so long an event is news: enough to read its 
 // The sentence that invites the user to start is larger than those that say what happens.
 constexpr double kTitleSize = 1.35;
 
+/// Whether a lane may lose nearly all gradients all the same when this happens: the loss scale
+/// moves by itself.
+bool isRoutine(EventKind kind) { return kind == EventKind::Growth || kind == EventKind::Backoff; }
+
 /// Returns the first sentence; the whole text when there is only one sentence.
 QString firstSentence(const QString& text) {
     const auto end = text.indexOf(QLatin1String(". "));
@@ -67,6 +71,7 @@ void Figures::forget(int64_t begin) {
     m_shown.reset();
     m_news.clear();
     m_newsStep = 0;
+    m_newsAreFresh = false;
     m_chosen.reset();
     m_told.reset();
     m_about.clear();
@@ -80,6 +85,7 @@ void Figures::tell(const GrowingList<Event>::View& events, size_t first) {
         m_news = newsOf(events[i], m_models.run);
         m_newsStep = events[i].step;
         m_newsAt = m_clock.elapsed();
+        m_newsAreFresh = !isRoutine(events[i].kind);
         m_new = true; // the model may have been read before the event came
         return;
     }
@@ -126,8 +132,12 @@ bool Figures::show(bool running, const QString& lead, const QString& warning) {
     showPointed();
     if (std::exchange(m_warning, warning) != warning) m_new = true;
     if (m_at != m_parts.plots->crosshair()) showStrip();
-    if (!m_new) return true;
     const qint64 now = m_clock.elapsed();
+    if (m_newsAreFresh && now - m_newsAt > kNewsMs) { // also while the training is paused
+        m_newsAreFresh = false;
+        m_new = true;
+    }
+    if (!m_new) return true;
     const RunModel& run = m_models.run;
     const bool waits = running && !run.stepsAreReadable();
     if (waits && m_shown && now - *m_shown < kFiguresMs) return false;
@@ -148,8 +158,7 @@ bool Figures::show(bool running, const QString& lead, const QString& warning) {
     QStringList texts = m_news;
     QString note;
     // no event tells of a lane that has few gradients left and learns next to nothing
-    if (const QStringList lost = lostGradientsTexts(run);
-        now - m_newsAt > kNewsMs && !lost.isEmpty())
+    if (const QStringList lost = lostGradientsTexts(run); !m_newsAreFresh && !lost.isEmpty())
         texts = lost;
     if (!lead.isEmpty()) {
         texts = run.summaries();
@@ -182,11 +191,12 @@ QStringList Figures::invitations(const QString& text, Press press, const QString
 void Figures::invite(const QString& text, Press press, const QString& title) {
     m_new = false;
     m_about = title.isEmpty() ? QString() : text;
+    m_newsAreFresh = false;
     m_parts.headline->say(invitations(text, press, title), title.isEmpty() ? kTitleSize : 1);
 }
 
 void Figures::apologise(const QString& text) {
-    m_new = false;
+    m_new = m_newsAreFresh = false;
     m_parts.headline->say({text});
 }
 

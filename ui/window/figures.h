@@ -61,6 +61,7 @@ private:
     QStringList m_news;             ///< the last event in ever fewer words
     int64_t m_newsStep = 0;         ///< the event's
     qint64 m_newsAt = 0;            ///< when it was told, in ms of m_clock
+    bool m_newsAreFresh = false;    ///< they cover a lasting condition until they were read
     std::optional<size_t> m_chosen; ///< the event that the user chose
     std::optional<size_t> m_told;   ///< the event of the step that the plots point at
     std::optional<int64_t> m_at;    ///< the step that the strip shows; nothing: the newest

@@ -2,6 +2,7 @@
 // were last counted.
 #include "engine/runs/lane_totals.h"
 #include "engine/runs/zero_gradients.h"
+#include "engine/settings/run_config.h"
 
 #include <QTest>
 
@@ -64,6 +65,17 @@ private slots:
                  std::string("In 3 of 13 updates, first at step 3, all gradients rounded to zero "
                              "(underflow), up to loss scale 8 (2^3). The loss scale has become "
                              "larger since."));
+    }
+
+    /// Where the precision has no scaler, none can be switched on.
+    void whatToDoWithoutAScale() {
+        LaneConfig lane;
+        lane.precision = Precision::AmpFp16;
+        QCOMPARE(scalingAdvice(lane).english(), std::string("Switch its loss scaling on."));
+        QCOMPARE(scalingAdvice(lane, 2).english(), std::string("Switch their loss scaling on."));
+        lane.precision = Precision::Fp16;
+        QCOMPARE(scalingAdvice(lane).english(),
+                 std::string("Use a precision that can scale it, such as amp-fp16."));
     }
 
     void inOneUpdate() {

@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace tst_gradient_range {
 
@@ -132,12 +134,23 @@ private slots:
             int64_t outputs, weights;
             DType type;
             bool fp8;
+            std::vector<std::string> parameters;
         };
         const bool fp8 = precision == Precision::Fp8;
         const Wanted wanted[] = {
-            {"Linear 0", kBatch * kUnits, kInputs * kUnits + kUnits, products, fp8},
-            {"LayerNorm 2", 0, 2 * kUnits, norm, false}, // no product takes its gradients
-            {"Linear 3", kBatch, kUnits + 1, products, fp8}};
+            {"Linear 0",
+             kBatch * kUnits,
+             kInputs * kUnits + kUnits,
+             products,
+             fp8,
+             {"0.weight", "0.bias"}},
+            {"LayerNorm 2",
+             0,
+             2 * kUnits,
+             norm,
+             false, // no product takes its gradients
+             {"2.weight", "2.bias"}},
+            {"Linear 3", kBatch, kUnits + 1, products, fp8, {"3.weight", "3.bias"}}};
         QCOMPARE(range.layers.size(), std::size(wanted));
         MagnitudeCounts outputs, weights;
         for (size_t i = 0; i < std::size(wanted); ++i) {
@@ -147,6 +160,7 @@ private slots:
             QCOMPARE(layer.weights.total(), wanted[i].weights);
             QCOMPARE(layer.type, wanted[i].type);
             QCOMPARE(layer.fp8, wanted[i].fp8);
+            QCOMPARE(layer.parameters, wanted[i].parameters);
             QVERIFY(!layer.error); // nobody asked for it
             outputs.add(layer.outputs);
             weights.add(layer.weights);

@@ -57,6 +57,7 @@ private slots:
     void allSayTheSameOfALargeInput();
     void anEarlierLossHasNoLaterReason();
     void aLostClassIsNoSample();
+    void noScaleHelps();
     void briefSentencesHaveOneForm();
     void scalesOfOneStepAreOneRow();
     void editToldByLetter();
@@ -210,6 +211,28 @@ void TestEventWords::aLostClassIsNoSample() {
     QVERIFY(EventModel::whyText(event).contains("What to do: mend the files"));
     event.text = {kNoTest, 1, Message::data("test.csv is missing")};
     QCOMPARE(EventModel::whyText(event), QString());
+}
+
+/// An overflow that no loss scale would have prevented does not look like the scaler's usual work.
+void TestEventWords::noScaleHelps() {
+    QLocale::setDefault(QLocale::c());
+    Event event =
+        eventOf(EventKind::Overflow, 3, "Step 3 skipped. No loss scale would have helped.");
+    event.scaleBefore = 16;
+    event.scaleAfter = 8;
+    event.tensor = "forward pass of layer 0";
+    QCOMPARE(EventModel::whatText(event), QStringLiteral("Not finite at any scale"));
+    QCOMPARE(EventModel::briefSentenceOf(event), QStringLiteral("Step 3: Not finite at any scale"));
+    event.tensor = "the input of sample 13";
+    QCOMPARE(EventModel::whatText(event), QStringLiteral("Bad data, scale halved"));
+    event.tensor = "gradient of 0.weight (layer 0)";
+    event.text = Message::data("Step 3 skipped. The step would have fitted at 8 or below.");
+    QCOMPARE(EventModel::whatText(event), QStringLiteral("Overflow, scale halved"));
+    // a step that was taken was not skipped
+    event.text = {phrase("Events", "%1 %2"),
+                  Message(kTakenStep, 3, "the loss became nan", "the scale falls to 8"),
+                  Message(kNoScaleHelps)};
+    QCOMPARE(EventModel::whatText(event), QStringLiteral("Overflow, scale halved"));
 }
 
 void TestEventWords::briefSentencesHaveOneForm() {

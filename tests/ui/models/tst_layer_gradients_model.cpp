@@ -143,6 +143,67 @@ private slots:
         QCOMPARE(model.summary(), QStringLiteral("B amp-fp16: largest error in Linear 0 (0.25)."));
     }
 
+    /// What counts is how much of what float32 keeps is lost, also where nothing is left that would
+    /// be small.
+    void aLayerThatLostAll() {
+        std::vector<GradientRange> lanes = twoLanes();
+        lanes[0].layers[0].outputs = lanes[0].layers[0].weights = hundred(37, -20);
+        lanes[1].layers[0].outputs = lanes[1].layers[0].weights = hundred(100, 0);
+        lanes[1].layers[1].outputs = lanes[1].layers[1].weights = hundred(86, -20);
+        Model model;
+        model.show(lanes, kLabels);
+        QVERIFY2(model.summary().contains(
+                     "most underflow in Linear 0 (100 % zero, in lane A 37 %); largest error"),
+                 qPrintable(model.summary()));
+        // behind dead units all gradients are zero, too, but none is small
+        lanes[1].layers[1].outputs = lanes[1].layers[1].weights = hundred(0, -1);
+        model.show(lanes, kLabels);
+        QVERIFY2(!model.summary().contains("underflow"), qPrintable(model.summary()));
+        // where no layer has any left, the first of them is named
+        lanes[1].layers[1].outputs = lanes[1].layers[1].weights = hundred(100, 0);
+        model.show(lanes, kLabels);
+        QVERIFY2(model.summary().contains("most underflow in Linear 0 (100 % zero"),
+                 qPrintable(model.summary()));
+    }
+
+    /// That all gradients are zero needs no lane to compare with.
+    void zerosWithoutALaneInFloat32() {
+        const auto summaryOf = [](const std::vector<int>& zeros) {
+            GradientRange lane = laneOf(DType::F16, {});
+            for (size_t i = 0; i < zeros.size(); ++i)
+                lane.layers.push_back({"layer " + std::to_string(i), DType::F16, false,
+                                       hundred(zeros[i], -3), hundred(zeros[i], -3)});
+            Model model;
+            model.show({lane}, {QStringLiteral("A amp-fp16")});
+            return model.summary();
+        };
+        QCOMPARE(summaryOf({100, 99, 100}),
+                 QStringLiteral("A amp-fp16: least room for a larger scale in layer 1 (2^18); all "
+                                "gradients zero in layer 0, layer 2."));
+        QCOMPARE(summaryOf({100, 100, 100, 100, 100, 99}),
+                 QStringLiteral("A amp-fp16: least room for a larger scale in layer 5 (2^18); all "
+                                "gradients zero in layer 0, layer 1, layer 2 and 2 more layers."));
+        QCOMPARE(summaryOf({100, 100}),
+                 QStringLiteral("A amp-fp16: all gradients zero in every layer."));
+        QVERIFY(!summaryOf({99, 50}).contains("all gradients"));
+    }
+
+    /// Events name parameters: the table tells whose they are.
+    void parametersAreNamed() {
+        std::vector<GradientRange> lanes = twoLanes();
+        lanes[0].layers[1].parameters = {"2.weight", "2.bias"};
+        Model model;
+        model.show(lanes, kLabels);
+        const QModelIndex named = model.index(2, Model::Layer);
+        QCOMPARE(named.data(Qt::ToolTipRole).toString(),
+                 QStringLiteral("In PyTorch: 2.weight, 2.bias"));
+        QVERIFY(named.data(Qt::AccessibleTextRole)
+                    .toString()
+                    .startsWith("Linear 2 (2.weight, 2.bias), A fp32, Stored as"));
+        QVERIFY(!model.index(2, Model::Zero).data(Qt::ToolTipRole).isValid());
+        QVERIFY(!model.index(0, Model::Layer).data(Qt::ToolTipRole).isValid()); // none are known
+    }
+
     /// Another count of the same layers moves no cursor; other layers begin anew.
     void countsFollowOneAnother() {
         Model model;

@@ -346,7 +346,7 @@ void TestModels::underflowInWords() {
     const auto unscaled = std::make_shared<Run>(info, lanesOf(info.config));
     unscaled->append(batch);
     lanes.setRun(unscaled);
-    QVERIFY2(lanes.summary().endsWith(QLatin1String("it does not scale its loss.")),
+    QVERIFY2(lanes.summary().endsWith(QLatin1String("its loss. Switch its loss scaling on.")),
              qPrintable(lanes.summary()));
 }
 

@@ -102,7 +102,8 @@ void TestZeroGradients::lanesShareASentence() {
     QCOMPARE(textsOf({40, 100, 100, 100}, ScalerMode::Off),
              QStringList({QStringLiteral("100 % of the gradients of B and C are zero: their loss "
                                          "scales are too small. 100 % of the gradients of D are "
-                                         "zero: it does not scale its loss."),
+                                         "zero: it does not scale its loss. Switch its loss "
+                                         "scaling on."),
                           nearlyAll, nearlyAll}));
     const QString many = QStringLiteral("B, C and D lose many gradients.");
     QCOMPARE(textsOf({36, 73, 80, 91}, ScalerMode::Dynamic),

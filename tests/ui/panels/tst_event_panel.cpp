@@ -1,4 +1,6 @@
 // The list of events: which rows are seen, what is explained below them, and where a click leads.
+#include "engine/settings/fields.h"
+#include "tests/support/cpu_run.h"
 #include "tests/support/fed_run.h"
 #include "tests/support/plot_parts.h"
 #include "ui/look/text_fit.h"
@@ -14,6 +16,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -36,6 +39,7 @@ private slots:
     void chosenEventStaysInSight();
     void scrolledEventsStay();
     void eventsGoBackToTheNewest();
+    void anEmptyListSaysWhatComes();
 };
 
 void TestEventPanel::eventsShowWholeRows() {
@@ -392,6 +396,23 @@ void TestEventPanel::eventsGoBackToTheNewest() {
     panel.table()->scrollToBottom();
     panel.letGoBut({}); // without a selection, too
     QCOMPARE(bar->value(), 0);
+}
+
+/// Where no lane has a loss scale, none can be set.
+void TestEventPanel::anEmptyListSaysWhatComes() {
+    for (const bool scales : {true, false}) {
+        RunConfig config = defaultConfig();
+        if (!scales) config.lanes[1].scaler.rules.mode = ScalerMode::Off;
+        EventModel model;
+        const EventPanel panel(model);
+        model.setRun(std::make_shared<Run>(cpuRunInfo(config), lanesOf(config)));
+        QString text;
+        for (const QLabel* label : panel.findChildren<QLabel*>())
+            text += label->text() + u'\n';
+        QVERIFY2(text.contains("Help > First lesson."), qPrintable(text));
+        QCOMPARE(text.contains("Edit > Set the loss scale."), scales);
+        QCOMPARE(text.contains("No lane of this experiment has a loss scale."), !scales);
+    }
 }
 
 } // namespace tst_event_panel

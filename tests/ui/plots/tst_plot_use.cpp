@@ -159,7 +159,10 @@ void TestPlotUse::resetZoom() {
         m_stack->append(0, record(i, 0, 0.1f));
     show();
     m_stack->showStep(100);
+    QVERIFY(m_stack->following()); // all steps are in view
+    QTest::keyClick(m_stack.get(), Qt::Key_Plus);
     QVERIFY(!m_stack->following());
+    draw();
     QTest::mouseDClick(&plotOf(*m_stack), Qt::LeftButton, {},
                        at(100, QStringLiteral("Loss/A fp32")));
     QVERIFY(m_stack->following());
@@ -323,7 +326,12 @@ void TestPlotUse::trainingShowsTheNewestStep() {
     m_stack->pinCrosshair(700);
     m_stack->trainingStarts();
     QVERIFY(!m_stack->crosshair() && !m_stack->pinnedStep());
-    m_stack->showStep(700); // a part of the run, which the user looks at
+    m_stack->showStep(700); // the list of events leads there as the mark does
+    QCOMPARE(m_stack->pinnedStep(), std::optional<qint64>(700));
+    m_stack->trainingStarts();
+    QVERIFY(!m_stack->crosshair() && m_stack->following());
+    m_stack->showStep(700);
+    QTest::keyClick(m_stack.get(), Qt::Key_Plus); // a part of the run, which the user looks at
     m_stack->trainingStarts();
     QCOMPARE(m_stack->pinnedStep(), std::optional<qint64>(700));
 }

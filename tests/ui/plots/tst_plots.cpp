@@ -368,6 +368,8 @@ void TestPlots::clearing() {
     m_stack->addEvent(eventOf(EventKind::Growth, 5, 0));
     show();
     m_stack->showStep(10);
+    QTest::keyClick(m_stack.get(), Qt::Key_Plus);
+    QVERIFY(!m_stack->following());
     m_stack->clear();
     draw();
     QVERIFY(m_stack->following());

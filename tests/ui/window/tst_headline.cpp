@@ -3,6 +3,7 @@
 #include "engine/data/dataset.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
 #include "tests/support/shown_window.h"
 #include "ui/look/text_fit.h"
 #include "ui/models/run_model.h"
@@ -53,6 +54,7 @@ private slots:
     void presetsInvite();
     void eventsAreTold();
     void lostGradientsAreTold();
+    void growthsHideNoLostGradients();
     void aHiddenWindowCountsNone();
     void lossesOfManyLanesFit();
     void skipsAreToldOfLanesThatScale();
@@ -127,6 +129,32 @@ void TestHeadline::lostGradientsAreTold() {
     QTRY_VERIFY_WITH_TIMEOUT(!says(kLost), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(says(kLost), kPatience);
     QVERIFY2(clock.elapsed() > 1000, qPrintable(QString::number(clock.elapsed())));
+    // likewise where the training is paused meanwhile, and no step comes
+    opened.window.shown().setScale(1, QStringLiteral("2^-26"));
+    QTRY_VERIFY_WITH_TIMEOUT(!says(kLost), kPatience);
+    opened.window.pause();
+    QVERIFY(reaches(opened.window, SessionState::Paused));
+    QTRY_VERIFY_WITH_TIMEOUT(says(kLost), kPatience);
+}
+
+/// The loss scale grows by itself, again and again: that is no news beside a lane that learns
+/// nothing.
+void TestHeadline::growthsHideNoLostGradients() {
+    RunConfig config = tinyConfig(100000);
+    config.lanes[1].scaler.initScale = 0x1p-40F;
+    config.lanes[1].scaler.rules.growthInterval = 30; // a second
+    config.pace = 30;
+    Opened opened(config);
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    opened.window.play();
+    QTest::keyClick(&opened.window, Qt::Key_G);
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.run().lane(1).lost.has_value(), kPatience);
+    const EventModel& events = opened.window.events();
+    QTRY_VERIFY_WITH_TIMEOUT(events.rowCount() > 0 && events.eventAt(0).kind == EventKind::Growth,
+                             kPatience);
+    test::serveEvents(400); // the headline follows within a fifth of a second
+    const QString told = headlineOf(opened.window)->toolTip();
+    QVERIFY2(told.contains(QLatin1String("of the gradients of B are zero")), qPrintable(told));
 }
 
 /// Counts cost time: nobody reads what they tell.

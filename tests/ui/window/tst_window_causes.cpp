@@ -419,6 +419,14 @@ void TestWindowCauses::playShowsTheNewestEvents() {
     bar->setValue(bar->maximum());
     window.plots().setFollow(true);
     QCOMPARE(bar->value(), 0);
+    // also after a click in the list, as after one on a mark
+    auto* table = window.findChild<EventPanel*>()->table();
+    table->selectRow(3);
+    emit table->pressed(table->currentIndex());
+    QVERIFY(window.plots().pinnedStep());
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(!window.plots().crosshair(), kPatience);
+    QVERIFY(window.plots().following() && !table->currentIndex().isValid());
 }
 
 /// Nothing is left in the form that a run does not use.
