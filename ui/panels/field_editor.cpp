@@ -43,8 +43,8 @@ namespace halfscope {
 namespace {
 constexpr int kLabelWidth = 118; // "Second optimizer" in bold
 constexpr int kEffectWidth = 40;
-constexpr double kSmall = 0.8;  // of the font, for the texts beside the settings
-constexpr int kMostOfName = 48; // characters of a column's name in the menu
+constexpr double kSmallText = 0.8; // of the font, for the texts beside the settings
+constexpr int kMostOfName = 48;    // characters of a column's name in the menu
 constexpr std::string_view kLayersKey = "precision.layers";
 constexpr std::string_view kModelKey = "model.layers";
 constexpr std::string_view kCriticKey = "model.critic";
@@ -176,7 +176,7 @@ void FieldEditor::buildLineEdit(const Field& field) {
     m_browse = make<QToolButton>(this);
     m_browse->setObjectName(QStringLiteral("browse"));
     m_browse->setText(model ? tr("Edit…") : layers || column ? tr("Choose…") : tr("Browse…"));
-    m_browse->setFont(scaledFont(font(), kSmall));
+    m_browse->setFont(scaledFont(font(), kSmallText));
     m_browse->setAccessibleName(model              ? tr("Edit %1").arg(name)
                                 : layers || column ? tr("Choose %1").arg(name)
                                                    : tr("Choose a file for %1").arg(name));
@@ -219,7 +219,7 @@ void FieldEditor::buildRow(const Field& field) {
     m_effect->setToolTip(live ? tr("Takes effect at the next step")
                               : tr("Takes effect when the run restarts"));
     m_effect->setAccessibleName(m_effect->toolTip());
-    const QFont small = scaledFont(font(), kSmall);
+    const QFont small = scaledFont(font(), kSmallText);
     m_effect->setFont(small);
     m_revert = make<QToolButton>(this);
     m_revert->setAutoRaise(true);
