@@ -45,7 +45,7 @@ private:
     std::unique_ptr<Dataset> m_data;
 };
 
-Batch allOf(const Dataset& data) {
+Batch everyRowOf(const Dataset& data) {
     std::vector<int64_t> samples(kSamples);
     std::iota(samples.begin(), samples.end(), 0);
     Batch all = Batch::of(data.tensors(), kSamples);
@@ -96,7 +96,7 @@ void TestMistakeSheets::theFirstOnesAreKept() {
     std::set<int64_t> wrong;
     for (int64_t i = 3; i < kSamples; i += 4)
         wrong.insert(i);
-    const Batch all = allOf(Watched());
+    const Batch all = everyRowOf(Watched());
     const JudgedSamples lane = judged(all, wrong);
     QCOMPARE(lane.counts.samples() - lane.counts.correct(), static_cast<int64_t>(wrong.size()));
     QCOMPARE(lane.mistakes.size(), JudgedSamples::kMostMistakes);
@@ -115,7 +115,7 @@ void TestMistakeSheets::theFirstOnesAreKept() {
 /// Sheets are laid out alike, and tell what each sample is taken for and what it is.
 void TestMistakeSheets::eachLaneHasItsOwn() {
     const Watched data;
-    const Batch all = allOf(data);
+    const Batch all = everyRowOf(data);
     std::set<int64_t> every;
     for (int64_t i = 0; i < kSamples; ++i)
         every.insert(i);
@@ -150,7 +150,7 @@ void TestMistakeSheets::eachLaneHasItsOwn() {
 /// Only what is drawn, and what several lanes get wrong only once.
 void TestMistakeSheets::samplesAreReadOnce() {
     const Watched data;
-    const Batch all = allOf(data);
+    const Batch all = everyRowOf(data);
     data.reads.clear();
     const std::array lanes{judged(all, {1, 2, 300}), judged(all, {2, 300, 400})};
     const std::atomic<bool> stop = false;
@@ -160,7 +160,7 @@ void TestMistakeSheets::samplesAreReadOnce() {
 
 void TestMistakeSheets::stopsInBetween() {
     Watched data;
-    const Batch all = allOf(data);
+    const Batch all = everyRowOf(data);
     const std::array lanes{judged(all, {1, 2, 300})};
     std::atomic<bool> stop = false;
     data.reads.clear();
