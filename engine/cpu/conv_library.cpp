@@ -58,8 +58,13 @@ dnnl::memory memoryAt(const Desc& desc, const void* at) {
 /// Returns how `blocks` are laid out when they are blocks of channels of images whose planes are
 /// described by `planes`.
 std::optional<ChannelBlocks> blocksOf(const Desc& planes, const Desc& blocks) {
+#if DNNL_VERSION_MAJOR >= 3
+    const Dims dims = planes.get_dims();
+    const auto type = planes.get_data_type();
+#else
     const Dims dims = planes.dims();
     const auto type = planes.data_type();
+#endif
     if (dims.size() != 4 || planes != Desc(dims, type, Tag::nchw)) return {};
     for (const auto& [block, tag] :
          {std::pair{dims[1], Tag::nhwc}, std::pair{Dim{16}, Tag::nChw16c},
@@ -455,8 +460,12 @@ std::shared_ptr<const LibraryConv> made(Op op, const ConvPlan& p) {
     limitGemmLibrary();
     requireRoomForCode();
     prepareGemmThread(); // kernels are made for the number of threads that is set here
-    std::optional<Pieces> wide = fastPieces(op, p, chunkOf(p), Type::f32);
-    return wide ? std::make_shared<OneDnnConv>(op, p, std::move(*wide)) : nullptr;
+    try {
+        std::optional<Pieces> wide = fastPieces(op, p, chunkOf(p), Type::f32);
+        return wide ? std::make_shared<OneDnnConv>(op, p, std::move(*wide)) : nullptr;
+    } catch (const dnnl::error&) {
+        return nullptr; // the library cannot reorder its sums
+    }
 }
 
 /// Whether a convolution with a 1x1 kernel does better as a matrix product on its planes as they

@@ -64,6 +64,8 @@ std::vector<Case> cases() {
                      Shape{16, 6, 5, 5}, ConvAttrs{{1, 1}, {0, 0}, {}}},
           std::tuple{"conv2d, 24 channels", "input grad, 24 channels", "weight grad, 24 channels",
                      Shape{19, 24, 9, 8}, Shape{40, 24, 3, 3}, ConvAttrs{{1, 1}, {1, 1}, {}}},
+          std::tuple{"conv2d, 20 channels", "input grad, 20 channels", "weight grad, 20 channels",
+                     Shape{23, 20, 9, 8}, Shape{36, 20, 3, 3}, ConvAttrs{{1, 1}, {1, 1}, {}}},
           std::tuple{"conv2d, stride", "input grad, stride", "weight grad, stride",
                      Shape{23, 16, 11, 8}, Shape{17, 16, 3, 3}, ConvAttrs{{2, 2}, {1, 1}, {}}},
           std::tuple{"conv2d, dilated", "input grad, dilated", "weight grad, dilated",
