@@ -23,6 +23,7 @@ constexpr Colour kWrong{0.93f, 0.42f, 0.05f};
 constexpr int kMargin = 2;   // around each sample, and the width of a frame
 constexpr int kWidest = 256; // the width of the samples in a row, about
 constexpr int kGlyphWidth = 3, kGlyphHeight = 5;
+constexpr int kEdge = 1; // of paper around a number, which hides as little as it can of the sample
 
 /// Rows of three pixels; the highest bit is the left one.
 constexpr std::array<std::array<uint8_t, kGlyphHeight>, 10> kDigits{{{7, 5, 5, 5, 7},
@@ -79,16 +80,16 @@ public:
                 Corner corner = Corner::UpperLeft) {
         const std::string digits = std::to_string(value);
         const int scale = std::max(1, m_places.height / 14);
-        const int needed = (static_cast<int>(digits.size()) * (kGlyphWidth + 1) + 1) * scale;
-        const int wide = std::min(needed, m_places.cellWidth());
-        const int high = std::min((kGlyphHeight + 2) * scale, m_places.cellHeight());
+        const int glyphs = (static_cast<int>(digits.size()) * (kGlyphWidth + 1) - 1) * scale;
+        const int wide = std::min(glyphs + 2 * kEdge, m_places.cellWidth());
+        const int high = std::min(kGlyphHeight * scale + 2 * kEdge, m_places.cellHeight());
         const bool lower = corner == Corner::LowerRight;
         const int left = leftOf(sample) + (lower ? m_places.cellWidth() - wide : 0);
         const int top = topOf(sample) + (lower ? m_places.cellHeight() - high : 0);
         fill(left, top, wide, high, paper);
         for (size_t i = 0; i < digits.size(); ++i)
-            glyph(digits[i] - '0', left + (static_cast<int>(i) * (kGlyphWidth + 1) + 1) * scale,
-                  top + scale, scale, ink);
+            glyph(digits[i] - '0', left + kEdge + static_cast<int>(i) * (kGlyphWidth + 1) * scale,
+                  top + kEdge, scale, ink);
     }
 
     Picture take() { return std::move(m_picture); }

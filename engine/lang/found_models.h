@@ -1,7 +1,9 @@
 // Finds the models in a Python program: calls of nn.Sequential and the numbers that they use. Knows
-// strings, comments and brackets, and no other statements; parse() reads what is found.
+// strings, comments and brackets, and of other statements those of a class that only runs one
+// model; parse() reads what is found.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,10 +14,20 @@ namespace halfscope::lang {
 struct FoundModel {
     std::string text;                ///< for parse(): numbers with names, then the model
     int firstLine = 1, lastLine = 1; ///< of the model in the program
+    size_t begin = 0, end = 0;       ///< its bytes in the program
 };
+
+/// Whether a name with dots is that of nn.Sequential.
+bool isSequential(std::string_view name);
 
 /// Returns the models of a program in their order. One within another is a part of it, and an empty
 /// one, to which the program adds its layers later, is none. Takes time in proportion to the text.
 std::vector<FoundModel> modelsIn(std::string_view program);
+
+/// Returns the text of a class with spaces in place of everything but its one model and the numbers
+/// that it uses, so that every line stays where it was: a class that keeps the model as
+/// "self.net = nn.Sequential(...)", and whose forward() is "return self.net(x)". Empty for anything
+/// else, of which forward() may do more than the model does.
+std::string modelOfClass(std::string_view program);
 
 } // namespace halfscope::lang

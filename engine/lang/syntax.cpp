@@ -6,6 +6,7 @@
 #include "engine/core/escape.h"
 #include "engine/core/text.h"
 #include "engine/lang/arithmetic.h"
+#include "engine/lang/found_models.h"
 #include "engine/lang/pasted.h"
 #include "engine/lang/scanner.h"
 
@@ -27,8 +28,9 @@ class Parser : Scanner {
 public:
     explicit Parser(std::string_view text) : Scanner(text) {}
 
+    using Scanner::requirePlainLines;
+
     Value whole() {
-        requirePlainLines();
         Value value = readStatements();
         if (value.kind == Kind::Call) skipMethods();
         skipSemicolon();
@@ -59,9 +61,17 @@ private:
     /// Refuses the text after a whole value: often a program was pasted. What begins with no
     /// call, such as "device = 'cpu'", is a program, and so is a call with "model = " behind it.
     [[noreturn]] void refuseRest(const Value& value) const {
+        if (value.kind == Kind::Call && isSequential(value.text) && atSequential())
+            refuseAt(m_place, phrase("Model", "a second model follows; only one is read"));
         const bool assigned = assignmentAt(m_at) != m_text.npos;
         const bool program = value.kind != Kind::Call || assigned;
         const Place place = value.kind == Kind::Call ? m_place : value.place;
+        const auto models = program ? modelsIn(m_text) : std::vector<FoundModel>();
+        if (models.size() == 1)
+            refuseAt(place,
+                     {phrase("Model", "this is a program, and only a model by itself is read: "
+                                      "paste only the nn.Sequential(...) that begins in line %1"),
+                      models.front().firstLine});
         if (program && m_text.find("nn.Module)") != m_text.npos)
             refuseAt(place,
                      phrase("Model", "a class is a program, and only a model by itself is read, "
@@ -180,6 +190,15 @@ private:
             step();
         skipSpace();
         return name;
+    }
+
+    /// Whether an nn.Sequential begins here, perhaps with a name: "net = nn.Sequential(".
+    bool atSequential() const {
+        const size_t equals = assignmentAt(m_at);
+        const size_t begin = equals == m_text.npos ? m_at : blanksEnd(equals + 1);
+        const size_t end = nameEnd(begin), open = blanksEnd(end);
+        return isSequential(m_text.substr(begin, end - begin)) && open < m_text.size() &&
+               m_text[open] == '(';
     }
 
     void skipReturn() {
@@ -495,6 +514,17 @@ private:
     int m_depth = 0;
 };
 
+/// Returns the text with the usual line ends in place of those of a one-line editor.
+std::string withLineEnds(std::string text) {
+    std::string lines;
+    size_t begin = 0;
+    for (size_t at = 0; (at = text.find(kLineSeparator, begin)) != text.npos;) {
+        lines.append(text, begin, at - begin).push_back('\n');
+        begin = at + kLineSeparator.size();
+    }
+    return begin == 0 ? text : lines.append(text, begin);
+}
+
 void write(const Value& value, std::string& to, size_t most);
 
 template <class Items>
@@ -539,8 +569,11 @@ Value parse(std::string_view text) {
     if (text.size() > kMaxTextBytes)
         throw InputError(phrase("Model", "the text has %1 bytes: at most %2 are allowed"),
                          text.size(), kMaxTextBytes);
-    const std::string plain = withoutMarks(text);
-    return Parser(plain).whole();
+    const std::string plain = withLineEnds(withoutMarks(text));
+    Parser parser(plain);
+    parser.requirePlainLines();
+    const std::string ofClass = modelOfClass(plain);
+    return ofClass.empty() ? parser.whole() : Parser(ofClass).whole();
 }
 
 std::string textOf(const Value& value, size_t most) {

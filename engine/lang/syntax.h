@@ -63,7 +63,8 @@ inline constexpr size_t kMaxValues = 20'000;
 /// its arguments. Before it may stand imports, a docstring, numbers with names ("hidden = 64",
 /// which the value may then use), "name =" and "return", and behind a call methods that only move a
 /// model, such as ".to(device)" and ".eval()". Prompts and fences around the lines are skipped, see
-/// pasted.h. Takes time in proportion to the text. Throws InputError, a sentence that begins with
+/// pasted.h, and so is a class around a model that does no more than run it, see modelOfClass().
+/// Takes time in proportion to the text. Throws InputError, a sentence that begins with
 /// "line 2, column 7: " and says what was found there and what is allowed; also when the text, a
 /// depth or the number of values exceeds the limits, and for text that is not plain UTF-8.
 Value parse(std::string_view text);

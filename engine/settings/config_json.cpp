@@ -237,7 +237,9 @@ void readTitle(RunConfig& config, const Json& json) {
 void checkVersion(const Json& root) {
     const auto version = root.find("version");
     if (version == root.end()) {
-        throw InputError(phrase("Settings", "version: missing; it must be %1"), kVersion);
+        throw InputError(phrase("Settings", "this is not an experiment of Halfscope: its version "
+                                            "is missing; it must be %1"),
+                         kVersion);
     }
     if (!version->is_number_integer() || *version != kVersion) {
         refuse("version", shown(*version),

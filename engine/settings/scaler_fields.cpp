@@ -33,7 +33,7 @@ Field presetField() {
     Field field = whenLane(
         amp,
         ofLane(
-            {"scaler.preset", phrase("Settings", "Scaler"), kNoUnit,
+            {"scaler.preset", phrase("Settings", "Scaler rules"), kNoUnit,
              phrase("Settings",
                     "Takes over all rules and defaults of a known scaler. Its first scale takes "
                     "effect at a restart. Changing a rule afterwards makes the preset custom. In a "

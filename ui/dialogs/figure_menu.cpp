@@ -205,10 +205,10 @@ void FigureMenu::copy() { QGuiApplication::clipboard()->setImage(picture()); }
 void FigureMenu::copyTable() { QGuiApplication::clipboard()->setText(table(false)); }
 
 void FigureMenu::choose() {
-    QString kinds = tr("SVG (*.svg);;PNG (*.png);;PDF (*.pdf)");
+    QString kinds = tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf)");
     if (m_table) kinds += tr(";;Tables (*.csv)");
     const QString path = chooseTarget(m_owner.window(), tr("Save the figure"),
-                                      m_figure.name + QStringLiteral(".svg"), kinds);
+                                      m_figure.name + QStringLiteral(".png"), kinds);
     if (path.isEmpty()) return;
     try {
         save(path);

@@ -82,6 +82,7 @@ ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* pare
     m_template = templateText();
     const QString own = QString::fromStdString(textIn(m_config.model, network));
     m_text->setPlainText(own.isEmpty() ? m_template : own);
+    m_text->selectAll(); // what is pasted replaces it
     m_begun = text();
     auto* pause = make<QTimer>(this);
     pause->setSingleShot(true);
@@ -176,7 +177,10 @@ void ModelDialog::lookForData() {
     m_waits = false;
     const bool untouched = text().isEmpty();
     m_template = templateText();
-    if (untouched) m_text->setPlainText(m_template);
+    if (untouched) {
+        m_text->setPlainText(m_template);
+        m_text->selectAll();
+    }
     refresh();
 }
 

@@ -163,7 +163,7 @@ private:
         if (isLost(pane)) return tr("damaged");
         if (m_kind == ViewKind::Painted) return errorText(error, form);
         return showsMistakes() ? mistakeNote(captionOf(pane), form)
-                               : captionNote(m_kind, captionOf(pane), showsSamples(), form);
+                               : captionNote(m_kind, captionOf(pane), form);
     }
     /// Returns its forms, the longest first.
     QStringList notesOf(int pane, const PictureError& error) const {

@@ -170,15 +170,14 @@ static bool tellsNoClasses(ViewKind kind, const QString& caption) {
     return kind == ViewKind::Classes && caption == QLatin1String(kNoClasses.data());
 }
 
-QString captionNote(ViewKind kind, const QString& caption, bool samples, ErrorText form) {
+QString captionNote(ViewKind kind, const QString& caption, ErrorText form) {
     if (tellsNoClasses(kind, caption) && form != ErrorText::Shortest) return nanOutputText();
     const QStringList counts = caption.split(u'/');
     const bool counted = kind == ViewKind::Classes && counts.size() == 2;
     if (!counted || form == ErrorText::Shortest) return caption;
-    const bool these = samples && form == ErrorText::Full;
-    //: so many of the samples that are shown get their true class
-    return (these ? QCoreApplication::translate("CompareView", "%1 of these %2")
-                  : QCoreApplication::translate("CompareView", "%1 of %2"))
+    //: so many samples get their true class
+    return (form == ErrorText::Full ? QCoreApplication::translate("CompareView", "%1 of %2 right")
+                                    : QCoreApplication::translate("CompareView", "%1/%2 right"))
         .arg(counts[0], counts[1]);
 }
 

@@ -42,10 +42,10 @@ QString stepExplained(qint64 step, PicturesMade);
 /// Tells how to read pictures whose pixels are no values and which are no tables of classes.
 /// `validated`: see LanePictures.
 QString pictureWords(ViewKind, std::optional<int64_t> validated, WordsFor);
-/// Returns a caption like "58/64" as "58 of these 64", or as "58 of 64" where the samples are not
-/// shown: it is no accuracy of all samples. Shorter forms are "58 of 64" and "58/64". One that
-/// tells of an output that is nan is written as on the lane's card. Returns others as they are.
-QString captionNote(ViewKind, const QString& caption, bool samples, ErrorText form);
+/// Returns a caption like "58/64" as "58 of 64 right", in counts because it is no accuracy of all
+/// samples. Shorter forms are "58/64 right" and "58/64". One that tells of an output that is nan is
+/// written as on the lane's card. Returns others as they are.
+QString captionNote(ViewKind, const QString& caption, ErrorText form);
 /// Explains a caption like "58/64", or "nan", above a table of classes or its samples; returns
 /// others as they are.
 QString captionWords(ViewKind, const QString& caption);

@@ -5,13 +5,30 @@
 
 #include <QPainter>
 #include <QStyleOption>
+#include <QVariant>
+#include <QWidget>
 
 namespace halfscope {
 namespace {
 
 constexpr double kControlContrast = 3;
+constexpr char kWrongProperty[] = "framedAsWrong";
 
-void drawOutline(const QStyleOption& option, QPainter& painter, double radius) {
+void drawWrong(const QStyleOption& option, QPainter& painter, double radius) {
+    constexpr double kWidth = 2, kHalf = kWidth / 2;
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing, radius > 0);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(colorsFor(option.palette).error, kWidth));
+    const QRectF middle = QRectF(option.rect).adjusted(kHalf, kHalf, -kHalf, -kHalf); // of the line
+    painter.drawRoundedRect(middle, radius, radius);
+    painter.restore();
+}
+
+void drawOutline(const QStyleOption& option, QPainter& painter, double radius,
+                 const QWidget* widget = nullptr) {
+    if (widget && OutlinedStyle::isFramedAsWrong(*widget))
+        return drawWrong(option, painter, radius);
     // a focused control has Fusion's ring in the highlight colour
     const bool focused = option.state & QStyle::State_HasFocus;
     const bool enabled = option.state & QStyle::State_Enabled;
@@ -46,11 +63,21 @@ QColor OutlinedStyle::outline(const QPalette& palette) {
     return readable(palette.color(QPalette::Mid), window, kControlContrast);
 }
 
+void OutlinedStyle::frameAsWrong(QWidget& control, bool wrong) {
+    if (wrong == isFramedAsWrong(control)) return;
+    control.setProperty(kWrongProperty, wrong);
+    control.update();
+}
+
+bool OutlinedStyle::isFramedAsWrong(const QWidget& control) {
+    return control.property(kWrongProperty).toBool();
+}
+
 void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option,
                                   QPainter* painter, const QWidget* widget) const {
     QProxyStyle::drawPrimitive(element, option, painter, widget);
-    if (element == PE_IndicatorCheckBox) drawOutline(*option, *painter, 0);
-    if (element == PE_FrameLineEdit) drawOutline(*option, *painter, 2);
+    if (element == PE_IndicatorCheckBox) drawOutline(*option, *painter, 0, widget);
+    if (element == PE_FrameLineEdit) drawOutline(*option, *painter, 2, widget);
     if (element == PE_PanelMenu) { // a dark menu has no shadow
         QStyleOption menu = *option;
         menu.state = State_Enabled; // menus tell no state
@@ -63,7 +90,7 @@ void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* 
 void OutlinedStyle::drawComplexControl(ComplexControl control, const QStyleOptionComplex* option,
                                        QPainter* painter, const QWidget* widget) const {
     QProxyStyle::drawComplexControl(control, option, painter, widget);
-    if (control == CC_SpinBox || control == CC_ComboBox) drawOutline(*option, *painter, 2);
+    if (control == CC_SpinBox || control == CC_ComboBox) drawOutline(*option, *painter, 2, widget);
     if (control == CC_Slider) {
         QStyleOption handle = *option;
         handle.rect = subControlRect(CC_Slider, option, SC_SliderHandle, widget);

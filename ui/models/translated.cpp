@@ -30,10 +30,12 @@ QString shownNumber(std::string_view number) {
            rest;
 }
 
-/// Replaces the keys of settings by their labels, but not in quoted data and paths.
+/// Replaces the keys of settings by their labels, but not in quoted data, in paths, and in
+/// commands, which know settings by their keys.
 QString withLabels(const QString& text) {
-    static const QRegularExpression s_key(QStringLiteral(
-        "(?<![\\w/.\"])(?:lanes\\.(\\d+)\\.)?([a-z]+\\.[a-z_]+)\\b(?!\\.\\w|[/\"])"));
+    static const QRegularExpression s_key(
+        QStringLiteral("(?<![\\w/.\"])(?<!--set )(?<!--sweep )"
+                       "(?:lanes\\.(\\d+)\\.)?([a-z]+\\.[a-z_]+)\\b(?!\\.\\w|[/\"])"));
     QString named;
     qsizetype end = 0;
     for (const QRegularExpressionMatch& each : s_key.globalMatch(text)) {

@@ -13,6 +13,7 @@
 #include "ui/look/alert.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
+#include "ui/look/style.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/safe_text.h"
@@ -496,17 +497,7 @@ void FieldEditor::refresh() {
     m_note->setText(note);
     m_note->setVisible(!note.isEmpty());
     describe(refused.isEmpty() ? error : tr("Not accepted. %1").arg(refused));
-    // the frame of a style sheet is not as high as the style's own
-    if (error.isEmpty()) {
-        m_control->setMinimumHeight(0);
-        m_control->setMaximumHeight(QWIDGETSIZE_MAX);
-    } else if (m_control->styleSheet().isEmpty()) {
-        m_control->setFixedHeight(m_control->sizeHint().height());
-    }
-    m_control->setStyleSheet(error.isEmpty()
-                                 ? QString()
-                                 : QStringLiteral("border: 2px solid %1;")
-                                       .arg(colorsFor(QGuiApplication::palette()).error.name()));
+    OutlinedStyle::frameAsWrong(*m_control, !error.isEmpty());
     QFont bold = m_label->font();
     bold.setBold(changed);
     m_label->setFont(bold);
@@ -594,7 +585,6 @@ void FieldEditor::applyColors() {
     const bool live = m_index.data(ConfigModel::LiveRole).toBool();
     setOwnColor(*m_effect, QPalette::WindowText, live ? colors.accent : colors.muted);
     setOwnColor(*m_error, QPalette::WindowText, colors.error);
-    refresh(); // also updates the border of a wrong value
 }
 
 } // namespace halfscope

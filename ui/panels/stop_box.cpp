@@ -3,11 +3,10 @@
 
 #include "engine/settings/fields.h"
 #include "ui/look/alert.h"
+#include "ui/look/style.h"
 #include "ui/look/text_fit.h"
-#include "ui/look/theme.h"
 #include "ui/models/typed_number.h"
 
-#include <QGuiApplication>
 #include <QKeyEvent>
 #include <QSignalBlocker>
 #include <QToolTip>
@@ -63,7 +62,7 @@ void StopBox::tell(const QString& refusal) {
     const QString usual = tr("The run ends after this step. You can change this during the run.");
     setToolTip(refusal.isEmpty() ? usual : refusal);
     setAccessibleDescription(refusal.isEmpty() ? usual : tr("Not accepted. %1").arg(refusal));
-    applyColors();
+    OutlinedStyle::frameAsWrong(*this, !refusal.isEmpty());
     if (refusal.isEmpty()) {
         if (!before.isEmpty()) emit corrected();
         return;
@@ -71,20 +70,6 @@ void StopBox::tell(const QString& refusal) {
     alertAbout(*this);
     if (isVisible())
         QToolTip::showText(mapToGlobal(QPoint(0, height())), wrappedTip(refusal), this);
-}
-
-void StopBox::applyColors() {
-    const bool wrong = !m_refusal.isEmpty();
-    // the frame of a style sheet is not as high as the style's own
-    if (wrong && styleSheet().isEmpty()) setFixedHeight(sizeHint().height());
-    const QString style = wrong ? QStringLiteral("border: 2px solid %1;")
-                                      .arg(colorsFor(QGuiApplication::palette()).error.name())
-                                : QString();
-    if (style == styleSheet()) return;
-    setStyleSheet(style);
-    if (wrong) return;
-    setMinimumHeight(0);
-    setMaximumHeight(QWIDGETSIZE_MAX);
 }
 
 } // namespace halfscope

@@ -21,7 +21,6 @@ public:
     QString refusal() const { return m_refusal; }
     /// Shows the step in force again in place of what is typed or refused.
     void giveUp();
-    void applyColors();
 
 signals:
     void chosen(int step);

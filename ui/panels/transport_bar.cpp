@@ -521,7 +521,6 @@ void TransportBar::applyColors() {
             .arg(fill.name(), ink.name(), enabled ? fill.lighter(112).name() : fill.name(),
                  colors.text.name());
     if (m_play->styleSheet() != style) m_play->setStyleSheet(style);
-    m_stopAt->applyColors();
     m_play->setIcon(themedIcon(m_stops ? QStringLiteral("pause") : QStringLiteral("play"), ink));
     m_reset->setIcon(themedIcon(QStringLiteral("reset"), colors.text));
     m_step->setIcon(themedIcon(QStringLiteral("step"), colors.text));

@@ -524,8 +524,8 @@ void WindowFiles::copyPictures() {
 
 void WindowFiles::choosePlots() {
     const QString path =
-        chooseTarget(&m_window, tr("Save picture of the plots"), QStringLiteral("plots.svg"),
-                     tr("SVG (*.svg);;PNG (*.png);;PDF (*.pdf)"));
+        chooseTarget(&m_window, tr("Save picture of the plots"), QStringLiteral("plots.png"),
+                     tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf)"));
     if (path.isEmpty()) return;
     guarded(*m_parts.banner, [&] { savePlots(path); });
 }

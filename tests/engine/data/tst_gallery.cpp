@@ -256,7 +256,7 @@ void TestGallery::numbersOfClasses() {
         seen.insert(label);
         for (int y = 0; y < 5; ++y)
             for (int x = 0; x < 3; ++x) {
-                const int column = i % 8 * kCell + 2 * x + 2, row = i / 8 * kCell + 2 * y + 2;
+                const int column = i % 8 * kCell + 2 * x + 1, row = i / 8 * kCell + 2 * y + 1;
                 const auto at = static_cast<size_t>(row * named.width + column) * size_t{3};
                 const auto& digit = label == 0 ? kZero : kOne;
                 const char dot = digit[static_cast<size_t>(y)][x];
@@ -265,6 +265,21 @@ void TestGallery::numbersOfClasses() {
     }
     QCOMPARE(seen.size(), size_t{2});
     QCOMPARE(named.values.front(), 1.0f); // paper
+    // the rest of the sample can be seen, as where it has no number
+    std::vector<float> scores(gallery->samples.labels(kTarget).size() * 10);
+    for (size_t i = 0; i * 10 < scores.size(); ++i)
+        scores[i * 10 + static_cast<size_t>(gallery->samples.labels(kTarget)[i])] = 1;
+    const Picture bare = galleryWithMistakes(*gallery, scores, same);
+    QCOMPARE(bare.width, named.width);
+    int hidden = 0;
+    for (int y = 0; y < kCell; ++y)
+        for (int x = 0; x < kCell; ++x) {
+            const auto at = static_cast<size_t>(y * named.width + x) * size_t{3};
+            const bool differs = named.values[at] != bare.values[at];
+            QVERIFY2(!differs || (x < 8 && y < 12), qPrintable(QString("%1 %2").arg(x).arg(y)));
+            hidden += differs ? 1 : 0;
+        }
+    QVERIFY(hidden > 0);
 }
 
 /// Texts are written side by side as letters; a character that was predicted wrongly stands on

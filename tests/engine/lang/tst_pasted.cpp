@@ -1,5 +1,7 @@
 // Models as they are pasted from programs, terminals and pages: what stands around a model, and
 // numbers that are worked out, change nothing. tst_syntax has the language itself.
+#include "engine/core/error.h"
+#include "engine/lang/found_models.h"
 #include "engine/lang/pasted.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/model_spec.h"
@@ -106,6 +108,70 @@ private slots:
         QFETCH(QByteArray, text);
         const std::string printed = "Sequential(\n  (a): Tanh()\n  (b): ReLU()\n)";
         QCOMPARE(textOf(readModel(text.toStdString())), printed);
+    }
+
+    /// A class that does no more than run a network is read as that network, in its place.
+    void readsClasses_data() {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<int>("line");
+        const auto row = [](const char* name, const char* text, int line) {
+            QTest::newRow(name) << QByteArray(text) << line;
+        };
+        row("alone",
+            "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            "        self.net = nn.Sequential(\n            nn.Linear(2, 8),\n        )\n\n"
+            "    def forward(self, x):\n        return self.net(x)\n",
+            4);
+        row("with all that may be there",
+            "\"\"\"My network.\"\"\"\r\nimport torch\r\nhidden = 8  # units\r\n\r\n"
+            "class Net(torch.nn.Module):\r\n    'A class.'\r\n"
+            "    def __init__(self):\r\n        super(Net, self).__init__()\r\n        two = 2\r\n"
+            "        self.layers = torch.nn.Sequential(nn.Linear(two, hidden))  # all\r\n\r\n"
+            "    def forward(self, x: torch.Tensor) -> torch.Tensor:\r\n"
+            "        \"\"\"Runs self.layers.\"\"\"\r\n        # nothing else\r\n"
+            "        return self.layers(x)  # scores\r\n",
+            10);
+        row("of a one-line editor",
+            "class Net(nn.Module):\xE2\x80\xA8 def __init__(self):\xE2\x80\xA8  self.n = "
+            "nn.Sequential(nn.Linear(2, 8))\xE2\x80\xA8 def forward(self, x):\xE2\x80\xA8  "
+            "return self.n(x)",
+            3);
+    }
+    void readsClasses() {
+        QFETCH(const QByteArray, text);
+        QFETCH(const int, line);
+        const ModelSpec model = readModel(text.toStdString());
+        QCOMPARE(textOf(model), std::string("Sequential(\n  (0): Linear(in_features=2, "
+                                            "out_features=8, bias=True)\n)"));
+        QCOMPARE(lang::parse(text.toStdString()).place.line, line);
+    }
+
+    /// What a class does beside its network would be lost.
+    void leavesOtherClasses_data() {
+        const std::string begin = "class Net(nn.Module):\n    def __init__(self):\n"
+                                  "        super().__init__()\n        self.net = ";
+        const std::string network = "nn.Sequential(nn.Linear(2, 8))";
+        const std::string forward = "\n    def forward(self, x):\n        ";
+        QTest::addColumn<QByteArray>("text");
+        const auto row = [&](const char* name, const std::string& rest) {
+            QTest::newRow(name) << QByteArray::fromStdString(begin + rest);
+        };
+        row("another input", network + forward + "return self.net(x.flatten(1))");
+        row("a statement before", network + forward + "x = x / 255\n        return self.net(x)");
+        row("an activation behind", network + forward + "return self.net(x).relu()");
+        row("an activation around", network + forward + "return torch.relu(self.net(x))");
+        row("weights of its own",
+            network + "\n        init(self.net[0])" + forward + "return self.net(x)");
+        row("half", network + ".half()" + forward + "return self.net(x)");
+        row("two networks",
+            network + "\n        other = " + network + forward + "return self.net(x)");
+        row("no forward", network);
+        row("more behind it", network + forward + "return self.net(x)\nmodel = Net().half()");
+    }
+    void leavesOtherClasses() {
+        QFETCH(const QByteArray, text);
+        QVERIFY(lang::modelOfClass(text.toStdString()).empty());
+        QVERIFY_THROWS_EXCEPTION(InputError, lang::parse(text.toStdString()));
     }
 
     void readsPrograms() {

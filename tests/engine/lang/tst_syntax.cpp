@@ -150,6 +150,11 @@ private slots:
             "line 1, column 6: found \")\", where a comma or \"]\" is allowed");
         row("second value", "A() B()",
             "line 1, column 5: found \"B\" after the model, where the text must end");
+        const char* second = ": a second model follows; only one is read";
+        row("second network", "nn.Sequential(A())\n\nnn.Sequential(B())",
+            (std::string("line 3, column 1") + second).c_str());
+        row("second network behind the first", "nn.Sequential(A())net = Sequential (B())",
+            (std::string("line 1, column 19") + second).c_str());
         row("method", "A(1).to(device).apply(start)",
             "line 1, column 16: found \".apply\" after the model, where the text must end");
         row("method of a number", "1 .to(device)",
@@ -179,6 +184,17 @@ private slots:
             ("line 3, column 1" + program).c_str());
         row("behind the model", "model = A(1)\ncriterion = B()",
             ("line 2, column 1" + program).c_str());
+        const std::string part = ": this is a program, and only a model by itself is read: paste "
+                                 "only the nn.Sequential(...) that begins in line ";
+        row("loss behind the network", "import torch\nm = nn.Sequential(A())\nloss = B()",
+            ("line 3, column 1" + part + "2").c_str());
+        row("one-line editor", "x = y\xE2\x80\xA8# m\xE2\x80\xA8m = nn.Sequential(A())",
+            ("line 1, column 5" + part + "3").c_str());
+        row("class with more than its network",
+            "class Net(nn.Module):\n    def __init__(self):\n        self.flat = nn.Flatten()\n"
+            "        self.net = nn.Sequential(A())\n    def forward(self, x):\n"
+            "        return self.net(self.flat(x))",
+            ("line 1, column 1" + part + "4").c_str());
         row("class", "class Net(nn.Module):\n    def __init__(self):\n        pass",
             "line 1, column 1: a class is a program, and only a model by itself is read, such as "
             "nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)): list the layers of the "

@@ -106,7 +106,8 @@ void TestExperimentFiles::mistakes_data() {
     row("a list", "[1]",
         "a list is not an experiment: it must be an object with version, task, model, optimizer, "
         "schedule, gradients, run and lanes");
-    row("no version", "{}", "version: missing; it must be 1");
+    row("no version", "{\"x\": [1, 2]}",
+        "this is not an experiment of Halfscope: its version is missing; it must be 1");
     row("newer version", "{\"version\": 2}",
         "version: 2 is not allowed: 1, the version that this program reads");
     row("version as text", "{\"version\": \"1\"}",

@@ -293,9 +293,9 @@ private slots:
         QVERIFY(run.advance());
         const float scale = run.experiment.lane(0).scaler().scale;
         run.experiment.setLive(0, "scaler.preset", std::string("megatron"), run.events);
-        QCOMPARE(
-            run.events.back().text.english(),
-            std::string("From step 2: Scaler set to megatron (before: pytorch) in lane amp-fp16."));
+        QCOMPARE(run.events.back().text.english(),
+                 std::string("From step 2: Scaler rules set to megatron (before: pytorch) in lane "
+                             "amp-fp16."));
         const ScalerConfig& now = run.experiment.config().lanes[0].scaler;
         QCOMPARE(now.rules.hysteresis, int64_t{2});
         QCOMPARE(now.initScale, 65536.0);

@@ -10,6 +10,7 @@
 #include "ui/panels/setup_panel.h"
 
 #include <QApplication>
+#include <QClipboard>
 #include <QDialogButtonBox>
 #include <QLabel>
 #include <QLocale>
@@ -71,6 +72,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void showsTheTemplate();
     void shapesFollowTheText();
+    void aPasteReplacesTheText();
     void errorsNameTheirLine_data();
     void errorsNameTheirLine();
     void showsLayersBeforeAnError_data();
@@ -112,6 +114,24 @@ void TestModelDialog::shapesFollowTheText() {
     QVERIFY2(rowsOf(dialog).at(1).endsWith(QStringLiteral("|(1, 32, 16, 16)|96")),
              qPrintable(rowsOf(dialog).at(1)));
     QVERIFY(rowsOf(dialog).back().endsWith(QStringLiteral("|(1, 1, 16, 16)|33")));
+}
+
+void TestModelDialog::aPasteReplacesTheText() {
+    RunConfig config = checkerboard();
+    for (const char* own : {"", "nn.Linear(2, 1)"}) {
+        config.model.layers = own;
+        ModelDialog dialog(config);
+        dialog.show();
+        QVERIFY(test::isActive(&dialog));
+        const QString before = dialog.editor()->toPlainText();
+        const QString pasted = QStringLiteral("nn.Sequential(nn.Linear(2, 1))");
+        QGuiApplication::clipboard()->setText(pasted);
+        dialog.editor()->paste();
+        QCOMPARE(dialog.text(), pasted);
+        QTRY_VERIFY(useOf(dialog)->isEnabled());
+        dialog.editor()->undo();
+        QCOMPARE(dialog.editor()->toPlainText(), before);
+    }
 }
 
 void TestModelDialog::errorsNameTheirLine_data() {

@@ -167,7 +167,7 @@ void TestClassTables::cellsTellTheirCounts() {
     target.caption = "0 ankle boot, 1 bag, 2 sandal";
     view.setTarget(target);
     view.setPictures(1, {classTable(counts), classTable(counts)});
-    QCOMPARE(view.view(0).note(), QStringLiteral("971 of 983"));
+    QCOMPARE(view.view(0).note(), QStringLiteral("971 of 983 right"));
     emit view.view(0).pixelHovered({2, 0});
     const QString told = QStringLiteral("True: ankle boot. Predicted: sandal.  "
                                         "A 12 of 982 (1.2 %)  B 12 of 982 (1.2 %)");

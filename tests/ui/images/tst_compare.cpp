@@ -501,7 +501,7 @@ void TestCompare::samplesOrTables() {
     view.setPictures(10, {constant(10, 0.5f), constant(10, 0.25f)});
     QVERIFY(choice->isVisible() && view.showsSamples());
     QCOMPARE(view.view(0).picture().width, 20);
-    QCOMPARE(view.view(0).note(), QStringLiteral("58 of these 64"));
+    QCOMPARE(view.view(0).note(), QStringLiteral("58 of 64 right"));
     QVERIFY2(view.view(0).toolTip().contains(QStringLiteral("\n58 of 64 are predicted right.\n")),
              qPrintable(view.view(0).toolTip()));
     QCOMPARE(view.view(2).picture().values[0], 1.0f);
@@ -513,7 +513,7 @@ void TestCompare::samplesOrTables() {
         QCoreApplication::processEvents();
         if (notes.isEmpty() || notes.last() != view.view(0).note()) notes << view.view(0).note();
     }
-    QCOMPARE(notes.join(u'|'), QStringLiteral("58 of these 64|58 of 64|58/64|"));
+    QCOMPARE(notes.join(u'|'), QStringLiteral("58 of 64 right|58/64 right|58/64|"));
     view.resize(1200, 400);
 
     QTest::keyClick(&view, Qt::Key_5);

@@ -44,7 +44,7 @@ RunConfig withLanes(const char* lanes, std::initializer_list<const char*> settin
 /// Joins the words of the settings' names, as titles have them.
 QString joinedNames(QString text) {
     for (const char* name : {"First scale", "Fixed scale", "Growth interval", "Growth factor",
-                             "Loss scaling", "FP8 scaling"}) {
+                             "Loss scaling", "FP8 scaling", "Scaler rules"}) {
         const QString words = QString::fromLatin1(name);
         text.replace(words, QString(words).replace(QChar(u' '), QChar(QChar::Nbsp)));
     }
@@ -103,7 +103,7 @@ void TestLaneTitles::titles_data() {
     row("scalers of other systems",
         withLanes("amp-fp16,amp-fp16",
                   {"lanes.0.scaler.preset=deepspeed", "lanes.1.scaler.preset=apex"}),
-        "amp-fp16, Scaler deepspeed | amp-fp16, Scaler apex");
+        "amp-fp16, Scaler rules deepspeed | amp-fp16, Scaler rules apex");
     row("scales held fixed",
         withLanes("amp-fp16,amp-fp16,amp-fp16",
                   {"lanes.0.scaler.mode=static", "lanes.0.scaler.init_scale=1",
@@ -141,9 +141,9 @@ void TestLaneTitles::titles_data() {
         withLanes("fp32,fp8,fp8",
                   {"lanes.2.precision.layers=layer 0=bfloat16",
                    "lanes.2.precision.fp8_scaling=none", "lanes.2.scaler.mode=static"}),
-        "fp32 | fp8 | fp8, FP8 scaling none, Scaler static, …");
+        "fp32 | fp8 | fp8, FP8 scaling none, Scaler rules static, …");
     row("a scaler beside none", withLanes("fp8,fp8", {"lanes.1.scaler.mode=static"}),
-        "fp8 | fp8, Scaler static");
+        "fp8 | fp8, Scaler rules static");
     row("its own before the usual",
         withLanes("amp-fp16,amp-fp16,amp-fp16",
                   {"lanes.0.scaler.growth_interval=20", "lanes.1.scaler.growth_interval=20",
@@ -253,7 +253,8 @@ void TestLaneTitles::forms() {
                 .contains(QStringLiteral("B FP8 none")));
     QVERIFY(labelForms(QStringLiteral("C fp8, layer 0=bf16"))
                 .contains(QStringLiteral("C layer 0=bf16")));
-    QCOMPARE(labelForms(QStringLiteral("C amp-fp16, Scaler apex")).back().count(u'…'), 0);
+    const QString scaler = joinedNames(QStringLiteral("C amp-fp16, Scaler rules apex"));
+    QCOMPARE(labelForms(scaler).back().count(u'…'), 0);
     const QFontMetrics metrics{QFont()};
     for (const QString& form : forms) // each in a width where it just fits
         QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(form)), form);
@@ -270,7 +271,7 @@ void TestLaneTitles::valuesAreAlike_data() {
     };
     row("Growth interval 20, First scale 2^10", "interval 20, first scale 2^10");
     row("Growth interval 20, from\u00a0A", "interval 20, from\u00a0A"); // a lane that continues A
-    row("Scaler apex, layer 0=bf16", "apex, layer 0=bf16");
+    row("Scaler rules apex, layer 0=bf16", "apex, layer 0=bf16");
     row("my own policy, First scale 2^10", "my own policy, first scale 2^10"); // a file's name
     row("First scale 2^24, Growth factor 4, …", "first scale 2^24, growth 4, …");
 }
@@ -354,8 +355,9 @@ void TestLaneTitles::shortNamesAreClear() {
                     QVERIFY2(&other == &own || !names(form.back().mid(2), other),
                              qPrintable(form.join(u'|')));
         }
-    const QString forks = QStringLiteral("A fp32|B amp-fp16, Scaler static|"
-                                         "C amp-fp16, Scaler pytorch, from\u00a0A");
+    const QString forks = joinedNames(QStringLiteral("A fp32|B amp-fp16, Scaler rules static|"
+                                                     "C amp-fp16, Scaler rules pytorch, "
+                                                     "from\u00a0A"));
     for (const QStringList& form : formsTogether(forks.split(u'|'))) // all parts can be brief
         QVERIFY2(!form.last().contains(QChar(0x2026)), qPrintable(form.last()));
 }

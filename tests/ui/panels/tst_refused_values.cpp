@@ -2,10 +2,14 @@
 // allowed below it, and goes with whatever replaces it. That no run begins with one is tested with
 // the whole window, in tst_refused_start.
 #include "tests/support/shown_window.h"
+#include "ui/look/style.h"
+#include "ui/look/theme.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/section.h"
 #include "ui/panels/setup_panel.h"
 
+#include <QApplication>
+#include <QImage>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
@@ -44,6 +48,8 @@ private slots:
     void noRestartIsOfferedWithThem();
     void unitsAreNotTypedIn();
     void aPanelGoesWhileANumberIsTyped();
+    void theyAreFramed_data();
+    void theyAreFramed();
 };
 
 void TestRefusedValues::wholeNumbersStayAsTyped_data() {
@@ -95,7 +101,7 @@ void TestRefusedValues::wholeNumbersStayAsTyped() {
         QVERIFY2(editor->errorText().startsWith(QStringLiteral("Allowed: ")) &&
                      editor->errorText().contains(most),
                  qPrintable(editor->errorText()));
-        QVERIFY(!box->styleSheet().isEmpty());
+        QVERIFY(OutlinedStyle::isFramedAsWrong(*box));
         QCOMPARE(configText(model.config()), before);
         box->setFocus();
         QTest::keyClick(box, Qt::Key_Escape);
@@ -297,6 +303,48 @@ void TestRefusedValues::aPanelGoesWhileANumberIsTyped() {
     QTest::keyClicks(box, QStringLiteral("31"));
     panel.reset(); // crashed: the model told a panel whose members were gone
     QCOMPARE(model.settle().model.width, 31);
+}
+
+void TestRefusedValues::theyAreFramed_data() {
+    QTest::addColumn<bool>("dark");
+    QTest::newRow("light") << false;
+    QTest::newRow("dark") << true;
+}
+
+/// The frame leaves the rest of the box as it is: with a style sheet, the arrows of a number were
+/// two black bars.
+void TestRefusedValues::theyAreFramed() {
+    QFETCH(const bool, dark);
+    applyTheme(*qApp, dark ? Theme::Dark : Theme::Light);
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(400, 600);
+    panel.show();
+    QVERIFY(test::isActive(&panel));
+    const QColor error = colorsFor(panel.palette()).error;
+    const auto drawn = [](QWidget* control) {
+        control->clearFocus(); // whose ring is drawn otherwise
+        return control->grab().toImage();
+    };
+    for (const char* key : {"model.width", "optimizer.lr"}) {
+        QWidget* control = panel.editor(key)->control();
+        const QImage before = drawn(control);
+        type(control, QStringLiteral("-70000"));
+        QVERIFY(!panel.editor(key)->errorText().isEmpty());
+        const QImage wrong = drawn(control);
+        QCOMPARE(wrong.size(), before.size());
+        const int middle = wrong.width() / 2, right = wrong.width(), bottom = wrong.height();
+        for (const int y : {0, 1, bottom - 2, bottom - 1})
+            QCOMPARE(wrong.pixelColor(middle, y), error);
+        QVERIFY(before.pixelColor(middle, 0) != error);
+        constexpr int kFrame = 3, kArrows = 12; // pixels
+        const QRect arrows(right - kFrame - kArrows, kFrame, kArrows, bottom - 2 * kFrame);
+        QCOMPARE(wrong.copy(arrows), before.copy(arrows));
+        control->setFocus();
+        QTest::keyClick(control, Qt::Key_Escape);
+        QVERIFY(drawn(control).pixelColor(middle, 0) != error);
+    }
+    applyTheme(*qApp, Theme::Light);
 }
 
 } // namespace tst_refused_values

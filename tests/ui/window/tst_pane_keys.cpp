@@ -311,8 +311,17 @@ void TestPaneKeys::keysAfterANumber() {
         press(Qt::Key_Tab);
         QCOMPARE(window().focusWidget(), next);
         if (editor == width) continue;
-        type("-9"); // has to be corrected
+        type("-9"); // has to be corrected: digits and letters are not the window's keys
         QCOMPARE(window().focusWidget(), control);
+        const auto* line = qobject_cast<QLineEdit*>(control);
+        QVERIFY(line);
+        QTest::keyClicks(control, QStringLiteral("5r"));
+        QCOMPARE(line->text(), QStringLiteral("-95r"));
+        press(Qt::Key_Escape);
+        QCOMPARE(line->text(), QStringLiteral("9"));
+        press(Qt::Key_Return);
+        QCOMPARE(window().focusWidget(), editor);
+        QVERIFY(keysAct());
     }
     auto* stopAt = window().findChild<QSpinBox*>(QStringLiteral("stopAt"));
     stopAt->setFocus();

@@ -1,6 +1,7 @@
 // No training begins, goes on or takes a step while a box has a value that is not allowed: the
 // window says which one, and leads to it.
 #include "tests/support/opened_window.h"
+#include "ui/look/style.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
@@ -126,7 +127,7 @@ void TestRefusedStart::aWrongLastStepIsTold() {
                  qPrintable(box->refusal()));
         QVERIFY(box->toolTip().startsWith(QStringLiteral("Allowed: ")));
         QVERIFY(box->accessibleDescription().contains(QStringLiteral("Allowed: ")));
-        QVERIFY(!box->styleSheet().isEmpty());
+        QVERIFY(OutlinedStyle::isFramedAsWrong(*box));
         window.play();
         QVERIFY2(window.bannerText().startsWith(QStringLiteral(
                      "Nothing was started, because Stop after has a value that is not ")),
@@ -135,7 +136,7 @@ void TestRefusedStart::aWrongLastStepIsTold() {
         QVERIFY(!window.controller().willTrain());
         QTest::keyClick(box, Qt::Key_Escape);
         QCOMPARE(box->text(), QStringLiteral("3"));
-        QVERIFY(box->refusal().isEmpty() && box->styleSheet().isEmpty());
+        QVERIFY(box->refusal().isEmpty() && !OutlinedStyle::isFramedAsWrong(*box));
         QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
     }
     type(box, QStringLiteral("0"));

@@ -133,6 +133,7 @@ private slots:
     void theNetworkOfAProgramIsTaken();
     void otherProgramsAreRefused_data();
     void otherProgramsAreRefused();
+    void commandsHaveTheKeysOfSettings();
 };
 
 void TestWindowDrops::filesOnBoxesAreOpened_data() {
@@ -531,6 +532,18 @@ void TestWindowDrops::otherProgramsAreRefused() {
                               qPrintable(window.bannerText()), kPatience);
     QCOMPARE(configText(window.config().config()), before);
     QCOMPARE(window.controller().state(), SessionState::Ready);
+}
+
+/// A message names settings by their labels, but a label would be of no use in a terminal.
+void TestWindowDrops::commandsHaveTheKeysOfSettings() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path = write(opened.folder, QStringLiteral("net.ipynb"), "{}");
+    QVERIFY(dropFile(window, path));
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        window.bannerText().contains(QStringLiteral(" run DATA --set model.layers=@FILE")),
+        qPrintable(window.bannerText()), kPatience);
 }
 
 } // namespace tst_window_drops

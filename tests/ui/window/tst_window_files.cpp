@@ -289,14 +289,16 @@ void TestWindowFiles::typeOfFileIsTheEnding() {
         auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
         QVERIFY(dialog);
         dialog->setDirectory(opened.folder.path());
+        QCOMPARE(dialog->findChild<QLineEdit*>()->text(), QStringLiteral("plots.png"));
         auto* type = dialog->findChild<QComboBox*>(QStringLiteral("fileTypeCombo"));
         QTest::keyClick(type, Qt::Key_Down);
         QTest::keyClick(dialog->findChild<QLineEdit*>(), Qt::Key_Return);
         if (dialog->isVisible()) dialog->reject();
     });
     emit opened.window.plots().saveRequested();
-    const QString path = opened.folder.filePath(QStringLiteral("plots.png"));
-    QVERIFY(!QImage(path, "PNG").isNull());
+    const QString path = opened.folder.filePath(QStringLiteral("plots.svg"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly) && file.readAll().trimmed().endsWith("</svg>"));
     QCOMPARE(opened.window.statusBar()->currentMessage(), QStringLiteral("Saved as ") + path);
 }
 
