@@ -1,5 +1,5 @@
-// Notes are chosen first, beside labels that are as brief as they can be without losing their
-// meaning; the labels take the room that is left.
+// Notes are chosen first, beside labels that are as brief as they can be; the labels take the room
+// that is left.
 #include "ui/images/pane_titles.h"
 
 #include "ui/models/lane_titles.h"
@@ -24,14 +24,17 @@ bool fitTogether(const QStringList& titles, const QStringList& notes, bool alway
 PaneTitles titlesTogether(const QStringList& labels, const QString& last,
                           const std::vector<QStringList>& notes, const PaneFits& fits) {
     const std::vector<QStringList> forms = formsTogether(labels);
-    // where the values have no room anyway, notes stand beside the precisions or the values' ends
-    const bool valued = fitTogether(forms[kBriefestNames], {}, true, fits);
-    const QStringList briefest = QStringList(forms[kBriefestNames + (valued ? 0 : 1)]) << last;
     PaneTitles chosen;
-    const auto fitting = std::find_if(notes.begin(), notes.end(), [&](const QStringList& form) {
-        return fitTogether(briefest, form, false, fits);
-    });
-    if (fitting != notes.end()) chosen.notes = *fitting;
+    // where the values have no room, notes stand beside the precisions or the values' ends
+    for (const size_t names : {kBriefestNames, kBriefestNames + 1}) {
+        const QStringList briefest = QStringList(forms[names]) << last;
+        const auto fitting = std::find_if(notes.begin(), notes.end(), [&](const QStringList& form) {
+            return fitTogether(briefest, form, false, fits);
+        });
+        if (fitting == notes.end()) continue;
+        chosen.notes = *fitting;
+        break;
+    }
     // the last title is no lane's, and is cut where it must be
     const auto letters = forms.end() - 1;
     auto named = letters;

@@ -186,10 +186,11 @@ QColor Colors::run(int color) const {
 }
 
 QPen Colors::runPen(int color, int lane) const {
-    constexpr double kLaneShade = 0.35; // of the text's colour
-    constexpr int kLaneShades = 3;
+    // of the text's colour: far enough apart to be seen in two lines that cross
+    constexpr std::array kLaneShades{0.0, 0.55, 0.9};
     QPen pen = lanePen(lane);
-    pen.setColor(mixed(run(color), text, kLaneShade * (lane % kLaneShades)));
+    pen.setColor(
+        mixed(run(color), text, kLaneShades[static_cast<size_t>(lane) % kLaneShades.size()]));
     return pen;
 }
 

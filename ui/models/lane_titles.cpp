@@ -11,6 +11,7 @@
 #include <QLocale>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -30,8 +31,7 @@ QString nameOfFirstScale() {
     return QString::fromStdString(nameInTitles(*findField("scaler.init_scale")));
 }
 
-/// Returns what the first scale is called in the title of a lane that keeps it until another one
-/// is set.
+/// Returns what the scale is called in the title of a lane that keeps it until another one is set.
 QString nameOfFixedScale() {
     //: the loss scale of a lane, which no step changes; a number follows
     return QCoreApplication::translate("LaneTitles", "Fixed scale")
@@ -158,31 +158,28 @@ QString shownScale(const QString& value) {
     return number ? scaleText(scale).section(QStringLiteral(" = "), -1) : value;
 }
 
-/// Whether the lane keeps its first loss scale: no rule changes it, and no hand has, or it was
-/// undone before a step had another one.
-bool keepsScale(const RunConfig& config, int lane) {
+/// Returns the loss scale that the lane has, if no rule changes it: the first one, or the one that
+/// was last set by hand. Otherwise nothing.
+std::optional<double> keptScale(const RunConfig& config, int lane) {
     const ScalerConfig& scaler = config.lanes[static_cast<size_t>(lane)].scaler;
-    if (scaler.rules.mode != ScalerMode::Static) return false;
-    int64_t step = 0; // whose last edit is known
-    for (size_t i = config.edits.size(); i-- > 0;) {
-        const LiveEdit& edit = config.edits[i];
-        if (edit.key != kLiveScale || (edit.lane >= 0 && edit.lane != lane)) continue;
-        if (std::exchange(step, edit.step) == edit.step) continue; // the later one took its place
-        const double* scale = std::get_if<double>(&edit.value);
-        if (!scale || static_cast<float>(*scale) != scaler.initScale) return false;
+    if (scaler.rules.mode != ScalerMode::Static) return std::nullopt;
+    for (auto edit = config.edits.rbegin(); edit != config.edits.rend(); ++edit) {
+        if (edit->key != kLiveScale || (edit->lane >= 0 && edit->lane != lane)) continue;
+        if (const double* scale = std::get_if<double>(&edit->value)) return *scale;
     }
-    return true;
+    return scaler.initScale;
 }
 
 /// Returns a title with all that both kinds of titles have in common.
-QString shownTitle(LaneTitle title, bool fixed) {
+QString shownTitle(LaneTitle title, std::optional<double> kept) {
     const QString first = nameOfFirstScale() + u' ';
     for (std::string& words : title.words) {
         const QString text = QString::fromStdString(words);
-        if (text.startsWith(first))
-            words = ((fixed ? nameOfFixedScale() + u' ' : first) +
-                     shownScale(text.sliced(first.size())))
-                        .toStdString();
+        if (!text.startsWith(first)) continue;
+        const QString shown =
+            kept ? nameOfFixedScale() + u' ' + scaleText(*kept).section(QStringLiteral(" = "), -1)
+                 : first + shownScale(text.sliced(first.size()));
+        words = shown.toStdString();
     }
     return safeText(titleText(title)).replace(QLatin1String("..."), QString(QChar(0x2026)));
 }
@@ -200,7 +197,7 @@ QStringList partsFrom(const QString& name, bool end) {
 QStringList laneTitles(const RunConfig& config, std::span<const int> parents) {
     QStringList titles;
     for (const LaneTitle& title : laneTitleParts(config, parents, nameInTitles)) {
-        titles << shownTitle(title, keepsScale(config, static_cast<int>(titles.size())));
+        titles << shownTitle(title, keptScale(config, static_cast<int>(titles.size())));
         if (title.parent == kNewLane)
             titles.back() += kBetweenParts + QCoreApplication::translate("LaneTitles", "new");
         if (title.parent < 0) continue;
@@ -219,7 +216,7 @@ QString laneTitleWithout(const RunConfig& config, int lane, std::span<const Fiel
             return words == settingWords(*field, field->get(config, lane), nameInTitles);
         });
     });
-    return shownTitle(std::move(title), keepsScale(config, lane));
+    return shownTitle(std::move(title), keptScale(config, lane));
 }
 
 QString briefLabel(const QString& label) {

@@ -14,8 +14,9 @@ namespace halfscope {
 /// Returns a name for each lane: its precision and, when other lanes have the same one, what sets
 /// it apart from them: "fp32", "amp-fp16, First scale 2^24", "amp-fp16, Scaler apex". When nothing
 /// does, the number of laneNames() is added. A lane that continues another one says so, and so does
-/// one that the run does not have yet: "amp-fp16, from A", "amp-fp16, new". See laneTitleParts()
-/// for `parents`.
+/// one that the run does not have yet: "amp-fp16, from A", "amp-fp16, new". A lane whose scale no
+/// rule changes is called after the one that was last set by hand. See laneTitleParts() for
+/// `parents`.
 QStringList laneTitles(const RunConfig&, std::span<const int> parents = {});
 
 /// Returns the title of one lane without the values of these settings: they are about to vary.

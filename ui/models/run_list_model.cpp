@@ -132,19 +132,24 @@ void RunListModel::takeDifferences() {
         runs.push_back({row.info.get(), row.entry.run->step()});
     // settings that are the same now may have differed before an edit
     const std::vector<QStringList> edits = editDifferences(runs);
+    bool changed = false;
     for (size_t i = 0; i < m_rows.size(); ++i) {
         QStringList shown;
         for (const std::string& each : differences[i])
             shown << safeText(each, kMostMessage);
         shown << edits[i];
         Row& row = m_rows[i];
-        if (std::exchange(row.differences, shown) != shown) row.told = false;
+        if (std::exchange(row.differences, shown) == shown) continue;
+        row.told = false;
+        changed = true;
     }
+    if (changed) emit differencesChanged();
 }
 
-/// Returns the differences of a run. Lines end between two settings, not between a setting and its
-/// value; only longer texts, such as those of networks, are broken.
+/// Lines end between two settings, not between a setting and its value; only longer texts, such as
+/// those of networks, are broken.
 QString RunListModel::differencesOf(int row) const {
+    if (row < 0 || row >= rowCount()) return {};
     constexpr qsizetype kSpaces = 2; // "B: Growth interval 20", whose name is one word
     QStringList texts = m_rows[static_cast<size_t>(row)].differences;
     for (QString& each : texts)

@@ -41,6 +41,9 @@ public:
     static QString tagOf(RunId);
     /// Returns everything that the list says of a run, in lines.
     QString detailsOf(int row) const;
+    /// Returns what tells a run from the others, "Learning rate 0.01, Seed 2", as of the last
+    /// refresh(); empty for a row that was not there then.
+    QString differencesOf(int row) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -54,6 +57,8 @@ signals:
     void visibilityChanged();
     /// Emitted when the user has given a run another name.
     void renamed();
+    /// Emitted when what tells runs from each other has changed.
+    void differencesChanged();
 
 private:
     /// The store's entry as it was at the last look: rows change only in refresh().
@@ -72,7 +77,6 @@ private:
     void removeGone();
     void insertEntries(int row, std::span<const RunStore::Entry>);
     void takeDifferences();
-    QString differencesOf(int row) const;
     static QStringList lossesOf(const RunSnapshot&);
     static QStringList validationsOf(const RunSnapshot&);
     QString resultOf(const Row&) const;

@@ -186,8 +186,9 @@ double EventLane::placeOf(size_t lane, EventKind kind) const {
 int EventLane::lines() const { return m_legend->lines(); }
 
 bool EventLane::hasRow(const Row& row) const {
-    return !isMagnified() || std::any_of(row.marks.begin(), row.marks.end(),
-                                         [](const auto& marks) { return !marks.empty(); });
+    return !(isMagnified() || m_printed) ||
+           std::any_of(row.marks.begin(), row.marks.end(),
+                       [](const auto& marks) { return !marks.empty(); });
 }
 
 size_t EventLane::rowsOf(size_t lanes) const {
@@ -200,12 +201,18 @@ int EventLane::height() const {
     const bool low = m_rows.size() > 3 || m_arranged == EventRows::Low || isMagnified();
     const bool shared = m_arranged == EventRows::Shared;
     const double row = m_magnified * (low ? kLowRowHeight : kRowHeight);
+    if (m_printed && rowsOf(m_rows.size()) == 0) return 1; // the axis alone
     return static_cast<int>(shared ? 1 : std::max<size_t>(1, rowsOf(m_rows.size()))) *
            static_cast<int>(row);
 }
 
 void EventLane::magnify(double factor) {
     m_magnified = factor;
+    nameRows();
+}
+
+void EventLane::setPrinted(bool printed) {
+    m_printed = printed;
     nameRows();
 }
 

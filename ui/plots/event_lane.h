@@ -51,6 +51,9 @@ public:
     /// events have no row, and the others a low one.
     void magnify(double factor);
     bool isMagnified() const { return m_magnified > 1; }
+    /// Prepares for a picture, in which lanes without events have no row; it is drawn so from the
+    /// next update() on.
+    void setPrinted(bool);
 
     /// Returns the index, among the run's events, of the event whose mark is nearest to a place in
     /// the plot; nothing when no mark is within a few pixels.
@@ -104,6 +107,7 @@ private:
     int m_count = 0;
     bool m_tookSteps = false; ///< a mark is of an overflow whose step was taken
     double m_magnified = 1;
+    bool m_printed = false;
     EventRows m_arranged = EventRows::Usual;
     std::vector<Row> m_rows;
     EventLegend* m_legend = nullptr; ///< owned by the plot

@@ -15,6 +15,7 @@ struct Overlay {
                                     ///< letter
     int color = 0;                  ///< see Colors::run()
     QString name{};                 ///< fit to be shown; empty: not known
+    QString differs{};              ///< "Learning rate 0.01": what tells it from other runs
 };
 
 } // namespace halfscope

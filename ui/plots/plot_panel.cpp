@@ -4,6 +4,7 @@
 #include "engine/runs/best_value.h"
 #include "ui/look/owned.h"
 #include "ui/models/run_facts.h"
+#include "ui/models/shown_numbers.h"
 #include "ui/plots/axis_colors.h"
 #include "ui/plots/curve_graph.h"
 #include "ui/plots/means.h"
@@ -406,11 +407,11 @@ void PlotPanel::placeTags() {
         if (behind.tagged) // at its step: the axis may have other steps now
             before = {QRectF(QPointF(step.coordToPixel(behind.tagged->step), 0), QSizeF()),
                       behind.tagged->above};
-        const auto [rect, above] = places.placeBy(group, sizeOf(name), before);
+        const auto [rect, above, clear] = places.placeBy(group, sizeOf(name), before);
         behind.tagged = {step.pixelToCoord(rect.right()), above};
         behind.tag->setText(name);
         if (group.size() > 1) behind.tag->setColor(m_colors.text); // none of their colours
-        behind.tag->setVisible(true);
+        behind.tag->setVisible(clear || !m_named);
         behind.tag->position->setCoords(behind.tagged->step, value.pixelToCoord(rect.bottom()));
     }
 }

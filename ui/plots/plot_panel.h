@@ -65,6 +65,8 @@ public:
     /// Tells whether the speeds of lanes may be compared now. When not, a plot of them shows pale
     /// curves, no figures, and why.
     void setComparable(bool);
+    /// Tells that a legend names the other runs, so that no name may cover a curve.
+    void setNamed(bool named) { m_named = named; }
     /// Draws lines so many times as thick from the next update() on.
     void magnify(double factor) { m_magnified = factor; }
     /// Keeps so many pixels free at the right end of the header, because something else covers
@@ -175,6 +177,7 @@ private:
     double m_smoothing = 0; ///< the weight of the past
     bool m_resting = false;
     bool m_comparable = true;
+    bool m_named = false;
     double m_magnified = 1;
     std::vector<Lane> m_lanes;
     std::vector<Overlay> m_overlays;

@@ -3,6 +3,7 @@
 #include "ui/plots/plot_picture.h"
 
 #include "ui/look/theme.h"
+#include "ui/models/run_facts.h"
 #include "ui/plots/readout_item.h"
 #include "ui/plots/run_legend.h"
 
@@ -90,10 +91,13 @@ public:
         const QFontMetrics metrics(font);
         QPoint at(kLegendMargin, 0);
         for (const FigureLegend::Entry& entry : legend.entries) {
-            const int needed = m_sample + kSampleGap + metrics.horizontalAdvance(entry.text);
-            if (at.x() > kLegendMargin && at.x() + needed > width)
+            const QString text = entry.run
+                                     ? legendTextIn(*entry.run, metrics, width - 2 * kLegendMargin)
+                                     : entry.text;
+            const int needed = sampleOf(entry) + metrics.horizontalAdvance(text);
+            if (at.x() > kLegendMargin && (entry.run || at.x() + needed > width))
                 at = {kLegendMargin, at.y() + m_line};
-            m_places.push_back(at);
+            m_places.push_back({at, text});
             at.rx() += needed + kBetweenEntries;
             m_height = at.y() + m_line;
         }
@@ -103,25 +107,36 @@ public:
         painter.setFont(m_font);
         for (size_t i = 0; i < m_places.size(); ++i) {
             const FigureLegend::Entry& entry = m_legend.entries[i];
-            const QRect box(m_places[i] + QPoint(0, top), QSize(1, m_line));
-            painter.setPen(thickPen(entry.pen));
+            const QRect box(m_places[i].at + QPoint(0, top), QSize(1, m_line));
             const double middle = box.center().y() + 1;
-            painter.drawLine(QLineF(box.left(), middle, box.left() + m_sample, middle));
+            if (!entry.run) {
+                painter.setPen(thickPen(entry.pen));
+                painter.drawLine(QLineF(box.left(), middle, box.left() + m_sample, middle));
+            }
             painter.setPen(QPen(entry.color));
-            painter.drawText(box.adjusted(m_sample + kSampleGap, 0, 0, 0),
+            painter.drawText(box.adjusted(sampleOf(entry), 0, 0, 0),
                              Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip |
                                  Qt::TextSingleLine,
-                             entry.text);
+                             m_places[i].text);
         }
     }
 
 private:
+    struct Place {
+        QPoint at;
+        QString text;
+    };
+    /// Returns the width of an entry's sample with the gap behind it.
+    int sampleOf(const FigureLegend::Entry& entry) const {
+        return entry.run ? 0 : m_sample + kSampleGap;
+    }
+
     const FigureLegend& m_legend;
     QFont m_font;
     int m_line;
     int m_sample; ///< the length of a sample
     int m_height = 0;
-    std::vector<QPoint> m_places;
+    std::vector<Place> m_places;
 };
 
 /// Hands `take` the size of the plot with its legend, if it needs one, and what draws them. No
@@ -143,24 +158,35 @@ auto drawn(QCustomPlot& plot, const FigureLegend& legend, Take take) {
                               return !each->isShown() || each->namesInFull();
                           });
     const FigureLegend none{legend.background, {}, false};
-    const LegendLayout layout(needless ? none : legend, plot.font(), plot.width());
-    const QSize whole(plot.width(), plot.height() + layout.height());
+    const QSize size = plot.viewport().size();
+    const LegendLayout layout(needless ? none : legend, plot.font(), size.width());
+    const QSize whole(size.width(), size.height() + layout.height());
     return take(whole, [&](QCPPainter& painter) {
         painter.fillRect(QRect(QPoint(), whole), legend.background);
-        plot.toPainter(&painter, plot.width(), plot.height());
-        layout.draw(painter, plot.height());
+        plot.toPainter(&painter, size.width(), size.height());
+        layout.draw(painter, size.height());
     });
 }
 
 } // namespace
 
-FigureLegend legendOf(const Colors& colors, const QStringList& labels,
+FigureLegend legendOf(const Colors& colors, const QStringList& labels, const Overlay& shown,
                       const std::vector<Overlay>& others) {
     FigureLegend legend{colors.background, {}, !others.empty()};
+    const auto name = [&](const Overlay& run) {
+        legend.entries.push_back({QPen(Qt::NoPen), colors.text, QString(), run});
+    };
+    if (!others.empty() && !shown.tag.isEmpty()) name(shown);
     for (int lane = 0; lane < labels.size(); ++lane)
         legend.entries.push_back({colors.lanePen(lane), colors.laneText(lane), labels[lane]});
-    for (const Overlay& other : others)
-        legend.entries.push_back({colors.runPen(other.color, 0), colors.text, legendTextOf(other)});
+    for (const Overlay& other : others) {
+        name(other);
+        const QStringList lanes = laneLabels(laneTitlesOf(other.run->now()));
+        for (int lane = 0; lane < lanes.size(); ++lane) {
+            const QPen pen = colors.runPen(other.color, lane);
+            legend.entries.push_back({pen, colors.asText(pen.color()), other.tag + lanes[lane]});
+        }
+    }
     return legend;
 }
 

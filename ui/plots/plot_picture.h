@@ -11,6 +11,7 @@
 #include <QStringList>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 class QCPPainter;
@@ -33,14 +34,18 @@ struct FigureLegend {
         QPen pen;
         QColor color; ///< of the text
         QString text;
+        /// The entry names this run instead: it has no sample, and begins a line.
+        std::optional<Overlay> run{};
     };
     QColor background;
     std::vector<Entry> entries;
     bool hasOtherRuns = false; ///< no heading names them
 };
 
-/// Returns an entry for each lane and for each other run whose curves are drawn.
-FigureLegend legendOf(const Colors&, const QStringList& labels, const std::vector<Overlay>&);
+/// Returns an entry for each lane. Where other runs are drawn, too, the name of each run, also of
+/// the one that is shown if its tag is known, stands before its lanes.
+FigureLegend legendOf(const Colors&, const QStringList& labels, const Overlay& shown,
+                      const std::vector<Overlay>& others);
 
 using DrawFigure = std::function<void(QCPPainter&)>;
 
@@ -49,7 +54,7 @@ QByteArray figureFile(const QSize&, const QString& title, const DrawFigure& draw
 /// Returns the same picture with twice as many pixels in each direction.
 QImage figureImage(const QSize&, const DrawFigure& draw);
 
-/// Return the plot as it is on screen, but with whole headings. The legend stands below where they
+/// Return the plot as it is laid out, but with whole headings. The legend stands below where they
 /// do not say all that it says.
 QByteArray plotFile(QCustomPlot&, const FigureLegend&, PlotForm);
 QImage plotImage(QCustomPlot&, const FigureLegend&);

@@ -88,6 +88,13 @@ void PlotRows::applyHidden() {
                          m_hidden.contains(QString::fromStdString(panel->metric().column)));
 }
 
+std::vector<Metric> PlotRows::metrics() const {
+    std::vector<Metric> all;
+    for (const auto& panel : m_panels)
+        all.push_back(panel->metric());
+    return all;
+}
+
 PlotPanel* PlotRows::of(MetricId id) const {
     for (const auto& panel : m_panels)
         if (panel->id() == id) return panel.get();

@@ -28,6 +28,8 @@ public:
     /// Whether there is a plot for each of the metrics, and no other plot.
     bool has(std::span<const MetricId>) const;
     const std::vector<std::unique_ptr<PlotPanel>>& panels() const { return m_panels; }
+    /// Returns what all plots show, hidden ones too, from top to bottom.
+    std::vector<Metric> metrics() const;
     /// Returns the plot of a metric; null when there is none.
     PlotPanel* of(MetricId) const;
     /// Returns the plot of the metric with this column; null when there is none.

@@ -14,6 +14,7 @@
 #include "ui/plots/run_legend.h"
 #include "ui/plots/stack_layout.h"
 #include "ui/plots/tickers.h"
+#include "ui/plots/whole_stack.h"
 
 #include <qcustomplot.h>
 
@@ -82,8 +83,8 @@ PlotStack::~PlotStack() {
 }
 
 void PlotStack::buildPlot() {
-    // thin lines without antialiasing are 20 to 60 times faster; only the few marks are smoothed,
-    // and what PlotPanel draws finely
+    // thin lines without antialiasing are 20 to 60 times faster; PlotPanel draws some of them
+    // finely
     m_plot->setNotAntialiasedElements(QCP::aeAll & ~QCP::AntialiasedElements(QCP::aePlottables));
     m_plot->setAntialiasedElements(QCP::aeScatters);
     m_plot->setInteractions(QCP::Interactions());
@@ -115,7 +116,7 @@ void PlotStack::setRun(std::shared_ptr<const Run> run) {
     if (m_run) m_labels = laneLabels(laneTitlesOf(m_run->now()));
     for (auto& panel : m_rows->panels())
         panel->setRun(m_run, m_labels);
-    setOverlays(m_overlays);
+    setOverlays(m_overlays, m_shown);
     m_events->setRun(m_run);
     m_laneChosen = m_laneChosen && (grows || before == m_labels); // a reset keeps the choice
     nameLanes();
@@ -127,9 +128,10 @@ void PlotStack::setRun(std::shared_ptr<const Run> run) {
     applyColors();
 }
 
-void PlotStack::setOverlays(std::vector<Overlay> overlays) {
+void PlotStack::setOverlays(std::vector<Overlay> overlays, Overlay shown) {
     m_overlays = std::move(overlays);
-    m_runLegend->setRuns(m_overlays);
+    m_shown = std::move(shown);
+    m_runLegend->setRuns(m_overlays, m_shown);
     m_seen.reset();
     for (auto& panel : m_rows->panels())
         panel->setOverlays(m_overlays);
@@ -141,8 +143,7 @@ PlotPanel& PlotStack::panelOf(MetricId id) const { return *m_rows->of(id); }
 
 bool PlotStack::showsGradients() const { return m_rows->map() != nullptr; }
 
-/// Returns whether a run changed. When lanes or metrics are other ones than before, the plots are
-/// made anew.
+/// Returns whether a run changed. Makes the plots anew when its lanes or metrics are others now.
 bool PlotStack::takeRun() {
     uint64_t seen = m_run ? m_run->version() : 0;
     for (const Overlay& overlay : m_overlays)
@@ -167,8 +168,7 @@ bool PlotStack::takeRun() {
     return true;
 }
 
-/// Names lanes by the present settings: a live edit may set lanes of one precision apart, make them
-/// alike, or switch a scaler on or off.
+/// Names lanes by the present settings: a live edit may make them alike, or switch a scaler off.
 void PlotStack::nameLanes() {
     if (!m_run) return;
     const RunSnapshot& run = m_run->now();
@@ -204,12 +204,7 @@ void PlotStack::hidePlots(const QStringList& columns) {
 
 const QStringList& PlotStack::hiddenPlots() const { return m_rows->hidden(); }
 
-std::vector<Metric> PlotStack::plottable() const {
-    std::vector<Metric> metrics;
-    for (const auto& panel : m_rows->panels())
-        metrics.push_back(panel->metric());
-    return metrics;
-}
+std::vector<Metric> PlotStack::plottable() const { return m_rows->metrics(); }
 
 void PlotStack::chooseGradientLane(int lane) {
     if (lane < 0 || lane >= lanes()) return;
@@ -237,7 +232,7 @@ bool PlotStack::refresh() {
     if (!m_dirty) return false;
     m_dirty = false;
     if (m_events->takeEvents()) applyMargins();
-    layOut();
+    if (std::exchange(m_moved, false)) layOutPlots(*m_plot);
     if (m_following) m_range.showAll(allSteps(), roomAtEnds());
     updatePlots();
     showSteps(*m_eventRect->axis(QCPAxis::atBottom), m_range.from(), m_range.to());
@@ -253,6 +248,7 @@ void PlotStack::updatePlots() {
     for (auto& panel : m_rows->panels()) {
         panel->setResting(m_resting);
         panel->magnify(m_magnified);
+        panel->setNamed(m_named);
     }
     for (StackedPlot* plot : m_rows->shown()) {
         showSteps(*plot->rect().axis(QCPAxis::atBottom), m_range.from(), m_range.to());
@@ -331,7 +327,7 @@ void PlotStack::trainingStarts() {
     if (m_following && crosshair()) pinCrosshair(std::nullopt);
 }
 
-/// Moves the crosshair. Only its layer is painted again; the curves stay in their buffer.
+/// Only the crosshair's layer is painted again; the curves stay in their buffer.
 void PlotStack::moveCrosshair(std::optional<qint64> step) {
     if (step) step = std::clamp(*step, qint64{0}, m_lastStep);
     if (!m_crosshair->moveTo(step)) return;
@@ -371,6 +367,7 @@ void PlotStack::useColors(const Colors& colors) {
 void PlotStack::applyMargins() {
     const std::vector<StackedPlot*> plots = m_rows->shown();
     const int legend = m_runLegend->place(size(), m_magnified > 1);
+    m_named = legend > 0;
     for (int lines = 0; lines != m_events->lines();) { // of which the button takes room
         lines = m_events->lines();
         placePlots(plots, *m_events, height() - legend - 2 * kFocusBorder, m_plot->font());
@@ -378,15 +375,6 @@ void PlotStack::applyMargins() {
     }
     placeControls();
     m_moved = true;
-}
-
-/// Lays the plots out now. The plot itself does so when it draws: too late for what depends on a
-/// rect's pixels.
-void PlotStack::layOut() {
-    if (!std::exchange(m_moved, false)) return;
-    using Element = QCPLayoutElement;
-    for (const auto phase : {Element::upPreparation, Element::upMargins, Element::upLayout})
-        m_plot->plotLayout()->update(phase);
 }
 
 void PlotStack::resizeEvent(QResizeEvent* event) {
@@ -408,23 +396,35 @@ double PlotStack::smoothing() const { return m_controls->smoothing(); }
 
 template <class Draw>
 auto PlotStack::drawFinely(Draw draw) {
-    const auto before = qScopeGuard([this, resting = std::exchange(m_resting, true)] {
-        m_resting = resting;
-        m_dirty = true; // the next refresh() draws the curves for the window again
-    });
+    const auto before = qScopeGuard(
+        [this, resting = std::exchange(m_resting, true), named = std::exchange(m_named, true)] {
+            m_resting = resting;
+            m_named = named;
+            m_dirty = true; // the next refresh() draws the curves for the window again
+        });
     updatePlots();
     return draw();
 }
 
+FigureLegend PlotStack::legendNow() const {
+    return legendOf(m_colors, m_labels, m_shown, m_overlays);
+}
+
 QByteArray PlotStack::file(PlotForm form) {
+    const auto places = qScopeGuard([this] { applyMargins(); });
+    const WholeStack whole(*m_plot, *m_events, m_rows->shown());
+    m_events->update(m_range.from(), m_range.to(), plotWidth());
+    return fileAsLaidOut(form);
+}
+
+QByteArray PlotStack::fileAsLaidOut(PlotForm form) {
     const auto colors = qScopeGuard([this] { applyColors(); });
     useColors(paperColors());
-    return drawFinely(
-        [&] { return plotFile(*m_plot, legendOf(m_colors, m_labels, m_overlays), form); });
+    return drawFinely([&] { return plotFile(*m_plot, legendNow(), form); });
 }
 
 QImage PlotStack::picture() {
-    return drawFinely([&] { return plotImage(*m_plot, legendOf(m_colors, m_labels, m_overlays)); });
+    return drawFinely([&] { return plotImage(*m_plot, legendNow()); });
 }
 
 PlotValues PlotStack::values(const QString& column) const {

@@ -43,8 +43,9 @@ public:
     void setRun(std::shared_ptr<const Run>);
     /// Sets the other runs whose curves are drawn behind. A lane's values are compared with those
     /// of the same lane when both runs have equally many lanes, else with the lane of the same
-    /// name.
-    void setOverlays(std::vector<Overlay>);
+    /// name. `shown` names the run that is shown for legends, which need its tag, its name and what
+    /// tells it from the others.
+    void setOverlays(std::vector<Overlay>, Overlay shown = {});
     const std::vector<Overlay>& overlays() const { return m_overlays; }
     /// Shows or hides the plot of gradients over time, which lies below the loss scale's.
     void showGradients(bool);
@@ -112,10 +113,12 @@ public:
     qint64 lastStep() const { return m_lastStep; }
     int lanes() const { return static_cast<int>(m_labels.size()); }
 
-    /// Returns the plots as they are shown now, but in the light theme's colours, as the bytes of a
-    /// file: paper is white.
+    /// Returns the steps that are shown now as the bytes of a file, in the light theme's colours:
+    /// paper is white. It has all plots that are not hidden, also those that the window has no room
+    /// for, and no row of events without a mark.
     QByteArray file(PlotForm);
-    QByteArray svg() { return file(PlotForm::Svg); }
+    /// Returns the plots likewise, but only those that the window has room for.
+    QByteArray svg() { return fileAsLaidOut(PlotForm::Svg); }
     /// Returns a picture of the plots as they are shown now, with the window's colours.
     QImage picture();
     /// Returns what the plot of the metric with this column shows; no curves when it has no plot.
@@ -174,8 +177,11 @@ private:
     void applyColors() { useColors(colorsFor(palette())); }
     void useColors(const Colors&);
     void applyMargins();
-    void layOut();
     int plotWidth() const;
+
+    /// Returns the plots as they lie now.
+    QByteArray fileAsLaidOut(PlotForm);
+    FigureLegend legendNow() const;
 
     // range and crosshair
     void setRange(double from, double to);
@@ -207,6 +213,7 @@ private:
     std::unique_ptr<QCustomPlot> m_plot;
     std::shared_ptr<const Run> m_run; ///< null when nothing is shown
     std::vector<Overlay> m_overlays;
+    Overlay m_shown;                       ///< what legends say of m_run; without a run of its own
     std::optional<uint64_t> m_seen;        ///< the versions of all runs that were drawn, added up
     std::shared_ptr<const RunInfo> m_info; ///< gives the lanes their names and scales
     int m_gradientLane = 0;
@@ -225,6 +232,7 @@ private:
     double m_magnified = 1;
     bool m_resting = false;
     bool m_comparable = true;
+    bool m_named = false; ///< a legend names the other runs
     bool m_following = true;
     bool m_dirty = true;
     bool m_moved = true;  ///< plots have moved since they were drawn last

@@ -1,4 +1,4 @@
-// Each run is named in the colour of its curves.
+// Each run is named in the colour of its curves, and the one that is shown in that of the text.
 #include "ui/plots/run_legend.h"
 
 #include <QCoreApplication>
@@ -11,15 +11,7 @@ namespace halfscope {
 namespace {
 constexpr int kSpacesBetween = 4; // spaces
 
-/// Returns the run's text, at most so many pixels wide. Only its name is cut, in the middle: saved
-/// runs of one experiment often begin alike.
-QString cutText(Overlay run, const QFontMetrics& metrics, int width) {
-    const QString whole = legendTextOf(run);
-    const int name = metrics.horizontalAdvance(run.name);
-    const int room = width - (metrics.horizontalAdvance(whole) - name);
-    run.name = metrics.elidedText(run.name, Qt::ElideMiddle, std::max(0, room));
-    return legendTextOf(run);
-}
+constexpr int kShown = -1; // the colour of the run that is shown, whose lanes have their own
 } // namespace
 
 QString legendTextOf(const Overlay& run) {
@@ -28,9 +20,27 @@ QString legendTextOf(const Overlay& run) {
     tag.toInt(&listed);
     const QString text = listed ? QCoreApplication::translate("PlotStack", "run %1").arg(tag)
                                 : QCoreApplication::translate("PlotStack", "previous run");
-    return run.name.isEmpty()
-               ? text
-               : QCoreApplication::translate("PlotStack", "%1: %2").arg(text, run.name);
+    QStringList parts{run.name, run.differs};
+    parts.removeAll(QString());
+    return parts.isEmpty() ? text
+                           : QCoreApplication::translate("PlotStack", "%1: %2")
+                                 .arg(text, parts.join(QStringLiteral(", ")));
+}
+
+/// Saved runs of one experiment often begin alike, so a name is cut in its middle. Of several
+/// differences, the first tells most.
+QString legendTextIn(Overlay run, const QFontMetrics& metrics, int width) {
+    constexpr int kLeastLetters = 6; // of a name, or it would tell nothing
+    const auto lacking = [&] { return metrics.horizontalAdvance(legendTextOf(run)) - width; };
+    const auto cut = [&](QString& part, Qt::TextElideMode where, int least) {
+        if (lacking() <= 0) return;
+        const int room = std::max(0, metrics.horizontalAdvance(part) - lacking());
+        part = room < least ? QString() : metrics.elidedText(part, where, room);
+    };
+    const int least = run.differs.isEmpty() ? 0 : kLeastLetters * metrics.averageCharWidth();
+    cut(run.name, Qt::ElideMiddle, least);
+    cut(run.differs, Qt::ElideRight, 0);
+    return legendTextOf(run);
 }
 
 RunLegend::RunLegend(QWidget* parent) : QLabel(parent) {
@@ -40,7 +50,12 @@ RunLegend::RunLegend(QWidget* parent) : QLabel(parent) {
     hide();
 }
 
-void RunLegend::setRuns(const std::vector<Overlay>& runs) { m_runs = runs; }
+void RunLegend::setRuns(const std::vector<Overlay>& others, const Overlay& shown) {
+    m_runs = others;
+    if (others.empty() || shown.tag.isEmpty()) return;
+    m_runs.insert(m_runs.begin(), shown);
+    m_runs.front().color = kShown;
+}
 
 void RunLegend::setColors(const Colors& colors) {
     m_colors = colors;
@@ -82,10 +97,12 @@ int RunLegend::place(const QSize& plots, bool wanted) {
 void RunLegend::write() {
     const QFontMetrics metrics(font());
     QStringList texts;
-    for (const Overlay& run : m_runs)
+    for (const Overlay& run : m_runs) {
+        const QColor color =
+            run.color == kShown ? m_colors.text : m_colors.asText(m_colors.run(run.color));
         texts << QStringLiteral("<span style='color:%1'>%2</span>")
-                     .arg(m_colors.asText(m_colors.run(run.color)).name(),
-                          cutText(run, metrics, m_each).toHtmlEscaped());
+                     .arg(color.name(), legendTextIn(run, metrics, m_each).toHtmlEscaped());
+    }
     setTextFormat(Qt::RichText); // safe: names are escaped; make() has set plain text
     setText(texts.join(QStringLiteral("&nbsp;").repeated(kSpacesBetween)));
 }

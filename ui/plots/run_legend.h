@@ -1,25 +1,30 @@
-// Names the other runs whose curves are drawn, for an audience that does not see the list of runs.
+// Names the runs whose curves are drawn, for an audience that does not see the list of runs.
 #pragma once
 
 #include "ui/look/theme.h"
 #include "ui/plots/overlay.h"
 
+#include <QFontMetrics>
 #include <QLabel>
 
 #include <vector>
 
 namespace halfscope {
 
-/// Returns "run 2: Checkerboard", or "run 2" when its name is not known.
+/// Returns "run 2: Checkerboard, Learning rate 0.01", or "run 2" when nothing else is known.
 QString legendTextOf(const Overlay&);
+/// Returns the same, at most so many pixels wide: the name is cut before what tells the run from
+/// others.
+QString legendTextIn(Overlay, const QFontMetrics&, int width);
 
 class RunLegend : public QLabel {
     Q_OBJECT
 public:
     explicit RunLegend(QWidget* parent);
-    void setRuns(const std::vector<Overlay>&);
+    /// Names the other runs and, where its tag is known, the one that is shown.
+    void setRuns(const std::vector<Overlay>& others, const Overlay& shown);
     void setColors(const Colors&);
-    /// Shows one line, with names cut where they must be, if it is wanted and below plots of this
+    /// Shows one line, with texts cut where they must be, if it is wanted and below plots of this
     /// size there is room for it; else nothing. Returns the height that it takes.
     int place(const QSize& plots, bool wanted);
 

@@ -162,4 +162,10 @@ void placePlots(std::span<StackedPlot* const> plots, EventLane& events, int heig
     if (best != EventRows::Shared) place(best);
 }
 
+void layOutPlots(QCustomPlot& plot) {
+    using Element = QCPLayoutElement;
+    for (const auto phase : {Element::upPreparation, Element::upMargins, Element::upLayout})
+        plot.plotLayout()->update(phase);
+}
+
 } // namespace halfscope

@@ -3,6 +3,7 @@
 
 #include <span>
 
+class QCustomPlot;
 class QFont;
 
 namespace halfscope {
@@ -19,5 +20,9 @@ class StackedPlot;
 /// too low to be read, or marks take more than a fourth of the height. `height` is that of the
 /// whole stack in pixels, events included.
 void placePlots(std::span<StackedPlot* const>, EventLane& events, int height, const QFont&);
+
+/// Lays the plots out now. The plot itself does so when it draws: too late for what depends on a
+/// rect's pixels.
+void layOutPlots(QCustomPlot&);
 
 } // namespace halfscope

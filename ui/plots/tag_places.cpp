@@ -155,7 +155,8 @@ TagPlaces::Offer TagPlaces::offer(const Stretch& line, QRectF place, bool above,
     const double low = std::max(m_room.top(), m_room.bottom() - place.height());
     place.moveTop(std::clamp(above ? line.top - kApart - place.height() : line.bottom + kApart,
                              m_room.top(), low));
-    return {{place, above}, crowd(place), far};
+    const double cost = crowd(place);
+    return {{place, above, cost == 0}, cost, far};
 }
 
 TagPlaces::Place TagPlaces::placeBy(const std::vector<size_t>& group, const QSizeF& name,

@@ -25,6 +25,7 @@ public:
     struct Place {
         QRectF rect;
         bool above = false; ///< else below the curve
+        bool clear = true;  ///< no curve and no other name lies there
     };
     /// Returns the curves that need a name together, because no name of this size has a place by
     /// one of them from which the other one is some way off. Each of the first curves that can be

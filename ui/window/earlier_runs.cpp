@@ -280,17 +280,25 @@ void ShownRun::remove(RunId id) {
 }
 
 void ShownRun::updateOverlays() {
+    const auto named = [this](const RunStore::Entry& entry, const QString& tag) {
+        QString differs = m_models.list.differencesOf(m_models.list.rowOf(entry.id));
+        differs.replace(QChar(QChar::Nbsp), QChar(u' '));
+        return Overlay{entry.run, tag, entry.color, safeText(entry.name), differs};
+    };
     std::vector<Overlay> overlays;
+    Overlay shown;
     for (const RunStore::Entry& entry : m_models.store.entries()) {
+        if (entry.id == m_shown.id) shown = named(entry, RunListModel::tagOf(entry.id));
         const auto found = m_others.find(entry.id);
         if (found == m_others.end()) continue;
         const bool before =
             m_showsBefore && entry.id == m_before && found->second.experiment == m_shown.experiment;
         if (before || entry.visible)
-            overlays.push_back({entry.run, before ? tr("before ") : RunListModel::tagOf(entry.id),
-                                entry.color, safeText(entry.name)});
+            overlays.push_back(
+                named(entry, before ? tr("before ") : RunListModel::tagOf(entry.id)));
     }
-    m_parts.plots->setOverlays(std::move(overlays));
+    shown.run.reset(); // it is told apart, not drawn
+    m_parts.plots->setOverlays(std::move(overlays), std::move(shown));
 }
 
 } // namespace halfscope

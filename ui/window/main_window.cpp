@@ -263,6 +263,7 @@ void MainWindow::connectParts() {
     connect(parts.runs, &RunsPanel::deleteAsked, shown, &ShownRun::remove);
     connect(&m_models.list, &RunListModel::visibilityChanged, shown, &ShownRun::updateOverlays);
     connect(&m_models.list, &RunListModel::renamed, shown, &ShownRun::updateOverlays); // the legend
+    connect(&m_models.list, &RunListModel::differencesChanged, shown, &ShownRun::updateOverlays);
     connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::choosePlots);
     connect(parts.plots, &PlotStack::valuesRequested, m_files.get(), &WindowFiles::chooseValues);
     connect(parts.plots, &PlotStack::copyRequested, m_files.get(), &WindowFiles::copyPlots);

@@ -335,6 +335,7 @@ void ShownRun::enlist() {
     m_shown.id = store.add(m_shown.run, m_shown.title.toStdString());
     store.setVisible(m_shown.id, false); // is drawn behind another run only when asked for
     store.setCurrent(m_shown.id);
+    updateOverlays(); // legends name it, too
 }
 
 void ShownRun::editOnceBuilt(KeptEdits edits) {

@@ -79,6 +79,11 @@ std::vector<Pair> pairsOfColors(const Colors& colors) {
         add("swatch, ", colors.lane(lane), colors.window, kGraphics);
         add("progress, ", colors.laneBar(lane), colors.grid, kGraphics);
     }
+    constexpr int kRuns = 6;
+    constexpr double kShades = 1.8; // two lines that cross or lie side by side
+    for (int run = 0; run < kRuns; ++run)
+        pairs.push_back({QStringLiteral("lanes A and B of run %1").arg(run),
+                         colors.runPen(run, 0).color(), colors.runPen(run, 1).color(), kShades});
     return pairs;
 }
 

@@ -73,7 +73,7 @@ private slots:
     void barestForms();
     void captionsAreAlike();
     void gradientsAreAlike();
-    void namesGoBeforeNotes();
+    void notesGoBeforeSettings();
     void captionsCutNoName();
     void savedPicturesHaveWholeTitles();
     void shownEverywhere();
@@ -115,12 +115,13 @@ void TestLaneTitles::titles_data() {
                                         "lanes.1.scaler.mode=static"});
     setByHand.edits.push_back(
         {.step = 5, .lane = 1, .key = kLiveScale, .value = FieldValue(double{32768})});
-    row("a scale set by hand", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, First scale 2^16");
+    row("a scale set by hand", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, Fixed scale 2^15");
     setByHand.edits.push_back(
         {.step = 5, .lane = 1, .key = kLiveScale, .value = FieldValue(double{65536})});
     row("and undone at once", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, Fixed scale 2^16");
-    setByHand.edits.back().step = 6; // a step had it
-    row("and undone later", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, First scale 2^16");
+    setByHand.edits.push_back(
+        {.step = 6, .lane = 0, .key = kLiveScale, .value = FieldValue(double{4})});
+    row("and in another lane", setByHand, "amp-fp16, Fixed scale 2^2 | amp-fp16, Fixed scale 2^16");
     row("mode", withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=off"}),
         "amp-fp16, Loss scaling off | amp-fp16, Loss scaling dynamic");
     row("policy files",
@@ -443,8 +444,8 @@ void TestLaneTitles::gradientsAreAlike() {
     QVERIFY(shown.size() > 2);
 }
 
-/// What sets a lane apart is worth more than an error beside it; a value that has no room is not.
-void TestLaneTitles::namesGoBeforeNotes() {
+/// The error is what one looks for: names give way to it, but for the precision.
+void TestLaneTitles::notesGoBeforeSettings() {
     const QStringList labels{QStringLiteral("A fp32"),
                              joinedNames(QStringLiteral("B amp-fp16, First scale 2^24"))};
     const auto chosen = [&labels](qsizetype room) {
@@ -461,7 +462,7 @@ void TestLaneTitles::namesGoBeforeNotes() {
     };
     const QString named = labels[1];
     QCOMPARE(chosen(named.size() + 4), named + QStringLiteral("|2 dB"));
-    QCOMPARE(chosen(named.size()), named + u'|');
+    QCOMPARE(chosen(named.size()), QStringLiteral("B amp-fp16|2 dB"));
     QCOMPARE(chosen(named.size() - 1), QStringLiteral("B amp-fp16|2 dB"));
     QCOMPARE(chosen(10), QStringLiteral("B amp-fp16|"));
     QCOMPARE(chosen(9), QStringLiteral("B amp-fp16||small")); // rather than a letter alone

@@ -284,6 +284,10 @@ void TestRunsPanel::tickedRunsLieBehind() {
     runs.choose(0);
     QTest::keyClick(&runs.table(), Qt::Key_Space);
     QVERIFY(!window.controller().running()); // Space ticks here, and does not play
+    const QByteArray picture = window.plots().svg();
+    for (const char* words : {"run 1: First, Learning rate 0.001", "run 2: Second, Learning rate "
+                                                                   "0.01"})
+        QVERIFY2(picture.contains(words), words);
     for (const QString& name : curves)
         QVERIFY2(pointsOf(window, name) > 0, qPrintable(name));
     QVERIFY(graphNamed(window.plots(), QStringLiteral("Loss/1A"))->pen() !=

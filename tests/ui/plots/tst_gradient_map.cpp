@@ -474,7 +474,7 @@ void TestGradientMap::isExported() {
     const QByteArray text = m_stack->svg();
     QVERIFY(text.contains("Gradients over time"));
     QVERIFY(text.contains("<image"));
-    const QImage image = QImage::fromData(m_stack->file(PlotForm::Png), "PNG"); // twice the size
+    const QImage image = m_stack->picture(); // twice the size
     const Colors colors = colorsFor(m_stack->palette());
     QVERIFY(strength(image, 2 * xOf(5.3), 2 * yOf(0.5), colors) > 5);
     QVERIFY(strength(image, 2 * xOf(5.3), 2 * yOf(3.5), colors) < 2);

@@ -439,7 +439,8 @@ void TestPlots::legendsTellLanesByTheirDashes() {
     QCustomPlot& plot = plotOf(*m_stack);
     const Colors colors = colorsFor(m_stack->palette());
     for (int lane = 0; lane < kLanes; ++lane) {
-        FigureLegend legend = legendOf(colors, QStringList(lane + 1, QStringLiteral("amp")), {});
+        FigureLegend legend =
+            legendOf(colors, QStringList(lane + 1, QStringLiteral("amp")), {}, {});
         legend.entries.erase(legend.entries.begin(), legend.entries.end() - 1);
         legend.entries.front().color = legend.background; // its letters are not counted
         legend.hasOtherRuns = true;                       // so it is drawn

@@ -3,6 +3,7 @@
 #include "tests/support/opened_window.h"
 #include "tests/support/shown_plots.h"
 #include "ui/plots/readout_item.h"
+#include "ui/plots/run_legend.h"
 
 #include <QAction>
 #include <QLabel>
@@ -62,6 +63,9 @@ private slots:
     void comesBehindTheNewCurves();
     void audiencesReadItsName();
     void namesKeepBothEnds();
+    void legendsSayWhatDiffers();
+    void picturesNameAllRuns();
+    void namesInPicturesCoverNoCurve();
     void headingsHaveAllRunsOrSaySo();
     void headingsKeepTheRunBefore();
     void noiseHasADashedLine();
@@ -152,6 +156,70 @@ void TestPreviousRun::namesKeepBothEnds() {
     const QString text = m_stack->findChild<QLabel*>(QStringLiteral("runLegend"))->text();
     for (const char* part : {"run 1: C", "default)<", "run 2: C", "2pow40)<", "…", "run 3: C<"})
         QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
+}
+
+/// The name tells less than the settings that differ, so it is cut first.
+void TestPreviousRun::legendsSayWhatDiffers() {
+    const Overlay run{m_stack->run(), QStringLiteral("1"), 0, QStringLiteral("Digits of a hand"),
+                      QStringLiteral("Learning rate 0.001, Seed 2")};
+    const QFontMetrics metrics(m_stack->font());
+    const QString whole = QStringLiteral("run 1: Digits of a hand, Learning rate 0.001, Seed 2");
+    QCOMPARE(legendTextOf(run), whole);
+    const int width = metrics.horizontalAdvance(whole);
+    QCOMPARE(legendTextIn(run, metrics, width), whole);
+    const QString cut = legendTextIn(run, metrics, width - 1);
+    QVERIFY2(cut.startsWith(QStringLiteral("run 1: D")) && cut.contains(QChar(0x2026)) &&
+                 cut.endsWith(QStringLiteral(", Learning rate 0.001, Seed 2")),
+             qPrintable(cut));
+    const QString unnamed = QStringLiteral("run 1: Learning rate 0.001, Seed 2");
+    const int narrow = metrics.horizontalAdvance(unnamed);
+    QCOMPARE(legendTextIn(run, metrics, narrow), unnamed);
+    const QString least = legendTextIn(run, metrics, narrow - 1);
+    QVERIFY2(least.startsWith(QStringLiteral("run 1: Learning rate")) &&
+                 least.endsWith(QChar(0x2026)) && metrics.horizontalAdvance(least) < narrow,
+             qPrintable(least));
+}
+
+/// Nobody can ask a list of runs there: the run that is shown has its name, too, and so do the
+/// lanes of each.
+void TestPreviousRun::picturesNameAllRuns() {
+    train(20, 0.5f);
+    show(900, 700);
+    const Overlay shown{m_stack->run(), QStringLiteral("2"), 1, QStringLiteral("New"),
+                        QStringLiteral("Learning rate 0.01")};
+    const Overlay other{m_stack->run(), QStringLiteral("1"), 0, QStringLiteral("Old"),
+                        QStringLiteral("Learning rate 0.001")};
+    const auto lacks = [this](const char* text) {
+        return !m_stack->file(PlotForm::Svg).contains(text);
+    };
+    m_stack->setOverlays({}, shown);
+    draw();
+    QVERIFY(lacks("run 2")); // it is alone
+    m_stack->setOverlays({other}, shown);
+    draw();
+    for (const char* text : {">run 2: New, Learning rate 0.01<", ">A fp32<", ">B amp-fp16<",
+                             ">run 1: Old, Learning rate 0.001<", ">1A fp32<", ">1B amp-fp16<"})
+        QVERIFY2(!lacks(text), text);
+    m_stack->magnify(1.7);
+    const QString legend = m_stack->findChild<QLabel*>(QStringLiteral("runLegend"))->text();
+    QVERIFY2(legend.contains(QStringLiteral("run 2:")) && legend.contains(QStringLiteral("run 1:")),
+             qPrintable(legend));
+}
+
+/// The legend names the run: a name that would lie on a curve is left out there.
+void TestPreviousRun::namesInPicturesCoverNoCurve() {
+    for (int i = 1; i <= 200; ++i) // from the top to the bottom of the plot, in few pixels
+        m_stack->append(0, record(i, 0, i % 2 ? 0.001f : 1000.0f));
+    show(700, 420);
+    m_stack->setOverlays({{m_stack->run(), QStringLiteral("1"), 0}});
+    draw();
+    QCustomPlot& plot = plotOf(*m_stack);
+    const QCPAxisRect* loss = plot.axisRect(0);
+    QVERIFY(!tagsIn(plot, loss).empty()); // the window has no legend
+    QVERIFY(!m_stack->picture().isNull());
+    QVERIFY(tagsIn(plot, loss).empty()); // as it was drawn there
+    draw();
+    QVERIFY(!tagsIn(plot, loss).empty());
 }
 
 /// Where there is room, the values of all runs; else "…" for those that are left out.

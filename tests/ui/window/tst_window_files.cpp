@@ -464,7 +464,7 @@ void TestWindowFiles::plotsAreSaved() {
     QFile file(svg);
     QVERIFY(file.open(QIODevice::ReadOnly) && file.readAll().trimmed().endsWith("</svg>"));
     QVERIFY(!QImage(png, "PNG").isNull());
-    // one page, as large as the plots on paper
+    // one page, as wide as the plots on paper, and high enough for those that the window leaves out
     const QSizeF plots = QSizeF(plotOf(opened.window.plots()).size()) * 72 / 96;
     opened.window.savePlots(pdf);
     QFile pages(pdf);
@@ -476,7 +476,7 @@ void TestWindowFiles::plotsAreSaved() {
     QVERIFY(box.hasMatch());
     const QSizeF page(box.captured(1).toDouble(), box.captured(2).toDouble());
     QVERIFY2(std::abs(page.width() - plots.width()) < 1, qPrintable(box.captured(0)));
-    QVERIFY2(std::abs(page.height() - plots.height()) < 1, qPrintable(box.captured(0)));
+    QVERIFY2(page.height() > plots.height() - 1, qPrintable(box.captured(0)));
     QVERIFY(QFile::remove(svg) && QFile::remove(png) && QFile::remove(pdf));
     const QString other = folder.filePath("a.eps");
     QCOMPARE(thrownBy<RunError>([&] { opened.window.savePlots(other); }),

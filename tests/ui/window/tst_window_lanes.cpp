@@ -230,14 +230,14 @@ void TestWindowLanes::settingsNameLanesAsTheRunDoes() {
                    return jump->toolTip().endsWith(laneLabel(1, title));
                });
     };
-    QTRY_VERIFY(named(QStringLiteral("Fixed scale")));
+    QTRY_VERIFY(named(QStringLiteral("Fixed scale 2^2")));
     window.stepOnce();
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(1), kPatience);
     window.shown().setScale(1, QStringLiteral("2"));
     window.stepOnce();
-    QTRY_VERIFY_WITH_TIMEOUT(named(QStringLiteral("First scale")), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(named(QStringLiteral("Fixed scale 2^1")), kPatience);
     window.restart(); // which begins with the settings
-    QTRY_VERIFY_WITH_TIMEOUT(named(QStringLiteral("Fixed scale")), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(named(QStringLiteral("Fixed scale 2^2")), kPatience);
 }
 
 /// The menu offers another scale, together with the view that shows its effect.
