@@ -152,8 +152,8 @@ private slots:
         lanes[1].layers[1].outputs = lanes[1].layers[1].weights = hundred(86, -20);
         Model model;
         model.show(lanes, kLabels);
-        QVERIFY2(model.summary().contains(
-                     "most underflow in Linear 0 (100 % zero, in lane A 37 %); largest error"),
+        QVERIFY2(model.summary().contains("most underflow in Linear 0 (100 % of its gradients are "
+                                          "zero, in lane A 37 %); largest error"),
                  qPrintable(model.summary()));
         // behind dead units all gradients are zero, too, but none is small
         lanes[1].layers[1].outputs = lanes[1].layers[1].weights = hundred(0, -1);

@@ -355,7 +355,8 @@ void TestRunStatus::dataThatAreNotFinite() {
     skip(1, 41, {fault});
     model.refresh();
     QCOMPARE(model.lane(1).lastBrief, QStringLiteral("Step 41: Bad data, scale stays"));
-    skip(42, 60, {{EventKind::Underflow, 56, 1, 2, 2, {}, {}}});
+    const Message ofFault{kUnderflowOfFault, 56, "2", "4096"};
+    skip(42, 60, {{EventKind::Underflow, 56, 1, 2, 2, {}, ofFault}});
     const QString reason = QStringLiteral(
         "The data hold inf or nan: the input of sample 362 in step 41. Every step of B was "
         "skipped, so its weights never changed.");

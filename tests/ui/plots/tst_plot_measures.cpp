@@ -321,7 +321,7 @@ void TestPlotMeasures::accuraciesOfNanAreNone() {
     stack.showStep(1);
     QTest::keyClick(&stack, Qt::Key_Left); // says where it is
     const QString spoken = stack.accessibleDescription();
-    QVERIFY2(spoken.contains(QStringLiteral("Accuracy, A fp32 0.5, B amp-fp16 output is nan")),
+    QVERIFY2(spoken.contains(QStringLiteral("Accuracy, A fp32 50.00 %, B amp-fp16 output is nan")),
              qPrintable(spoken));
     const Metric& accuracy = knownMetrics()[metric::Accuracy];
     QCOMPARE(shortValueText(accuracy, nanOutputText()), QStringLiteral("nan"));

@@ -77,7 +77,6 @@ private slots:
     void lostCheckpoint();
     void playShowsTheNewestStep();
     void playShowsTheNewestEvents();
-    void runsBeginWithWhatIsShown();
 };
 
 /// There are three devices for two lanes.
@@ -427,32 +426,6 @@ void TestWindowCauses::playShowsTheNewestEvents() {
     window.play();
     QTRY_VERIFY_WITH_TIMEOUT(!window.plots().crosshair(), kPatience);
     QVERIFY(window.plots().following() && !table->currentIndex().isValid());
-}
-
-/// Nothing is left in the form that a run does not use.
-void TestWindowCauses::runsBeginWithWhatIsShown() {
-    Opened opened(tinyConfig(1000000));
-    MainWindow& window = opened.window;
-    QVERIFY(reaches(window, SessionState::Ready));
-    FieldEditor* editor = window.setup().editor("optimizer.lr");
-    auto* line = qobject_cast<QLineEdit*>(editor->control());
-    const QString before = line->text();
-    const auto leave = [&] {
-        set(window, "optimizer.lr", before);
-        line->setText(QStringLiteral("1e30 rb"));
-        window.config().setData(window.config().index(window.config().rowOf("optimizer.lr")),
-                                line->text());
-        return !editor->errorText().isEmpty() && line->text() != before;
-    };
-    QVERIFY(leave());
-    window.play();
-    QCOMPARE(line->text(), before);
-    QCOMPARE(editor->errorText(), QString());
-    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 1, kPatience);
-    QVERIFY(leave());
-    window.restart();
-    QCOMPARE(line->text(), before);
-    QCOMPARE(editor->errorText(), QString());
 }
 
 } // namespace tst_window_causes
