@@ -2,7 +2,6 @@
 // or with those that a run saved for it.
 #include "app/cli_evaluate.h"
 
-#include "app/cli_closing.h"
 #include "app/cli_output.h"
 #include "app/cli_overwriting.h"
 #include "app/cli_scores.h"

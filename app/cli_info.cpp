@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/own_files.h"
 #include "engine/devices/device_list.h"
 #include "engine/exec/variant_table.h"
 #include "engine/io/atomic_file.h"
@@ -120,6 +121,13 @@ void checkSamples(const RunConfig& config, const Task& task) {
     if (fit == steps) return;
     const bool judges = judgedSamples(config, task) > 0;
     const std::string most = "more than " + sizeText(size_t{kMostSampleBytes});
+    if (!judgedSamplesFit(config, task)) // no batch is small enough then
+        throw InputError(
+            Message::data("--samples-out: the samples to judge by alone take " + most +
+                          ", which is not allowed; " +
+                          (validatesOwn(config.task)
+                               ? "put fewer of them in their files"
+                               : "hold back fewer of them with a smaller data.validation")));
     const std::string also = judges ? " and the samples to judge by" : "";
     throw InputError(Message::data(
         fit == 0 ? "--samples-out: a single batch" + also + (judges ? " take " : " takes ") + most +

@@ -401,7 +401,8 @@ private:
         }
         for (const Event& event : batch.events) {
             m_lost.add(event);
-            if (event.lane >= 0) m_lanes[static_cast<size_t>(event.lane)].totals.add(event);
+            for (size_t lane = 0; lane < m_lanes.size(); ++lane)
+                if (concernsLane(event, lane)) m_lanes[lane].totals.add(event);
         }
         return seconds;
     }

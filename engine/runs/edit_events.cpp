@@ -2,6 +2,7 @@
 #include "engine/runs/edit_events.h"
 
 #include "engine/scaler/grad_scaler.h"
+#include "engine/settings/fields.h"
 #include "engine/settings/precision.h"
 
 namespace halfscope {
@@ -34,6 +35,17 @@ Event forkEvent(int64_t step, int parent, const RunConfig& config,
         event.text = {kForkOfScale, step, name, from,
                       scaleText(static_cast<float>(own.scaler.initScale))};
     return event;
+}
+
+// By the words: a file of events keeps no more of the values.
+bool setsScale(const Event& event) {
+    if (event.kind != EventKind::Edit) return false;
+    if (event.tensor == kLiveScale) return true;
+    if (event.tensor != "scaler.mode") return false;
+    const std::string words = event.text.english();
+    const bool off = words.find(" set to off (") != std::string::npos;
+    const bool wasOff = words.find("(before: off)") != std::string::npos;
+    return off != wasOff;
 }
 
 } // namespace halfscope

@@ -21,4 +21,8 @@ Event editEvent(int64_t step, int lane, std::string_view key, const Message& cha
 Event forkEvent(int64_t step, int parent, const RunConfig& config,
                 std::span<const std::string> names);
 
+/// Whether a lane goes on at a loss scale that no overflow has left: the event sets the scale, or
+/// switches scaling on or off. Also for a saved event.
+bool setsScale(const Event&);
+
 } // namespace halfscope

@@ -98,10 +98,13 @@ bool isHelpless(const Event& event) {
            event.text.english().ends_with(kNoScaleHelps.text());
 }
 
+// By the words that all versions have in common: the end has changed.
 bool isUnderflowOfFault(const Event& event) {
-    const std::string_view words = kUnderflowOfFault.text(); // of a saved run there are no others
+    constexpr std::string_view kAll = kUnderflowOfFault.text();
+    constexpr size_t kFrom = kAll.find("%2") + 2;
+    constexpr std::string_view kWords = kAll.substr(kFrom, kAll.find("%3") - kFrom);
     return event.kind == EventKind::Underflow &&
-           event.text.english().ends_with(words.substr(words.find("%3") + 2));
+           event.text.english().find(kWords) != std::string::npos;
 }
 
 bool isOfTakenStep(const Event& event) {
@@ -110,6 +113,11 @@ bool isOfTakenStep(const Event& event) {
     constexpr std::string_view kWords = kAll.substr(kFrom, kAll.find("%2") - kFrom);
     return event.kind == EventKind::Overflow &&
            event.text.english().find(kWords) != std::string::npos;
+}
+
+bool concernsLane(const Event& event, size_t lane) {
+    if (event.lane < 0) return event.kind == EventKind::Edit;
+    return static_cast<size_t>(event.lane) == lane;
 }
 
 bool tellsFork(const Message& text) {

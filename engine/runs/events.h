@@ -83,11 +83,11 @@ inline constexpr Phrase kZeroEpsilonOf = phrase("Events", "the zero epsilon of %
 inline constexpr Phrase kTakenStep =
     phrase("Events", "Step %1 overflowed, but the step was taken: %2; %3.");
 /// Of a loss scale that overflows at any scale have brought down, see FaultScale: a larger one is
-/// no advice.
+/// no advice. Saved runs are known by the words between %2 and %3.
 inline constexpr Phrase kUnderflowOfFault =
     phrase("Events", "Step %1: all gradients rounded to zero at loss scale %2 (underflow), so "
                      "nothing is learned. The scale has come down from %3 because of steps that "
-                     "overflowed at any loss scale: see their events first.");
+                     "would overflow at any loss scale: see their events first.");
 /// The end of the sentence about an overflow that no loss scale would have prevented.
 inline constexpr Phrase kNoScaleHelps = phrase("Events", "No loss scale would have helped.");
 
@@ -114,6 +114,9 @@ bool isOfTakenStep(const Event&);
 
 /// Whether an event is an underflow for which a larger loss scale is no advice.
 bool isUnderflowOfFault(const Event&);
+
+/// Whether an event is one of a lane's own, or an edit of all lanes.
+bool concernsLane(const Event&, size_t lane);
 
 /// The name of its kind in files.
 std::string_view kindNameOf(const Event&);

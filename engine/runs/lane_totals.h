@@ -23,7 +23,7 @@ public:
     explicit LaneTotals(int64_t stepsPerUpdate = 1) : m_skips(stepsPerUpdate) {}
 
     void add(const StepRow&);
-    /// Adds an event of this lane, before or after the row of its step.
+    /// Adds an event that concernsLane(), before or after the row of its step.
     void add(const Event&);
     /// Adds a value of a step that came apart from its row.
     void add(int64_t step, MetricId, double value);

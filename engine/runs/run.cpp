@@ -346,7 +346,8 @@ LaneTotals Run::totalsOf(const LanePast& past) const {
         }
     }
     for (const Event& event : past.of.events())
-        if (event.lane == past.lane && event.step <= past.upTo) totals.add(event);
+        if (concernsLane(event, static_cast<size_t>(past.lane)) && event.step <= past.upTo)
+            totals.add(event);
     return totals;
 }
 
@@ -411,7 +412,8 @@ void Run::add(Event event) {
     m_now.m_events = m_events.view();
     const Event& added = m_now.m_events.back();
     m_now.m_lost.add(added);
-    if (added.lane >= 0) m_now.m_totals[static_cast<size_t>(added.lane)].add(added);
+    for (size_t lane = 0; lane < m_now.m_totals.size(); ++lane)
+        if (concernsLane(added, lane)) m_now.m_totals[lane].add(added);
 }
 
 void Run::add(const std::vector<GradientRange>& ranges) {

@@ -165,7 +165,8 @@ void RunWriter::take(const RunBatch& batch) {
     for (const Event& event : batch.events) {
         events.push_back(&event);
         m_lost.add(event);
-        if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);
+        for (size_t lane = 0; lane < m_totals.size(); ++lane)
+            if (concernsLane(event, lane)) m_totals[lane].add(event);
     }
     appendEvents(m_events, std::move(events), m_names);
     for (const auto& ranges : batch.gradients) {

@@ -2,6 +2,7 @@
 #include "engine/runs/skips.h"
 
 #include "engine/data/input_scale.h"
+#include "engine/runs/edit_events.h"
 #include "engine/runs/tensor_words.h"
 #include "engine/scaler/grad_scaler.h"
 #include "engine/settings/layers.h"
@@ -195,11 +196,19 @@ void SkipTally::add(const Event& event) {
     if (!settingOfLargeInput(event.tensor).empty() && m_layer.step == 0)
         m_layer = {event.step, event.tensor};
     if (isOfData(event.tensor) && m_data.step == 0) m_data = {event.step, event.tensor};
-    const bool skipped = event.kind == EventKind::Overflow && !isOfTakenStep(event);
-    if (skipped && overflowedBeforeScaling(event)) m_faultScale.add(event.scaleBefore);
+    addToFaultScale(event);
     const std::string_view optimizer = optimizerOfZeroEpsilon(event.tensor);
     if (!optimizer.empty() && m_zeroEpsilon.step == 0)
         m_zeroEpsilon = {event.step, std::string(optimizer)};
+}
+
+void SkipTally::addToFaultScale(const Event& event) {
+    if (setsScale(event)) m_faultScale.forget();
+    if (event.kind != EventKind::Overflow || isOfTakenStep(event)) return;
+    if (isHelpless(event) || overflowedBeforeScaling(event))
+        m_faultScale.add(event.scaleBefore);
+    else if (!event.tensor.empty()) // else nobody knows
+        m_faultScale.addTooLarge(event.scaleBefore, event.scaleAfter);
 }
 
 void SkipTally::addLoss(const StepRow& row) {

@@ -32,8 +32,8 @@ public:
     explicit SkipTally(int64_t stepsPerUpdate) : m_stepsPerUpdate(stepsPerUpdate) {}
     void add(const StepRow&);
     void add(const StepRecord& record) { add(rowOf(record)); }
-    /// Adds an event of the lane, before or after the row of its step: it tells where the first inf
-    /// or nan came from.
+    /// Adds an event that concernsLane(), before or after the row of its step: it tells where the
+    /// first inf or nan came from, and whether the scale has been set by hand.
     void add(const Event&);
 
     /// Lets a fork go on from here: what its parent has skipped counts, but is not judged any more.
@@ -111,6 +111,7 @@ private:
     /// they are of a fork's parent.
     bool isAllBefore() const;
     int64_t updates() const { return m_updatesBefore + m_updates; }
+    void addToFaultScale(const Event&);
     void addLoss(const StepRow&);
     Message countText() const;
     /// Whether a layer's forward pass, or its input, lost the loss, if anything did.

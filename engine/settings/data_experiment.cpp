@@ -335,6 +335,9 @@ constexpr Phrase kPythonFile =
     phrase("Files", "%1: this is Python, not an experiment or data; paste a network from it into "
                     "Layers, or give it beside the data: halfscope-cli run DATA --set "
                     "model.layers=@FILE");
+constexpr Phrase kNotebook =
+    phrase("Files", "%1: this is a notebook; copy the network from it and paste it into Layers "
+                    "(model.layers)");
 constexpr Phrase kHdf = phrase("Files", "%1: HDF5 files are not opened; numpy.savez('data.npz', "
                                         "x=x, y=y) saves the arrays x and y to train on");
 constexpr std::array kOtherFiles{
@@ -343,7 +346,7 @@ constexpr std::array kOtherFiles{
     OtherFile{".xz", kPacked},          OtherFile{".zst", kPacked},
     OtherFile{".7z", kPacked},          OtherFile{".rar", kPacked},
     OtherFile{".onnx", kOnnx},          OtherFile{".py", kPythonFile},
-    OtherFile{".ipynb", kPythonFile},   OtherFile{".h5", kHdf},
+    OtherFile{".ipynb", kNotebook},     OtherFile{".h5", kHdf},
     OtherFile{".hdf5", kHdf},           OtherFile{".xls", kSpreadsheet},
     OtherFile{".xlsx", kSpreadsheet},   OtherFile{".ods", kSpreadsheet},
     OtherFile{".parquet", kOtherTable}, OtherFile{".feather", kOtherTable},

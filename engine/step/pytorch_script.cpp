@@ -73,7 +73,7 @@ private:
     bool takesTurns() const { return m_parts.optimizers.front().every > 1; }
     bool judged() const { return isAdversarial(m_config.model); }
     bool validates() const { return judgesLanes(m_config); }
-    bool byBatch() const { return m_data.validates && usesBatch(m_model); }
+    bool byBatch() const { return validates() && usesBatch(m_model); }
     const char* predict() const { return byBatch() ? "predict" : "forward"; }
     bool tests() const { return keepsTestShare(m_config) || (validates() && m_samples.tests); }
     bool slopes() const { return m_config.model.adversary == Adversary::WganGp; }
@@ -142,6 +142,7 @@ private:
     const char* moved() const;
     std::string underAutocast() const;
     std::string head() const;
+    std::string chance() const;
     std::string constants() const;
     std::string lanes() const;
     std::string laneText(const Lane&) const;
@@ -189,11 +190,7 @@ the weights that Halfscope's lanes start from, and the samples that they are tra
 Whatever else is drawn at random is PyTorch's own.
 )",
                    {{"JUDGED", validates() ? " and judged" : ""}});
-    if (validates() && (m_samples.code + split()).find(kHeldByChance) != std::string::npos)
-        text +=
-            R"(The samples to validate on are chosen at random, so they differ from Halfscope's, and so do
-the validation figures. With SAMPLES.safetensors they are the same.
-)";
+    if (validates()) text += chance();
     text += "\"\"\"\n";
     const std::string code = pythonOf(m_model, "") + (judged() ? pythonOf(m_critic, "") : "");
     if (code.find("OrderedDict") != std::string::npos)
@@ -201,6 +198,21 @@ the validation figures. With SAMPLES.safetensors they are the same.
     return text + m_samples.imports + (anyFp8() ? "import contextlib\n" : "") +
            "import sys\n\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as "
            "F\n\n";
+}
+
+/// Returns what the program says where it judges other samples than Halfscope.
+std::string ScriptWriter::chance() const {
+    const auto draws = [](const std::string& code) {
+        return code.find(kHeldByChance) != std::string::npos;
+    };
+    if (draws(m_samples.code))
+        return R"(The samples to validate on are chosen at random, so they differ from Halfscope's, and so do
+the validation figures. With SAMPLES.safetensors they are the same.
+)";
+    if (!draws(split())) return {};
+    return R"(The samples to judge by are divided at random into those to validate on and those of the test, so
+both differ from Halfscope's, and so do the figures. With SAMPLES.safetensors they are the same.
+)";
 }
 
 std::string ScriptWriter::constants() const {

@@ -35,6 +35,10 @@ int64_t bytesOfStep(const RunConfig& config, const Task& task, int64_t step) {
            (rows > 0 ? rows * SampleArrays::bytesOfOne(task.tensors()) + kNumber : 0);
 }
 
+int64_t judgedBytes(const RunConfig& config, const Task& task) {
+    return judgedSamples(config, task) * SampleArrays::bytesOfOne(task.tensors());
+}
+
 /// What the steps take, one after the other.
 class TakenSamples {
 public:
@@ -136,9 +140,13 @@ int64_t judgedSamples(const RunConfig& config, const Task& task) {
     return samples;
 }
 
+bool judgedSamplesFit(const RunConfig& config, const Task& task) {
+    return judgedBytes(config, task) <= kMostSampleBytes;
+}
+
 int64_t stepsWhoseSamplesFit(const RunConfig& config, const Task& task) {
     const int64_t steps = stepsOf(config);
-    int64_t bytes = judgedSamples(config, task) * SampleArrays::bytesOfOne(task.tensors());
+    int64_t bytes = judgedBytes(config, task);
     for (int64_t step = 1; step <= steps; ++step) {
         bytes += bytesOfStep(config, task, step);
         if (bytes > kMostSampleBytes) return step - 1;

@@ -14,6 +14,8 @@ inline constexpr int64_t kMostSampleBytes = int64_t{1} << 30; ///< of a file: 1 
 /// Returns how many samples the file has to validate on and for the test; 0 where the program
 /// judges no lane.
 int64_t judgedSamples(const RunConfig&, const Task&);
+/// Whether those alone fit in such a file.
+bool judgedSamplesFit(const RunConfig&, const Task&);
 /// Returns how many of the run's first steps have samples that fit in such a file, beside those.
 int64_t stepsWhoseSamplesFit(const RunConfig&, const Task&);
 

@@ -398,8 +398,8 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     const std::optional<FittingScale> fitting =
         (record.flags & kSkipped) ? impl.fittingScaleOf(record) : FittingScale{};
     if (!fitting) return std::nullopt;
-    if ((record.flags & kSkipped) && isBeforeScaling(impl.culprit.tensor.english()))
-        impl.underflow.addFault(record.scale);
+    if (record.flags & kSkipped)
+        impl.underflow.addSkip(record.scale, impl.row->scaleAfter, fitting->known);
     if (gradientsVanished(record) && impl.canTryScales() &&
         !impl.underflow.look(
             record, {impl.row->scaleAfter, scalesLoss(impl.lane)}, impl.config.gradients.accumulate,
@@ -557,7 +557,7 @@ void Trainer::setScale(float scale) {
     const double before = std::exchange(values[kScaleSlot], static_cast<double>(scale));
     m_impl->at->upload("scaler", bytesOfAll(values));
     m_atFloor.reset();
-    if (values[kScaleSlot] != before) m_impl->underflow.forget();
+    m_impl->underflow.setScale(before, values[kScaleSlot]);
 }
 
 void Trainer::setLearningRates(double first, double second) {

@@ -5,6 +5,7 @@
 #include "engine/graph/graph.h"
 #include "engine/runs/fault_scale.h"
 #include "engine/runs/step_record.h"
+#include "engine/train/fitting_scale.h"
 
 #include <cstdint>
 #include <functional>
@@ -35,15 +36,25 @@ public:
     /// The last step whose gradients were all zero; 0 when there is none, or when another loss
     /// scale than the one in force has been set since: LaneTotals sees that in the rows.
     int64_t lastStep() const { return m_lastStep; }
+    /// Adds a skipped step to FaultScale: its scale, the one that it left, and what would have
+    /// fitted.
+    void addSkip(float scale, float scaleAfter, FittingScale::Known fitting) {
+        if (fitting == FittingScale::Known::None) m_fault.add(scale);
+        if (fitting == FittingScale::Known::Largest) m_fault.addTooLarge(scale, scaleAfter);
+    }
     /// See FaultScale.
-    void addFault(float scale) { m_fault.add(scale); }
     float faultScale() const { return m_fault.scale(); }
     void restore(int64_t lastStep, float faultScale) {
         forget();
         m_lastStep = lastStep;
         m_fault.add(faultScale);
     }
-    /// Begins anew, since another loss scale has been set.
+    /// The scale has been set by hand: no fault has brought it there, even where it was the same.
+    void setScale(double before, double now) {
+        m_fault.forget();
+        if (now != before) m_lastStep = 0;
+    }
+    /// Begins anew, since scaling was switched on or off.
     void forget() { *this = {}; }
 
 private:

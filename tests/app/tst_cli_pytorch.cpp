@@ -35,6 +35,8 @@ private slots:
     void refusesSamples();
     void tellsOfOtherSamples_data();
     void tellsOfOtherSamples();
+    void tellsOfAnotherTest();
+    void aGanJudgesNothing();
     void theProgramTrainsOnThem();
 
 private:
@@ -144,6 +146,28 @@ void TestCliPyTorch::refusesSamples_data() {
                                                       "--weights-out", weights,
                                                       "--samples-out", file}
                                        << QByteArray("a single batch takes more than ");
+    QFile text(path("long.txt"));
+    QVERIFY(text.open(QIODevice::WriteOnly));
+    text.write(QByteArray("ab").repeated(50'000));
+    text.close();
+    QTest::newRow("too many to judge by")
+        << QStringList{"--preset",
+                       "transformer-tiny",
+                       "--set",
+                       "data.path=" + text.fileName(),
+                       "--set",
+                       "data.context=4096",
+                       "--set",
+                       "data.validation=0.9",
+                       "--set",
+                       "model.layers=nn.Sequential(nn.Embedding(2, 1), "
+                       "nn.Flatten(), nn.Linear(4096, 2))",
+                       "--weights-out",
+                       weights,
+                       "--samples-out",
+                       file}
+        << QByteArray("--samples-out: the samples to judge by alone take more than 1 GiB, which "
+                      "is not allowed; hold back fewer of them with a smaller data.validation\n");
     QTest::newRow("the file of the weights")
         << QStringList{"--samples-out", file, "--weights-out",
                        m_folder.path() + "/./" + "refused.safetensors"}
@@ -190,6 +214,49 @@ void TestCliPyTorch::tellsOfOtherSamples() {
                  "are the same.\n"),
              differ);
     QCOMPARE(printed.out.contains("chosen at random"), differ);
+}
+
+/// Where only the test is chosen by chance, the samples to judge by are the same.
+void TestCliPyTorch::tellsOfAnotherTest() {
+    const auto table = [this](const char* name) {
+        QFile file(path(name));
+        if (!file.open(QIODevice::WriteOnly)) return QString();
+        file.write("a,b,kind\n");
+        for (int i = 0; i < 20; ++i)
+            file.write(QByteArray::number(i) + "," + QByteArray::number(i * i % 7) +
+                       (i % 2 == 0 ? ",low\n" : ",high\n"));
+        return file.fileName();
+    };
+    const Outcome printed =
+        call({"pytorch", table("table.csv"), "--set", "data.validation_path=" + table("judge.csv"),
+              "--set", "data.test_share=0.5"});
+    QVERIFY2(printed.code == 0, printed.error);
+    QVERIFY(printed.out.contains(
+        "The samples to judge by are divided at random into those to validate on and those of the "
+        "test, so\nboth differ from Halfscope's, and so do the figures. With SAMPLES.safetensors "
+        "they are the same.\n"));
+    QVERIFY(!printed.out.contains("The samples to validate on are chosen at random"));
+}
+
+/// Its program has no use for the function that predicts in batches.
+void TestCliPyTorch::aGanJudgesNothing() {
+    QFile table(path("numbers.csv"));
+    QVERIFY(table.open(QIODevice::WriteOnly));
+    table.write("a,b,target\n");
+    for (int i = 0; i < 20; ++i)
+        table.write(QByteArray::number(std::sin(i)) + "," + QByteArray::number(std::cos(2 * i)) +
+                    "," + QByteArray::number(std::sin(3 * i)) + "\n");
+    table.close();
+    const QStringList settings{"pytorch", table.fileName(), "--set",
+                               "model.layers=nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4, "
+                               "track_running_stats=False), nn.Linear(4, 1))"};
+    const Outcome judged = call(settings);
+    QVERIFY2(judged.code == 0, judged.error);
+    QVERIFY(judged.out.contains("def predict("));
+    const Outcome gan = call(settings + QStringList{"--set", "model.adversary=gan", "--set",
+                                                    "model.critic=nn.Linear(1, 1)"});
+    QVERIFY2(gan.code == 0, gan.error);
+    QVERIFY(!gan.out.contains("def predict("));
 }
 
 /// As a stranger runs it: its last loss is ours, which on samples of PyTorch's own it would not be.

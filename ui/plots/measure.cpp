@@ -52,8 +52,9 @@ bool isAccuracy(const Metric& metric) {
 
 /// Whether the learning rate falls by factors, and far: on a linear axis all but the first falls
 /// would lie on the lower edge. Other schedules are known by their shape on a linear axis.
-bool fallsFarByFactors(const RunConfig& config) {
+bool fallsFarByFactors(RunConfig config) {
     constexpr double kFar = 20;
+    config.epochs = 0; // a run knows its steps; epochs would ask its files, which may be gone
     const ScheduleKind kind = config.schedule.kind;
     if (kind != ScheduleKind::Step && kind != ScheduleKind::MultiStep &&
         kind != ScheduleKind::Exponential)

@@ -1,12 +1,19 @@
 // What is told of gradients that rounded to zero: all of them at times, or many of them when they
 // were last counted.
+#include "engine/runs/edit_events.h"
+#include "engine/runs/edit_words.h"
 #include "engine/runs/lane_totals.h"
+#include "engine/runs/run.h"
 #include "engine/runs/zero_gradients.h"
+#include "engine/settings/fields.h"
 #include "engine/settings/run_config.h"
 
 #include <QTest>
 
 #include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tst_lost_gradients {
@@ -36,6 +43,28 @@ StepRow rowAt(int64_t step, float scale, float norm) {
         .set(metric::Loss, 0.5f)
         .set(metric::Scale, scale)
         .set(metric::GradientNorm, norm);
+}
+
+/// Returns a step that was skipped, after which the scale is half as large.
+Event skippedAt(int64_t step, float scale, const char* tensor) {
+    return {EventKind::Overflow, step, 0, scale, scale / 2, tensor, Message::data("Skipped.")};
+}
+
+constexpr const char* kFault = "forward pass of layer 1";
+constexpr const char* kOverflow = "gradient of 0.weight";
+
+/// Returns the event of an edit of the second of two lanes, whose setting was `before`.
+Event editOf(const char* key, const char* before, const char* value) {
+    RunConfig config;
+    config.lanes.assign(2, LaneConfig{Precision::AmpFp16, {}});
+    const auto set = [&](const char* to) {
+        applySetting(config, "lanes.1." + std::string(key) + "=" + to);
+        return config;
+    };
+    const RunConfig old = set(before), now = set(value);
+    const Field& field = *findField(key);
+    const std::string names[] = {"a", "b"};
+    return editEvent(9, 1, key, editWords(field, field.get(now, 1), old, now, 1), names);
 }
 
 } // namespace
@@ -130,6 +159,108 @@ private slots:
         event.text = {kUnderflowOfFault, 3, "8", "16384"};
         totals.add(event);
         QVERIFY(totals.faultsExplainUnderflow());
+    }
+
+    /// What faults have brought down, and not what fell because the scale was too large.
+    void whichFaultsExplainZeros() {
+        const auto explained = [](const std::vector<std::pair<const char*, float>>& skipped,
+                                  float scale) {
+            LaneTotals once, twice; // a run that goes on may be told them again
+            int64_t step = 0;
+            for (LaneTotals* each : {&once, &twice, &twice}) {
+                step = 0;
+                for (const auto& [tensor, at] : skipped)
+                    each->add(skippedAt(++step, at, tensor));
+            }
+            for (LaneTotals* each : {&once, &twice})
+                each->add(rowAt(step + 1, scale, 1));
+            const bool found = once.faultsExplainUnderflow();
+            return found == twice.faultsExplainUnderflow() ? int{found} : -1;
+        };
+        std::vector<std::pair<const char*, float>> early{{kFault, 16.0f}}, late{{kFault, 65536.0f}};
+        for (int power = 24; power > 0; --power)
+            early.emplace_back(kFault, std::ldexp(1.0f, power));
+        QCOMPARE(explained(early, 1), 1);
+        for (int power = 15; power > 4; --power)
+            late.emplace_back(kOverflow, std::ldexp(1.0f, power));
+        QCOMPARE(explained(late, 16), 0);
+        late.assign({{kOverflow, 131072.0f}, {kFault, 65536.0f}});
+        QCOMPARE(explained(late, 32), 1);
+        late.assign({{kFault, 65536.0f}, {"", 32768.0f}}); // nobody knows why
+        QCOMPARE(explained(late, 32), 1);
+    }
+
+    /// Such as one that the user sets to 8: it is the user's, whatever brought it down before.
+    void noFaultExplainsAScaleThatWasSet_data() {
+        QTest::addColumn<QString>("key");
+        QTest::addColumn<QString>("before");
+        QTest::addColumn<QString>("value");
+        QTest::addColumn<bool>("explained");
+        const auto row = [](const char* name, const char* key, const char* before,
+                            const char* value, bool explained) {
+            QTest::newRow(name) << key << before << value << explained;
+        };
+        row("off", "scaler.mode", "dynamic", "off", false);
+        row("on", "scaler.mode", "off", "static", false);
+        row("static", "scaler.mode", "dynamic", "static", true);
+        row("another setting", "scaler.growth_interval", "100", "200", true);
+    }
+
+    void noFaultExplainsAScaleThatWasSet() {
+        QFETCH(const QString, key);
+        QFETCH(const QString, before);
+        QFETCH(const QString, value);
+        QFETCH(const bool, explained);
+        const Event edit = editOf(qPrintable(key), qPrintable(before), qPrintable(value));
+        Event saved = edit; // with its English words alone
+        saved.text = Message::data(edit.text.english());
+        for (const Event& each : {edit, saved}) {
+            LaneTotals totals;
+            totals.add(skippedAt(1, 65536, kFault));
+            totals.add(each);
+            totals.add(rowAt(10, 8, 1));
+            QCOMPARE(totals.faultsExplainUnderflow(), explained);
+        }
+    }
+
+    /// Also an edit of all lanes, which belongs to none.
+    void noFaultExplainsALiveScale() {
+        for (const int edited : {-1, 0, 1}) {
+            std::vector<LaneInfo> lanes(2);
+            lanes[0].name = "a";
+            lanes[1].name = "b";
+            RunInfo info;
+            info.config.lanes.resize(2);
+            info.recorded = info.config;
+            Run run(std::move(info), lanes);
+            const std::string names[] = {"a", "b"};
+            RunBatch batch;
+            batch.events.push_back(skippedAt(1, 65536, kFault));
+            batch.events.push_back(editEvent(2, edited, kLiveScale, {kScaleSet, "8 (2^3)"}, names));
+            run.append(std::move(batch));
+            LaneTotals totals = run.now().totals(0);
+            totals.add(rowAt(2, 8, 1));
+            QCOMPARE(totals.faultsExplainUnderflow(), edited == 1);
+        }
+    }
+
+    /// Whichever version has saved the event.
+    void savedEventsKeepTheirVerdict() {
+        const std::string begin =
+            "Step 3: all gradients rounded to zero at loss scale 8 (2^3) (underflow), so nothing "
+            "is learned. ";
+        Event event = underflowAt(3);
+        for (const char* end :
+             {"inf or nan that no loss scale can fix: correct those first.",
+              "steps that overflowed at any loss scale: see their events first.",
+              "steps that would overflow at any loss scale: see their events first."}) {
+            event.text = Message::data(
+                begin + "The scale has come down from 65536 (2^16) because of " + end);
+            QVERIFY2(isUnderflowOfFault(event), end);
+        }
+        event.text = Message::data(begin + "Raise the loss scale: at 2048 (2^11) they are not "
+                                           "zero, and the step fits.");
+        QVERIFY(!isUnderflowOfFault(event));
     }
 
     /// Zeros long after an underflow are not lost: a larger scale was tried and has not helped.

@@ -14,8 +14,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <thread>
+#include <vector>
 
 namespace tst_left_out {
 
@@ -27,6 +29,7 @@ class TestLeftOut : public QObject, PictureFolder {
 private slots:
     void init() { renew(); }
     void damagedFilesAreNotJudged();
+    void aLoneSampleIsJoined();
     void allJudgedAreDamaged();
     void manyNumbersTakeTheMemoryOfOne();
     void stoppedWhileSomeAreLeftOut();
@@ -45,6 +48,29 @@ private:
             mend(i);
             if (i > 0) writeBytes(m_folder->filePath(nameOf(i)).toStdString(), "no picture");
         }
+    }
+    struct Found {
+        std::optional<Validation> validation;
+        Predictions predictions;
+        int64_t counted = 0;
+        size_t leftOut = 0;
+        std::vector<Mistake> mistakes;
+    };
+    /// Trains a lane and judges it.
+    static Found evaluated(const RunConfig& config) {
+        Experiment experiment(config);
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        while (!experiment.finished())
+            experiment.advance(records, events);
+        Found found;
+        const std::atomic<bool> stop{false};
+        Trainer& lane = experiment.lane(0);
+        found.validation = lane.evaluate(stop, &found.predictions);
+        found.counted = lane.judged().counts.samples();
+        found.mistakes = lane.judged().mistakes;
+        found.leftOut = lane.skippedSamples().size();
+        return found;
     }
     /// Leaves damaged pictures out.
     RunConfig skipping() const {
@@ -74,6 +100,20 @@ void compareRest(const Predictions& with, const std::set<int>& missing,
     }
 }
 
+/// The same samples are wrong, by their numbers in the folder with the missing ones.
+void compareMistakes(const std::vector<Mistake>& with, const std::set<int>& missing,
+                     const std::vector<Mistake>& without) {
+    QVERIFY(!without.empty() && without.back().sample > *missing.begin());
+    QCOMPARE(with.size(), without.size());
+    for (size_t i = 0; i < with.size(); ++i) {
+        int64_t number = without[i].sample;
+        for (const int each : missing) // in ascending order
+            number += each <= number;
+        QCOMPARE(with[i].sample, number);
+        QCOMPARE(with[i].taken, without[i].taken);
+    }
+}
+
 } // namespace
 
 /// Loss, accuracy and other predictions equal those of a folder without the damaged files; 520
@@ -92,30 +132,10 @@ void TestLeftOut::damagedFilesAreNotJudged() {
         writeBytes(m_folder->filePath(judged(i)).toStdString(), "no picture");
     RunConfig config = skipping();
     config.steps = 3;
-    struct Found {
-        std::optional<Validation> validation;
-        Predictions predictions;
-        int64_t counted = 0;
-        size_t leftOut = 0;
-    };
-    const auto evaluated = [&] {
-        Experiment experiment(config);
-        std::vector<StepRecord> records;
-        std::vector<Event> events;
-        while (!experiment.finished())
-            experiment.advance(records, events);
-        Found found;
-        const std::atomic<bool> stop{false};
-        Trainer& lane = experiment.lane(0);
-        found.validation = lane.evaluate(stop, &found.predictions);
-        found.counted = lane.judged().counts.samples();
-        found.leftOut = lane.skippedSamples().size();
-        return found;
-    };
-    const Found with = evaluated();
+    const Found with = evaluated(config);
     for (const int i : damaged)
         QVERIFY(QFile::remove(m_folder->filePath(judged(i))));
-    const Found without = evaluated();
+    const Found without = evaluated(config);
     QCOMPARE(with.leftOut, damaged.size());
     QCOMPARE(without.leftOut, size_t{0});
     QCOMPARE(with.counted, int64_t{kJudged} - 4);
@@ -126,6 +146,34 @@ void TestLeftOut::damagedFilesAreNotJudged() {
         missing.insert(i % 2 * (kJudged / 2) + i / 2); // samples are ordered by class
     QCOMPARE(with.predictions.samples, int64_t{kJudged});
     compareRest(with.predictions, missing, without.predictions);
+    compareMistakes(with.mistakes, missing, without.mistakes);
+}
+
+/// Of eight samples two batches of four are read, the second of which has only one sample left: a
+/// batch norm without running statistics takes it into the first. A batch of that size was not
+/// compiled before.
+void TestLeftOut::aLoneSampleIsJoined() {
+    const auto judged = [](int i) { return QString("val/%1/%2.png").arg(i % 2).arg(i); };
+    for (int i = 0; i < kFew; ++i) {
+        put(QString("train/%1/%2.png").arg(i % 2).arg(i), plain(0.1f * float(i), 0.5f, 0.2f));
+        put(judged(i), plain(float(i) / kFew, float(i * i % 5) / 5, float(i % 3) / 3));
+    }
+    const std::set<int> damaged{3, 5, 7}; // the last ones of the second class
+    for (const int i : damaged)
+        writeBytes(m_folder->filePath(judged(i)).toStdString(), "no picture");
+    RunConfig config = skipping();
+    config.steps = 3;
+    config.model.layers = "nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), "
+                          "nn.BatchNorm1d(3, track_running_stats=False), nn.Linear(3, 2))";
+    const Found with = evaluated(config);
+    for (const int i : damaged)
+        QVERIFY(QFile::remove(m_folder->filePath(judged(i))));
+    const Found without = evaluated(config);
+    QCOMPARE(with.leftOut, damaged.size());
+    QCOMPARE(with.counted, int64_t{5});
+    QCOMPARE(without.counted, int64_t{5});
+    QCOMPARE(with.validation->loss, without.validation->loss);
+    compareRest(with.predictions, {5, 6, 7}, without.predictions);
 }
 
 void TestLeftOut::allJudgedAreDamaged() {

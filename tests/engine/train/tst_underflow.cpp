@@ -127,8 +127,8 @@ enum class ByHand : uint8_t { No, Yes }; ///< whether the scale is set
 
 constexpr const char* kExplained =
     "Step 46: all gradients rounded to zero at loss scale 2^-29 (underflow), so nothing is "
-    "learned. The scale has come down from 65536 (2^16) because of steps that overflowed at any "
-    "loss scale: see their events first.";
+    "learned. The scale has come down from 65536 (2^16) because of steps that would overflow at "
+    "any loss scale: see their events first.";
 
 using Steps = std::vector<int64_t>;
 
@@ -169,7 +169,8 @@ private slots:
     void goesOnElsewhere();
     void aScaleThatAFaultBroughtDown();
     void aForkKnowsTheFault();
-    void theFirstFaultCounts();
+    void whichFaultsCount();
+    void aScaleSetByHandIsNoFaults();
     void aForkTellsOfItsOwn();
 };
 
@@ -531,13 +532,34 @@ void TestUnderflow::aForkKnowsTheFault() {
     QVERIFY2(text.find("Raise the loss scale") != std::string::npos, text.c_str());
 }
 
-void TestUnderflow::theFirstFaultCounts() {
+/// The largest one, but not beyond what overflows of another kind have left since.
+void TestUnderflow::whichFaultsCount() {
+    constexpr auto kFault = FittingScale::Known::None, kTooLarge = FittingScale::Known::Largest;
     UnderflowWatch watch;
-    watch.addFault(INFINITY);
+    watch.addSkip(INFINITY, INFINITY, kFault);
     QCOMPARE(watch.faultScale(), 0.0F);
-    watch.addFault(8);
-    watch.addFault(4);
-    QCOMPARE(watch.faultScale(), 8.0F);
+    watch.addSkip(16, 8, kFault);
+    watch.addSkip(8, 4, kFault);
+    QCOMPARE(watch.faultScale(), 16.0F);
+    watch.addSkip(0x1p24F, 0x1p23F, kFault); // it has grown meanwhile
+    QCOMPARE(watch.faultScale(), 0x1p24F);
+    watch.addSkip(0x1p23F, 0x1p22F, FittingScale::Known::Nothing);
+    QCOMPARE(watch.faultScale(), 0x1p24F);
+    watch.addSkip(0x1p22F, 0x1p21F, kTooLarge);
+    QCOMPARE(watch.faultScale(), 0x1p21F);
+    watch.addSkip(0x1p-130F, 0x1p-131F, kTooLarge); // too small to divide by
+    QCOMPARE(watch.faultScale(), 0x1p21F);
+}
+
+/// Also where it is set to the scale that it has.
+void TestUnderflow::aScaleSetByHandIsNoFaults() {
+    for (const float set : {4.0F, 8.0F}) {
+        UnderflowWatch watch;
+        watch.restore(3, 65536);
+        watch.setScale(8, double{set});
+        QCOMPARE(watch.faultScale(), 0.0F);
+        QCOMPARE(watch.lastStep(), int64_t{set == 8 ? 3 : 0});
+    }
 }
 
 void TestUnderflow::aForkTellsOfItsOwn() {

@@ -98,6 +98,13 @@ void TestPlotMeasures::ratesThatFallFarAreLogarithmic() {
     QCOMPARE(typeFor(ScheduleKind::Step, 0.1, {"gradients.accumulate=2"}), int(QCPAxis::stLinear));
     QCOMPARE(typeFor(ScheduleKind::Exponential, 0.98, {"schedule.warmup_steps=50", "run.steps=2"}),
              int(QCPAxis::stLinear)); // it ends as it rises
+    // a run knows its steps without its files
+    const QStringList gone{"data.kind=csv", "data.path=/nowhere/gone.csv", "run.epochs=20"};
+    QCOMPARE(
+        typeFor(ScheduleKind::Exponential, 0.98, gone + QStringList{"schedule.total_steps=2000"}),
+        int(QCPAxis::stLogarithmic));
+    QCOMPARE(typeFor(ScheduleKind::Exponential, 0.98, gone + QStringList{"schedule.total_steps=0"}),
+             int(QCPAxis::stLogarithmic));
     // the last rates are zero in double precision
     QCOMPARE(
         typeFor(ScheduleKind::Exponential, 0.9, {"run.steps=10000", "schedule.total_steps=10000"}),
