@@ -124,13 +124,13 @@ QString briefEdit(const Message& change) {
     return translated(change);
 }
 
-bool setsScale(const Event& event) {
+bool isLiveScale(const Event& event) {
     return event.kind == EventKind::Edit && event.tensor == kLiveScale;
 }
 
 /// Whether two events set the loss scale for the same step: the later one alone has a row.
 bool replaces(const Event& by, const Event& event) {
-    return setsScale(by) && setsScale(event) && by.step == event.step && by.lane == event.lane;
+    return isLiveScale(by) && isLiveScale(event) && by.step == event.step && by.lane == event.lane;
 }
 
 QString sentence(QString text) {
@@ -199,9 +199,9 @@ int gravity(EventKind kind) {
 /// lane, or gradients overflow that had rounded to zero.
 bool ends(const Event& event, const Event& grave) {
     if (event.lane != grave.lane) return false;
-    if (grave.kind == EventKind::Overflow) return setsScale(event);
+    if (grave.kind == EventKind::Overflow) return isLiveScale(event);
     return grave.kind == EventKind::Underflow &&
-           (event.kind == EventKind::Overflow || setsScale(event));
+           (event.kind == EventKind::Overflow || isLiveScale(event));
 }
 
 } // namespace
@@ -230,7 +230,7 @@ bool EventModel::refresh() {
     for (; m_taken < events.size(); ++m_taken) {
         if (isEcho(events, m_taken)) continue;
         const Event& event = events[m_taken];
-        if (setsScale(event)) dropReplaced(event, rows);
+        if (isLiveScale(event)) dropReplaced(event, rows);
         rows.push_back(static_cast<uint32_t>(m_taken));
         if (m_gravest && ends(event, *m_gravest)) m_gravest.reset();
         const int own = gravity(event.kind);
