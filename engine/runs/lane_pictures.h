@@ -18,12 +18,14 @@ enum class PicturesMade : uint8_t {
     Unknown,   ///< one of both: no file says which
 };
 
-/// The pictures that a damaged file has lost: they have no width, and all others are there.
+/// The pictures that the run had but that its file does not give, whatever the reason: they have no
+/// width, and all others are there.
 struct LostPictures {
     std::string from{};              ///< the path of the file
     std::vector<size_t> outputs{};   ///< lanes
     std::vector<size_t> galleries{}; ///< places in LanePictures::galleries
     std::vector<size_t> mistakes{};  ///< lanes
+    bool operator==(const LostPictures&) const = default;
 };
 
 struct LanePictures {

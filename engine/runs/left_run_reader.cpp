@@ -216,16 +216,21 @@ bool LeftRunReader::goesOn(size_t lane) const {
                           static_cast<double>(m_planned.size()));
 }
 
-std::vector<std::vector<GradientColumn>> LeftRunReader::gradients() const {
+/// Without them the run is worth reading, too.
+std::vector<std::vector<GradientColumn>> LeftRunReader::gradients() {
     std::vector<std::vector<GradientColumn>> lanes(m_run->lanes().size());
-    Statement row = m_database.prepare("SELECT lane, data FROM gradients WHERE run = ?1");
-    row.bind(1, m_key);
-    while (row.next()) {
-        const auto lane = static_cast<size_t>(row.whole(0));
-        const std::span<const std::byte> bytes = row.bytes(1);
-        if (lane >= lanes.size() || bytes.size() % sizeof(GradientColumn) != 0) continue;
-        lanes[lane].resize(bytes.size() / sizeof(GradientColumn));
-        if (!bytes.empty()) std::memcpy(lanes[lane].data(), bytes.data(), bytes.size());
+    try {
+        Statement row = m_database.prepare("SELECT lane, data FROM gradients WHERE run = ?1");
+        row.bind(1, m_key);
+        while (row.next()) {
+            const auto lane = static_cast<size_t>(row.whole(0));
+            const std::span<const std::byte> bytes = row.bytes(1);
+            if (lane >= lanes.size() || bytes.size() % sizeof(GradientColumn) != 0) continue;
+            lanes[lane].resize(bytes.size() / sizeof(GradientColumn));
+            if (!bytes.empty()) std::memcpy(lanes[lane].data(), bytes.data(), bytes.size());
+        }
+    } catch (const RunError&) {
+        m_lacksMore = true;
     }
     return lanes;
 }
@@ -252,13 +257,21 @@ std::shared_ptr<const RunPictures> LeftRunReader::pictures() const {
         std::move(about), [file = m_file, rows] { return picturesIn(file.open(), rows); });
 }
 
-/// Returns the checkpoint; its bytes are read when they are asked for.
-std::shared_ptr<const RunCheckpoint> LeftRunReader::checkpoint() const {
-    if (!m_database.hasTable("checkpoints")) return nullptr;
-    Statement row = m_database.prepare("SELECT step FROM checkpoints WHERE run = ?1");
-    row.bind(1, m_key);
-    if (!row.next()) return nullptr;
-    return std::make_shared<const RunCheckpoint>(row.whole(0), [file = m_file, key = m_key] {
+/// Returns the checkpoint; its bytes are read when they are asked for. Without it the run is worth
+/// reading, too.
+std::shared_ptr<const RunCheckpoint> LeftRunReader::checkpoint() {
+    int64_t step = 0;
+    try {
+        if (!m_database.hasTable("checkpoints")) return nullptr;
+        Statement row = m_database.prepare("SELECT step FROM checkpoints WHERE run = ?1");
+        row.bind(1, m_key);
+        if (!row.next()) return nullptr;
+        step = row.whole(0);
+    } catch (const RunError&) {
+        m_lacksMore = true;
+        return nullptr;
+    }
+    return std::make_shared<const RunCheckpoint>(step, [file = m_file, key = m_key] {
         const Database database = file.open();
         Statement found = database.prepare("SELECT data FROM checkpoints WHERE run = ?1");
         found.bind(1, key);

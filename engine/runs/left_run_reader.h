@@ -35,6 +35,8 @@ public:
     const std::vector<std::string>& damagedLanes() const { return m_damaged; }
     /// Whether the file does not give the run's target.
     bool lacksTarget() const { return m_lacksTarget; }
+    /// Whether it does not give all counted gradients, or does not tell of a checkpoint.
+    bool lacksMore() const { return m_lacksMore; }
 
 private:
     void begin();
@@ -47,9 +49,9 @@ private:
     bool readLane(size_t lane);
     std::optional<int64_t> nextStep(const std::vector<StoredColumn>&, bool hasLosses) const;
     bool goesOn(size_t lane) const;
-    std::vector<std::vector<GradientColumn>> gradients() const;
+    std::vector<std::vector<GradientColumn>> gradients();
     std::shared_ptr<const RunPictures> pictures() const;
-    std::shared_ptr<const RunCheckpoint> checkpoint() const;
+    std::shared_ptr<const RunCheckpoint> checkpoint();
 
     const LeftFile m_file; ///< for the run's checkpoint and pictures
     const Database& m_database;
@@ -61,7 +63,7 @@ private:
     std::vector<Event> m_events;
     size_t m_nextEvent = 0;
     std::vector<std::string> m_damaged;
-    bool m_lacksTarget = false;
+    bool m_lacksTarget = false, m_lacksMore = false;
     std::shared_ptr<Run> m_run;
 };
 

@@ -180,8 +180,9 @@ std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& w
     LeftRunReader reader(file, database, run, nameOf(run), watch);
     std::shared_ptr<Run> read = reader.read();
     const std::vector<std::string>& lanes = reader.damagedLanes();
-    if (lanes.empty() && !reader.lacksTarget()) return read;
-    DamagedRun damaged{run.key, run.name, lanes, lanes.empty()};
+    const bool lacksValues = !lanes.empty() || reader.lacksMore();
+    if (!lacksValues && !reader.lacksTarget()) return read;
+    DamagedRun damaged{run.key, run.name, lanes, !lacksValues};
     for (const DamagedRun& known : m_damaged)
         if (known.key == run.key && !known.targetAlone) damaged.targetAlone = false;
     std::erase_if(m_damaged, [&run](const DamagedRun& each) { return each.key == run.key; });
@@ -244,6 +245,7 @@ bool LeftSession::isWhole(const LeftRun& run) const {
     try {
         const std::shared_ptr<Run> whole = read(run);
         const RunSnapshot& now = whole->now();
+        if (now.checkpoint()) (void)now.checkpoint()->bytes(); // throws when they are damaged
         return lostPicturesText(now, *now.pictures()).empty() && !isDamaged(run);
     } catch (const ReportedError&) {
         return false;

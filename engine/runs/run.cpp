@@ -95,7 +95,7 @@ std::vector<Event> eventsUpTo(const RunSnapshot& run, const RunConfig& recorded,
 bool RunBatch::empty() const {
     return metrics.empty() && lanes.empty() && rows.empty() && samples.empty() && events.empty() &&
            gradients.empty() && glance.empty() && savedGradients.empty() && !pictures &&
-           !storedPictures && !checkpoint && !info;
+           !storedPictures && !checkpoint && !target && !info;
 }
 
 MetricId RunSnapshot::metricNamed(std::string_view column) const {
@@ -245,6 +245,7 @@ void Run::append(RunBatch batch) {
         m_now.m_pictures = std::make_shared<const RunPictures>(std::move(*batch.pictures));
     if (batch.storedPictures) m_now.m_pictures = std::move(batch.storedPictures);
     if (batch.checkpoint) m_now.m_checkpoint = std::move(batch.checkpoint);
+    if (batch.target) m_now.m_target = halfscope::sharedTarget(std::move(*batch.target));
     if (batch.info) m_now.m_info = std::make_shared<const RunInfo>(std::move(*batch.info));
 }
 

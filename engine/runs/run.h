@@ -96,6 +96,7 @@ struct RunBatch {
     std::optional<LanePictures> pictures;                    ///< replace the pictures before
     std::shared_ptr<const RunPictures> storedPictures;       ///< likewise; null keeps them
     std::shared_ptr<const RunCheckpoint> checkpoint;         ///< replaces the run's; null keeps it
+    std::optional<Picture> target;                           ///< replaces sharedTarget()
     std::optional<RunInfo> info; ///< replaces the run's after a live edit, or when the run is over
     bool empty() const;
 };

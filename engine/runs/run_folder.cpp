@@ -42,14 +42,6 @@ std::vector<std::string> resultNames() {
     return names;
 }
 
-/// Returns the names of the files that a run writes while it trains, and with which it goes on.
-std::vector<std::string> keptNames() {
-    std::vector<std::string> names{run_file::kCheckpoint, run_file::kEarlierCheckpoint};
-    for (const std::string& lane : allLanes())
-        names.push_back(run_file::best(lane));
-    return names;
-}
-
 /// Swaps the files of an earlier run for those of a new one, and undoes this unless it is finished.
 class Swap {
 public:
@@ -131,8 +123,15 @@ std::vector<std::string> runFileNames() {
     std::vector<std::string> names{run_file::kExperiment};
     for (std::string& name : resultNames())
         names.push_back(std::move(name));
-    for (std::string& name : keptNames())
+    for (std::string& name : checkpointNames())
         names.push_back(std::move(name));
+    return names;
+}
+
+std::vector<std::string> checkpointNames() {
+    std::vector<std::string> names{run_file::kCheckpoint, run_file::kEarlierCheckpoint};
+    for (const std::string& lane : allLanes())
+        names.push_back(run_file::best(lane));
     return names;
 }
 
@@ -181,14 +180,16 @@ void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files,
         return std::any_of(files.begin(), files.end(),
                            [&name](const GrowingFile* file) { return file->name() == name; });
     };
+    const auto stays = [kept](const std::string& name) {
+        return std::ranges::find(kept, name) != kept.end();
+    };
     const bool goesOn = checkpoints == Checkpoints::Keep;
     Swap swap(folder);
     for (const std::string& name : resultNames())
-        if (std::ranges::find(kept, name) == kept.end())
-            (goesOn && isNew(name)) ? swap.keep(name) : swap.take(name);
+        if (!stays(name)) (goesOn && isNew(name)) ? swap.keep(name) : swap.take(name);
     if (!goesOn)
-        for (const std::string& name : keptNames())
-            swap.take(name);
+        for (const std::string& name : checkpointNames())
+            if (!stays(name)) swap.take(name);
     isNew(run_file::kExperiment) ? swap.keep(run_file::kExperiment)
                                  : swap.take(run_file::kExperiment);
     if (swap.tookAny()) folder.sync();

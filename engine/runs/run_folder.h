@@ -46,6 +46,8 @@ inline std::string predictions(const std::string& lane) { return "predictions_" 
 
 /// Returns the names of the files that a new run replaces or removes in its folder.
 std::vector<std::string> runFileNames();
+/// Returns those of them that a run writes while it trains, and with which it goes on.
+std::vector<std::string> checkpointNames();
 /// Whether a file is called as the predictions of a lane.
 bool isPredictions(const std::string& name);
 /// Whether it is called as one of the files that an evaluation writes.

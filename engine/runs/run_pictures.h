@@ -18,7 +18,8 @@ namespace halfscope {
 /// The pictures of LanePictures as a session's file has them, see session_values.h.
 struct PackedPictures {
     std::string from{}; ///< the path of the file
-    /// What the file has lost has no bytes.
+    /// What the file has lost has no bytes. There are no galleries or one more than outputs, and no
+    /// mistakes or as many.
     std::vector<std::vector<std::byte>> outputs{}, galleries{}, mistakes{};
     Message unread{}; ///< why the file does not give some of them; empty when it gives all
 };

@@ -4,13 +4,12 @@
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/gradient_file.h"
-#include "engine/runs/output_file.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/saved_forks.h"
+#include "engine/runs/saved_pictures.h"
 #include "engine/runs/table_reader.h"
-#include "engine/runs/validation_shown.h"
 #include "engine/settings/fields.h"
 
 #include <algorithm>
@@ -129,9 +128,7 @@ public:
                                         static_cast<std::ptrdiff_t>(config.lanes.size()));
         m_ends.resize(lanes.size());
         takeManifest(info);
-        Picture target;
-        if (exists(run_file::kTarget)) target = pictureOf(run_file::kTarget);
-        m_run = std::make_shared<Run>(std::move(info), std::move(lanes), std::move(target));
+        m_run = std::make_shared<Run>(std::move(info), std::move(lanes), target());
         for (const char* name :
              {run_file::kSteps, run_file::kTiming, run_file::kEvents, run_file::kGradients})
             m_all += bytesOf(name);
@@ -144,7 +141,7 @@ public:
         RunBatch last;
         last.info = m_run->info();
         readSummary(*last.info);
-        last.pictures = pictures();
+        last.pictures = savedPictures(m_run->now(), m_missing);
         last.info->missing = m_missing;
         m_run->append(std::move(last));
         return m_run;
@@ -225,26 +222,14 @@ private:
         }
     }
 
-    /// Returns no picture when it cannot be read.
-    Picture pictureOf(const std::string& name) {
+    /// A file that cannot be read is no reason to delete it when the run is saved there.
+    std::shared_ptr<const TargetPicture> target() {
+        if (!exists(run_file::kTarget)) return sharedTarget(Picture());
         try {
-            return readPicture(pathTo(name));
+            return sharedTarget(readPicture(pathTo(run_file::kTarget)));
         } catch (const InputError&) {
-            lacks(name);
-            return {};
-        }
-    }
-
-    /// Does the same for what a lane has drawn.
-    Picture outputOf(const std::string& name) {
-        try {
-            OutputFile file =
-                readOutput(m_run->info().config.task, *m_run->now().target(), pathTo(name));
-            if (file.damagedShares) lacks({MissingPart::Kind::Shares, name});
-            return std::move(file.picture);
-        } catch (const InputError&) {
-            lacks(name);
-            return {};
+            lacks(run_file::kTarget);
+            return damagedTarget();
         }
     }
 
@@ -530,32 +515,6 @@ private:
             if (part.kind == MissingPart::Kind::Shares) return false;
             return part.kind != MissingPart::Kind::All || part.name == run_file::kSteps;
         });
-    }
-
-    /// Returns the pictures of all lanes, or nothing if one is missing.
-    std::optional<LanePictures> pictures() {
-        LanePictures all{m_run->step(), {}, std::nullopt, {}};
-        for (const std::string& lane : names()) {
-            if (!exists(run_file::output(lane))) return std::nullopt;
-            all.outputs.push_back(outputOf(run_file::output(lane)));
-            if (all.outputs.back().width == 0) return std::nullopt;
-        }
-        all.validated = validationShown(m_run->now(), all);
-        all.galleries = picturesOf(galleryNames(names()));
-        all.mistakes = picturesOf(mistakeNames(names()));
-        all.fromFiles = true;
-        return all;
-    }
-
-    /// Returns the pictures of these files likewise.
-    std::vector<Picture> picturesOf(const std::vector<std::string>& files) {
-        std::vector<Picture> all;
-        for (const std::string& name : files) {
-            if (!exists(name)) return {};
-            all.push_back(pictureOf(name));
-            if (all.back().width == 0) return {};
-        }
-        return all;
     }
 
     /// Returns the names of the lanes that the run has.

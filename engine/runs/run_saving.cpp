@@ -13,6 +13,7 @@
 #include "engine/settings/fields.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -115,7 +116,8 @@ public:
     Saving(const RunSnapshot& run, const std::string& folder)
         : m_run(run), m_folder(folder), m_names(namesOf(run.lanes())), m_target(run.target()) {}
 
-    SavedFiles all(std::span<const MadeFile> made, const std::string& id) {
+    SavedFiles all(std::span<const MadeFile> made, const std::string& id,
+                   EarlierCheckpoint earlier) {
         SavedFiles saved;
         saved.id = id;
         readPictures();
@@ -123,12 +125,15 @@ public:
         addTables();
         addSummary();
         addPictures();
-        const std::vector<std::string> kept = keptPictures();
-        saved.picturesError = picturesError(kept);
-        RunManifest manifest{id, true, {}, m_run.firstStep() - 1};
+        const std::vector<std::string> unread = unreadPictures();
+        std::vector<std::string> kept = keptPictures(unread);
+        saved.picturesError = picturesError(kept.size(), unread.size());
+        const std::vector<std::string> pictures = kept;
+        if (earlier == EarlierCheckpoint::StaysWithItsSteps) keepCheckpoint(saved, kept);
+        RunManifest manifest{saved.id, true, {}, m_run.firstStep() - 1};
         for (const auto& file : m_files)
             manifest.files[file->name()] = file->written();
-        for (const std::string& name : kept)
+        for (const std::string& name : pictures)
             manifest.files[name] = m_folder.sizeOf(name);
         for (const MadeFile& file : made) // a run is whole without them
             add(file.name, file.content);
@@ -163,48 +168,78 @@ private:
             m_damage = error.message();
         }
     }
-    /// Returns the names of the run's pictures that cannot be read.
+    /// Returns the name of a gallery's file. Forks may not have painted yet: the last gallery is
+    /// that of the true classes, however many there are.
+    std::string galleryName(size_t place) const {
+        const bool ofLane = place + 1 < m_pictures->galleries.size() && place < m_names.size();
+        return ofLane ? run_file::samples(m_names[place]) : run_file::kSamples;
+    }
+    /// Returns the names of the run's pictures that cannot be read. Where not even their number is
+    /// known, there are galleries and mistakes if the folder has some.
     std::vector<std::string> unreadPictures() const {
-        const std::vector<std::string> galleries = galleryNames(m_names),
-                                       mistakes = mistakeNames(m_names);
+        const std::vector<std::string> mistakes = mistakeNames(m_names);
         std::vector<std::string> names;
         if (!m_pictures) {
             for (const std::string& lane : m_names)
                 names.push_back(run_file::output(lane));
-            names.insert(names.end(), galleries.begin(), galleries.end());
-            names.insert(names.end(), mistakes.begin(), mistakes.end());
+            for (const std::vector<std::string>& all : {galleryNames(m_names), mistakes})
+                if (std::ranges::any_of(all, [this](const auto& name) { return holds(name); }))
+                    names.insert(names.end(), all.begin(), all.end());
         } else {
             for (const size_t lane : m_pictures->lost.outputs)
                 names.push_back(run_file::output(m_names.at(lane)));
             for (const size_t place : m_pictures->lost.galleries)
-                if (place < galleries.size()) names.push_back(galleries[place]);
+                names.push_back(galleryName(place));
             for (const size_t lane : m_pictures->lost.mistakes)
                 if (lane < mistakes.size()) names.push_back(mistakes[lane]);
         }
         if (m_run.targetPicture().isDamaged()) names.emplace_back(run_file::kTarget);
         return names;
     }
+    bool holds(const std::string& name) const { return m_folder.hasFile(name); }
+    /// Whether the same steps were saved in the folder before: its files are the run's then.
+    bool holdsTheseSteps() const {
+        const auto steps = std::ranges::find(m_files, std::string(run_file::kSteps),
+                                             [](const auto& file) { return file->name(); });
+        return steps != m_files.end() && (*steps)->equalsNamed();
+    }
     /// Returns which pictures stay in the folder because nothing can take their place. They are the
     /// run's if the same steps were saved there before. Throws RunError for others, which would
     /// pass for the run's.
-    std::vector<std::string> keptPictures() const {
-        std::vector<std::string> names = unreadPictures();
-        std::erase_if(names, [this](const std::string& name) { return !m_folder.hasFile(name); });
-        const auto steps = std::ranges::find(m_files, std::string(run_file::kSteps),
-                                             [](const auto& file) { return file->name(); });
-        if (names.empty() || (steps != m_files.end() && (*steps)->equalsNamed())) return names;
+    std::vector<std::string> keptPictures(std::vector<std::string> names) const {
+        std::erase_if(names, [this](const std::string& name) { return !holds(name); });
+        if (names.empty() || holdsTheseSteps()) return names;
         throw RunError(phrase("Files", "%1 has pictures, such as %2, that would be deleted, and "
                                        "this run's cannot be read (%3); choose another folder"),
                        pathText(m_folder.path()), names.front(), m_damage);
     }
-    /// Returns why not all pictures were written, or an empty message.
-    Message picturesError(const std::vector<std::string>& kept) const {
+    /// Returns why not all pictures were written, or an empty message. So many of those that cannot
+    /// be read stay in the folder.
+    Message picturesError(size_t kept, size_t unread) const {
         if (m_damage.empty()) return {};
-        if (!kept.empty())
-            return {phrase("Files", "Saved, but pictures cannot be read any more. Those that were "
-                                    "saved earlier stay in the folder: %1"),
+        if (kept == 0) return leftOutText(m_pictures.get(), m_damage);
+        if (kept < unread)
+            return {phrase("Files", "Saved, but pictures cannot be read any more. Some of them "
+                                    "were saved earlier and stay in the folder, which lacks the "
+                                    "others: %1"),
                     m_damage};
-        return leftOutText(m_pictures.get(), m_damage);
+        return {phrase("Files", "Saved, but pictures cannot be read any more. Those that were "
+                                "saved earlier stay in the folder: %1"),
+                m_damage};
+    }
+    /// Lets the checkpoint that was saved with the same steps, and the weights beside it, stay: it
+    /// names the run in the folder, which keeps its id.
+    void keepCheckpoint(SavedFiles& saved, std::vector<std::string>& kept) const {
+        if (!holdsTheseSteps()) return;
+        for (const std::string& name : checkpointNames())
+            if (holds(name)) kept.push_back(name);
+        saved.keptCheckpoint = holds(run_file::kCheckpoint) || holds(run_file::kEarlierCheckpoint);
+        if (!saved.keptCheckpoint) return;
+        const auto manifest = std::filesystem::path(m_folder.path()) / run_file::kManifest;
+        try {
+            saved.id = readManifest(manifest.string()).run;
+        } catch (const InputError&) { // then nothing tells whose it is, as before
+        }
     }
     /// Returns why there are no settings, or an empty message.
     Message addSettings() {
@@ -263,13 +298,15 @@ private:
         for (size_t i = 0; i < outputs.size(); ++i)
             if (outputs[i].width > 0) // painted already
                 add(run_file::output(m_names[i]), outputPng(m_run.info().config.task, outputs[i]));
-        addAll(galleryNames(m_names), m_pictures->galleries);
-        addAll(mistakeNames(m_names), m_pictures->mistakes);
+        for (size_t place = 0; place < m_pictures->galleries.size(); ++place)
+            addPainted(galleryName(place), m_pictures->galleries[place]);
+        const size_t lanes = std::min(m_pictures->mistakes.size(), m_names.size());
+        for (size_t lane = 0; lane < lanes; ++lane)
+            addPainted(run_file::mistakes(m_names[lane]), m_pictures->mistakes[lane]);
     }
-    /// Adds pictures under these names, if there are as many, except those that are damaged.
-    void addAll(const std::vector<std::string>& names, const std::vector<Picture>& pictures) {
-        for (size_t i = 0; pictures.size() == names.size() && i < names.size(); ++i)
-            if (pictures[i].width > 0) add(names[i], pngBytes(pictures[i]));
+    /// Adds a picture, unless it is damaged or its lane has painted none yet.
+    void addPainted(const std::string& name, const Picture& picture) {
+        if (picture.width > 0) add(name, pngBytes(picture));
     }
 
     const RunSnapshot& m_run;
@@ -284,9 +321,10 @@ private:
 } // namespace
 
 SavedFiles saveRun(const RunSnapshot& run, const std::string& folder,
-                   std::span<const MadeFile> made, const std::string& id) {
+                   std::span<const MadeFile> made, const std::string& id,
+                   EarlierCheckpoint earlier) {
     keepRead(readPathsOf(run.info().recorded), folder, runFileNames());
-    return Saving(run, folder).all(made, id);
+    return Saving(run, folder).all(made, id, earlier);
 }
 
 std::vector<std::string> filesOf(const RunSnapshot& run) {

@@ -66,6 +66,7 @@ struct PictureTable {
 /// What SQLite could not read.
 struct Unread {
     std::set<int64_t> places{};
+    bool more = false; ///< perhaps others, too: not even the places could be listed
     Message why{};
 };
 
@@ -95,6 +96,7 @@ Unread readEach(const Database& database, const PictureTable& table, const std::
         while (place.next())
             places.push_back(place.whole(0));
     } catch (const RunError& error) { // those before are known
+        unread.more = true;
         unread.why = error.message();
     }
     Statement row = database.prepare(select + "+run = ?1 AND +" + table.key + " = ?2");
@@ -118,49 +120,73 @@ std::vector<std::byte> bytesIn(const Statement& row, int column) {
     return {bytes.begin(), bytes.end()};
 }
 
-/// Adds outputs and returns how many were read. A lane without a row has lost its picture, unless
-/// it may have painted nothing yet. Throws RunError when no lane has a picture of this step.
-size_t takeOutputs(const Database& database, const PictureRows& rows, PackedPictures& to) {
-    std::map<int64_t, std::vector<std::byte>> found;
-    const Unread unread = readEach(database, outputTable(), "step, data", rows.run,
-                                   [&](int64_t lane, const Statement& row) {
-                                       if (row.whole(1) == rows.step) found[lane] = bytesIn(row, 2);
-                                   });
-    to.unread = unread.why;
-    if (found.empty() && unread.why.empty())
-        throw RunError(phrase("Files", "%1: the pictures of step %2 are gone"), to.from, rows.step);
-    for (size_t lane = 0; lane < rows.lanes; ++lane) {
-        const auto place = static_cast<int64_t>(lane);
-        const bool painted = lane < rows.painted || unread.places.contains(place);
-        if (const auto output = found.find(place); output != found.end())
-            to.outputs.push_back(std::move(output->second));
-        else
-            to.outputs.push_back(painted ? std::vector<std::byte>() : packed(Picture()));
+/// The pictures of a run that one table has, by place.
+struct FoundPictures {
+    std::map<int64_t, std::vector<std::byte>> read{};
+    Unread unread{};
+    bool lacksOne = false; ///< of those that take() was asked for
+
+    bool any() const { return !read.empty() || !unread.why.empty(); }
+    /// Returns the place behind the last one that is known.
+    int64_t end() const {
+        constexpr int64_t kMost = 1000; // a damaged place may be any number
+        int64_t last = -1;
+        if (!read.empty()) last = read.rbegin()->first;
+        if (!unread.places.empty()) last = std::max(last, *unread.places.rbegin());
+        return std::min(last, kMost) + 1;
     }
-    return found.size();
+    /// Returns the bytes of a picture that must be there; of one that is lost there are none.
+    std::vector<std::byte> take(size_t place) {
+        const auto found = read.find(static_cast<int64_t>(place));
+        if (found != read.end()) return std::move(found->second);
+        lacksOne = true;
+        return {};
+    }
+    /// Returns those of the lanes. Only so many have painted yet.
+    std::vector<std::vector<std::byte>> takeLanes(size_t painted, size_t lanes) {
+        std::vector<std::vector<std::byte>> all;
+        for (size_t lane = 0; lane < lanes; ++lane)
+            all.push_back(lane < painted ? take(lane) : packed(Picture()));
+        return all;
+    }
+};
+
+/// `step`: that of outputs; a table that goes by place has no steps.
+FoundPictures picturesFound(const Database& database, const PictureTable& table, int64_t run,
+                            std::optional<int64_t> step = {}) {
+    FoundPictures found;
+    const auto take = [&](int64_t place, const Statement& row) {
+        if (!step || row.whole(1) == *step) found.read[place] = bytesIn(row, 2);
+    };
+    try {
+        if (!database.hasTable(table.name)) return found; // an earlier version wrote it
+        found.unread = readEach(database, table, step ? "step, data" : "place, data", run, take);
+    } catch (const RunError& error) { // the other tables are worth seeing
+        found.unread.more = true;
+        found.unread.why = error.message();
+    }
+    return found;
 }
 
-/// Does the same for a table that goes by place. A place without a row has lost its picture.
-size_t takePlaces(const Database& database, const std::string& table, int64_t run,
-                  std::vector<std::vector<std::byte>>& to, Message& unreadWhy) {
-    constexpr int64_t kMost = 1000;          // a damaged place may be any number
-    if (!database.hasTable(table)) return 0; // an earlier version wrote it
-    std::map<int64_t, std::vector<std::byte>> found;
-    Unread unread =
-        readEach(database, {table, "place"}, "data", run,
-                 [&](int64_t place, const Statement& row) { found[place] = bytesIn(row, 1); });
-    if (unreadWhy.empty()) unreadWhy = unread.why;
-    for (const auto& [place, bytes] : found)
-        unread.places.insert(place);
-    const int64_t last = unread.places.empty() ? -1 : *unread.places.rbegin();
-    to.resize(static_cast<size_t>(std::clamp<int64_t>(last, -1, kMost - 1) + 1));
-    for (size_t place = 0; place < to.size(); ++place)
-        if (const auto picture = found.find(static_cast<int64_t>(place)); picture != found.end())
-            to[place] = std::move(picture->second);
-    return found.size();
+/// Returns how many lanes have painted: forks may not have yet. Where outputs cannot be listed, the
+/// galleries tell, of which the last one is of no lane.
+size_t paintedLanes(const PictureRows& rows, const FoundPictures& outputs,
+                    const FoundPictures& galleries, const FoundPictures& mistakes) {
+    if (outputs.unread.more && (galleries.unread.more || galleries.end() == 0)) return rows.lanes;
+    const int64_t known = std::max({outputs.end(), galleries.end() - 1, mistakes.end()});
+    return static_cast<size_t>(
+        std::clamp(known, static_cast<int64_t>(rows.painted), static_cast<int64_t>(rows.lanes)));
 }
 
-/// Stores pictures in a table that goes by place.
+/// Erases the pictures of a run from a place on.
+void eraseFrom(const Database& database, int64_t run, const PictureTable& table, size_t place) {
+    database.prepare("DELETE FROM " + table.name + " WHERE run = ?1 AND " + table.key + " >= ?2")
+        .bind(1, run)
+        .bind(2, static_cast<int64_t>(place))
+        .run();
+}
+
+/// Stores pictures in a table that goes by place, which keeps none of the step before.
 void storeByPlace(const Database& database, int64_t run, const std::string& table,
                   const std::vector<std::vector<std::byte>>& pictures) {
     for (size_t place = 0; place < pictures.size(); ++place)
@@ -169,6 +195,7 @@ void storeByPlace(const Database& database, int64_t run, const std::string& tabl
             .bind(2, static_cast<int64_t>(place))
             .bind(3, pictures[place])
             .run();
+    eraseFrom(database, run, {table, "place"}, pictures.size());
 }
 
 } // namespace
@@ -199,6 +226,7 @@ void storePictures(const Database& database, int64_t run, int64_t step,
             .bind(3, step)
             .bind(4, pictures.outputs[lane])
             .run();
+    eraseFrom(database, run, outputTable(), pictures.outputs.size());
     storeByPlace(database, run, "galleries", pictures.galleries);
     storeByPlace(database, run, "mistakes", pictures.mistakes);
     if (target) storeTarget(database, run, *target);
@@ -228,6 +256,9 @@ std::optional<int64_t> pictureStepIn(const Database& database, int64_t run) {
         readEach(database, outputTable(), "step", run,
                  [&steps](int64_t lane, const Statement& row) { steps[lane] = row.whole(1); });
     if (steps.empty() && !unread.why.empty()) throw RunError(unread.why);
+    for (const char* table : {"galleries", "mistakes"}) // nothing paints them alone
+        if (steps.empty() && picturesFound(database, {table, "place"}, run).any())
+            throw RunError(phrase("Files", "%1: the outputs of a run are gone"), database.path());
     if (steps.empty()) return std::nullopt;
     std::map<int64_t, int> lanes; // by step
     for (const auto& [lane, step] : steps)
@@ -247,18 +278,26 @@ std::vector<std::string> captionsIn(const Database& database, int64_t run, size_
 
 PackedPictures picturesIn(const Database& database, const PictureRows& rows) {
     const OneMoment moment(database);
-    PackedPictures found{database.path(), {}, {}, {}, {}};
-    size_t read = takeOutputs(database, rows, found);
-    for (const auto& [table, to] :
-         {std::pair("galleries", &found.galleries), std::pair("mistakes", &found.mistakes)}) {
-        try {
-            read += takePlaces(database, table, rows.run, *to, found.unread);
-        } catch (const RunError& error) { // the others are worth seeing
-            if (found.unread.empty()) found.unread = error.message();
-        }
+    const std::string from = database.path();
+    FoundPictures outputs = picturesFound(database, outputTable(), rows.run, rows.step),
+                  galleries = picturesFound(database, {"galleries", "place"}, rows.run),
+                  mistakes = picturesFound(database, {"mistakes", "place"}, rows.run);
+    if (!outputs.any())
+        throw RunError(phrase("Files", "%1: the pictures of step %2 are gone"), from, rows.step);
+    const bool none = outputs.read.empty() && galleries.read.empty() && mistakes.read.empty();
+    if (none) throw RunError(outputs.unread.why);
+    const size_t painted = paintedLanes(rows, outputs, galleries, mistakes);
+    PackedPictures all{from, outputs.takeLanes(painted, rows.lanes), {}, {}, {}};
+    if (galleries.any()) {
+        all.galleries = galleries.takeLanes(painted, rows.lanes);
+        all.galleries.push_back(galleries.take(painted));
     }
-    if (read == 0) throw RunError(found.unread);
-    return found;
+    if (mistakes.any()) all.mistakes = mistakes.takeLanes(painted, rows.lanes);
+    for (const FoundPictures* each : {&outputs, &galleries, &mistakes})
+        if (each->lacksOne && all.unread.empty()) all.unread = each->unread.why;
+    if (all.unread.empty() && (outputs.lacksOne || galleries.lacksOne || mistakes.lacksOne))
+        all.unread = {phrase("Files", "%1: some pictures of step %2 are gone"), from, rows.step};
+    return all;
 }
 
 } // namespace halfscope

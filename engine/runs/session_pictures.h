@@ -22,8 +22,8 @@ void storePictures(const Database&, int64_t run, int64_t step, const PackedPictu
 /// Returns the target of a run, which is empty when there is none. Reads what earlier versions
 /// wrote, too. Throws RunError when the file has lost it.
 std::shared_ptr<const TargetPicture> targetIn(const Database&, int64_t run);
-/// Returns the step of the pictures of a run, that of most lanes; nothing when no lane has one.
-/// Throws RunError.
+/// Returns the step of the pictures of a run, that of most lanes; nothing when it has none. Throws
+/// RunError, also when it has other pictures but no outputs.
 std::optional<int64_t> pictureStepIn(const Database&, int64_t run);
 /// Returns the captions of the outputs, by lane; those that cannot be read are empty.
 std::vector<std::string> captionsIn(const Database&, int64_t run, size_t lanes);
@@ -32,10 +32,12 @@ std::vector<std::string> captionsIn(const Database&, int64_t run, size_t lanes);
 struct PictureRows {
     int64_t run = 0, step = 0;
     size_t lanes = 0;   ///< those of the run
-    size_t painted = 0; ///< so many of them have painted for sure; forks may not have yet
+    size_t painted = 0; ///< at least so many have painted; forks may not have yet
 };
-/// Returns outputs and galleries of a run. Throws RunError when there are none of this step, or
-/// when none can be read.
+/// Returns the outputs of a run by lane, its galleries, one more than lanes, and its mistakes by
+/// lane. It may have no galleries, and no mistakes; what else is not there is lost, whatever the
+/// reason, and has no bytes. Throws RunError when no output is of this step, or when nothing can be
+/// read.
 PackedPictures picturesIn(const Database&, const PictureRows&);
 
 /// Reads pictures from a session's file that a store writes, through a connection of its own: a

@@ -86,9 +86,11 @@ public:
     Message unreadIn(const std::string& session) const {
         const std::string start = session + "/";
         const std::lock_guard lock(m_mutex);
-        const auto found = m_unread.lower_bound(start);
-        return found != m_unread.end() && found->first.starts_with(start) ? found->second
-                                                                          : Message();
+        for (auto run = m_unread.lower_bound(start);
+             run != m_unread.end() && run->first.starts_with(start); ++run)
+            for (const Message* why : {&run->second.pictures, &run->second.checkpoint})
+                if (!why->empty()) return *why;
+        return {};
     }
     bool flush(std::chrono::milliseconds patience) {
         const uint64_t asked = ask();
@@ -116,6 +118,11 @@ public:
     }
 
 private:
+    /// Why a part of a run could not be read; empty: it could.
+    struct Unread {
+        Message pictures{}, checkpoint{};
+    };
+
     void removeDiscarded() {
         try {
             const std::lock_guard lock(m_mutex);
@@ -140,7 +147,7 @@ private:
     void writeEvents(WatchedRun&, const RunSnapshot&);
     void writeGradients(WatchedRun&, const RunSnapshot&);
     void writePictures(WatchedRun&, const RunSnapshot&);
-    void setUnread(const std::string& origin, Message why);
+    void setUnread(const std::string& origin, Message Unread::*part, Message why);
     void writeCheckpoint(WatchedRun&, const RunSnapshot&);
     void writeSaved(WatchedRun&);
     void dropOver(size_t budget);
@@ -156,9 +163,9 @@ private:
     uint64_t m_asked = 0, m_done = 0; ///< flushes
     uint64_t m_written = 0;           ///< the last flush that succeeded
     Message m_problem;
-    bool m_noMemory = false;                 ///< the last turn lacked memory
-    Message m_memoryProblem;                 ///< made in advance, while there is memory
-    std::map<std::string, Message> m_unread; ///< see setUnread(), by RunInfo::origin
+    bool m_noMemory = false;                ///< the last turn lacked memory
+    Message m_memoryProblem;                ///< made in advance, while there is memory
+    std::map<std::string, Unread> m_unread; ///< see setUnread(), by RunInfo::origin
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false}, m_keeps{false};
 
@@ -468,10 +475,10 @@ void SessionStore::Writer::writePictures(WatchedRun& watched, const RunSnapshot&
     try {
         packed = pictures->packed();
     } catch (const ReportedError& error) { // the rest is written
-        setUnread(now.info().origin, error.message());
+        setUnread(now.info().origin, &Unread::pictures, error.message());
         return;
     }
-    setUnread(now.info().origin, packed.unread);
+    setUnread(now.info().origin, &Unread::pictures, packed.unread);
     storePictures(m_database, watched.key, pictures->step(), packed, pictures->target().get());
     watched.pictures = pictures;
     if (!packed.unread.empty()) return; // the rest can perhaps be read later where it lies
@@ -479,14 +486,12 @@ void SessionStore::Writer::writePictures(WatchedRun& watched, const RunSnapshot&
     m_painted.emplace_back(pictures, PictureRows{watched.key, pictures->step(), lanes, lanes});
 }
 
-/// Remembers why pictures of a run could not be read; empty: all could. The file from which the run
-/// was restored has the only copy of them.
-void SessionStore::Writer::setUnread(const std::string& origin, Message why) {
+/// Remembers why a part of a run could not be read; empty: all of it could. The file from which the
+/// run was restored has the only copy of it.
+void SessionStore::Writer::setUnread(const std::string& origin, Message Unread::*part,
+                                     Message why) {
     const std::lock_guard lock(m_mutex);
-    if (why.empty())
-        m_unread.erase(origin);
-    else
-        m_unread.insert_or_assign(origin, std::move(why));
+    m_unread[origin].*part = std::move(why);
 }
 
 /// Writes the checkpoint in place of the one before, because a run keeps only one.
@@ -497,9 +502,13 @@ void SessionStore::Writer::writeCheckpoint(WatchedRun& watched, const RunSnapsho
     std::string bytes;
     try {
         bytes = checkpoint->bytes();
-    } catch (const ReportedError&) { // it was in a deleted run; the rest is written
+    } catch (const ReportedError& error) { // the rest is written
+        setUnread(now.info().origin, &Unread::checkpoint,
+                  {phrase("Files", "the checkpoint after step %1 cannot be read: %2"),
+                   checkpoint->step(), error.message()});
         return;
     }
+    setUnread(now.info().origin, &Unread::checkpoint, {});
     m_database.prepare("INSERT OR REPLACE INTO checkpoints VALUES(?1, ?2, ?3)")
         .bind(1, watched.key)
         .bind(2, checkpoint->step())

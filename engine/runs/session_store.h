@@ -54,9 +54,9 @@ public:
     /// The same without waiting: whether isWritten() of the result. What failed is not written.
     uint64_t askToWrite();
     bool isWritten(uint64_t asked) const;
-    /// Returns why not all pictures of the runs that come from another session, such as
-    /// "20261121-173455-1", could be read there: they are not written, although all else is. Empty
-    /// when all could. Known of what isWritten().
+    /// Returns why not all pictures and checkpoints of the runs that come from another session,
+    /// such as "20261121-173455-1", could be read there: they are not written, although all else
+    /// is. Empty when all could. Known of what isWritten().
     Message unreadIn(const std::string& session) const;
     /// Lets nothing of the session remain after the store is destroyed.
     void discard();

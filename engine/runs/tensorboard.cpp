@@ -334,8 +334,8 @@ Message saveTensorBoard(const RunSnapshot& run, const std::string& folder) {
     Message leftOut;
     try {
         const std::shared_ptr<const LanePictures> pictures = run.pictures();
-        if (!pictures->lost.outputs.empty())
-            leftOut = leftOutText(pictures.get(), lostPicturesText(run, *pictures));
+        if (const Message lost = lostOutputsText(run, *pictures); !lost.empty())
+            leftOut = leftOutText(pictures.get(), lost);
         rest.pictures = *pictures;
     } catch (const ReportedError& error) { // the rest is worth saving
         leftOut = leftOutText(nullptr, error.message());

@@ -41,13 +41,22 @@ SavedFiles saveWithCheckpoint(const RunSnapshot& run, const std::string& folder,
             state.run = id;
             files.push_back({run_file::kCheckpoint, checkpointBytes(state, program)});
         } catch (const ReportedError& error) { // the other files are saved all the same
-            problem = {phrase("Files", "Saved without a checkpoint: %1"), error.message()};
+            problem = error.message();
         } catch (const std::bad_alloc&) { // the checkpoint is larger than all the rest
-            problem = phrase("Files", "Saved without a checkpoint: there is no memory for it");
+            problem = phrase("Files", "there is no memory for it");
         }
     }
-    SavedFiles saved = saveRun(run, folder, files, id);
-    if (run.checkpoint() && problem.empty())
+    const bool unread = !problem.empty();
+    SavedFiles saved =
+        saveRun(run, folder, files, id,
+                unread ? EarlierCheckpoint::StaysWithItsSteps : EarlierCheckpoint::Goes);
+    if (unread)
+        problem = {saved.keptCheckpoint
+                       ? phrase("Files", "Saved, but without the run's checkpoint. The one that "
+                                         "was saved earlier stays in the folder: %1")
+                       : phrase("Files", "Saved without a checkpoint: %1"),
+                   problem};
+    else if (run.checkpoint())
         problem = readFrom((std::filesystem::path(folder) / run_file::kCheckpoint).string(),
                            *run.checkpoint());
     saved.checkpointError = std::move(problem);

@@ -65,9 +65,11 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     m_loader = make<PictureLoader>(this);
     connect(m_loader, &PictureLoader::loaded, this, &CompareView::showLoaded);
     connect(m_loader, &PictureLoader::failed, this, [this](const Message& reason) {
-        m_failure = tr("The pictures of this run cannot be read: %1").arg(translated(reason));
+        const QString text =
+            tr("The pictures of this run cannot be read: %1").arg(translated(reason));
+        const bool isNew = std::exchange(m_failure, text) != text;
         updateTitles();
-        emit failed(m_failure);
+        if (isNew) emit failed(m_failure);
     });
     updateLast();
     const auto onKey = [this](Qt::Key key, auto action) {
@@ -99,6 +101,7 @@ void CompareView::setRun(std::shared_ptr<const Run> run) {
     m_info = nullptr;
     m_asked = nullptr;
     m_painted = nullptr;
+    m_lost.reset();
     m_failure.clear();
     if (!m_run) {
         m_loader->ask(nullptr);
@@ -139,7 +142,8 @@ void CompareView::showLoaded(const std::shared_ptr<const LanePictures>& painted)
     setValidated(painted->validated);
     setMade(painted->made);
     setPictures(painted->step, QVector<Picture>(painted->outputs.begin(), painted->outputs.end()));
-    if (!m_failure.isEmpty()) emit failed(m_failure);
+    const bool isNew = std::exchange(m_lost, painted->lost) != painted->lost;
+    if (isNew && !m_failure.isEmpty()) emit failed(m_failure);
 }
 
 /// Returns why there are no pictures.

@@ -109,7 +109,7 @@ public:
 
 signals:
     void aloneChanged(bool alone);
-    /// Says why pictures of the run cannot be shown.
+    /// Says why pictures of the run cannot be shown; not again for each step that lacks the same.
     void failed(const QString& sentence);
     /// Emitted when there are more or fewer pictures: another height is useful then.
     void panesChanged();
@@ -197,6 +197,7 @@ private:
     std::shared_ptr<const RunInfo> m_info;         ///< gives the lanes their names
     std::shared_ptr<const RunPictures> m_asked;    ///< the run's pictures that are to be shown
     std::shared_ptr<const LanePictures> m_painted; ///< those that are shown
+    std::optional<LostPictures> m_lost;            ///< of the pictures shown last; nothing before
     PictureLoader* m_loader = nullptr;             ///< child
     QString m_failure; ///< why some or all that are to be shown cannot be read; often empty
     ViewTransform m_transform;

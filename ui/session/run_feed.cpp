@@ -29,6 +29,9 @@ std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset
         info.pastStep = past.pastStep;
         RunBatch batch;
         batch.info = std::move(info);
+        // the file of the run that it goes on from may have lost its target
+        const TargetPicture& target = *session.begun->now().sharedTarget();
+        if (target.empty() || target.isDamaged()) batch.target = session.target;
         session.begun->append(std::move(batch));
         return session.begun;
     }

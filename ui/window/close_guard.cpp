@@ -76,11 +76,24 @@ QString CloseGuard::question(const Runs& unsaved) const {
         return tr("%n runs trained for %1 in all and have not been saved.", nullptr,
                   static_cast<int>(unsaved.size()))
             .arg(duration);
-    if (unsaved.front() == m_shown.run())
-        return tr("This run has trained for %1 and has not been saved.").arg(duration);
+    const bool shown = unsaved.front() == m_shown.run();
     const RunStore::Entry* entry = m_store.find(m_store.idOf(unsaved.front().get()));
-    return tr("The run “%1” has trained for %2 and has not been saved.")
-        .arg(entry ? safeText(entry->name) : QString(), duration);
+    const QString name = entry ? safeText(entry->name) : QString();
+    if (const QString lacks = leftOutWords(*unsaved.front()); !lacks.isEmpty())
+        return shown ? tr("This run has trained for %1 and was saved without %2.")
+                           .arg(duration, lacks)
+                     : tr("The run “%1” has trained for %2 and was saved without %3.")
+                           .arg(name, duration, lacks);
+    if (shown) return tr("This run has trained for %1 and has not been saved.").arg(duration);
+    return tr("The run “%1” has trained for %2 and has not been saved.").arg(name, duration);
+}
+
+/// Returns what the folder of a run lacks; empty when the run is in no folder.
+QString CloseGuard::leftOutWords(const Run& run) const {
+    const ShownRun::LeftOut lacks = m_shown.leftOut(run);
+    if (lacks.pictures && lacks.checkpoint) return tr("some pictures and its checkpoint");
+    if (lacks.pictures) return tr("some pictures");
+    return lacks.checkpoint ? tr("its checkpoint") : QString();
 }
 
 CloseGuard::Answer CloseGuard::ask() {
@@ -106,6 +119,12 @@ CloseGuard::Answer CloseGuard::ask() {
 
 QString CloseGuard::consequence(const Runs& unsaved, bool keeps) const {
     const bool one = unsaved.size() == 1;
+    if (one && m_shown.leftOut(*unsaved.front()).any())
+        return keeps ? tr("If you keep it, the next start of Halfscope offers to restore it. "
+                          "Otherwise what could not be saved will be lost when the window closes. "
+                          "Its tables and plots are in the folder.")
+                     : tr("What could not be saved will be lost when the window closes. Its tables "
+                          "and plots are in the folder.");
     const QString kept =
         one ? tr("If you keep it, the next start of Halfscope offers to restore it. Otherwise its "
                  "tables, plots and pictures will be lost when the window closes.")

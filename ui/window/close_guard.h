@@ -42,6 +42,7 @@ private:
     using Runs = std::vector<std::shared_ptr<Run>>;
     bool isPrecious(const Run&) const;
     QString question(const Runs& unsaved) const;
+    QString leftOutWords(const Run&) const;
     /// Returns what becomes of them; `keeps`: they can be kept for the next start.
     QString consequence(const Runs& unsaved, bool keeps) const;
     int askAbout(const Runs& unsaved); ///< returns the button that was chosen

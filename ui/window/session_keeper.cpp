@@ -164,7 +164,7 @@ void SessionKeeper::look() {
 }
 
 /// Removes what another session has of runs that are on disk in this one. A file with the only copy
-/// of pictures stays.
+/// of pictures or of a checkpoint stays.
 void SessionKeeper::removeRestored() {
     std::erase_if(m_moving, [this](const Moving& each) {
         if (!m_store || !m_store->isWritten(each.write)) return false;
@@ -173,7 +173,7 @@ void SessionKeeper::removeRestored() {
             remove(each.from, each.runs);
         else
             m_parts.banner->showText(
-                tr("Not all pictures could be restored (%1). The file of the session stays on disk "
+                tr("Not everything could be restored (%1). The file of the session stays on disk "
                    "until you delete it at a later start.")
                     .arg(translated(unread)));
         return true;

@@ -195,11 +195,34 @@ public:
     /// Whether a run, or an earlier one that it goes on from, comes from a session that was left
     /// behind.
     bool isRestored(const Run&) const;
-    /// Records what a run contained when it was saved.
-    void markSaved(const RunPtr& run, const RunSnapshot& saved) {
-        if (m_shown.run == run) m_shown.savedRows = rowsOf(saved);
+    /// What of a run could not be saved, although its rows were.
+    struct LeftOut {
+        bool pictures = false, checkpoint = false;
+        bool any() const { return pictures || checkpoint; }
+    };
+    /// Records what a run contained when it was saved. It stays unsaved when something was left
+    /// out.
+    void markSaved(const RunPtr& run, const RunSnapshot& saved, LeftOut leftOut) {
+        const auto mark = [&](Shown& each) {
+            if (each.run != run) return;
+            each.leftOut = leftOut;
+            (leftOut.any() ? each.rowsInFolder : each.savedRows) = rowsOf(saved);
+        };
+        mark(m_shown);
         for (auto& [id, other] : m_others) // another one may be shown by now
-            if (other.run == run) other.savedRows = rowsOf(saved);
+            mark(other);
+    }
+    /// Returns what an unsaved run lacks in the folder that has all its rows; nothing of one whose
+    /// rows are in none.
+    LeftOut leftOut(const Run& run) const {
+        const auto of = [&run](const Shown& each) {
+            const bool inFolder = each.run.get() == &run && each.rowsInFolder > 0 &&
+                                  each.rowsInFolder >= rowsOf(run.now());
+            return inFolder ? each.leftOut : LeftOut();
+        };
+        for (const auto& [id, other] : m_others)
+            if (other.run.get() == &run) return of(other);
+        return of(m_shown);
     }
     /// Sets how long a run must have trained to be worth mentioning when it is replaced, in
     /// seconds.
@@ -223,6 +246,8 @@ private:
         bool back = false;            ///< it was brought back
         bool listed = false; ///< it was opened with others of its folder: it is saved, not restored
         std::weak_ptr<const Run> before{}; ///< whose rows, all of them, it begins with; often null
+        int64_t rowsInFolder = 0;          ///< how many rows lie in a folder that lacks something
+        LeftOut leftOut{};                 ///< that
 
         bool isUnsaved() const { return run && run->step() > 0 && savedRows < rowsOf(run->now()); }
     };

@@ -475,7 +475,7 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     for (const std::string& name : files.names)
         written << QString::fromStdString(name);
     m_question.saved(files.id, run);
-    if (files.picturesError.empty()) m_shown.markSaved(run, now); // else the folder lacks pictures
+    m_shown.markSaved(run, now, {!files.picturesError.empty(), !files.checkpointError.empty()});
     emit used(folder);
     m_savedStep = now.step();
     m_leftOut.clear();

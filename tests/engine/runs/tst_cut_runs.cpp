@@ -312,9 +312,11 @@ void TestCutRuns::damagedSummaryAndPictures() {
     put("output_amp-fp16.png", "");
     const auto run = m_folder->read();
     QCOMPARE(run->now().target()->width, 0);
-    QVERIFY(run->now().pictures()->outputs.empty());
+    QVERIFY(run->now().targetPicture().isDamaged());
+    QCOMPARE(run->now().pictures()->lost.outputs, (std::vector<size_t>{0, 1}));
     QCOMPARE(test::missingTexts(run->info()),
-             (Names{"target.png", "timing.csv after step 1", "summary.json", "output_fp32.png"}));
+             (Names{"target.png", "timing.csv after step 1", "summary.json", "output_fp32.png",
+                    "output_amp-fp16.png"}));
 }
 
 void TestCutRuns::manifests() {

@@ -2,6 +2,7 @@
 // earlier stays.
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
+#include "engine/io/picture.h"
 #include "engine/runs/left_session.h"
 #include "engine/runs/lost_pictures.h"
 #include "engine/runs/run_manifest.h"
@@ -38,7 +39,7 @@ Picture noise(uint32_t seed) {
     return picture;
 }
 
-constexpr uint32_t kOutputs = 10, kGalleries = 20; ///< the seeds of the first ones
+constexpr uint32_t kOutputs = 10, kGalleries = 20, kMistakes = 30; ///< the seeds of the first ones
 
 /// A run of two lanes, with pictures of its only step.
 std::shared_ptr<Run> paintedRun() {
@@ -50,6 +51,7 @@ std::shared_ptr<Run> paintedRun() {
     for (int32_t lane = 0; lane < 2; ++lane) {
         batch.rows.push_back(StepRow(1, lane).set(metric::Loss, 1.0f));
         pictures.outputs.push_back(noise(kOutputs + static_cast<uint32_t>(lane)));
+        pictures.mistakes.push_back(noise(kMistakes + static_cast<uint32_t>(lane)));
     }
     for (uint32_t place = 0; place < 3; ++place)
         pictures.galleries.push_back(noise(kGalleries + place));
@@ -77,7 +79,45 @@ int wholeOf(const LanePictures& pictures) {
         }
         return true;
     };
-    return look(pictures.outputs, kOutputs) && look(pictures.galleries, kGalleries) ? count : -1;
+    const bool all = look(pictures.outputs, kOutputs) && look(pictures.galleries, kGalleries) &&
+                     look(pictures.mistakes, kMistakes);
+    return all ? count : -1;
+}
+
+/// The same run, from which a lane was forked that has painted nothing yet.
+std::shared_ptr<Run> forkedRun() {
+    RunConfig config = defaultConfig();
+    config.forks.push_back({2, 1, 0, defaultLane(Precision::AmpBf16)});
+    std::vector<LaneInfo> lanes = lanesOf(config);
+    RunBatch forked;
+    forked.lanes.push_back(lanes.back());
+    lanes.pop_back();
+    auto run = std::make_shared<Run>(cpuRunInfo(config), lanes, noise(1));
+    RunBatch batch;
+    batch.pictures = *paintedRun()->now().pictures();
+    for (int32_t lane = 0; lane < 2; ++lane)
+        batch.rows.push_back(StepRow(1, lane).set(metric::Loss, 1.0f));
+    run->append(std::move(batch));
+    run->append(std::move(forked));
+    return run;
+}
+
+/// Breaks the first page of a table, so that nobody can list its rows.
+void breakTable(const std::string& path, const std::string& table) {
+    int64_t page = 0;
+    {
+        const Database database(path, Database::Access::Create);
+        Statement row = database.prepare("SELECT rootpage FROM sqlite_master WHERE name = ?1");
+        row.bind(1, table);
+        QVERIFY(row.next());
+        page = row.whole(0);
+    }
+    const std::string head = readFile(path).substr(0, 18);
+    const auto pageBytes = static_cast<std::streamoff>(static_cast<unsigned char>(head[16])) << 8;
+    std::fstream out(path, std::ios::in | std::ios::out | std::ios::binary);
+    out.seekp((page - 1) * pageBytes); // what kind of page it is
+    out.write("\xff", 1).flush();
+    QVERIFY(out.good());
 }
 
 /// Breaks the list of the pages in which a picture lies, as a damaged disk does; returns whether
@@ -117,10 +157,16 @@ private slots:
     void noOtherIsMissing_data();
     void noOtherIsMissing();
     void aForkMayHavePaintedNothing();
+    void aForksOutputIsLostWithTheList();
+    void aTableThatCannotBeListed_data();
+    void aTableThatCannotBeListed();
+    void aMissingRowKeepsItsSession_data();
+    void aMissingRowKeepsItsSession();
     void oneThatCannotBeReadStaysInItsSession_data();
     void oneThatCannotBeReadStaysInItsSession();
     void savedOnesStay_data();
     void savedOnesStay();
+    void someOfTheLostStay();
     void thoseOfOtherStepsAreNotDeleted();
 };
 
@@ -131,23 +177,29 @@ void TestDamagedPictures::noOtherIsMissing_data() {
     const auto row = [](const char* name, const char* sql, const char* lost, int whole) {
         QTest::newRow(name) << QByteArray(sql) << QByteArray(lost) << whole;
     };
-    row("none", "UPDATE pictures SET data = data", "", 5);
+    row("none", "UPDATE pictures SET data = data", "", 7);
     row("bytes", "UPDATE pictures SET data = substr(data, 1, 100) WHERE lane = 1", "lane amp-fp16",
-        4);
-    row("a row", "DELETE FROM pictures WHERE lane = 0", "lane fp32", 4);
+        6);
+    row("a row", "DELETE FROM pictures WHERE lane = 0", "lane fp32", 6);
     row("samples", "UPDATE galleries SET data = x'00' WHERE place = 0", "the samples of lane fp32",
-        4);
+        6);
     row("a row of samples", "DELETE FROM galleries WHERE place = 1", "the samples of lane amp-fp16",
-        4);
+        6);
     row("true classes", "UPDATE galleries SET data = x'00' WHERE place = 2",
-        "the samples with their true classes", 4);
+        "the samples with their true classes", 6);
+    row("the last row of samples", "DELETE FROM galleries WHERE place = 2",
+        "the samples with their true classes", 6);
+    row("mistakes", "UPDATE mistakes SET data = x'00' WHERE place = 0", "the mistakes of lane fp32",
+        6);
+    row("the last row of mistakes", "DELETE FROM mistakes WHERE place = 1",
+        "the mistakes of lane amp-fp16", 6);
     row("two",
         "UPDATE pictures SET data = x'00' WHERE lane = 1; "
         "UPDATE galleries SET data = x'00' WHERE place = 1",
-        "lane amp-fp16, the samples of lane amp-fp16", 3);
-    row("outputs", "UPDATE pictures SET data = x'00'", "lane fp32, lane amp-fp16", 3);
-    row("target", "UPDATE targets SET data = substr(data, 1, 100)", "the target", 5);
-    row("target's row", "DELETE FROM targets", "the target", 5);
+        "lane amp-fp16, the samples of lane amp-fp16", 5);
+    row("outputs", "UPDATE pictures SET data = x'00'", "lane fp32, lane amp-fp16", 5);
+    row("target", "UPDATE targets SET data = substr(data, 1, 100)", "the target", 7);
+    row("target's row", "DELETE FROM targets", "the target", 7);
 }
 
 void TestDamagedPictures::noOtherIsMissing() {
@@ -177,22 +229,8 @@ void TestDamagedPictures::noOtherIsMissing() {
 void TestDamagedPictures::aForkMayHavePaintedNothing() {
     const QTemporaryDir sessions;
     {
-        RunConfig config = defaultConfig();
-        config.forks.push_back({2, 1, 0, defaultLane(Precision::AmpBf16)});
-        std::vector<LaneInfo> lanes = lanesOf(config);
-        RunBatch forked;
-        forked.lanes.push_back(lanes.back());
-        lanes.pop_back();
-        const auto run = std::make_shared<Run>(cpuRunInfo(config), lanes, noise(1));
-        RunBatch batch;
-        batch.pictures = *paintedRun()->now().pictures();
-        batch.pictures->galleries.clear();
-        for (int32_t lane = 0; lane < 2; ++lane)
-            batch.rows.push_back(StepRow(1, lane).set(metric::Loss, 1.0f));
-        run->append(std::move(batch));
-        run->append(std::move(forked));
         SessionStore store({sessions.path().toStdString()});
-        store.watch(run, "run");
+        store.watch(forkedRun(), "run");
         store.flush();
     }
     const std::vector<LeftSession> left = leftSessions(sessions.path().toStdString());
@@ -200,8 +238,110 @@ void TestDamagedPictures::aForkMayHavePaintedNothing() {
     const auto pictures = run->now().pictures();
     QCOMPARE(run->now().laneCount(), 3);
     QCOMPARE(pictures->outputs.size(), size_t{3});
-    QCOMPARE(wholeOf(*pictures), 2);
+    QCOMPARE(pictures->galleries.size(), size_t{4});
+    QCOMPARE(pictures->galleries[1].values, noise(kGalleries + 1).values);
+    QCOMPARE(pictures->galleries[2].width, 0);
+    QCOMPARE(pictures->galleries[3].values, noise(kGalleries + 2).values); // the true classes
+    QCOMPARE(pictures->mistakes.size(), size_t{3});
     QCOMPARE(lostPicturesText(run->now(), *pictures).english(), std::string());
+    QVERIFY(left[0].isWhole(left[0].runs()[0]));
+    // the pictures of the others are saved, before and after
+    for (const std::shared_ptr<Run>& each : {forkedRun(), run}) {
+        const QTemporaryDir folder;
+        const std::string place = folder.path().toStdString();
+        QCOMPARE(saveRun(each->snapshot(), place).picturesError.english(), std::string());
+        int count = 0;
+        for (const auto& [name, content] : filesIn(folder))
+            count += name.ends_with(".png");
+        QCOMPARE(count, 8);
+        const Picture truth = readPicture(place + "/samples_target.png"),
+                      lane = readPicture(place + "/samples_fp32.png");
+        QVERIFY(truth.values != lane.values);
+    }
+}
+
+/// The fork has painted, and the list of outputs is gone: its output is lost as well.
+void TestDamagedPictures::aForksOutputIsLostWithTheList() {
+    const QTemporaryDir sessions;
+    std::string path;
+    {
+        const std::shared_ptr<Run> run = forkedRun();
+        RunBatch batch;
+        batch.pictures = *run->now().pictures();
+        batch.pictures->outputs.push_back(noise(kOutputs + 2));
+        batch.pictures->galleries.clear();
+        batch.pictures->mistakes.push_back(noise(kMistakes + 2));
+        run->append(std::move(batch));
+        SessionStore store({sessions.path().toStdString()});
+        store.watch(run, "run");
+        store.flush();
+        path = store.path();
+    }
+    breakTable(path, "pictures");
+    const std::vector<LeftSession> left = leftSessions(sessions.path().toStdString());
+    const std::shared_ptr<Run> run = left.at(0).read(left[0].runs().at(0));
+    QCOMPARE(run->now().pictures()->lost.outputs, (std::vector<size_t>{0, 1, 2}));
+    QVERIFY(run->now().pictures()->lost.mistakes.empty());
+}
+
+void TestDamagedPictures::aTableThatCannotBeListed_data() {
+    QTest::addColumn<QByteArray>("lost");
+    QTest::addColumn<int>("whole");
+    QTest::newRow("pictures") << QByteArray("lane fp32, lane amp-fp16") << 5;
+    QTest::newRow("galleries") << QByteArray("the samples of lane fp32, the samples of lane "
+                                             "amp-fp16, the samples with their true classes")
+                               << 4;
+    QTest::newRow("mistakes") << QByteArray("the mistakes of lane fp32, the mistakes of lane "
+                                            "amp-fp16")
+                              << 5;
+}
+
+/// All of its pictures are lost, because it does not even tell which ones it has.
+void TestDamagedPictures::aTableThatCannotBeListed() {
+    QFETCH(const QByteArray, lost);
+    QFETCH(const int, whole);
+    const QTemporaryDir before, after;
+    const std::string path = leave(before);
+    breakTable(path, QTest::currentDataTag());
+    const std::vector<LeftSession> left = leftSessions(before.path().toStdString());
+    QVERIFY(!left.at(0).isWhole(left[0].runs().at(0)));
+    const std::shared_ptr<Run> run = left[0].read(left[0].runs()[0]);
+    const auto pictures = run->now().pictures();
+    QCOMPARE(wholeOf(*pictures), whole);
+    QCOMPARE(pictures->galleries.size(), size_t{3});
+    QCOMPARE(pictures->mistakes.size(), size_t{2});
+    QCOMPARE(lostPicturesText(run->now(), *pictures).english(),
+             path + ": some pictures of step 1 are damaged (" + lost.data() + ")");
+    SessionStore store({after.path().toStdString()});
+    store.watch(run, "run");
+    store.flush();
+    QVERIFY2(store.problem().empty(), store.problem().english().c_str());
+    QVERIFY(!store.unreadIn(left[0].name()).empty());
+}
+
+void TestDamagedPictures::aMissingRowKeepsItsSession_data() {
+    QTest::addColumn<QByteArray>("sql");
+    QTest::addColumn<QByteArray>("told");
+    const QByteArray some(": some pictures of step 1 are gone");
+    QTest::newRow("output") << QByteArray("DELETE FROM pictures WHERE lane = 1") << some;
+    QTest::newRow("last samples") << QByteArray("DELETE FROM galleries WHERE place = 2") << some;
+    QTest::newRow("last mistakes") << QByteArray("DELETE FROM mistakes WHERE place = 1") << some;
+    QTest::newRow("all outputs") << QByteArray("DELETE FROM pictures")
+                                 << QByteArray(": the pictures of step 1 are gone");
+}
+
+/// The session may have the only copy; another program may still find it.
+void TestDamagedPictures::aMissingRowKeepsItsSession() {
+    QFETCH(const QByteArray, sql);
+    QFETCH(const QByteArray, told);
+    const QTemporaryDir before, after;
+    const std::string path = leave(before);
+    Database(path, Database::Access::Create).run(sql.constData());
+    const std::vector<LeftSession> left = leftSessions(before.path().toStdString());
+    SessionStore store({after.path().toStdString()});
+    store.watch(left.at(0).read(left[0].runs().at(0)), "run");
+    store.flush();
+    QCOMPARE(store.unreadIn(left[0].name()).english(), path + told.constData());
 }
 
 void TestDamagedPictures::oneThatCannotBeReadStaysInItsSession_data() {
@@ -222,7 +362,7 @@ void TestDamagedPictures::oneThatCannotBeReadStaysInItsSession() {
     QVERIFY(breakPages(path, noise(seed)));
     const std::vector<LeftSession> left = leftSessions(before.path().toStdString());
     const std::shared_ptr<Run> run = left.at(0).read(left[0].runs().at(0));
-    QCOMPARE(wholeOf(*run->now().pictures()), 4);
+    QCOMPARE(wholeOf(*run->now().pictures()), 6);
     {
         SessionStore store({after.path().toStdString()});
         store.watch(run, "run");
@@ -237,7 +377,7 @@ void TestDamagedPictures::oneThatCannotBeReadStaysInItsSession() {
     }
     const std::vector<LeftSession> next = leftSessions(after.path().toStdString());
     const std::shared_ptr<Run> again = next.at(0).read(next[0].runs().at(0));
-    QCOMPARE(wholeOf(*again->now().pictures()), 4);
+    QCOMPARE(wholeOf(*again->now().pictures()), 6);
 }
 
 void TestDamagedPictures::savedOnesStay_data() {
@@ -245,7 +385,13 @@ void TestDamagedPictures::savedOnesStay_data() {
     QTest::newRow("one") << QByteArray("UPDATE pictures SET data = x'00' WHERE lane = 1");
     QTest::newRow("samples") << QByteArray("UPDATE galleries SET data = x'00' WHERE place = 0");
     QTest::newRow("all") << QByteArray("UPDATE pictures SET data = x'00'; "
-                                       "UPDATE galleries SET data = x'00'");
+                                       "UPDATE galleries SET data = x'00'; "
+                                       "UPDATE mistakes SET data = x'00'");
+    QTest::newRow("mistakes") << QByteArray("UPDATE mistakes SET data = x'00' WHERE place = 1");
+    QTest::newRow("last rows") << QByteArray("DELETE FROM galleries WHERE place = 2; "
+                                             "DELETE FROM mistakes WHERE place = 1");
+    QTest::newRow("unread samples") << QByteArray("ALTER TABLE galleries RENAME data TO lost");
+    QTest::newRow("unread mistakes") << QByteArray("ALTER TABLE mistakes RENAME data TO lost");
     QTest::newRow("rows") << QByteArray("DELETE FROM pictures; DELETE FROM galleries");
 }
 
@@ -274,10 +420,29 @@ void TestDamagedPictures::savedOnesStay() {
         QVERIFY2(now.at(name) == content, name.c_str());
         QVERIFY2(manifest.files.contains(name), name.c_str());
     }
-    QCOMPARE(pictures, 6); // with the target
+    QCOMPARE(pictures, 8); // with the target
     const std::string elsewhere = saveIn(empty);
     QVERIFY2(elsewhere.starts_with("Saved without "), elsewhere.c_str());
     QVERIFY(filesIn(empty).contains("steps.csv"));
+}
+
+/// What is said of those that stay does not pass for all.
+void TestDamagedPictures::someOfTheLostStay() {
+    const QTemporaryDir sessions, results;
+    SessionStore store({sessions.path().toStdString()});
+    const std::shared_ptr<Run> run = paintedRun();
+    store.watch(run, "run");
+    store.flush();
+    const std::string folder = results.path().toStdString();
+    saveRun(run->snapshot(), folder);
+    std::filesystem::remove(folder + "/samples_fp32.png");
+    Database(store.path(), Database::Access::LeavesLog)
+        .run("UPDATE galleries SET data = x'00' WHERE place < 2");
+    const std::string told = saveRun(run->snapshot(), folder).picturesError.english();
+    QVERIFY2(told.starts_with("Saved, but pictures cannot be read any more. Some of them were "
+                              "saved earlier and stay in the folder, which lacks the others: "),
+             told.c_str());
+    QVERIFY(std::filesystem::exists(folder + "/samples_amp-fp16.png"));
 }
 
 /// They would pass for the run's at the step that is saved now.

@@ -49,10 +49,14 @@ private slots:
     void checkpointsComeBack();
     void eachRunHasItsOwn();
     void oneThatIsGoneStopsNoOther();
+    void oneThatCannotBeReadStaysInItsSession();
+    void damageStopsNoRun_data();
+    void damageStopsNoRun();
     void sessionsWithoutCheckpoints();
     void aKilledProgramHasACheckpoint();
     void killedBeforeTheFirstWrite();
     void galleriesComeBack();
+    void galleriesGoWithTheirStep();
     void picturesOfAValidationAreToldApart();
     void changesBetweenTwoLooks();
     void aForgottenRunsPlaceStaysEmpty();
@@ -159,6 +163,62 @@ void TestSessionCheckpoints::oneThatIsGoneStopsNoOther() {
     keep(*run, 100); // a newer one can be obtained
     store.flush();
     QCOMPARE(countOf(store.path(), "checkpoints"), int64_t{2});
+}
+
+/// The session has the only copy: it must not be deleted once its runs are in another one.
+void TestSessionCheckpoints::oneThatCannotBeReadStaysInItsSession() {
+    const QTemporaryDir before, after;
+    std::string path;
+    {
+        SessionStore store({before.path().toStdString()});
+        path = store.path();
+        const std::shared_ptr<Run> run = madeRun(100);
+        store.watch(run, "one");
+        keep(*run, 100);
+        store.flush();
+    }
+    std::vector<LeftSession> left = leftSessions(before.path().toStdString());
+    QVERIFY(left.at(0).isWhole(left[0].runs().at(0)));
+    const std::shared_ptr<Run> run = left[0].read(left[0].runs()[0]);
+    Database(path, Database::Access::Create).run("ALTER TABLE checkpoints RENAME data TO lost");
+    QVERIFY(!left[0].isWhole(left[0].runs()[0]));
+    SessionStore store({after.path().toStdString()});
+    store.watch(run, "one");
+    store.flush();
+    QVERIFY2(store.problem().empty(), store.problem().english().c_str());
+    const std::string told = store.unreadIn(left[0].name()).english();
+    QVERIFY2(told.starts_with("the checkpoint after step 100 cannot be read: " + path),
+             told.c_str());
+    keep(*run, 100); // a newer one can be obtained
+    store.flush();
+    QVERIFY(store.unreadIn(left[0].name()).empty());
+}
+
+void TestSessionCheckpoints::damageStopsNoRun_data() {
+    QTest::addColumn<QByteArray>("sql");
+    QTest::newRow("checkpoints") << QByteArray("ALTER TABLE checkpoints RENAME step TO lost");
+    QTest::newRow("gradients") << QByteArray("ALTER TABLE gradients RENAME data TO lost");
+}
+
+/// All else of the run is restored, and its session says that it is damaged.
+void TestSessionCheckpoints::damageStopsNoRun() {
+    QFETCH(const QByteArray, sql);
+    const QTemporaryDir folder;
+    std::string path;
+    {
+        SessionStore store({folder.path().toStdString()});
+        path = store.path();
+        const std::shared_ptr<Run> run = madeRun(100);
+        store.watch(run, "one");
+        keep(*run, 100);
+        store.flush();
+    }
+    Database(path, Database::Access::Create).run(sql.constData());
+    const std::vector<LeftSession> left = leftSessions(folder.path().toStdString());
+    const std::shared_ptr<Run> run = left.at(0).read(left[0].runs().at(0));
+    QCOMPARE(run->now().lastStep(), int64_t{100});
+    QCOMPARE(left[0].damage().english(), path + ": values of “one” are damaged");
+    QVERIFY(!left[0].isWhole(left[0].runs()[0]));
 }
 
 /// A run is removed even where there is no room for the smaller copy of its file.
@@ -312,7 +372,7 @@ void TestSessionCheckpoints::galleriesComeBack() {
     batch.pictures = LanePictures{6000, {Picture{1, 1, 1, {0}, {}}, Picture{1, 1, 1, {1}, {}}}};
     const Picture one{1, 2, 3, {0, 0.5f, 1, 0.25f, 0.125f, 0}, "5/8"};
     const Picture two{1, 1, 1, {0.75f}, {}};
-    batch.pictures->galleries = {one, two, two, one};
+    batch.pictures->galleries = {one, two, two};
     batch.pictures->mistakes = {two, one};
     run->append(std::move(batch));
     {
@@ -323,7 +383,7 @@ void TestSessionCheckpoints::galleriesComeBack() {
     const std::vector<LeftSession> left = leftSessions(sessions);
     const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
     const std::vector<Picture> found = back->now().pictures()->galleries;
-    QCOMPARE(found.size(), size_t{4});
+    QCOMPARE(found.size(), size_t{3});
     QCOMPARE(found[0].values, one.values);
     QCOMPARE(found[0].caption, one.caption);
     QCOMPARE(found[2].values, two.values);
@@ -331,6 +391,26 @@ void TestSessionCheckpoints::galleriesComeBack() {
     QCOMPARE(mistakes.size(), size_t{2});
     QCOMPARE(mistakes[0].values, two.values);
     QCOMPARE(mistakes[1].caption, one.caption);
+}
+
+/// Otherwise they would be read as those of the next step, which has none.
+void TestSessionCheckpoints::galleriesGoWithTheirStep() {
+    const QTemporaryDir folder;
+    SessionStore store({folder.path().toStdString()});
+    const std::shared_ptr<Run> run = madeRun(10);
+    store.watch(run, "one");
+    const Picture one{1, 1, 1, {0.75f}, {}};
+    for (const size_t lanes : {size_t{2}, size_t{0}}) { // with and without galleries and mistakes
+        RunBatch batch;
+        batch.pictures = LanePictures{10, {one, one}};
+        batch.pictures->galleries.resize(lanes > 0 ? lanes + 1 : 0, one);
+        batch.pictures->mistakes.resize(lanes, one);
+        run->append(std::move(batch));
+        store.flush();
+        QCOMPARE(countOf(store.path(), "galleries"), lanes > 0 ? int64_t{3} : int64_t{0});
+        QCOMPARE(countOf(store.path(), "mistakes"), static_cast<int64_t>(lanes));
+        QCOMPARE(run->now().pictures()->mistakes.size(), lanes);
+    }
 }
 
 /// Settings that change twice between two looks, which may put the newest where the stored ones

@@ -87,6 +87,7 @@ private slots:
     void areShownAgain();
     void damageIsTold();
     void aDamagedOneHidesNoOther();
+    void whatEachStepLacksIsToldOnce();
     void areNotCopiedBeforeTheyAreRead();
     void aSlowDiskHoldsNobodyUp();
     void fewStayInMemory();
@@ -163,6 +164,30 @@ void TestStoredPictures::aDamagedOneHidesNoOther() {
     QCOMPARE(view.view(1).picture().width, 0);
     QVERIFY(view.view(1).toolTip().contains(sentence));
     QVERIFY(!view.view(0).toolTip().contains(sentence));
+}
+
+/// A run without its target trains on.
+void TestStoredPictures::whatEachStepLacksIsToldOnce() {
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config), damagedTarget());
+    CompareView view;
+    const QSignalSpy failures(&view, &CompareView::failed);
+    const auto paint = [&](int64_t step, float value) {
+        RunBatch batch;
+        batch.pictures = picturesOf(2, 2, value);
+        batch.pictures->step = step;
+        run->append(std::move(batch));
+    };
+    paint(1, 0.25f);
+    view.setRun(run);
+    QTRY_VERIFY(shows(view, 0.25f));
+    QCOMPARE(failures.size(), 1);
+    paint(2, 0.75f);
+    view.refresh();
+    QTRY_VERIFY(shows(view, 0.75f));
+    QCOMPARE(failures.size(), 1);
+    view.setRun(run); // for whoever looks again
+    QTRY_COMPARE(failures.size(), 2);
 }
 
 /// An empty sheet would replace what the clipboard has.

@@ -41,6 +41,7 @@ private slots:
     void countsOfAForkComeWithIt();
     void countsWaitForTheFork();
     void aGlanceOfAForkIsSeen();
+    void aLostTargetIsThatOfTheNetworks();
 
 private:
     SessionBatch forked() const;
@@ -104,6 +105,23 @@ void TestRunFeed::aGlanceOfAForkIsSeen() {
     RunFeed(m_run).take(forked(), RunFeed::Counts::Glance);
     QCOMPARE(m_run->now().newestGradients().size(), size_t{3});
     QVERIFY(m_run->now().gradients(2).empty());
+}
+
+/// Otherwise each step of the run that goes on would lack it, and no folder could have all of it.
+void TestRunFeed::aLostTargetIsThatOfTheNetworks() {
+    const Picture kept{1, 1, 1, {0.25f}, {}}, own{1, 1, 1, {0.5f}, {}};
+    const auto shown = [&](std::shared_ptr<const TargetPicture> before) {
+        SessionInfo session;
+        session.config = session.recorded = m_config;
+        session.target = own;
+        RunInfo info;
+        info.config = info.recorded = m_config;
+        session.begun = std::make_shared<Run>(info, lanesOf(m_config), std::move(before));
+        return runOf(session, {})->now().target()->values;
+    };
+    QCOMPARE(shown(damagedTarget()), own.values);
+    QCOMPARE(shown(sharedTarget(Picture())), own.values);
+    QCOMPARE(shown(sharedTarget(kept)), kept.values);
 }
 
 } // namespace tst_run_feed

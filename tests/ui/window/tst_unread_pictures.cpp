@@ -70,6 +70,7 @@ class TestUnreadPictures : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void closingStaysOpen();
+    void aRunWithoutItsCheckpointStaysUnsaved();
     void theFolderIsKnownAgain();
     void aBoardHasTheRest();
     void theirSessionStays();
@@ -90,6 +91,7 @@ void TestUnreadPictures::closingStaysOpen() {
     QVERIFY(window.shown().unsavedRuns() == unsaved);
     const QDir second(opened.folder.filePath(QStringLiteral("second")));
     QStringList asked;
+    QString about;
     QTimer answers;
     connect(&answers, &QTimer::timeout, &window, [&] {
         QWidget* modal = QApplication::activeModalWidget();
@@ -98,6 +100,7 @@ void TestUnreadPictures::closingStaysOpen() {
             QMetaObject::invokeMethod(dialog, "accept");
         } else if (auto* box = qobject_cast<QMessageBox*>(modal)) {
             asked << box->text();
+            about = box->informativeText();
             box->button(asked.size() == 1 ? QMessageBox::Save : QMessageBox::Cancel)->click();
         }
     });
@@ -105,12 +108,37 @@ void TestUnreadPictures::closingStaysOpen() {
     window.close();
     answers.stop();
     QCOMPARE(asked.size(), qsizetype{1});
+    QVERIFY2(asked[0].endsWith(QStringLiteral(" and was saved without some pictures.")),
+             qPrintable(asked[0]));
+    QVERIFY2(about.contains(QStringLiteral("what could not be saved will be lost")) &&
+                 about.contains(QStringLiteral("Its tables and plots are in the folder.")),
+             qPrintable(about));
     QVERIFY(second.exists(QStringLiteral("steps.csv")));
     QVERIFY(window.isVisible());
     QCOMPARE(window.bannerText(), kTold);
     QVERIFY(window.shown().unsavedRuns() == unsaved);
     QVERIFY(window.keepSession().empty());
     QCOMPARE(namesIn(sessions).size(), size_t{1});
+}
+
+/// Its session may be the only place that still has it.
+void TestUnreadPictures::aRunWithoutItsCheckpointStaysUnsaved() {
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, kSteps));
+    const RunPtr run = window.shown().run();
+    const auto isKept = [&run] {
+        const auto& checkpoint = run->now().checkpoint();
+        return checkpoint && checkpoint->step() == kSteps;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(isKept(), kPatience); // nothing comes after it
+    RunBatch batch;
+    batch.checkpoint = std::make_shared<const RunCheckpoint>(
+        kSteps, []() -> std::string { throw RunError(Message::data("it is gone")); });
+    run->append(std::move(batch));
+    window.saveResults(opened.folder.filePath(QStringLiteral("without")));
+    QVERIFY(window.shown().unsavedRuns() == std::vector<RunPtr>{run});
+    QVERIFY(window.shown().leftOut(*run).checkpoint && !window.shown().leftOut(*run).pictures);
 }
 
 /// What is saved there is the run's, although pictures are missing.
@@ -165,7 +193,7 @@ void TestUnreadPictures::theirSessionStays() {
     QVERIFY(box);
     QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);
     QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 2, kPatience);
-    const QString told = QStringLiteral("Not all pictures could be restored (%1: ")
+    const QString told = QStringLiteral("Not everything could be restored (%1: ")
                              .arg(QString::fromStdString(damaged));
     QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().startsWith(told), qPrintable(window.bannerText()),
                               kPatience);
