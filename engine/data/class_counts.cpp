@@ -64,6 +64,13 @@ void ClassCounts::add(std::span<const int32_t> labels, std::span<const int32_t> 
     m_samples += static_cast<int64_t>(labels.size());
 }
 
+int64_t ClassCounts::none() const {
+    int64_t none = 0;
+    for (size_t row = 0; row < m_rows; ++row)
+        none += count(row, m_rows);
+    return none;
+}
+
 std::optional<int64_t> ClassCounts::mostFrequent() const {
     if (m_samples == 0 || m_rows != m_classes) return std::nullopt;
     int64_t most = 0;
@@ -85,9 +92,7 @@ Picture classTable(const ClassCounts& counts) {
     const auto side = static_cast<int>(counts.rows());
     Picture picture{side, side, 1, {}};
     std::string rows;
-    int64_t none = 0;
     for (size_t row = 0; row < counts.rows(); ++row) {
-        none += counts.count(row, counts.rows());
         int64_t all = 0;
         for (size_t taken = 0; taken <= counts.rows(); ++taken)
             all += counts.count(row, taken);
@@ -98,7 +103,7 @@ Picture classTable(const ClassCounts& counts) {
         }
         rows += ' ' + std::to_string(all);
     }
-    picture.caption = countCaption(counts.correct(), counts.samples(), none);
+    picture.caption = countCaption(counts.correct(), counts.samples(), counts.none());
     picture.caption.append(kRowsFollow).append(rows);
     return picture;
 }

@@ -44,6 +44,8 @@ public:
     int64_t count(size_t row, size_t taken) const { return m_counts[row * (m_rows + 1) + taken]; }
     int64_t samples() const { return m_samples; }
     int64_t correct() const { return m_correct; }
+    /// Returns how many samples have no class.
+    int64_t none() const;
     /// Returns how many samples the most frequent class has; nothing without samples, and where
     /// classes share rows.
     std::optional<int64_t> mostFrequent() const;
@@ -61,14 +63,13 @@ inline constexpr std::string_view kNoClasses = "nan";
 std::string countCaption(int64_t right, int64_t samples, int64_t none);
 
 /// Draws one pixel for each row and column, the darker the larger its share of the row's samples.
-/// The caption, such as "471/500; rows: 260 240", tells how many were right, and how many samples
-/// each row has.
-/// countCaption() makes its first part.
+/// The caption, such as "471/500; rows: 260 240" or "nan; rows: 260 240", begins with
+/// countCaption() and tells how many samples each row has.
 Picture classTable(const ClassCounts&);
 
 /// What the caption of a table of classes, or of its samples, tells.
 struct TableCaption {
-    std::string_view right;      ///< "471/500"; other captions as they are
+    std::string_view right;      ///< "471/500" or kNoClasses; other captions as they are
     std::vector<int64_t> rows{}; ///< the samples in each row; empty where that is not told
 };
 TableCaption tableCaption(std::string_view caption);

@@ -390,8 +390,10 @@ std::optional<std::vector<Picture>> mistakeSheets(const Dataset& data,
         std::optional<Gallery> gallery;
         if (!samples.empty()) gallery = galleryFrom(data, samples);
         sheets.push_back(sheetOfMistakes(data, gallery ? &*gallery : nullptr, taken, names, inRow));
-        sheets.back().caption = std::to_string(samples.size()) + "/" +
-                                std::to_string(lane.counts.samples() - lane.counts.correct());
+        const int64_t all = lane.counts.samples(), wrong = all - lane.counts.correct();
+        sheets.back().caption = lane.counts.none() == all
+                                    ? std::string(kNoClasses)
+                                    : std::to_string(samples.size()) + "/" + std::to_string(wrong);
     }
     return sheets;
 }

@@ -37,6 +37,16 @@ size_t pastNoCode(std::string_view text, size_t at) {
     return c == '"' || c == '\'' ? stringEnd(text, at) : at;
 }
 
+/// Whether there is no code in a text; a docstring is none.
+bool isEmptyCode(std::string_view text) {
+    for (size_t at = 0; at < text.size();) {
+        const size_t past = pastNoCode(text, at);
+        if (past == at && std::string_view(" \t\r\n").find(text[at]) == kNowhere) return false;
+        at = std::max(past, at + 1);
+    }
+    return true;
+}
+
 /// Returns the place of the bracket that closes the one here; kNowhere when it stays open.
 size_t closingBracket(std::string_view text, size_t at) {
     for (int depth = 0; at < text.size();) {
@@ -70,50 +80,186 @@ void addNames(std::string_view code, std::set<std::string_view>& names) {
     }
 }
 
-/// Returns what a line such as "hidden: int = 2 * width  # units" gives to its name, if that may be
-/// a number: of names and signs of arithmetic alone. Empty otherwise.
-std::string_view assignedNumber(std::string_view line, std::string_view& name) {
-    line = trimmed(line.substr(0, line.find_first_of("#\r")));
-    const size_t equals = line.find('=');
-    if (equals == kNowhere) return {};
-    name = trimmed(line.substr(0, std::min(equals, line.find(':'))));
-    const std::string_view value = trimmed(line.substr(equals + 1));
-    const bool named =
-        !name.empty() && isNameStart(name[0]) && std::ranges::all_of(name, isNamePart);
-    const auto isArithmetic = [](char c) {
-        return isNamePart(c) || std::string_view(" +-*/.").find(c) != kNowhere;
+/// Returns where the bracket ends that stands here; the end of the code when it stays open.
+size_t bracketEnd(std::string_view code, size_t at) {
+    const size_t close = closingBracket(code, at);
+    return close == kNowhere ? code.size() : close + 1;
+}
+
+/// A statement, without the comment after it and without the lines of a block below it.
+struct Statement {
+    std::string_view code;
+    bool alone = true; ///< no other one stands in its lines
+};
+
+/// Hands the statements of a program to `take`, in their order.
+template <class Take>
+void eachStatement(std::string_view program, Take&& take) {
+    size_t begin = 0;
+    bool first = true; // in its line
+    const auto hand = [&](size_t end, bool last) {
+        const std::string_view code = program.substr(begin, end - begin);
+        if (!isEmptyCode(code)) take({code, first && last});
     };
-    if (!named || !std::ranges::all_of(value, isArithmetic)) return {};
-    return value;
+    for (size_t at = 0; at < program.size();) {
+        const char c = program[at];
+        if (c == '\n' || c == ';' || c == '#') {
+            hand(at, c != ';');
+            at = c == '#' ? pastNoCode(program, at) : at + 1;
+            begin = at;
+            first = c != ';';
+        } else if (c == '\\') { // the next line belongs to this one
+            at += program.substr(at, 3) == "\\\r\n" ? 3 : 2;
+        } else if (c == '(' || c == '[' || c == '{') {
+            at = bracketEnd(program, at);
+        } else {
+            at = std::max(pastNoCode(program, at), at + 1);
+        }
+    }
+    if (begin < program.size()) hand(program.size(), true);
 }
 
-/// Returns the lines above a model that give numbers to the names in it, those last set.
-std::vector<std::string_view> numberLines(std::string_view model, std::string_view above) {
+/// A statement such as "hidden: int = 2 * width": a name, and what may be a number.
+struct NamedNumber {
+    std::string_view code, name, value;
+};
+
+/// What the statements of a program give to its names.
+struct Bindings {
+    std::vector<NamedNumber> numbers{};
+    std::set<std::string_view> others{}; ///< names that may stand for something else, too
+};
+
+/// Adds the names that a piece of code binds without an assignment: those of functions and their
+/// parameters, of loops, imports and "as", and those before ":=".
+void addBoundNames(std::string_view code, std::set<std::string_view>& bound) {
+    std::string_view before; // the word before
+    char sign = ' ';         // the last one that is neither blank nor of a comment
+    bool defines = false, loops = false, lists = false;
+    for (size_t at = 0; at < code.size();) {
+        const size_t past = pastNoCode(code, at);
+        const size_t end = past != at ? past : std::max(dottedEnd(code, at), at + 1);
+        const std::string_view word = code.substr(at, end - at);
+        const bool named = past == at && isNameStart(word[0]);
+        if (named) {
+            const bool parameter = defines && (sign == '(' || sign == ',' || sign == '*');
+            const bool follows = before == "def" || before == "class" || before == "as";
+            if (word == "in") loops = false;
+            if ((parameter || follows || loops || lists) && word.find('.') == kNowhere)
+                bound.insert(word);
+            defines = defines || word == "def";
+            loops = loops || word == "for";
+            lists = lists || word == "import" || word == "global" || word == "nonlocal" ||
+                    word == "del";
+            before = word;
+        } else if (code.substr(at, 2) == ":=" && !before.empty()) {
+            bound.insert(before);
+        }
+        if (named || std::string_view(" \t\r\n\\#").find(word[0]) == kNowhere) sign = word[0];
+        at = end;
+    }
+}
+
+/// Returns the place of the first such sign outside brackets and strings; kNowhere without one.
+size_t signOutside(std::string_view code, char sign, size_t at = 0) {
+    while (at < code.size() && code[at] != sign) {
+        const char c = code[at];
+        at = c == '(' || c == '[' || c == '{' ? bracketEnd(code, at)
+                                              : std::max(pastNoCode(code, at), at + 1);
+    }
+    return at < code.size() ? at : kNowhere;
+}
+
+/// Returns the places of the signs that give a value: "=" and the last one of "+=", but no "==".
+std::vector<size_t> assigningSigns(std::string_view code) {
+    std::vector<size_t> places;
+    for (size_t at = signOutside(code, '='); at != kNowhere; at = signOutside(code, '=', at + 1)) {
+        if (code.substr(at, 2) == "==") {
+            ++at;
+            continue;
+        }
+        const char before = at > 0 ? code[at - 1] : ' ', first = at > 1 ? code[at - 2] : ' ';
+        const bool compares = (before == '<' || before == '>') && first != before;
+        if (!compares && before != '!' && before != ':') places.push_back(at);
+    }
+    return places;
+}
+
+/// Adds the names that stand before "=", as in "a, (b, *c)", but not that of an index.
+void addTargets(std::string_view code, std::set<std::string_view>& bound) {
+    for (size_t at = 0; at < code.size();) {
+        const char before = at > 0 ? code[at - 1] : ' ';
+        const bool follows = isNamePart(before) || before == ')' || before == ']';
+        if (follows && (code[at] == '[' || code[at] == '(')) {
+            at = bracketEnd(code, at);
+            continue;
+        }
+        const size_t past = pastNoCode(code, at);
+        const size_t end = past != at ? past : std::max(dottedEnd(code, at), at + 1);
+        const std::string_view word = code.substr(at, end - at);
+        if (past == at && isNameStart(word[0]) && word.find('.') == kNowhere) bound.insert(word);
+        at = end;
+    }
+}
+
+bool beginsBlock(std::string_view word) {
+    constexpr std::string_view kWords[] = {"if",  "elif", "else",    "for",   "while", "with",
+                                           "try", "def",  "finally", "async", "class", "except"};
+    return std::ranges::find(kWords, word) != std::end(kWords);
+}
+
+/// Whether a value is of names and signs of arithmetic alone, so that it may be a number.
+bool isArithmetic(std::string_view value) {
+    return !value.empty() && std::ranges::all_of(value, [](char c) {
+        return isNamePart(c) || std::string_view(" +-*/.").find(c) != kNowhere;
+    });
+}
+
+/// Returns the code without blanks and line ends around it.
+std::string_view withoutEnds(std::string_view code) {
+    constexpr std::string_view kAround = " \t\r\n";
+    code.remove_prefix(std::min(code.find_first_not_of(kAround), code.size()));
+    return code.substr(0, code.find_last_not_of(kAround) + 1);
+}
+
+void addBindings(const Statement& statement, Bindings& bindings) {
+    addBoundNames(statement.code, bindings.others);
+    std::string_view code = withoutEnds(statement.code);
+    size_t colon = signOutside(code, ':');
+    bool alone = statement.alone;
+    while (colon != kNowhere && beginsBlock(code.substr(0, dottedEnd(code, 0)))) {
+        code = withoutEnds(code.substr(colon + 1)); // "if large: width = 128"
+        colon = signOutside(code, ':');
+        alone = false;
+    }
+    const std::vector<size_t> signs = assigningSigns(code);
+    if (signs.empty()) return;
+    const std::string_view targets = code.substr(0, std::min(signs.back(), colon));
+    const std::string_view name = trimmed(targets), value = trimmed(code.substr(signs.back() + 1));
+    const bool plain = alone && signs.size() == 1 && !name.empty() && isNameStart(name[0]) &&
+                       std::ranges::all_of(name, isNamePart);
+    if (plain && isArithmetic(value))
+        bindings.numbers.push_back({code, name, value});
+    else
+        addTargets(targets, bindings.others);
+}
+
+/// Returns the statements above a model that give numbers to the names in it, those last set. A
+/// name that stands for something else as well is left out: its value is not known.
+std::vector<NamedNumber> numbersAbove(std::string_view program, const FoundModel& model) {
+    Bindings bindings;
+    eachStatement(program.substr(0, model.end),
+                  [&bindings](const Statement& each) { addBindings(each, bindings); });
     std::set<std::string_view> wanted;
-    addNames(model, wanted);
-    std::vector<std::string_view> lines;
-    while (!above.empty()) {
-        const size_t end = above.rfind('\n');
-        const std::string_view line = end == kNowhere ? above : above.substr(end + 1);
-        above = end == kNowhere ? std::string_view() : above.substr(0, end);
-        std::string_view name;
-        const std::string_view value = assignedNumber(line, name);
-        if (value.empty() || wanted.erase(name) == 0) continue;
-        addNames(value, wanted);
-        lines.push_back(line);
+    addNames(program.substr(model.begin, model.end - model.begin), wanted);
+    std::vector<NamedNumber> numbers;
+    std::ranges::reverse(bindings.numbers);
+    for (const NamedNumber& each : bindings.numbers) {
+        if (bindings.others.contains(each.name) || wanted.erase(each.name) == 0) continue;
+        addNames(each.value, wanted);
+        numbers.push_back(each);
     }
-    std::ranges::reverse(lines);
-    return lines;
-}
-
-/// Returns them without what stands around the numbers.
-std::string numbersFor(std::string_view model, std::string_view above) {
-    std::string numbers;
-    for (const std::string_view line : numberLines(model, above)) {
-        std::string_view name;
-        const std::string_view value = assignedNumber(line, name);
-        numbers += std::string(name) + " = " + std::string(value) + "\n";
-    }
+    std::ranges::reverse(numbers);
     return numbers;
 }
 
@@ -130,19 +276,6 @@ std::string outdented(std::string_view text, size_t indent) {
     return lines;
 }
 
-FoundModel modelAt(std::string_view program, size_t begin, size_t end) {
-    const std::string_view above = program.substr(0, begin),
-                           model = program.substr(begin, end - begin);
-    const size_t line = above.rfind('\n') + 1; // 0 in the first line
-    const size_t indent = std::min(above.find_first_not_of(kBlanks, line), begin) - line;
-    const auto linesIn = [](std::string_view text) {
-        return static_cast<int>(std::ranges::count(text, '\n'));
-    };
-    const int first = 1 + linesIn(above);
-    return {numbersFor(model, above.substr(0, line)) + outdented(model, indent), first,
-            first + linesIn(model), begin, end};
-}
-
 /// Returns the words of a program, names with their dots, but not those from `begin` to `end`.
 std::vector<std::string_view> wordsAround(std::string_view program, size_t begin, size_t end) {
     std::vector<std::string_view> words;
@@ -155,16 +288,6 @@ std::vector<std::string_view> wordsAround(std::string_view program, size_t begin
         at = next;
     }
     return words;
-}
-
-/// Whether there is no code in a text; a docstring is none.
-bool isEmptyCode(std::string_view text) {
-    for (size_t at = 0; at < text.size();) {
-        const size_t past = pastNoCode(text, at);
-        if (past == at && std::string_view(" \t\r\n").find(text[at]) == kNowhere) return false;
-        at = std::max(past, at + 1);
-    }
-    return true;
 }
 
 /// Whether a line holds no code from here on.
@@ -204,6 +327,11 @@ bool isSequential(std::string_view name) {
 
 std::vector<FoundModel> modelsIn(std::string_view program) {
     std::vector<FoundModel> found;
+    const auto lineEnds = [program](size_t from, size_t to) {
+        return static_cast<int>(std::ranges::count(program.substr(from, to - from), '\n'));
+    };
+    size_t counted = 0; // up to here
+    int line = 1;
     std::string_view before; // the word before
     for (size_t at = 0; at < program.size();) {
         if (const size_t past = pastNoCode(program, at); past != at) {
@@ -223,10 +351,26 @@ std::vector<FoundModel> modelsIn(std::string_view program) {
         const size_t close = closingBracket(program, open);
         if (close == kNowhere) break;
         at = close + 1;
-        if (!trimmed(program.substr(open + 1, close - open - 1)).empty())
-            found.push_back(modelAt(program, begin, at));
+        if (isEmptyCode(program.substr(open + 1, close - open - 1))) continue;
+        const int first = line + lineEnds(counted, begin);
+        line = first + lineEnds(begin, at);
+        counted = at;
+        found.push_back({first, line, begin, at});
     }
     return found;
+}
+
+ModelText textOfModel(std::string_view program, const FoundModel& found) {
+    const size_t line = program.substr(0, found.begin).rfind('\n') + 1; // 0 in the first line
+    const size_t indent = std::min(program.find_first_not_of(kBlanks, line), found.begin) - line;
+    ModelText text;
+    std::set<std::string_view> told;
+    for (const NamedNumber& each : numbersAbove(program, found)) {
+        text.text += std::string(each.name) + " = " + std::string(each.value) + "\n";
+        if (told.insert(each.name).second) text.numbers.emplace_back(each.name);
+    }
+    text.text += outdented(program.substr(found.begin, found.end - found.begin), indent);
+    return text;
 }
 
 std::string modelOfClass(std::string_view program) {
@@ -250,11 +394,9 @@ std::string modelOfClass(std::string_view program) {
     const auto keep = [&left, program](std::string_view part) {
         left.replace(static_cast<size_t>(part.data() - program.data()), part.size(), part);
     };
-    const std::string_view layers = program.substr(model.begin, model.end - model.begin);
-    keep(layers);
-    const size_t line = program.substr(0, model.begin).rfind('\n') + 1; // 0 in the first line
-    for (const std::string_view numbers : numberLines(layers, program.substr(0, line)))
-        keep(numbers);
+    keep(program.substr(model.begin, model.end - model.begin));
+    for (const NamedNumber& each : numbersAbove(program, model))
+        keep(each.code);
     for (size_t i = 0; i < program.size(); ++i)
         if (program[i] == '\n') left[i] = '\n';
     return left;

@@ -1,6 +1,6 @@
 // Finds the models in a Python program: calls of nn.Sequential and the numbers that they use. Knows
-// strings, comments and brackets, and of other statements those of a class that only runs one
-// model; parse() reads what is found.
+// strings, comments and brackets, which statements bind a name, and of a class whether it only runs
+// one model; parse() reads what is found.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,7 @@ namespace halfscope::lang {
 
 /// A model that stands in a program.
 struct FoundModel {
-    std::string text;                ///< for parse(): numbers with names, then the model
-    int firstLine = 1, lastLine = 1; ///< of the model in the program
+    int firstLine = 1, lastLine = 1; ///< in the program
     size_t begin = 0, end = 0;       ///< its bytes in the program
 };
 
@@ -21,8 +20,18 @@ struct FoundModel {
 bool isSequential(std::string_view name);
 
 /// Returns the models of a program in their order. One within another is a part of it, and an empty
-/// one, to which the program adds its layers later, is none. Takes time in proportion to the text.
+/// one, to which the program adds its layers later, is none. Takes time in proportion to the text,
+/// however many models it has.
 std::vector<FoundModel> modelsIn(std::string_view program);
+
+/// What parse() reads of a program.
+struct ModelText {
+    std::string text{};                 ///< numbers with names, then the model
+    std::vector<std::string> numbers{}; ///< the names, in the order in which they get their numbers
+};
+/// Returns the text of a model, with the numbers above it that it uses. The value of a name that
+/// another statement may change is not known: the text then lacks it, so that parse() refuses it.
+ModelText textOfModel(std::string_view program, const FoundModel&);
 
 /// Returns the text of a class with spaces in place of everything but its one model and the numbers
 /// that it uses, so that every line stays where it was: a class that keeps the model as

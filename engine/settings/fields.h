@@ -66,6 +66,8 @@ struct Field {
 
 /// Not a field: the current loss scale, which a live edit can set.
 inline constexpr const char* kLiveScale = "scaler.scale";
+/// The key of the setting that says when the loss scale grows.
+inline constexpr const char* kGrowthTest = "scaler.growth_test";
 
 std::span<const Field> fieldTable();
 /// Returns the field, or nullptr when there is none.

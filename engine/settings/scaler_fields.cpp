@@ -102,7 +102,7 @@ std::vector<Field> growthFields() {
                [](auto& rules) -> auto& { return rules.growthInterval; }),
            {1, kMostSteps, Bound::Closed, true}),
         oneOf(ofRules(
-                  {"scaler.growth_test", phrase("Settings", "Growth test"), kNoUnit,
+                  {kGrowthTest, phrase("Settings", "Growth test"), kNoUnit,
                    phrase("Settings",
                           "When the scale grows. exact: the scale grows when the number of clean "
                           "steps equals the interval, "

@@ -98,12 +98,6 @@ CompareBar::Content CompareBar::content() const {
     return static_cast<Content>(m_what->currentData().toInt());
 }
 
-void CompareBar::choose(Content content) {
-    const int place = m_what->findData(static_cast<int>(content));
-    if (place >= 0) m_what->setCurrentIndex(place);
-    m_wanted = content;
-}
-
 void CompareBar::chooseNext() {
     if (m_hasSamples) m_what->setCurrentIndex((m_what->currentIndex() + 1) % m_what->count());
 }

@@ -34,9 +34,8 @@ public:
     void offer(bool samples, bool mistakes);
     /// Sets what the samples are called.
     void nameSamples(const QString&);
-    /// Chooses what to show. It is shown as soon as it is there, and samples until then.
-    void choose(Content);
-    /// Chooses the next content of those that there are.
+    /// Chooses the next content of those that there are. One that goes is shown again as soon as it
+    /// is back, and samples until then.
     void chooseNext();
     Content content() const;
 

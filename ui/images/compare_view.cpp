@@ -75,10 +75,16 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     const auto onKey = [this](Qt::Key key, auto action) {
         connect(make<QShortcut>(QKeySequence(key), this), &QShortcut::activated, this, action);
     };
-    onKey(Qt::Key_1, [this] { showLast(Shows::Target); });
-    onKey(Qt::Key_2, [this] { showLast(Shows::Difference); });
-    onKey(Qt::Key_3, [this] { showLast(Shows::Swipe); });
-    onKey(Qt::Key_4, [this] { setAlone(!m_alone); });
+    // where mistakes are shown there is no last picture: the change would be seen only later
+    const auto onLast = [this, onKey](Qt::Key key, auto action) {
+        onKey(key, [this, action] {
+            if (!showsMistakes()) action();
+        });
+    };
+    onLast(Qt::Key_1, [this] { showLast(Shows::Target); });
+    onLast(Qt::Key_2, [this] { showLast(Shows::Difference); });
+    onLast(Qt::Key_3, [this] { showLast(Shows::Swipe); });
+    onLast(Qt::Key_4, [this] { setAlone(!m_alone); });
     onKey(Qt::Key_5, [this] { m_bar->chooseNext(); });
 }
 

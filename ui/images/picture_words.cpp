@@ -194,7 +194,7 @@ QString captionWords(ViewKind kind, const QString& caption) {
 
 QString mistakeNote(const QString& caption, ErrorText form) {
     const QStringList counts = caption.split(u'/');
-    if (counts.size() != 2) return caption;
+    if (counts.size() != 2) return captionNote(ViewKind::Classes, caption, form);
     const QString shown = counts[0], all = counts[1];
     if (form == ErrorText::Shortest) return all;
     //: so many samples are predicted wrong
@@ -206,7 +206,7 @@ QString mistakeNote(const QString& caption, ErrorText form) {
 
 QString mistakeWords(const QString& caption) {
     const QStringList counts = caption.split(u'/');
-    if (counts.size() != 2) return caption;
+    if (counts.size() != 2) return captionWords(ViewKind::Classes, caption);
     if (counts[0] == counts[1])
         return QCoreApplication::translate("CompareView", "Validation samples predicted wrong: %1.")
             .arg(counts[1]);

@@ -139,7 +139,7 @@ QString GridModel::textOf(size_t number, Measure measure) const {
     const std::optional<double> value = valueOf(number, measure);
     if (!value) return QStringLiteral("–");
     switch (measure) {
-    case Measure::Accuracy: return finePercentText(*value);
+    case Measure::Accuracy: return shownAccuracy(*value, cell->score.validationLoss);
     case Measure::ZeroGradients: return percentText(*value);
     case Measure::Skipped: return whole(cell->score.skipped);
     case Measure::Scale: return QString::fromStdString(briefValue(*value));
@@ -279,7 +279,8 @@ QString GridModel::about(size_t number) const {
                       whole(std::min<int64_t>(cell->steps, LatestLosses::kMost)),
                       shownNumber(cell->lastLoss));
     if (cell->score.accuracy)
-        lines << tr("Accuracy: %1").arg(finePercentText(*cell->score.accuracy));
+        lines << tr("Accuracy: %1")
+                     .arg(shownAccuracy(*cell->score.accuracy, cell->score.validationLoss));
     if (cell->score.validationLoss)
         lines << tr("Validation loss: %1").arg(shownNumber(*cell->score.validationLoss));
     lines << tr("Skipped steps: %1 of %2").arg(whole(cell->score.skipped), whole(cell->steps));

@@ -191,7 +191,8 @@ QStringList RunListModel::validationsOf(const RunSnapshot& run) {
     for (int lane = 0; lane < run.laneCount(); ++lane) {
         const LaneTotals& totals = run.totals(lane);
         if (const std::optional<double>& accuracy = totals.accuracy())
-            parts << tr("%1 %2").arg(laneTag(lane), finePercentText(*accuracy));
+            parts << tr("%1 %2").arg(laneTag(lane),
+                                     shownAccuracy(*accuracy, totals.validationLoss()));
         else if (const std::optional<double>& loss = totals.validationLoss())
             parts << tr("%1 %2").arg(laneTag(lane), shownNumber(*loss, 3));
     }

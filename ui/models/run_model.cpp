@@ -93,8 +93,7 @@ QString LaneStatus::lossText() const {
 }
 
 QString LaneStatus::accuracyText() const {
-    if (!accuracy) return {};
-    return outputIsNan() ? nanOutputText() : finePercentText(*accuracy);
+    return accuracy ? shownAccuracy(*accuracy, validationLoss) : QString();
 }
 
 QString LaneStatus::judgedText(bool withTest) const {

@@ -2,6 +2,7 @@
 #include "ui/models/shown_numbers.h"
 
 #include "engine/core/percent.h"
+#include "engine/runs/best_value.h"
 #include "ui/models/run_model.h" // whose translations these are
 
 #include <QLocale>
@@ -57,6 +58,10 @@ QString scaleText(double scale) {
 }
 
 QString nanOutputText() { return RunModel::tr("output is nan"); }
+
+QString shownAccuracy(double accuracy, std::optional<double> loss) {
+    return outputIsNan(accuracy, loss) ? nanOutputText() : finePercentText(accuracy);
+}
 
 QString samplesText(int64_t samples) {
     if (samples == 1) return RunModel::tr("1 sample");

@@ -5,6 +5,7 @@
 #include <QStringList>
 
 #include <cstdint>
+#include <optional>
 
 namespace halfscope {
 
@@ -24,6 +25,9 @@ QString percentText(double share);
 QString finePercentText(double share, int decimals = 2);
 /// What is shown in place of an accuracy of 0 that says nothing, see outputIsNan().
 QString nanOutputText();
+/// Returns finePercentText() of an accuracy, or nanOutputText() where the loss that was measured
+/// with it tells that the accuracy says nothing.
+QString shownAccuracy(double accuracy, std::optional<double> loss);
 /// Returns "3 samples".
 QString samplesText(int64_t samples);
 

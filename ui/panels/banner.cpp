@@ -74,6 +74,7 @@ void Banner::holdNoticesBack(bool hold) {
     } else if (!hold && std::exchange(m_held, false)) {
         show();
     }
+    lookAgain(); // what it says may have changed meanwhile, or is another way in the other view
 }
 
 void Banner::showProblem(const QString& text, std::function<QString()> now) {
@@ -93,10 +94,12 @@ void Banner::offer(const QString& button, const QString& toolTip, std::function<
 void Banner::lookAgain() {
     if (!m_problem) return;
     const QString now = m_problem();
-    if (now.isEmpty())
-        leave();
-    else if (!m_held && (isHidden() || now != text()))
-        tell(now, m_wrong);
+    if (now.isEmpty()) return leave();
+    if ((m_holds && !m_wrong) || (!isHidden() && now == text())) return;
+    const QString button = m_offer->text(), toolTip = m_offer->toolTip();
+    std::function<void()> act = std::exchange(m_act, nullptr); // it is about the same cause
+    tell(now, m_wrong);
+    if (act) offer(button, toolTip, std::move(act));
 }
 
 void Banner::dismiss() {

@@ -27,7 +27,7 @@ public:
     void holdNoticesBack(bool);
     /// Shows a problem as long as `now` confirms it: each lookAgain() calls `now`, which returns
     /// the present sentence, or an empty one once the cause is gone. When the cause comes back, so
-    /// does the sentence, unless it was dismissed.
+    /// does the sentence, with what was offered, unless it was dismissed.
     void showProblem(const QString&, std::function<QString()> now);
     /// Adds a button to the text that is shown, and goes with it: it dismisses the text and calls
     /// `act`.

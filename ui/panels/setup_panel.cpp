@@ -495,6 +495,7 @@ const FieldEditor* SetupPanel::withKeyboard() const {
 
 /// Takes the key for help from the window, which would open the manual where it was left.
 bool SetupPanel::event(QEvent* event) {
+    if (event->type() == QEvent::Show && !event->spontaneous()) emit shownAgain();
     const bool comes = event->type() == QEvent::ShortcutOverride;
     if (!comes && event->type() != QEvent::KeyPress) return QWidget::event(event);
     auto* key = static_cast<QKeyEvent*>(event);

@@ -67,6 +67,8 @@ public:
     QSize sizeHint() const override;
 
 signals:
+    /// It was hidden before.
+    void shownAgain();
     void restartRequested();
     /// The user asks that a lane that does not run yet continue from one of the run's lanes.
     void forkRequested(int lane, int parent);

@@ -23,13 +23,14 @@ StopBox::StopBox(QWidget* parent) : CountBox(parent) {
     setAccessibleName(tr("Stop after step"));
     keepRefused();
     tell({});
-    connect(this, &CountBox::valueChanged, this, &StopBox::chosen);
+    connect(this, &CountBox::valueChanged, this, [this](int step) {
+        forget();
+        emit chosen(step);
+    });
     connect(this, &CountBox::refused, this,
             [this](const QString& typed) { tell(allowedWords(*findField("run.steps"), typed)); });
     connect(this, &CountBox::givenUp, this, [this] { tell({}); });
-    connect(this, &CountBox::editingFinished, this, [this] {
-        if (!refuses()) tell({}); // of an earlier text: this step is fine
-    });
+    connect(this, &CountBox::editingFinished, this, &StopBox::forget);
 }
 
 void StopBox::showStep(qint64 step) {
@@ -43,7 +44,13 @@ void StopBox::showStep(qint64 step) {
 
 void StopBox::settle() {
     finish();
+    forget();
     if (!isVisible()) giveUp();
+}
+
+void StopBox::showWords(const QString& words) {
+    setWords(words);
+    forget();
 }
 
 void StopBox::giveUp() {
@@ -55,6 +62,11 @@ void StopBox::giveUp() {
 void StopBox::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Escape && refuses()) return giveUp();
     CountBox::keyPressEvent(event);
+}
+
+/// Forgets why an earlier text was refused, once the box has a step or words again.
+void StopBox::forget() {
+    if (!refuses() && !m_refusal.isEmpty()) tell({});
 }
 
 void StopBox::tell(const QString& refusal) {

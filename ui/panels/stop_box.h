@@ -14,6 +14,8 @@ public:
     /// Shows a step that was chosen elsewhere. A step that is shown already leaves alone what is
     /// typed.
     void showStep(qint64 step);
+    /// Shows words while the step is not known, see setWords().
+    void showWords(const QString& words);
     /// Takes over what is being typed. A hidden box cannot be corrected: it forgets what it
     /// refused.
     void settle();
@@ -31,6 +33,7 @@ protected:
     void keyPressEvent(QKeyEvent*) override;
 
 private:
+    void forget();
     void tell(const QString& refusal);
 
     QString m_refusal;

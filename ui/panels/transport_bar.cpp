@@ -301,7 +301,7 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
 }
 
 void TransportBar::setStopStep(qint64 steps, const QString& unknown) {
-    m_stopAt->setWords(unknown);
+    m_stopAt->showWords(unknown);
     if (unknown.isEmpty()) m_stopAt->showStep(steps);
 }
 

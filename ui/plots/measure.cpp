@@ -1,6 +1,7 @@
 // Names, axes and words of what can be plotted.
 #include "ui/plots/measure.h"
 
+#include "engine/runs/best_value.h"
 #include "engine/settings/run_length.h"
 #include "engine/step/schedule.h"
 #include "ui/models/run_facts.h"
@@ -137,6 +138,17 @@ QString valueText(const Metric& metric, double value) {
     if (metric.axis == PlotAxis::Share) // as on the cards
         return isAccuracy(metric) ? finePercentText(value) : percentText(value);
     return metric.axis == PlotAxis::Log2 ? scaleText(value) : shownNumber(value);
+}
+
+QString readingText(const Curve& curve, const Metric& measured, const Curve::Reading& reading) {
+    if (reading.lost) return shownNumber(reading.value);
+    const bool training = curve.id() == metric::TrainingAccuracy;
+    if (training || curve.id() == metric::Accuracy) {
+        const MetricId loss = training ? metric::Loss : metric::ValidationLoss;
+        const Column& losses = curve.run().column(curve.lane(), loss);
+        if (outputIsNan(reading.value, losses.at(reading.step))) return nanOutputText();
+    }
+    return valueText(measured, reading.value);
 }
 
 QString shortValueText(const Metric& metric, const QString& text) {

@@ -3,6 +3,7 @@
 
 #include "engine/runs/metrics.h"
 #include "engine/settings/run_config.h"
+#include "ui/plots/curve.h"
 
 #include <qcustomplot.h>
 
@@ -36,6 +37,8 @@ bool isStepped(const Metric&);
 QSharedPointer<SpacedTicker> tickerOf(const Metric&);
 /// Returns the value with its unit: "0.0123", "65536 = 2^16", "812 steps/s".
 QString valueText(const Metric&, double value);
+/// Returns a value of a curve as the cards show it, also where an accuracy of 0 says nothing.
+QString readingText(const Curve&, const Metric&, const Curve::Reading&);
 /// Shortens that text for narrow places: "65536 = 2^16" to its power, "45.4k" to "45k", "86.60 %"
 /// to "86.6 %".
 QString shortValueText(const Metric&, const QString& text);

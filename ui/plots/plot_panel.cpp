@@ -1,7 +1,6 @@
 // Curves, y range and values of one plot.
 #include "ui/plots/plot_panel.h"
 
-#include "engine/runs/best_value.h"
 #include "ui/look/owned.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/shown_numbers.h"
@@ -23,15 +22,6 @@ namespace halfscope {
 namespace {
 
 constexpr double kFineWidth = 1.6; // pixels
-
-/// Whether an accuracy is 0 because the output is nan: the card says so, too.
-bool isOfNanOutput(const Curve& curve, const Curve::Reading& accuracy) {
-    const bool training = curve.id() == metric::TrainingAccuracy;
-    if (!training && curve.id() != metric::Accuracy) return false;
-    const Column& losses =
-        curve.run().column(curve.lane(), training ? metric::Loss : metric::ValidationLoss);
-    return outputIsNan(accuracy.value, losses.at(accuracy.step));
-}
 
 } // namespace
 
@@ -524,7 +514,7 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step, qsizetype m
             parts << QString(QChar(0x2026));
             break;
         }
-        const QString text = valueText(m_metric, value->value);
+        const QString text = readingText(behind.curve, m_metric, *value);
         const bool few = words == Words::Few, same = behind.curve.lane() == behind.lane;
         parts << QCoreApplication::translate("PlotPanel", "%1: %2")
                      .arg(few && same ? behind.tagOfRun : behind.label,
@@ -543,8 +533,7 @@ QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
     if (inherited && m_id == metric::Scale &&
         !scalesAt(lane.curve.run().now(), lane.curve.lane(), value->step))
         return QCoreApplication::translate("PlotPanel", "none");
-    if (isOfNanOutput(lane.curve, *value)) return nanOutputText();
-    return value->lost ? shownNumber(value->value) : valueText(m_metric, value->value);
+    return readingText(lane.curve, m_metric, *value);
 }
 
 void PlotPanel::showValues(std::optional<qint64> step) {

@@ -11,9 +11,6 @@
 #include <variant>
 
 namespace halfscope {
-namespace {
-constexpr const char* kHeldGrowth = "scaler.growth_test";
-} // namespace
 
 bool HeldChanges::changesScale(int lane, double next) const {
     const RunModel& run = m_models.run;
@@ -31,7 +28,7 @@ std::vector<HeldEdits> HeldChanges::byLane() const {
     for (int lane = 0; lane < m_models.run.lanes(); ++lane) {
         const std::optional<int> edited = config.editedLane(lane);
         const bool atLeast =
-            edited ? !growsExactly(config.config(), *edited) : m_held.contains({lane, kHeldGrowth});
+            edited ? !growsExactly(config.config(), *edited) : m_held.contains({lane, kGrowthTest});
         held.push_back({scale(lane), atLeast});
     }
     return held;

@@ -16,6 +16,7 @@
 #include "engine/train/checkpoint.h"
 #include "engine/train/fitting_preset.h"
 #include "ui/models/safe_text.h"
+#include "ui/models/shown_numbers.h"
 
 #include <QCollator>
 #include <QCoreApplication>
@@ -134,7 +135,8 @@ void checkFitsData(const std::string& path, RunConfig settings, const std::strin
 OpenedFile readProgram(const QString& path, const RunConfig& settings) {
     constexpr size_t kMostBytes = size_t{4} << 20; // far more than a person writes
     const std::string file = path.toStdString();
-    const std::vector<lang::FoundModel> models = lang::modelsIn(readFile(file, kMostBytes));
+    const std::string program = readFile(file, kMostBytes);
+    const std::vector<lang::FoundModel> models = lang::modelsIn(program);
     if (models.empty())
         throw InputError(phrase("Files", "%1: there is no nn.Sequential(...) in this program that "
                                          "could be taken as the network"),
@@ -145,9 +147,11 @@ OpenedFile readProgram(const QString& path, const RunConfig& settings) {
                                          "that is meant into Layers"),
                          pathText(file), models.size(), models[0].firstLine, models[1].firstLine);
     const lang::FoundModel& found = models.front();
-    checkFitsData(file, settings, found.text);
+    const lang::ModelText text = lang::textOfModel(program, found);
+    checkFitsData(file, settings, text.text);
     OpenedFile opened{path};
-    opened.model = found.text;
+    opened.model = text.text;
+    opened.numbers = text.numbers;
     opened.modelLine = found.firstLine;
     opened.modelEnd = found.lastLine;
     return opened;
@@ -299,6 +303,28 @@ OpenedFile readAny(const QString& path, const RunConfig& settings) {
     if (namesProgram(path)) return readProgram(path, settings);
     checkCanBeExperiment(path.toStdString());
     return readExperiment(path);
+}
+
+QString toldOfNetwork(const OpenedFile& program) {
+    const QString place =
+        program.modelEnd > program.modelLine
+            ? QCoreApplication::translate("OpenedFile", "lines %1 to %2")
+                  .arg(program.modelLine)
+                  .arg(program.modelEnd)
+            : QCoreApplication::translate("OpenedFile", "line %1").arg(program.modelLine);
+    QStringList names;
+    for (const std::string& each : program.numbers)
+        names << QString::fromStdString(each);
+    const QString rest =
+        names.isEmpty()
+            ? QCoreApplication::translate("OpenedFile", "Nothing else in the program is used.")
+            : QCoreApplication::translate(
+                  "OpenedFile", "Nothing else in the program is used but the values of %1.")
+                  .arg(listedTags(names));
+    return QCoreApplication::translate(
+               "OpenedFile",
+               "The network in %1 of %2 was taken. %3 Ctrl+Z brings back the network before it.")
+        .arg(place, safeText(program.path.toStdString()), rest);
 }
 
 QString shortTitle(QString text) {

@@ -37,7 +37,8 @@ struct OpenedFile {
     std::string preset{};
     Message misfit{};
     std::string model{}; ///< the text of the network in a Python program, see modelsIn()
-    int modelLine = 0, modelEnd = 0; ///< its lines there
+    std::vector<std::string> numbers{}; ///< the names in it to which the program gives numbers
+    int modelLine = 0, modelEnd = 0;    ///< its lines there
     /// The state of a checkpoint, and the rows before it when they lie beside it.
     std::shared_ptr<const ExperimentState> from{};
     std::shared_ptr<Run> begun{};
@@ -61,6 +62,9 @@ OpenedFile readAny(const QString& path, const RunConfig& settings);
 
 /// Reads the saved runs in these folders. Throws InputError when one of them holds none.
 OpenedFile readSavedRuns(const QStringList& folders);
+
+/// Tells which part of a program was taken as the network.
+QString toldOfNetwork(const OpenedFile&);
 
 /// Returns text as a title that an experiment may have: short, and on one line.
 QString shortTitle(QString text);

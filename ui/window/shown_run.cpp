@@ -27,7 +27,6 @@ namespace halfscope {
 namespace {
 
 constexpr const char *kStopKey = "run.steps", *kEpochsKey = "run.epochs";
-constexpr const char* kGrowthKey = "scaler.growth_test";
 constexpr const char* kPaceKey = "run.pace";
 constexpr qint64 kSilentMs = 1000; // reading that takes longer is reported
 constexpr qint64 kSeenMs = 300;    // how long a saved run stays before a training may replace it
@@ -66,6 +65,9 @@ void ShownRun::connectSession() {
         if (!isRecorded()) blameSettings(reason);
         showState();
     });
+    connect( // queued: the panel is laid out first
+        m_parts.setup, &SetupPanel::shownAgain, this, [this] { m_startCheck.goOnInSettings(); },
+        Qt::QueuedConnection);
     connect(m_parts.setup, &SetupPanel::restartRequested, this, [this] {
         const bool trains = m_controller.willTrain();
         if (reset() && trains) m_controller.play();
@@ -326,6 +328,7 @@ void ShownRun::show(Shown next) {
         m_figures.changed();
     else
         invite();
+    m_parts.banner->lookAgain(); // what it tells may be about another run
     emit stirred();
 }
 
@@ -505,10 +508,10 @@ void ShownRun::growAtLeast(int lane) {
     const std::optional<int> edited = m_models.config.editedLane(lane);
     const QString value = QString::fromLatin1(nameOf(GrowthTest::AtLeast));
     if (edited)
-        m_models.config.setData(m_models.config.index(m_models.config.rowOf(kGrowthKey, *edited)),
+        m_models.config.setData(m_models.config.index(m_models.config.rowOf(kGrowthTest, *edited)),
                                 value);
     else // the lane was removed from the experiment, but trains on until a restart
-        edit(lane, kGrowthKey, value.toStdString());
+        edit(lane, kGrowthTest, value.toStdString());
 }
 
 QString ShownRun::presetWords() const {

@@ -8,6 +8,7 @@
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/stop_box.h"
 #include "ui/panels/transport_bar.h"
+#include "ui/window/window_borders.h"
 
 namespace halfscope {
 
@@ -28,6 +29,13 @@ bool StartCheck::passes() const {
     return false;
 }
 
+void StartCheck::goOnInSettings() const {
+    m_parts.banner->lookAgain();
+    const int row = m_models.config.refusedRow();
+    if (row < 0 || m_parts.banner->isHidden() || m_parts.banner->text() != problem()) return;
+    if (m_parts.setup->isVisible()) m_parts.setup->goToRow(row);
+}
+
 /// Returns why nothing can begin, and on a second line what is allowed; empty when something can.
 QString StartCheck::problem() const {
     const ConfigModel& config = m_models.config;
@@ -37,11 +45,13 @@ QString StartCheck::problem() const {
     const QString name = row < 0 ? translated(findField("run.steps")->label) : config.refusedName();
     const QString allowed =
         row < 0 ? stop : config.index(row).data(ConfigModel::ErrorRole).toString();
-    const QString said = tr("Nothing was started, because %1 has a value that is not allowed. Esc "
-                            "in its box brings back the last allowed one.")
-                             .arg(name);
-    const bool hidden = row >= 0 && !m_parts.setup->isVisible();
-    return (hidden ? tr("%1 F9 shows the settings.").arg(said) : said) + u'\n' + allowed;
+    const QString said = tr("Nothing was started, because %1 has a value that is not allowed.");
+    const QString way = m_parts.borders->presents() ? tr("%1 F5 leads back to its box.")
+                                                    : tr("%1 Esc in its box brings back the last "
+                                                         "allowed one.");
+    const bool hidden = row >= 0 && !m_parts.setup->isVisible() && !m_parts.borders->presents();
+    const QString whole = way.arg(said.arg(name));
+    return (hidden ? tr("%1 F9 shows the settings.").arg(whole) : whole) + u'\n' + allowed;
 }
 
 } // namespace halfscope

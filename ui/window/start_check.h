@@ -18,6 +18,8 @@ public:
 
     /// Returns whether all values are allowed, so that a training can use what the boxes show.
     bool passes() const;
+    /// Leads to the value of which the banner tells, once the settings are shown again.
+    void goOnInSettings() const;
 
 private:
     QString problem() const;

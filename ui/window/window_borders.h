@@ -26,6 +26,7 @@ public:
     /// In front of an audience the pictures lie beside the plots where they are larger there; the
     /// border is placed anew each time.
     void present(bool on);
+    bool presents() const { return m_presents; }
     /// Places the border between counters and events: the counters get what they need, up to a
     /// share of the height, or to what the parts below them have no use for. It is less beside a
     /// list of runs, which shows some of them also in a low window.

@@ -216,12 +216,7 @@ void WindowFiles::takeNetwork(const OpenedFile& program) {
     setField(edits.config, -1, "model.layers", program.model);
     m_models.config.restore(edits);
     if (!m_shown.restart()) return;
-    const QString place = program.modelEnd > program.modelLine
-                              ? tr("lines %1 to %2").arg(program.modelLine).arg(program.modelEnd)
-                              : tr("line %1").arg(program.modelLine);
-    m_news = tr("The network in %1 of %2 was taken. Nothing else in the program is used. Ctrl+Z "
-                "brings back the network before it.")
-                 .arg(place, safeText(program.path.toStdString()));
+    m_news = toldOfNetwork(program);
     m_parts.banner->showNotice(m_news);
 }
 

@@ -85,6 +85,7 @@ class TestMistakeSheets : public QObject {
 private slots:
     void theFirstOnesAreKept();
     void eachLaneHasItsOwn();
+    void nanIsNoMistake();
     void samplesAreReadOnce();
     void stopsInBetween();
     void textsHaveTheirTrueClass();
@@ -145,6 +146,27 @@ void TestMistakeSheets::eachLaneHasItsOwn() {
         QCOMPARE(pixelOf(few, (i + 1) * kCell - 1, kCell - 1), (std::array{1.0f, 1.0f, 1.0f}));
     }
     QVERIFY(!isOrange(pixelOf(few, 3 * kCell, 0))); // an empty place
+}
+
+/// A lane whose output is nan takes no sample for a wrong class.
+void TestMistakeSheets::nanIsNoMistake() {
+    const Watched data;
+    const Batch all = everyRowOf(data);
+    const std::span<const int32_t> labels = all.labels(kTarget);
+    std::vector<int64_t> rows(kSamples);
+    std::iota(rows.begin(), rows.end(), 0);
+    std::vector<int32_t> taken(kSamples, 10); // no class
+    JudgedSamples none{ClassCounts(10)}, nearly{ClassCounts(10)};
+    none.addClasses(rows, labels, taken);
+    taken.back() = (labels.back() + 1) % 10;
+    nearly.addClasses(rows, labels, taken);
+    QCOMPARE(none.counts.none(), kSamples);
+    QCOMPARE(nearly.counts.none(), kSamples - 1);
+    const std::atomic<bool> stop = false;
+    const auto sheets = mistakeSheets(data, std::array{none, nearly}, data.view().classes, stop);
+    QVERIFY(sheets);
+    QCOMPARE(sheets->at(0).caption, std::string(kNoClasses));
+    QCOMPARE(sheets->at(1).caption, std::string("64/500"));
 }
 
 /// Only what is drawn, and what several lanes get wrong only once.

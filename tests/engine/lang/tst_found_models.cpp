@@ -2,7 +2,11 @@
 #include "engine/lang/found_models.h"
 #include "engine/lang/syntax.h"
 
+#include <QElapsedTimer>
 #include <QTest>
+
+#include <string>
+#include <vector>
 
 namespace tst_found_models {
 
@@ -60,34 +64,136 @@ private slots:
         QFETCH(const int, first);
         QFETCH(const int, last);
         QFETCH(const QString, model);
-        const auto found = lang::modelsIn(program.toStdString());
+        const std::string text = program.toStdString();
+        const auto found = lang::modelsIn(text);
         QCOMPARE(found.size(), size_t{1});
         QCOMPARE(found[0].firstLine, first);
         QCOMPARE(found[0].lastLine, last);
-        QCOMPARE(QString::fromStdString(lang::textOf(lang::parse(found[0].text))), model);
+        const lang::Value value = lang::parse(lang::textOfModel(text, found[0]).text);
+        QCOMPARE(QString::fromStdString(lang::textOf(value)), model);
+    }
+
+    /// Its number is not known where another statement may change it, wherever that stands: then
+    /// none comes along, and the reader of the model names it.
+    void givesUpOnNames_data() {
+        QTest::addColumn<QByteArray>("program");
+        const QByteArray network = "net = nn.Sequential(nn.Linear(2, width))";
+        for (const char* other : {"width *= 2",
+                                  "width, depth = 4, 2",
+                                  "(depth, width) = 2, 4",
+                                  "depth = width = 4",
+                                  "width = f(4)",
+                                  "width: int = f(4)",
+                                  "width = (4 +\n    4)",
+                                  "width = 'wide'",
+                                  "width = 4; depth = 2",
+                                  "if large: width = 128",
+                                  "for width in (4, 16):\n    pass",
+                                  "for depth, width in pairs:\n    pass",
+                                  "with f() as width:\n    pass",
+                                  "import width",
+                                  "from sizes import width",
+                                  "import sizes as width",
+                                  "def width():\n    pass",
+                                  "class width:\n    pass",
+                                  "print(width := 4)",
+                                  "def make(depth, width=4):\n    pass",
+                                  "def make(depth,  # layers\n         width):",
+                                  "def make(*width):\n    pass",
+                                  "del width",
+                                  "width <<= 1",
+                                  "width = \\\n    f(4)"}) {
+            QTest::newRow(other) << "width = 8\n" + QByteArray(other) + "\n" + network;
+            const QByteArray above = QByteArray(other) + " above";
+            QTest::newRow(above) << QByteArray(other) + "\nwidth = 8\n" + network;
+        }
+        QTest::newRow("one line") << "width = 8\ndef f(width): return " + network.mid(6);
+        QTest::newRow("loop") << "width = 8\nfor width in (4, 16): " + network;
+    }
+    void givesUpOnNames() {
+        QFETCH(const QByteArray, program);
+        const std::string text = program.toStdString();
+        const auto found = lang::modelsIn(text);
+        QCOMPARE(found.size(), size_t{1});
+        const lang::ModelText model = lang::textOfModel(text, found[0]);
+        QCOMPARE(model.text, std::string("nn.Sequential(nn.Linear(2, width))"));
+        QVERIFY(model.numbers.empty());
+    }
+
+    /// What only mentions a name does not change it.
+    void keepsNumbers_data() {
+        QTest::addColumn<QByteArray>("between");
+        for (const char* between :
+             {"\"\"\"\nwidth = 128\n\"\"\"", "'''a\nwidth *= 2'''", "text = '''\nwidth = 4\n'''",
+              "# width = 128", "depth = f(width=4)", "sizes[width] = 4", "config.width = 4",
+              "if width == 4:\n    pass", "assert width <= 8", "f(\n  width=4,\n)",
+              "class Net(Base):\n    pass", "x = {'width': 4}", "print(width, sep='=')",
+              "while (n := f(width)) > 1:\n    pass", "f = \"width = 4\""})
+            QTest::newRow(between) << QByteArray(between);
+    }
+    void keepsNumbers() {
+        QFETCH(const QByteArray, between);
+        const std::string text =
+            "width = 8\n" + between.toStdString() + "\nnet = nn.Sequential(nn.Linear(2, width))\n";
+        const auto found = lang::modelsIn(text);
+        QCOMPARE(found.size(), size_t{1});
+        const lang::ModelText model = lang::textOfModel(text, found[0]);
+        QCOMPARE(model.text, std::string("width = 8\nnn.Sequential(nn.Linear(2, width))"));
+        QCOMPARE(model.numbers, std::vector<std::string>{"width"});
+    }
+
+    /// A file may have as many models as fit into it: all of them are counted before one is read.
+    void takesTimeInProportion_data() {
+        QTest::addColumn<QByteArray>("line");
+        QTest::addColumn<int>("models"); // in each line
+        QTest::newRow("models") << QByteArray("nn.Sequential(a)\n") << 1;
+        QTest::newRow("numbers") << QByteArray("a = a\n") << 0;
+        QTest::newRow("blocks") << QByteArray("if:") << 0;
+        QTest::newRow("brackets") << QByteArray("a[") << 0;
+        QTest::newRow("signs") << QByteArray("= ") << 0;
+    }
+    void takesTimeInProportion() {
+        QFETCH(const QByteArray, line);
+        QFETCH(const int, models);
+        constexpr qsizetype kBytes = qsizetype{4} << 20;
+        constexpr qint64 kMs = 5000; // far below the hours of a search in all lines above each
+        const std::string last = "\nnn.Sequential(a)";
+        const qsizetype lines = kBytes / line.size();
+        const std::string text = line.repeated(lines).toStdString() + last;
+        QElapsedTimer clock;
+        clock.start();
+        const auto found = lang::modelsIn(text);
+        QCOMPARE(found.size(), static_cast<size_t>(models * lines + 1));
+        QVERIFY(!lang::textOfModel(text, found.back()).text.empty());
+        QVERIFY2(clock.elapsed() < kMs, qPrintable(QString::number(clock.elapsed())));
     }
 
     /// Lines keep the places that they have beside one another.
     void outdentsTheLines() {
-        const auto found = lang::modelsIn("def f():\n    return nn.Sequential(\n        A(),\n"
-                                          "  B(),\n\n    )\n");
+        const std::string text = "def f():\n    return nn.Sequential(\n        A(),\n"
+                                 "  B(),\n\n    )\n";
+        const auto found = lang::modelsIn(text);
         QCOMPARE(found.size(), size_t{1});
-        QCOMPARE(found[0].text, std::string("nn.Sequential(\n    A(),\nB(),\n\n)"));
+        QCOMPARE(lang::textOfModel(text, found[0]).text,
+                 std::string("nn.Sequential(\n    A(),\nB(),\n\n)"));
     }
 
     void onlyWantedNumbersComeAlong() {
-        const auto found = lang::modelsIn(
-            "lr = 0.1\nn = 3\nhidden = n\nnn.Sequential(nn.Linear(hidden, 1))\nn = 9");
+        const std::string text =
+            "lr = 0.1\nn = 3\nhidden = n\nnn.Sequential(nn.Linear(hidden, 1))\nn = 9";
+        const auto found = lang::modelsIn(text);
         QCOMPARE(found.size(), size_t{1});
-        QCOMPARE(found[0].text,
-                 std::string("n = 3\nhidden = n\nnn.Sequential(nn.Linear(hidden, 1))"));
+        const lang::ModelText model = lang::textOfModel(text, found[0]);
+        QCOMPARE(model.numbers, (std::vector<std::string>{"n", "hidden"}));
+        QCOMPARE(model.text, std::string("n = 3\nhidden = n\nnn.Sequential(nn.Linear(hidden, 1))"));
     }
 
     void findsSeveral() {
-        const auto found = lang::modelsIn("a = nn.Sequential(A())\n\nb = nn.Sequential(B())\n");
+        const std::string text = "a = nn.Sequential(A())\n\nb = nn.Sequential(B())\n";
+        const auto found = lang::modelsIn(text);
         QCOMPARE(found.size(), size_t{2});
         QCOMPARE(found[1].firstLine, 3);
-        QCOMPARE(found[1].text, std::string("nn.Sequential(B())"));
+        QCOMPARE(lang::textOfModel(text, found[1]).text, std::string("nn.Sequential(B())"));
     }
 
     void findsNone_data() {

@@ -77,6 +77,8 @@ class TestWrongSamples : public QObject {
 private slots:
     void keysLeadToThem();
     void eachLaneHasItsOwn();
+    void nanHasNoClasses();
+    void keysLeaveTheLastPicture();
     void theChoiceIsRemembered();
     void theLastPictureComesBack();
     void audienceReadsAllNames();
@@ -127,6 +129,35 @@ void TestWrongSamples::eachLaneHasItsOwn() {
     QVERIFY(!left.intersects(right) && left.width() > 400); // they have the room of the target
     view.setAlone(true);                                    // there is no last picture
     QVERIFY(view.view(0).isVisible() && view.view(1).isVisible());
+}
+
+/// They are no mistakes, and are told as in the table and beside the samples.
+void TestWrongSamples::nanHasNoClasses() {
+    Shown shown;
+    QVERIFY(test::isActive(&shown.view));
+    shown.paint({mistakes()[0], captioned(8, 0.2f, "nan")});
+    QTest::keyClick(&shown.view, Qt::Key_5);
+    QCOMPARE(shown.view.view(1).note(), QStringLiteral("output is nan"));
+    QVERIFY2(shown.view.view(1).toolTip().contains(
+                 QStringLiteral("The output is nan, so no sample has a class.")),
+             qPrintable(shown.view.view(1).toolTip()));
+}
+
+/// There is none beside them: what the keys changed would be seen only later.
+void TestWrongSamples::keysLeaveTheLastPicture() {
+    Shown shown;
+    QVERIFY(test::isActive(&shown.view));
+    shown.paint(mistakes());
+    shown.view.showLast(CompareView::Shows::Difference);
+    QTest::keyClick(&shown.view, Qt::Key_5);
+    QVERIFY(shown.view.showsMistakes());
+    for (const Qt::Key key : {Qt::Key_1, Qt::Key_3, Qt::Key_4})
+        QTest::keyClick(&shown.view, key);
+    QTest::keyClick(&shown.view, Qt::Key_5);
+    QVERIFY(shown.view.shows() == CompareView::Shows::Difference);
+    QVERIFY(shown.view.view(0).isVisible());
+    QTest::keyClick(&shown.view, Qt::Key_4);
+    QVERIFY(!shown.view.view(0).isVisible());
 }
 
 /// A new run has none before it is validated; what was chosen is shown again then.

@@ -150,6 +150,23 @@ private slots:
         QCOMPARE(model.axes(), QStringLiteral("Rows: First scale"));
     }
 
+    /// An accuracy of 0 that says nothing is told as on the cards.
+    void anOutputOfNanIsTold() {
+        GridModel model;
+        model.begin(fourCells());
+        GridCell lost = cellOf(1);
+        lost.score.accuracy = 0;
+        lost.score.validationLoss = NAN;
+        model.set(0, lost);
+        lost.score.validationLoss = 0.5; // all predictions are wrong
+        model.set(1, lost);
+        model.show(GridModel::Measure::Accuracy);
+        QCOMPARE(shownAt(model, 0, 0, Qt::EditRole), QStringLiteral("output is nan"));
+        QCOMPARE(shownAt(model, 0, 1, Qt::EditRole), QStringLiteral("0.00 %"));
+        QVERIFY2(model.about(0).contains(QStringLiteral("\nAccuracy: output is nan\n")),
+                 qPrintable(model.about(0)));
+    }
+
     /// Equal accuracies decide nothing: the words and the measure to open with are the next one's.
     void theStarTellsWhatDecided() {
         GridModel model;

@@ -74,6 +74,7 @@ private slots:
     void bannerComesAndGoes();
     void bannerHoldsNoticesBack();
     void bannerOffersWhatToDo();
+    void bannerKeepsItsOffer();
     void everyControlHasAName();
 };
 
@@ -431,6 +432,35 @@ void TestPanels::bannerOffersWhatToDo() {
     QTest::mouseClick(button, Qt::LeftButton);
     QVERIFY(banner.isHidden());
     QCOMPARE(taken, 1);
+}
+
+/// The button is about the same cause as the sentence. An audience sees neither of a notice.
+void TestPanels::bannerKeepsItsOffer() {
+    Banner banner;
+    banner.resize(400, 60);
+    QString words = QStringLiteral("It waits.");
+    int taken = 0;
+    auto* button = banner.findChild<QPushButton*>();
+    QVERIFY(banner.showNotice(words, [&words] { return words; }));
+    banner.offer(QStringLiteral("Continue"), QStringLiteral("Why"), [&] { ++taken; });
+    words.clear();
+    banner.lookAgain();
+    QVERIFY(banner.isHidden());
+    banner.holdNoticesBack(true);
+    words = QStringLiteral("Two wait.");
+    banner.lookAgain();
+    QVERIFY(banner.isHidden());
+    banner.holdNoticesBack(false);
+    QVERIFY(banner.isVisible() && !button->isHidden());
+    QCOMPARE(banner.text(), words);
+    QCOMPARE(button->text(), QStringLiteral("Continue"));
+    words = QStringLiteral("Three wait.");
+    banner.lookAgain();
+    QCOMPARE(banner.text(), words);
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCOMPARE(taken, 1);
+    banner.lookAgain();
+    QVERIFY(banner.isHidden()); // it was dismissed
 }
 
 void TestPanels::everyControlHasAName() {

@@ -83,6 +83,7 @@ private slots:
     void accuracyOfALostLaneDoesNotCount();
     void accuracyBeforeALaneWasLostDoesNotCount();
     void rowsShowWhatOrdersThem();
+    void anOutputOfNanIsTold();
     void runsStayWhatTheyAre();
     void trainingDoesNotMoveRows();
     void comesAndGoesInOrder();
@@ -190,6 +191,21 @@ void TestRunOrder::rowsShowWhatOrdersThem() {
     panel.setOrder(Order::ByLoss);
     QCOMPARE(results().front(), QStringLiteral("A 0.1 (0.1)"));
     QVERIFY(explains("median of the last"));
+}
+
+/// An accuracy of 0 that says nothing is told as on the cards.
+void TestRunOrder::anOutputOfNanIsTold() {
+    RunStore store;
+    addRun(store, "lost", kNan, double{kNan}, 0.0);
+    addRun(store, "wrong", 0.5f, 0.5, 0.0);
+    RunListModel list(store);
+    list.refresh();
+    QStringList details;
+    for (int row = 0; row < list.rowCount(); ++row)
+        details << list.detailsOf(row);
+    const QString all = details.join(u'\n');
+    QVERIFY2(all.contains(QStringLiteral("Last validation: A output is nan")), qPrintable(all));
+    QVERIFY2(all.contains(QStringLiteral("Last validation: A 0.00 %")), qPrintable(all));
 }
 
 /// What is done to a row is done to its run, which keeps its number and its colour.

@@ -330,6 +330,12 @@ void TestPlotMeasures::accuraciesOfNanAreNone() {
     const QString spoken = stack.accessibleDescription();
     QVERIFY2(spoken.contains(QStringLiteral("Accuracy, A fp32 50.00 %, B amp-fp16 output is nan")),
              qPrintable(spoken));
+    stack.setOverlays({{stack.run(), QStringLiteral("2"), 0, QStringLiteral("before")}});
+    stack.refresh();
+    QTest::keyClick(&stack, Qt::Key_Left);
+    const QString compared = stack.accessibleDescription();
+    QVERIFY2(compared.contains(QStringLiteral("amp-fp16 output is nan (2B: output is nan)")),
+             qPrintable(compared));
     const Metric& accuracy = knownMetrics()[metric::Accuracy];
     QCOMPARE(shortValueText(accuracy, nanOutputText()), QStringLiteral("nan"));
 }

@@ -42,7 +42,10 @@ private slots:
     void playLeadsToTheSetting();
     void nothingElseBegins();
     void aHiddenPanelIsNamed();
+    void anAudienceIsToldOfTheWayBack();
     void aWrongLastStepIsTold();
+    void aCorrectedLastStepIsTaken();
+    void wordsEndTheRefusal();
     void anotherExperimentBegins();
 };
 
@@ -110,6 +113,70 @@ void TestRefusedStart::aHiddenPanelIsNamed() {
     QVERIFY2(window.bannerText().contains(QStringLiteral(" F9 shows the settings.")),
              qPrintable(window.bannerText()));
     QVERIFY(!window.controller().willTrain());
+    window.setup().show();
+    QTRY_COMPARE(window.focusWidget(), boxOf(window, "model.width"));
+    QVERIFY2(window.bannerText().contains(QStringLiteral("is not allowed. Esc in its box ")) &&
+                 !window.bannerText().contains(QStringLiteral("F9")),
+             qPrintable(window.bannerText()));
+}
+
+/// An audience sees no boxes, and neither Esc nor F9 leads to one.
+void TestRefusedStart::anAudienceIsToldOfTheWayBack() {
+    Opened opened(tinyConfig(3));
+    MainWindow& window = opened.window;
+    window.resize(kRoomy);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(takesKeys(window));
+    type(boxOf(window, "model.width"), QStringLiteral("70000"));
+    QTest::keyClick(&window, Qt::Key_F5);
+    window.play();
+    QVERIFY2(window.bannerText().contains(QStringLiteral(" F5 leads back to its box.\nAllowed: ")),
+             qPrintable(window.bannerText()));
+    QVERIFY(!window.bannerText().contains(QStringLiteral("Esc")) &&
+            !window.bannerText().contains(QStringLiteral("F9")));
+    QTest::keyClick(&window, Qt::Key_F5);
+    QTRY_COMPARE(window.focusWidget(), boxOf(window, "model.width"));
+    QVERIFY2(window.bannerText().contains(QStringLiteral(" Esc in its box ")),
+             qPrintable(window.bannerText()));
+}
+
+/// Space takes it over as it stands in the box.
+void TestRefusedStart::aCorrectedLastStepIsTaken() {
+    Opened opened(tinyConfig(3));
+    MainWindow& window = opened.window;
+    window.resize(kRoomy);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(takesKeys(window));
+    StopBox* box = stopOf(window);
+    box->setFocus();
+    QTest::keyClick(box, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClicks(box, QStringLiteral("0"));
+    QTest::keyClick(box, Qt::Key_Return);
+    QVERIFY(!box->refusal().isEmpty());
+    QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("play")), Qt::LeftButton);
+    QVERIFY(!window.bannerText().isEmpty());
+    QCOMPARE(window.focusWidget(), box);
+    QTest::keyClick(box, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClicks(box, QStringLiteral("500"));
+    QTest::keyClick(box, Qt::Key_Space);
+    QVERIFY(box->refusal().isEmpty() && !OutlinedStyle::isFramedAsWrong(*box));
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
+}
+
+/// Words in place of the step leave nothing to be corrected.
+void TestRefusedStart::wordsEndTheRefusal() {
+    StopBox box;
+    box.showStep(3);
+    box.show();
+    box.selectAll();
+    QTest::keyClicks(&box, QStringLiteral("0"));
+    QTest::keyClick(&box, Qt::Key_Return);
+    QVERIFY(!box.refusal().isEmpty());
+    box.showWords(QStringLiteral("reading…"));
+    QVERIFY(box.refusal().isEmpty() && !OutlinedStyle::isFramedAsWrong(box));
+    box.showWords({});
+    QCOMPARE(box.text(), QStringLiteral("3"));
 }
 
 /// There is no room below it for a sentence that stays.

@@ -489,7 +489,9 @@ void TestWindowDrops::theNetworkOfAProgramIsTaken() {
               "        self.net = nn.Sequential(\n            nn.Linear(2, hidden),\n"
               "            nn.ReLU(),\n            nn.Linear(hidden, 1),\n        )\n");
     QVERIFY(dropFile(window, path));
-    const QString said = QStringLiteral("The network in lines 8 to 12 of %1 was taken.").arg(path);
+    const QString said = QStringLiteral("The network in lines 8 to 12 of %1 was taken. Nothing "
+                                        "else in the program is used but the values of hidden.")
+                             .arg(path);
     QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().startsWith(said), qPrintable(window.bannerText()),
                               kPatience);
     const std::string layers = window.config().config().model.layers;
