@@ -109,7 +109,7 @@ void eachStatement(std::string_view program, Take&& take) {
             begin = at;
             first = c != ';';
         } else if (c == '\\') { // the next line belongs to this one
-            at += program.substr(at, 3) == "\\\r\n" ? 3 : 2;
+            at += program.substr(at, 3) == "\\\r\n" ? size_t{3} : size_t{2};
         } else if (c == '(' || c == '[' || c == '{') {
             at = bracketEnd(program, at);
         } else {
