@@ -338,7 +338,8 @@ bool ConfigModel::isHeld(const Row& r) const {
 QStringList ConfigModel::heldNames() const {
     QStringList names;
     for (const Row& r : m_rows)
-        if (isHeld(r)) names << translated(r.field->label);
+        if (isHeld(r) && r.field->key != "scaler.preset") // which is named by what it sets
+            names << translated(r.field->label);
     names.removeDuplicates();
     return names;
 }
