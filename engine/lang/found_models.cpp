@@ -5,6 +5,7 @@
 #include "engine/lang/scanner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <utility>
@@ -89,6 +90,7 @@ size_t bracketEnd(std::string_view code, size_t at) {
 /// A statement, without the comment after it and without the lines of a block below it.
 struct Statement {
     std::string_view code;
+    bool first = true; ///< in its line
     bool alone = true; ///< no other one stands in its lines
 };
 
@@ -99,7 +101,7 @@ void eachStatement(std::string_view program, Take&& take) {
     bool first = true; // in its line
     const auto hand = [&](size_t end, bool last) {
         const std::string_view code = program.substr(begin, end - begin);
-        if (!isEmptyCode(code)) take({code, first && last});
+        if (!isEmptyCode(code)) take({code, first, first && last});
     };
     for (size_t at = 0; at < program.size();) {
         const char c = program[at];
@@ -122,6 +124,32 @@ void eachStatement(std::string_view program, Take&& take) {
 /// A statement such as "hidden: int = 2 * width": a name, and what may be a number.
 struct NamedNumber {
     std::string_view code, name, value;
+    int block = 0; ///< in which it stands, see OpenBlocks
+};
+
+/// Tells the blocks of a program apart by the blanks before their lines. Block 0 is the program
+/// itself.
+class OpenBlocks {
+public:
+    /// Goes on to the next statement.
+    void enter(const Statement& statement) {
+        if (!statement.first) return;
+        const size_t indent = statement.code.find_first_not_of(kBlanks);
+        while (m_open.back().indent > indent)
+            m_open.pop_back();
+        if (m_open.back().indent < indent) m_open.push_back({indent, ++m_last});
+    }
+
+    /// Returns the block in which the present statement stands.
+    int innermost() const { return m_open.back().number; }
+
+private:
+    struct Block {
+        size_t indent = 0;
+        int number = 0;
+    };
+    std::vector<Block> m_open{Block()};
+    int m_last = 0;
 };
 
 /// What the statements of a program give to its names.
@@ -208,11 +236,25 @@ bool beginsBlock(std::string_view word) {
     return std::ranges::find(kWords, word) != std::end(kWords);
 }
 
-/// Whether a value is of names and signs of arithmetic alone, so that it may be a number.
+/// Whether a word is no name but makes a value of others, or is a value that is no number.
+bool isOperator(std::string_view word) {
+    constexpr std::string_view kWords[] = {"if",   "else", "and",   "or",     "not",   "is",   "in",
+                                           "None", "True", "False", "lambda", "await", "yield"};
+    return std::ranges::find(kWords, word) != std::end(kWords);
+}
+
+/// Whether a value is of numbers, plain names and signs of arithmetic alone, so that it may be a
+/// number.
 bool isArithmetic(std::string_view value) {
-    return !value.empty() && std::ranges::all_of(value, [](char c) {
-        return isNamePart(c) || std::string_view(" +-*/.").find(c) != kNowhere;
-    });
+    for (size_t at = 0; at < value.size();) {
+        const size_t end = dottedEnd(value, at);
+        const std::string_view word = value.substr(at, end - at);
+        if (word.empty() && std::string_view(" +-*/").find(value[at]) == kNowhere) return false;
+        const bool named = !word.empty() && isNameStart(word[0]);
+        if (named && (word.find('.') != kNowhere || isOperator(word))) return false;
+        at = std::max(end, at + 1);
+    }
+    return !value.empty();
 }
 
 /// Returns the code without blanks and line ends around it.
@@ -222,7 +264,7 @@ std::string_view withoutEnds(std::string_view code) {
     return code.substr(0, code.find_last_not_of(kAround) + 1);
 }
 
-void addBindings(const Statement& statement, Bindings& bindings) {
+void addBindings(const Statement& statement, int block, Bindings& bindings) {
     addBoundNames(statement.code, bindings.others);
     std::string_view code = withoutEnds(statement.code);
     size_t colon = signOutside(code, ':');
@@ -239,28 +281,57 @@ void addBindings(const Statement& statement, Bindings& bindings) {
     const bool plain = alone && signs.size() == 1 && !name.empty() && isNameStart(name[0]) &&
                        std::ranges::all_of(name, isNamePart);
     if (plain && isArithmetic(value))
-        bindings.numbers.push_back({code, name, value});
-    else
-        addTargets(targets, bindings.others);
+        bindings.numbers.push_back({code, name, value, block});
+    else // behind a colon, too: "case 1: width = 128"
+        addTargets(code.substr(0, signs.back()), bindings.others);
 }
 
-/// Returns the statements above a model that give numbers to the names in it, those last set. A
-/// name that stands for something else as well is left out: its value is not known.
-std::vector<NamedNumber> numbersAbove(std::string_view program, const FoundModel& model) {
+/// What a program gives to the names in a model.
+struct GivenNames {
+    std::vector<NamedNumber> numbers{};      ///< in their order
+    std::vector<std::string_view> unknown{}; ///< what others of its statements bind
+};
+
+/// Returns the statements above a model that give numbers to the names in it, those last set. They
+/// stand in the block of the model or in none: whether those in another one count, only a run of
+/// the program would tell. A name that stands for something else as well is left out: its value is
+/// not known.
+GivenNames namesAbove(std::string_view program, const FoundModel& model) {
     Bindings bindings;
-    eachStatement(program.substr(0, model.end),
-                  [&bindings](const Statement& each) { addBindings(each, bindings); });
+    OpenBlocks blocks;
+    eachStatement(program.substr(0, model.end), [&](const Statement& each) {
+        blocks.enter(each);
+        addBindings(each, blocks.innermost(), bindings);
+    });
+    for (const NamedNumber& each : bindings.numbers)
+        if (each.block != 0 && each.block != blocks.innermost()) bindings.others.insert(each.name);
     std::set<std::string_view> wanted;
     addNames(program.substr(model.begin, model.end - model.begin), wanted);
-    std::vector<NamedNumber> numbers;
+    GivenNames names;
     std::ranges::reverse(bindings.numbers);
     for (const NamedNumber& each : bindings.numbers) {
         if (bindings.others.contains(each.name) || wanted.erase(each.name) == 0) continue;
         addNames(each.value, wanted);
-        numbers.push_back(each);
+        names.numbers.push_back(each);
     }
-    std::ranges::reverse(numbers);
-    return numbers;
+    std::ranges::reverse(names.numbers);
+    std::ranges::set_intersection(wanted, bindings.others, std::back_inserter(names.unknown));
+    return names;
+}
+
+/// Returns spaces in place of everything but a model and numbers, up to the end of the model.
+std::string inTheirPlaces(std::string_view program, const FoundModel& model,
+                          const std::vector<NamedNumber>& numbers) {
+    std::string left(model.end, ' ');
+    const auto keep = [&left, program](std::string_view part) {
+        left.replace(static_cast<size_t>(part.data() - program.data()), part.size(), part);
+    };
+    keep(program.substr(model.begin, model.end - model.begin));
+    for (const NamedNumber& each : numbers)
+        keep(each.code);
+    for (size_t i = 0; i < left.size(); ++i)
+        if (program[i] == '\n') left[i] = '\n';
+    return left;
 }
 
 /// Returns the lines with up to `indent` blanks fewer before each but the first one.
@@ -365,11 +436,14 @@ ModelText textOfModel(std::string_view program, const FoundModel& found) {
     const size_t indent = std::min(program.find_first_not_of(kBlanks, line), found.begin) - line;
     ModelText text;
     std::set<std::string_view> told;
-    for (const NamedNumber& each : numbersAbove(program, found)) {
+    const GivenNames names = namesAbove(program, found);
+    for (const NamedNumber& each : names.numbers) {
         text.text += std::string(each.name) + " = " + std::string(each.value) + "\n";
         if (told.insert(each.name).second) text.numbers.emplace_back(each.name);
     }
     text.text += outdented(program.substr(found.begin, found.end - found.begin), indent);
+    text.inPlace = inTheirPlaces(program, found, names.numbers);
+    text.unknown.assign(names.unknown.begin(), names.unknown.end());
     return text;
 }
 
@@ -390,16 +464,7 @@ std::string modelOfClass(std::string_view program) {
                           trimmed(program.substr(keptEnd, model.begin - keptEnd)) == "=" &&
                           endsLine(program, model.end);
     if (!assigned || !endsInForward(program, std::span(words).first(own[1] + 1))) return {};
-    std::string left(program.size(), ' ');
-    const auto keep = [&left, program](std::string_view part) {
-        left.replace(static_cast<size_t>(part.data() - program.data()), part.size(), part);
-    };
-    keep(program.substr(model.begin, model.end - model.begin));
-    for (const NamedNumber& each : numbersAbove(program, model))
-        keep(each.code);
-    for (size_t i = 0; i < program.size(); ++i)
-        if (program[i] == '\n') left[i] = '\n';
-    return left;
+    return inTheirPlaces(program, model, namesAbove(program, model).numbers);
 }
 
 } // namespace halfscope::lang

@@ -28,6 +28,10 @@ std::vector<FoundModel> modelsIn(std::string_view program);
 struct ModelText {
     std::string text{};                 ///< numbers with names, then the model
     std::vector<std::string> numbers{}; ///< the names, in the order in which they get their numbers
+    std::string inPlace{};              ///< the same in its lines, with spaces for all else
+    /// Words of the model that the program binds, but not to numbers that are known. The name of
+    /// an argument may be one of them.
+    std::vector<std::string> unknown{};
 };
 /// Returns the text of a model, with the numbers above it that it uses. The value of a name that
 /// another statement may change is not known: the text then lacks it, so that parse() refuses it.

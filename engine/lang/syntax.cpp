@@ -66,12 +66,7 @@ private:
         const bool assigned = assignmentAt(m_at) != m_text.npos;
         const bool program = value.kind != Kind::Call || assigned;
         const Place place = value.kind == Kind::Call ? m_place : value.place;
-        const auto models = program ? modelsIn(m_text) : std::vector<FoundModel>();
-        if (models.size() == 1)
-            refuseAt(place,
-                     {phrase("Model", "this is a program, and only a model by itself is read: "
-                                      "paste only the nn.Sequential(...) that begins in line %1"),
-                      models.front().firstLine});
+        if (program) refuseAllBut(modelsIn(m_text), place);
         if (program && m_text.find("nn.Module)") != m_text.npos)
             refuseAt(place,
                      phrase("Model", "a class is a program, and only a model by itself is read, "
@@ -87,6 +82,22 @@ private:
                             "hidden = 64 above it"));
         refuseAt(m_place,
                  {phrase("Model", "found %1 after the model, where the text must end"), found()});
+    }
+
+    /// Refuses a program with one model, unless forward() of a class may do more than run it.
+    void refuseAllBut(const std::vector<FoundModel>& models, Place place) const {
+        const auto has = [this](std::string_view word) { return m_text.find(word) != m_text.npos; };
+        if (models.size() != 1 || has("class ") || has("forward")) return;
+        const ModelText text = textOfModel(m_text, models.front());
+        const bool alone = text.numbers.empty() && text.unknown.empty();
+        refuseAt(place,
+                 {alone
+                      ? phrase("Model", "this is a program, and only a model by itself is read: "
+                                        "paste only the nn.Sequential(...) that begins in line %1")
+                      : phrase("Model", "this is a program, and only a model by itself is read: "
+                                        "paste only the nn.Sequential(...) that begins in line "
+                                        "%1, with the numbers that it uses above it"),
+                  models.front().firstLine});
     }
 
     /// Skips lines such as "import torch" and "from torch import nn" before the value; names in

@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
 #include "engine/lang/found_models.h"
+#include "engine/lang/syntax.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_past.h"
 #include "engine/runs/run_reader.h"
@@ -122,13 +123,32 @@ bool namesProgram(const QString& path) {
     return QFileInfo(path).suffix().compare(QLatin1String("py"), Qt::CaseInsensitive) == 0;
 }
 
+/// Whether a problem is that this name stands where a number must stand.
+bool refusesName(const Message& problem, const std::string& name) {
+    const std::string text = problem.english();
+    return text.find("found " + quotedText(name)) != std::string::npos ||
+           text.find("=" + name + " is not allowed") != std::string::npos;
+}
+
 /// Throws InputError when the network cannot be trained on the data of these settings.
-void checkFitsData(const std::string& path, RunConfig settings, const std::string& model) {
-    settings.model.layers = model;
-    if (const Message problem = modelShapes(settings).error; !problem.empty())
-        throw InputError(phrase("Files", "%1: its network cannot be taken into the experiment that "
-                                         "is open: %2"),
-                         pathText(path), problem);
+void checkFitsData(const std::string& path, RunConfig settings, const lang::ModelText& model) {
+    settings.model.layers = model.text;
+    Message problem = modelShapes(settings).error;
+    if (problem.empty()) return;
+    if (model.inPlace.size() <= lang::kMaxTextBytes) {
+        settings.model.layers = model.inPlace; // the same problem, in the line of the file
+        if (Message there = modelShapes(settings).error; !there.empty()) problem = std::move(there);
+    }
+    for (const std::string& name : model.unknown)
+        if (refusesName(problem, name))
+            throw InputError(phrase("Files",
+                                    "%1: its network cannot be taken into the experiment that is "
+                                    "open: %2; %3 is set in more than one place, or not by a plain "
+                                    "number, so its value is not known"),
+                             pathText(path), problem, name);
+    throw InputError(phrase("Files", "%1: its network cannot be taken into the experiment that "
+                                     "is open: %2"),
+                     pathText(path), problem);
 }
 
 /// Reads the one nn.Sequential(...) of a program.
@@ -148,7 +168,7 @@ OpenedFile readProgram(const QString& path, const RunConfig& settings) {
                          pathText(file), models.size(), models[0].firstLine, models[1].firstLine);
     const lang::FoundModel& found = models.front();
     const lang::ModelText text = lang::textOfModel(program, found);
-    checkFitsData(file, settings, text.text);
+    checkFitsData(file, settings, text);
     OpenedFile opened{path};
     opened.model = text.text;
     opened.numbers = text.numbers;

@@ -102,13 +102,37 @@ private slots:
                                   "def make(*width):\n    pass",
                                   "del width",
                                   "width <<= 1",
-                                  "width = \\\n    f(4)"}) {
+                                  "width = \\\n    f(4)",
+                                  "width = 128 if large else 32",
+                                  "width = depth or 4",
+                                  "width = not depth",
+                                  "width = None",
+                                  "width = sizes.width",
+                                  "if large:\n    width = 128",
+                                  "if large:\n    width = 128\nelse:\n    width = 32",
+                                  "if large:\n    pass\nelse:\n\twidth = 32",
+                                  "for i in pairs:\n    width = i",
+                                  "for i in pairs:\n\n    # wide\n    width = 4\n    pass",
+                                  "while large:\r\n    width = 4\r\n",
+                                  "try:\n    width = 4\nexcept Error:\n    pass",
+                                  "with f():\n  if large:\n    width = 4\n  depth = 2",
+                                  "match size:\n    case 1: width = 4",
+                                  "class Sizes:\n    width = 4",
+                                  "class Sizes:\n    def f(self):\n        width = 4",
+                                  "def f():\n    width = 4"}) {
             QTest::newRow(other) << "width = 8\n" + QByteArray(other) + "\n" + network;
             const QByteArray above = QByteArray(other) + " above";
             QTest::newRow(above) << QByteArray(other) + "\nwidth = 8\n" + network;
         }
         QTest::newRow("one line") << "width = 8\ndef f(width): return " + network.mid(6);
         QTest::newRow("loop") << "width = 8\nfor width in (4, 16): " + network;
+        QTest::newRow("branches") << "if large:\n    width = 128\nelse:\n    width = 32\n" +
+                                         network;
+        QTest::newRow("other branch") << "if large:\n    width = 128\nelse:\n    " + network;
+        QTest::newRow("around") << "def f():\n    width = 8\n    if large:\n        " + network;
+        QTest::newRow("other function") << "def f():\n    width = 8\ndef g():\n    " + network;
+        QTest::newRow("attribute of a class")
+            << "class Net:\n    width = 8\n    def f(self):\n        " + network;
     }
     void givesUpOnNames() {
         QFETCH(const QByteArray, program);
@@ -118,6 +142,7 @@ private slots:
         const lang::ModelText model = lang::textOfModel(text, found[0]);
         QCOMPARE(model.text, std::string("nn.Sequential(nn.Linear(2, width))"));
         QVERIFY(model.numbers.empty());
+        QCOMPARE(model.unknown, std::vector<std::string>{"width"});
     }
 
     /// What only mentions a name does not change it.
@@ -140,25 +165,63 @@ private slots:
         const lang::ModelText model = lang::textOfModel(text, found[0]);
         QCOMPARE(model.text, std::string("width = 8\nnn.Sequential(nn.Linear(2, width))"));
         QCOMPARE(model.numbers, std::vector<std::string>{"width"});
+        QVERIFY(model.unknown.empty());
+    }
+
+    /// In the block of the model and in none, the last number before it is its value.
+    void knowsNumbersOfItsBlock_data() {
+        QTest::addColumn<QByteArray>("program");
+        const QByteArray network = "net = nn.Sequential(nn.Linear(2, width))";
+        QTest::newRow("function") << "def f():\n    width = 8\n    " + network;
+        QTest::newRow("both") << "width = 4\ndef f():\n    width = 8\n    " + network;
+        QTest::newRow("around all")
+            << "width = 8\nclass Net:\n    def f(self):\n        " + network;
+        QTest::newRow("behind an inner block")
+            << "def f():\n    width = 8\n    if large:\n        depth = 4\n    " + network;
+        QTest::newRow("indented") << "    width = 8\n    " + network;
+    }
+    void knowsNumbersOfItsBlock() {
+        QFETCH(const QByteArray, program);
+        const std::string text = program.toStdString();
+        const auto found = lang::modelsIn(text);
+        QCOMPARE(found.size(), size_t{1});
+        const lang::Value value = lang::parse(lang::textOfModel(text, found[0]).text);
+        QCOMPARE(lang::textOf(value), std::string("nn.Sequential(nn.Linear(2, 8))"));
+    }
+
+    /// What is refused in a model is named by its place in the file.
+    void keepsPlaces() {
+        const std::string text = "import torch\n\nwidth: int = 8  # units\r\ndef f():\n"
+                                 "    return nn.Sequential(\n        A(width))\nf()\n";
+        const auto found = lang::modelsIn(text);
+        QCOMPARE(found.size(), size_t{1});
+        const std::string kept = lang::textOfModel(text, found[0]).inPlace;
+        const std::string number = "\n\nwidth: int = 8" + std::string(10, ' ') + "\n";
+        QCOMPARE(kept, std::string(12, ' ') + number + std::string(8, ' ') + "\n" +
+                           std::string(11, ' ') + "nn.Sequential(\n        A(width))");
+        QCOMPARE(lang::parse(kept).place.line, 5);
+        QCOMPARE(lang::parse(kept).place.column, 12);
     }
 
     /// A file may have as many models as fit into it: all of them are counted before one is read.
     void takesTimeInProportion_data() {
         QTest::addColumn<QByteArray>("line");
         QTest::addColumn<int>("models"); // in each line
-        QTest::newRow("models") << QByteArray("nn.Sequential(a)\n") << 1;
-        QTest::newRow("numbers") << QByteArray("a = a\n") << 0;
-        QTest::newRow("blocks") << QByteArray("if:") << 0;
-        QTest::newRow("brackets") << QByteArray("a[") << 0;
-        QTest::newRow("signs") << QByteArray("= ") << 0;
+        QTest::addColumn<qsizetype>("bytes");
+        constexpr qsizetype kMost = qsizetype{4} << 20;
+        QTest::newRow("models") << QByteArray("nn.Sequential(a)\n") << 1 << kMost;
+        QTest::newRow("numbers") << QByteArray("a = a\n") << 0 << kMost / 4; // slow to check
+        QTest::newRow("blocks") << QByteArray("if:") << 0 << kMost;
+        QTest::newRow("brackets") << QByteArray("a[") << 0 << kMost;
+        QTest::newRow("signs") << QByteArray("= ") << 0 << kMost;
     }
     void takesTimeInProportion() {
         QFETCH(const QByteArray, line);
         QFETCH(const int, models);
-        constexpr qsizetype kBytes = qsizetype{4} << 20;
+        QFETCH(const qsizetype, bytes);
         constexpr qint64 kMs = 5000; // far below the hours of a search in all lines above each
         const std::string last = "\nnn.Sequential(a)";
-        const qsizetype lines = kBytes / line.size();
+        const qsizetype lines = bytes / line.size();
         const std::string text = line.repeated(lines).toStdString() + last;
         QElapsedTimer clock;
         clock.start();

@@ -190,15 +190,20 @@ private slots:
             ("line 3, column 1" + part + "2").c_str());
         row("one-line editor", "x = y\xE2\x80\xA8# m\xE2\x80\xA8m = nn.Sequential(A())",
             ("line 1, column 5" + part + "3").c_str());
+        row("numbers above the network",
+            "import torch\ntorch.manual_seed(0)\nn = 3\nm = nn.Sequential(A(n))",
+            ("line 3, column 1" + part + "4, with the numbers that it uses above it").c_str());
+        const std::string ofClass =
+            "line 1, column 1: a class is a program, and only a model by itself is read, such as "
+            "nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)): list the layers of the "
+            "class in the order in which its forward() uses them";
         row("class with more than its network",
             "class Net(nn.Module):\n    def __init__(self):\n        self.flat = nn.Flatten()\n"
             "        self.net = nn.Sequential(A())\n    def forward(self, x):\n"
             "        return self.net(self.flat(x))",
-            ("line 1, column 1" + part + "4").c_str());
+            ofClass.c_str());
         row("class", "class Net(nn.Module):\n    def __init__(self):\n        pass",
-            "line 1, column 1: a class is a program, and only a model by itself is read, such as "
-            "nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)): list the layers of the "
-            "class in the order in which its forward() uses them");
+            ofClass.c_str());
         row("number", "A(12ab)",
             "line 1, column 3: found \"12ab\", where a number such as 3, -1 or 1e-5 is allowed");
         row("two powers", "A(2**3**2)",

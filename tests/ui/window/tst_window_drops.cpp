@@ -517,6 +517,15 @@ void TestWindowDrops::otherProgramsAreRefused_data() {
         << "its network cannot be taken into the experiment that is open: ";
     QTest::newRow("unknown layer")
         << QByteArray("net = nn.Sequential(nn.Linear(2, 1), MyLayer())\n") << "MyLayer";
+    QTest::newRow("line of the file")
+        << QByteArray("import torch\n\nnet = nn.Sequential(\n    nn.Linear(2, 1), MyLayer())\n")
+        << "line 4, column 22: ";
+    QTest::newRow("number of two places")
+        << QByteArray("n = 8\nif large:\n    n = 32\nnet = nn.Sequential(nn.Linear(2, n))\n")
+        << "; n is set in more than one place, or not by a plain number, so its value is not known";
+    QTest::newRow("number of a function")
+        << QByteArray("def net(n):\n    return nn.Sequential(nn.Linear(2, 2 * n))\n")
+        << "; n is set in more than one place, or not by a plain number, so its value is not known";
 }
 
 /// In one sentence, and nothing is changed.
