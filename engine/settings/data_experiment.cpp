@@ -336,8 +336,7 @@ constexpr Phrase kPythonFile =
                     "Layers, or give it beside the data: halfscope-cli run DATA --set "
                     "model.layers=@FILE");
 constexpr Phrase kNotebook =
-    phrase("Files", "%1: this is a notebook; copy the network from it and paste it into Layers "
-                    "(model.layers)");
+    phrase("Files", "%1: this is a notebook; paste the network from it into model.layers");
 constexpr Phrase kHdf = phrase("Files", "%1: HDF5 files are not opened; numpy.savez('data.npz', "
                                         "x=x, y=y) saves the arrays x and y to train on");
 constexpr std::array kOtherFiles{

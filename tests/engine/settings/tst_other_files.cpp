@@ -55,7 +55,7 @@ void TestOtherFiles::otherFiles_data() {
     row("model.onnx", "\x08", "written but not opened");
     row("net.py", "import torch\n", "this is Python, not an experiment or data; paste");
     row("net.ipynb", "{\"cells\": []}",
-        "this is a notebook; copy the network from it and paste it into Layers (model.layers)");
+        "this is a notebook; paste the network from it into model.layers");
     row("model.H5", "\x89HDF", "numpy.savez");
     row("pictures.zip", "PK\3\4", "unpack it");
     row("table.csv.gz", "\x1f\x8b", "unpack it");
