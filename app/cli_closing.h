@@ -24,9 +24,9 @@ struct LaneSums {
         losses.add(static_cast<double>(row.loss()));
     }
     /// See LaneTotals::continueFrom(). A fork's steps take times of their own.
-    void continueFrom(const LaneSums& parent, int64_t forkStep, int32_t lane) {
+    void continueFrom(const LaneSums& parent, int64_t forkStep, int32_t lane, bool scalesAnew) {
         const int64_t before = totals.last().step;
-        totals.continueFrom(parent.totals, forkStep, lane);
+        totals.continueFrom(parent.totals, forkStep, lane, scalesAnew);
         if (totals.last().step != before) losses = parent.losses;
     }
     double milliseconds() const { return 1000 * times.median(); } ///< of a step

@@ -385,7 +385,7 @@ private:
         for (size_t i = 0; i < m_infos.size(); ++i)
             if (const LaneInfo& lane = m_infos[i]; lane.parent >= 0)
                 m_lanes[i].continueFrom(m_lanes[static_cast<size_t>(lane.parent)], lane.forkStep,
-                                        static_cast<int32_t>(i));
+                                        static_cast<int32_t>(i), lane.scalesAnew);
     }
 
     /// Adds to what the closing table shows; returns how many seconds the devices worked on it.

@@ -142,10 +142,11 @@ LaneTotals LaneTotals::ofLane(int32_t lane) const {
     return totals;
 }
 
-void LaneTotals::continueFrom(const LaneTotals& parent, int64_t forkStep, int32_t lane) {
+void LaneTotals::continueFrom(const LaneTotals& parent, int64_t forkStep, int32_t lane,
+                              bool scalesAnew) {
     if (m_last.step != 0 || parent.m_last.step != forkStep) return;
     *this = parent.ofLane(lane);
-    fork();
+    fork(scalesAnew);
 }
 
 void LaneTotals::addValue(int64_t step, MetricId id, double value) {

@@ -30,13 +30,13 @@ public:
     /// Returns the same totals for a lane that so far has the rows of this one.
     LaneTotals ofLane(int32_t) const;
     /// See SkipTally. Underflow of the fork has events of its own.
-    void fork() {
-        m_skips.fork();
+    void fork(bool scalesAnew = false) {
+        m_skips.fork(scalesAnew);
         m_looksAnew = true;
     }
     /// Lets a fork begin with what its parent adds up to once that has come to the step after which
     /// the fork goes on; does nothing at other times. Called before the next rows are added.
-    void continueFrom(const LaneTotals& parent, int64_t forkStep, int32_t lane);
+    void continueFrom(const LaneTotals& parent, int64_t forkStep, int32_t lane, bool scalesAnew);
 
     int64_t steps() const { return m_skips.steps(); }
     /// The newest row; step 0 when there is none.

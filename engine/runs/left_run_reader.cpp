@@ -52,6 +52,7 @@ std::shared_ptr<Run> LeftRunReader::read() {
     RunBatch last;
     last.info = finishedInfo();
     last.savedGradients = gradients();
+    last.gradientsUnread = m_lacksMore; // so far: checkpoint() may set it, too
     last.storedPictures = pictures();
     last.checkpoint = checkpoint();
     m_run->append(std::move(last));
@@ -258,7 +259,8 @@ std::shared_ptr<const RunPictures> LeftRunReader::pictures() const {
 }
 
 /// Returns the checkpoint; its bytes are read when they are asked for. Without it the run is worth
-/// reading, too.
+/// reading, too. Where nobody can tell whether there is one, whoever asks for its bytes is told
+/// why: an earlier copy of it may lie in a folder, which no save must delete.
 std::shared_ptr<const RunCheckpoint> LeftRunReader::checkpoint() {
     int64_t step = 0;
     try {
@@ -267,9 +269,10 @@ std::shared_ptr<const RunCheckpoint> LeftRunReader::checkpoint() {
         row.bind(1, m_key);
         if (!row.next()) return nullptr;
         step = row.whole(0);
-    } catch (const RunError&) {
+    } catch (const RunError& error) {
         m_lacksMore = true;
-        return nullptr;
+        return std::make_shared<const RunCheckpoint>(
+            m_run->step(), [why = error.message()]() -> std::string { throw RunError(why); });
     }
     return std::make_shared<const RunCheckpoint>(step, [file = m_file, key = m_key] {
         const Database database = file.open();

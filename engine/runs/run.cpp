@@ -3,7 +3,9 @@
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/settings/fields.h"
 #include "engine/settings/lane_titles.h"
+#include "engine/settings/precision.h"
 
 #include <algorithm>
 #include <limits>
@@ -21,6 +23,20 @@ std::shared_ptr<const std::vector<T>> extended(const std::vector<T>& before, std
     all->insert(all->end(), std::make_move_iterator(more.begin()),
                 std::make_move_iterator(more.end()));
     return all;
+}
+
+/// Whether the parent of a fork scaled its loss when the fork began. `all` has the lanes of all
+/// forks, as they began, and `firstEdits` the first edit that each lane has lived through.
+bool parentScales(RunConfig all, const LaneFork& fork, std::span<const int64_t> firstEdits) {
+    const std::vector<LiveEdit> edits = std::exchange(all.edits, {});
+    const auto parent = static_cast<size_t>(fork.parent);
+    for (auto i = static_cast<size_t>(firstEdits[parent]); i < edits.size(); ++i) {
+        const LiveEdit& edit = edits[i];
+        if (static_cast<int64_t>(i) >= fork.afterEdits) break;
+        if (edit.key == "scaler.mode" && (edit.lane < 0 || edit.lane == fork.parent))
+            setField(all, fork.parent, edit.key, edit.value);
+    }
+    return scalesLoss(all.lanes[parent]);
 }
 
 } // namespace
@@ -54,10 +70,14 @@ std::vector<LaneInfo> lanesOf(const RunConfig& config) {
             title += ", from " + names[static_cast<size_t>(titles[i].parent)];
         lanes.push_back({names[i], std::move(title), -1, 0, all.lanes[i]});
     }
+    std::vector<int64_t> firstEdits(config.lanes.size(), 0); // a lane's settings have those before
     for (size_t i = 0; i < config.forks.size(); ++i) {
+        const LaneFork& fork = config.forks[i];
         LaneInfo& lane = lanes[config.lanes.size() + i];
-        lane.parent = config.forks[i].parent;
-        lane.forkStep = config.forks[i].step - 1;
+        lane.parent = fork.parent;
+        lane.forkStep = fork.step - 1;
+        lane.scalesAnew = parentScales(all, fork, firstEdits) != scalesLoss(fork.lane);
+        firstEdits.push_back(fork.afterEdits);
     }
     return lanes;
 }
@@ -241,6 +261,7 @@ void Run::append(RunBatch batch) {
     for (size_t lane = 0; lane < batch.savedGradients.size(); ++lane)
         for (const GradientColumn& column : batch.savedGradients[lane])
             historyOf(static_cast<int32_t>(lane)).addSaved(column);
+    m_now.m_gradientsUnread = m_now.m_gradientsUnread || batch.gradientsUnread;
     if (batch.pictures)
         m_now.m_pictures = std::make_shared<const RunPictures>(std::move(*batch.pictures));
     if (batch.storedPictures) m_now.m_pictures = std::move(batch.storedPictures);
@@ -307,7 +328,7 @@ void Run::addLane(LaneInfo lane, const LanePast& past) {
         *history = past.of.gradients(past.lane).upTo(past.upTo);
         if (!saved) history->goOn(); // also from a saved run
         totals = totalsOf(past);
-        if (past.lane == lane.parent) totals.fork();
+        if (past.lane == lane.parent) totals.fork(lane.scalesAnew);
     }
     auto lanes = extended(*m_now.m_lanes, {std::move(lane)});
     const size_t count = lanes->size();
@@ -332,7 +353,8 @@ LaneTotals Run::totalsOf(const LanePast& past) const {
     const LaneTotals& all = past.of.totals(past.lane);
     bool whole = all.last().step <= past.upTo; // then no row has to be read again
     for (const Event& event : past.of.events())
-        whole = whole && (event.lane != past.lane || event.step <= past.upTo);
+        whole = whole &&
+                (event.step <= past.upTo || !concernsLane(event, static_cast<size_t>(past.lane)));
     if (whole) return all.ofLane(own);
     LaneTotals totals(m_now.info().recorded.gradients.accumulate);
     const LaneInfo& lane = past.of.lanes()[static_cast<size_t>(past.lane)];
@@ -342,7 +364,7 @@ LaneTotals Run::totalsOf(const LanePast& past) const {
         checkCancelled();
         for (StepRow& row : past.of.rows(past.lane, from, std::min(last, from + kBlock - 1))) {
             row.lane = own;
-            if (lane.parent >= 0 && row.step == lane.forkStep + 1) totals.fork();
+            if (lane.parent >= 0 && row.step == lane.forkStep + 1) totals.fork(lane.scalesAnew);
             if (row.measured(metric::Loss)) totals.add(row);
         }
     }
@@ -369,9 +391,11 @@ std::shared_ptr<Run> Run::goingOn(const RunConfig& recorded, const RunSnapshot& 
         if (lane.forkStep > step || index == before.laneCount()) break; // it is still to come
         run->addLane(lane, {before, index, step});
     }
-    RunBatch batch;
-    batch.events = eventsUpTo(before, recorded, step);
-    run->append(std::move(batch));
+    run->m_now.m_gradientsUnread = before.m_gradientsUnread;
+    const Moves moves{*run};
+    std::vector<Event> events = eventsUpTo(before, recorded, step);
+    for (Event& event : events) // the totals know those up to the step
+        event.step > step ? run->add(std::move(event)) : run->enlist(std::move(event));
     return run;
 }
 
@@ -407,12 +431,17 @@ void Run::add(const Sample& sample) {
     totals.add(sample.step, sample.metric, sample.value);
 }
 
-void Run::add(Event event) {
+/// Adds an event, but not to the totals.
+void Run::enlist(Event event) {
     require(event.lane < m_now.laneCount(), "an event of a lane that the run does not have");
     m_events.append(std::move(event));
     m_now.m_events = m_events.view();
+    m_now.m_lost.add(m_now.m_events.back());
+}
+
+void Run::add(Event event) {
+    enlist(std::move(event));
     const Event& added = m_now.m_events.back();
-    m_now.m_lost.add(added);
     for (size_t lane = 0; lane < m_now.m_totals.size(); ++lane)
         if (concernsLane(added, lane)) m_now.m_totals[lane].add(added);
 }

@@ -34,11 +34,12 @@ enum class RunOutcome : uint8_t { Finished, Interrupted, Stopped, OutOfPatience 
 const char* nameOf(RunOutcome);
 
 struct LaneInfo {
-    std::string name;     ///< in files: "amp-fp16-2"
-    std::string title;    ///< on screen: "amp-fp16, init_scale 2^24"
-    int parent = -1;      ///< the lane that this one continues; -1 when there is none
-    int64_t forkStep = 0; ///< the last step that it shares with its parent
-    LaneConfig config{};  ///< its settings when it started
+    std::string name;        ///< in files: "amp-fp16-2"
+    std::string title;       ///< on screen: "amp-fp16, init_scale 2^24"
+    int parent = -1;         ///< the lane that this one continues; -1 when there is none
+    int64_t forkStep = 0;    ///< the last step that it shares with its parent
+    LaneConfig config{};     ///< its settings when it started
+    bool scalesAnew = false; ///< of a fork and its parent, only one scales the loss
 };
 /// Returns the lanes that a configuration starts with, then those that it forks, in order.
 std::vector<LaneInfo> lanesOf(const RunConfig&);
@@ -93,6 +94,7 @@ struct RunBatch {
     std::vector<Event> events;
     bool gradientsEnd = false; ///< from here on nothing is known until gradients are counted again
     std::vector<std::vector<GradientColumn>> savedGradients; ///< those of a saved run, by lane
+    bool gradientsUnread = false;                            ///< not all of these could be read
     std::optional<LanePictures> pictures;                    ///< replace the pictures before
     std::shared_ptr<const RunPictures> storedPictures;       ///< likewise; null keeps them
     std::shared_ptr<const RunCheckpoint> checkpoint;         ///< replaces the run's; null keeps it
@@ -145,6 +147,8 @@ public:
     const GradientHistory& gradients(int lane) const {
         return *m_gradients[static_cast<size_t>(lane)];
     }
+    /// Whether the file that the run comes from may have more of them, which cannot be read.
+    bool gradientsUnread() const { return m_gradientsUnread; }
     /// The last count, by lane; empty when nothing was counted.
     std::span<const GradientRange> lastGradients() const { return *m_lastGradients; }
     /// The same, or a glance that came later.
@@ -185,6 +189,7 @@ private:
     LostSamples m_lost;
     std::vector<std::shared_ptr<const GradientHistory>> m_gradients;
     std::shared_ptr<const std::vector<GradientRange>> m_lastGradients, m_newestGradients;
+    bool m_gradientsUnread = false;
     std::shared_ptr<const TargetPicture> m_target;
     std::shared_ptr<const RunPictures> m_pictures;
     std::shared_ptr<const RunCheckpoint> m_checkpoint;
@@ -244,6 +249,7 @@ private:
     void addLane(LaneInfo, const LanePast&);
     void add(const StepRow&);
     void add(const Sample&);
+    void enlist(Event);
     void add(Event);
     void add(const std::vector<GradientRange>&);
     struct Moves;

@@ -128,12 +128,13 @@ public:
         const std::vector<std::string> unread = unreadPictures();
         std::vector<std::string> kept = keptPictures(unread);
         saved.picturesError = picturesError(kept.size(), unread.size());
-        const std::vector<std::string> pictures = kept;
+        if (keepsGradients()) kept.emplace_back(run_file::kGradients);
+        const std::vector<std::string> results = kept;
         if (earlier == EarlierCheckpoint::StaysWithItsSteps) keepCheckpoint(saved, kept);
         RunManifest manifest{saved.id, true, {}, m_run.firstStep() - 1};
         for (const auto& file : m_files)
             manifest.files[file->name()] = file->written();
-        for (const std::string& name : pictures)
+        for (const std::string& name : results)
             manifest.files[name] = m_folder.sizeOf(name);
         for (const MadeFile& file : made) // a run is whole without them
             add(file.name, file.content);
@@ -203,6 +204,11 @@ private:
                                              [](const auto& file) { return file->name(); });
         return steps != m_files.end() && (*steps)->equalsNamed();
     }
+    /// Whether the gradients that were saved with the same steps stay, because not all of the run's
+    /// can be read.
+    bool keepsGradients() const {
+        return m_run.gradientsUnread() && holds(run_file::kGradients) && holdsTheseSteps();
+    }
     /// Returns which pictures stay in the folder because nothing can take their place. They are the
     /// run's if the same steps were saved there before. Throws RunError for others, which would
     /// pass for the run's.
@@ -259,6 +265,7 @@ private:
         add(steps.takeFile());
         if (timing) add(timing->takeFile());
         if (!lacks(m_run, run_file::kEvents)) addEvents();
+        if (keepsGradients()) return;
         std::vector<const GradientHistory*> histories;
         for (int lane = 0; lane < m_run.laneCount(); ++lane)
             histories.push_back(&m_run.gradients(lane));

@@ -33,11 +33,11 @@ enum class EarlierCheckpoint : uint8_t {
 /// meanwhile. Files of an earlier run there are replaced, or removed when this run has none of that
 /// name, because they would pass for its own. They stay whole until all new files are on the disk.
 /// A run that was read from a folder gets the same tables that it came with. `id` is that of the
-/// run in the folder, which a checkpoint among `made` names. Pictures of the same steps stay where
-/// those of the run cannot be read. Throws RunError, also when pictures of other steps would be
-/// deleted and the run's cannot be read; and InputError when one of these files is what the run was
-/// trained on: its data, its picture, its first weights. The run gets the id of the checkpoint that
-/// stays.
+/// run in the folder, which a checkpoint among `made` names. Pictures and gradients of the same
+/// steps stay where those of the run cannot be read. Throws RunError, also when pictures of other
+/// steps would be deleted and the run's cannot be read; and InputError when one of these files is
+/// what the run was trained on: its data, its picture, its first weights. The run gets the id of
+/// the checkpoint that stays.
 SavedFiles saveRun(const RunSnapshot&, const std::string& folder,
                    std::span<const MadeFile> made = {}, const std::string& id = newRunId(),
                    EarlierCheckpoint = EarlierCheckpoint::Goes);

@@ -148,7 +148,7 @@ void RunWriter::continueForks() {
     for (size_t i = 0; i < m_lanes.size(); ++i)
         if (const LaneInfo& lane = m_lanes[i]; lane.parent >= 0)
             m_totals[i].continueFrom(m_totals[static_cast<size_t>(lane.parent)], lane.forkStep,
-                                     static_cast<int32_t>(i));
+                                     static_cast<int32_t>(i), lane.scalesAnew);
 }
 
 void RunWriter::take(const RunBatch& batch) {

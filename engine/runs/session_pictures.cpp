@@ -24,23 +24,6 @@ int64_t targetHashOf(const std::vector<std::byte>& bytes) {
     return std::bit_cast<int64_t>(uint64_t{std::hash<std::string_view>()(text)});
 }
 
-/// Gives a run another target, and removes the one before if no run has it any more.
-void storeTarget(const Database& database, int64_t run, const TargetPicture& target) {
-    const int64_t key = storedTarget(database, target);
-    int64_t before = 0;
-    Statement row = database.prepare("SELECT target FROM runs WHERE id = ?1");
-    row.bind(1, run);
-    while (row.next())
-        before = row.whole(0);
-    if (before == key) return;
-    database.prepare("UPDATE runs SET target = ?2 WHERE id = ?1").bind(1, run).bind(2, key).run();
-    database
-        .prepare("DELETE FROM targets WHERE id = ?1 AND NOT EXISTS "
-                 "(SELECT 1 FROM runs WHERE target = ?1)")
-        .bind(1, before)
-        .run();
-}
-
 /// Lets all that is read be of one moment, although another connection may write meanwhile.
 class OneMoment {
 public:
@@ -215,6 +198,22 @@ int64_t storedTarget(const Database& database, const TargetPicture& target) {
         .bind(2, bytes)
         .run();
     return database.lastKey();
+}
+
+void storeTarget(const Database& database, int64_t run, const TargetPicture& target) {
+    const int64_t key = storedTarget(database, target);
+    int64_t before = 0;
+    Statement row = database.prepare("SELECT target FROM runs WHERE id = ?1");
+    row.bind(1, run);
+    while (row.next())
+        before = row.whole(0);
+    if (before == key) return;
+    database.prepare("UPDATE runs SET target = ?2 WHERE id = ?1").bind(1, run).bind(2, key).run();
+    database
+        .prepare("DELETE FROM targets WHERE id = ?1 AND NOT EXISTS "
+                 "(SELECT 1 FROM runs WHERE target = ?1)")
+        .bind(1, before)
+        .run();
 }
 
 void storePictures(const Database& database, int64_t run, int64_t step,

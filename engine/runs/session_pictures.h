@@ -16,6 +16,8 @@ namespace halfscope {
 /// Returns the key of a target among those of the file, after storing one that is new there. It is
 /// 0 for an empty picture.
 int64_t storedTarget(const Database&, const TargetPicture&);
+/// Gives a run another target, and removes the one before if no run has it any more.
+void storeTarget(const Database&, int64_t run, const TargetPicture&);
 /// Stores the pictures of a step, with their target if they have one, in place of those before.
 void storePictures(const Database&, int64_t run, int64_t step, const PackedPictures&,
                    const TargetPicture* target);

@@ -139,6 +139,7 @@ private:
     void renew();
     void write(WatchedRun&, bool all);
     void begin(WatchedRun&, const RunSnapshot&);
+    void writeTarget(WatchedRun&, const RunSnapshot&);
     void writeInfo(WatchedRun&, const RunSnapshot&);
     void writeColumns(WatchedRun&, const RunSnapshot&);
     std::vector<int64_t> chunksFrom(const Column&, size_t place);
@@ -333,6 +334,7 @@ void SessionStore::Writer::write(WatchedRun& watched, bool all) {
     if (watched.key == 0) begin(watched, now);
     const bool large = all || Clock::now() - watched.large >= kBetweenLarge;
     if (now.version() != watched.version) {
+        writeTarget(watched, now);
         writeInfo(watched, now);
         writeColumns(watched, now);
         writeEvents(watched, now);
@@ -354,7 +356,16 @@ void SessionStore::Writer::begin(WatchedRun& watched, const RunSnapshot& now) {
         .bind(4, now.info().origin)
         .run();
     watched.key = m_database.lastKey();
+    watched.target = now.sharedTarget();
     now.sharedTarget()->pack(); // also one that its pictures have replaced
+}
+
+/// Writes the target that has taken the place of the run's first one, which was damaged.
+void SessionStore::Writer::writeTarget(WatchedRun& watched, const RunSnapshot& now) {
+    if (watched.target == now.sharedTarget()) return;
+    storeTarget(m_database, watched.key, now.targetPicture());
+    watched.target = now.sharedTarget();
+    now.sharedTarget()->pack();
 }
 
 void SessionStore::Writer::writeInfo(WatchedRun& watched, const RunSnapshot& now) {

@@ -176,7 +176,8 @@ void SkipTally::addBefore(const StepRow& first) {
     m_before = std::max<int64_t>(0, first.skippedSoFar() - (first.has(kSkipped) ? 1 : 0));
 }
 
-void SkipTally::fork() {
+void SkipTally::fork(bool scalesAnew) {
+    if (scalesAnew) m_faultScale.forget(); // as the trainer of the fork does
     m_before = skipped();
     m_updatesBefore = updates();
     m_updates = m_start = m_trials = m_others = m_failedGrowths = 0;

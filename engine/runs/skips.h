@@ -37,7 +37,8 @@ public:
     void add(const Event&);
 
     /// Lets a fork go on from here: what its parent has skipped counts, but is not judged any more.
-    void fork();
+    /// `scalesAnew`: see LaneInfo.
+    void fork(bool scalesAnew = false);
 
     int64_t steps() const { return m_steps; }
     int64_t stepsPerUpdate() const { return m_stepsPerUpdate; }

@@ -3,6 +3,7 @@
 
 #include "engine/data/class_counts.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -29,6 +30,7 @@ std::optional<int64_t> validationShown(const RunSnapshot& run, const LanePicture
     std::optional<int64_t> shown;
     for (int lane = 0; lane < run.laneCount(); ++lane) {
         const auto at = static_cast<size_t>(lane);
+        if (std::ranges::find(pictures.lost.outputs, at) != pictures.lost.outputs.end()) continue;
         const auto last = run.column(lane, metric::ValidationLoss).upTo(pictures.step);
         if (!last || at >= pictures.outputs.size()) return std::nullopt;
         if (shown.value_or(last->step) != last->step) return std::nullopt;

@@ -24,10 +24,11 @@ struct WatchedRun {
     SessionStore::Whole whole = SessionStore::Whole::Yes;
     int64_t key = 0;
     uint64_t version = ~uint64_t{0};
-    std::shared_ptr<const RunInfo> info{};       ///< the one that is on disk
-    std::weak_ptr<const RunPictures> pictures{}; ///< likewise, as long as somebody may read them
-    std::vector<size_t> chunks{};                ///< the number written, by lane and metric
-    std::vector<int64_t> tails{};                ///< the last steps of the tails
+    std::shared_ptr<const TargetPicture> target{}; ///< RunSnapshot::sharedTarget(), as on disk
+    std::shared_ptr<const RunInfo> info{};         ///< the one that is on disk
+    std::weak_ptr<const RunPictures> pictures{};   ///< likewise, as long as somebody may read them
+    std::vector<size_t> chunks{};                  ///< the number written, by lane and metric
+    std::vector<int64_t> tails{};                  ///< the last steps of the tails
     size_t events = 0;
     int64_t gradientStep = -1;
     std::shared_ptr<const RunCheckpoint> checkpoint{};   ///< the one that is on disk

@@ -158,6 +158,7 @@ private slots:
     void noOtherIsMissing();
     void aForkMayHavePaintedNothing();
     void aForksOutputIsLostWithTheList();
+    void aMendedTargetIsStored();
     void aTableThatCannotBeListed_data();
     void aTableThatCannotBeListed();
     void aMissingRowKeepsItsSession_data();
@@ -465,6 +466,30 @@ void TestDamagedPictures::thoseOfOtherStepsAreNotDeleted() {
                  refusal.ends_with("choose another folder"),
              refusal.c_str());
     QVERIFY(filesIn(results) == before);
+}
+
+/// Otherwise the next start would find the damaged one again.
+void TestDamagedPictures::aMendedTargetIsStored() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config), damagedTarget());
+    RunBatch rows, mended;
+    for (int32_t lane = 0; lane < 2; ++lane)
+        rows.rows.push_back(StepRow(1, lane).set(metric::Loss, 1.0f));
+    run->append(std::move(rows));
+    mended.target = Picture{1, 1, 1, {0.5f}, {}};
+    {
+        SessionStore store({sessions});
+        store.watch(run, "one");
+        store.flush();
+        run->append(std::move(mended));
+        store.flush();
+        QVERIFY2(store.problem().empty(), store.problem().english().c_str());
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
+    QCOMPARE(back->now().target()->values, std::vector<float>{0.5f});
 }
 
 } // namespace tst_damaged_pictures

@@ -244,6 +244,81 @@ private slots:
         }
     }
 
+    /// A fork that switches scaling on or off begins anew, and so does one of such a fork.
+    void noFaultExplainsScalingThatAForkSwitched() {
+        RunConfig config;
+        config.lanes.assign(1, LaneConfig{Precision::AmpFp16, {}});
+        const LaneConfig scaled = config.lanes[0];
+        LaneConfig off = scaled;
+        off.scaler.rules.mode = ScalerMode::Off;
+        config.forks = {{3, 0, 0, off}, {3, 0, 0, scaled}, {4, 1, 0, scaled}};
+        const std::vector<LaneInfo> lanes = lanesOf(config);
+        RunInfo info;
+        info.config = info.recorded = config;
+        Run run(std::move(info), {lanes[0]});
+        RunBatch first, forks, last;
+        first.rows = {rowAt(1, 65536, 1), rowAt(2, 8, 1)};
+        first.events.push_back(skippedAt(1, 65536, kFault));
+        run.append(std::move(first));
+        forks.lanes = {lanes[1], lanes[2]};
+        for (int32_t lane = 0; lane < 3; ++lane) {
+            forks.rows.push_back(rowAt(3, 8, 1));
+            forks.rows.back().lane = lane;
+        }
+        run.append(std::move(forks));
+        last.lanes = {lanes[3]};
+        run.append(std::move(last));
+        const std::vector<bool> explained{true, false, true, false};
+        for (int lane = 0; lane < 4; ++lane) {
+            LaneTotals totals = run.now().totals(lane);
+            totals.add(rowAt(4, 8, 1));
+            QCOMPARE(totals.faultsExplainUnderflow(), bool(explained[static_cast<size_t>(lane)]));
+        }
+    }
+
+    /// The parent may have been edited before the fork, or only after it.
+    void aForkOfALaneThatWasEdited() {
+        RunConfig config;
+        config.lanes.assign(1, LaneConfig{Precision::AmpFp16, {}});
+        const LaneConfig scaled = config.lanes[0];
+        config.lanes[0].scaler.rules.mode = ScalerMode::Off;
+        config.edits.push_back({3, 0, "scaler.mode", std::string("dynamic")});
+        for (const int64_t before : {0, 1}) {
+            config.forks = {{3, 0, before, scaled}};
+            QCOMPARE(lanesOf(config).at(1).scalesAnew, before == 0);
+        }
+    }
+
+    /// It hears of no event twice, and of none that came after the step from which it goes on.
+    void aRunThatGoesOnKnowsItsFaults() {
+        RunConfig config;
+        config.lanes.assign(1, LaneConfig{Precision::AmpFp16, {}});
+        config.forks = {{4, 0, 0, config.lanes[0]}};
+        const std::vector<LaneInfo> lanes = lanesOf(config);
+        const std::string names[] = {lanes[0].name, lanes[1].name};
+        for (const bool edited : {false, true}) {
+            RunInfo info;
+            info.config = info.recorded = config;
+            Run run(std::move(info), {lanes[0]});
+            RunBatch first, second;
+            first.rows = {rowAt(1, 65536, 1), rowAt(2, 65536, 1), rowAt(3, 65536, 1)};
+            first.events = {editEvent(2, -1, kLiveScale, {kScaleSet, "65536 (2^16)"}, names),
+                            skippedAt(3, 65536, kFault)};
+            run.append(std::move(first));
+            second.lanes = {lanes[1]};
+            second.rows = {rowAt(4, 8, 1), rowAt(4, 8, 1)};
+            second.rows[1].lane = 1;
+            if (edited)
+                second.events.push_back(
+                    editEvent(5, -1, kLiveScale, {kScaleSet, "8 (2^3)"}, names));
+            run.append(std::move(second));
+            const std::shared_ptr<Run> next = Run::goingOn(config, run.now(), 4);
+            QCOMPARE(next->events().size(), size_t{2});
+            for (int lane = 0; lane < (edited ? 1 : 2); ++lane)
+                QVERIFY(next->now().totals(lane).faultsExplainUnderflow());
+        }
+    }
+
     /// Whichever version has saved the event.
     void savedEventsKeepTheirVerdict() {
         const std::string begin =

@@ -350,6 +350,13 @@ void TestSessionCheckpoints::picturesOfAValidationAreToldApart() {
     QVERIFY(!shown(10, "4251/5000", "3751/5000"));      // before it
     QVERIFY(shown(11, "", "") == 11);                   // a scatter counts nothing
     QVERIFY(!shown(20, "", ""));
+    LanePictures some; // B's is lost
+    some.step = 20;
+    some.outputs = {Picture{1, 1, 1, {0}, "4251/5000"}, Picture()};
+    some.lost.outputs = {1};
+    QVERIFY(validationShown(run->now(), some) == 11);
+    some.lost.outputs = {0, 1};
+    QVERIFY(!validationShown(run->now(), some));
     const QTemporaryDir folder;
     RunBatch batch;
     batch.pictures = LanePictures{20, {}, 11};

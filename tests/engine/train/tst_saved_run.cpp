@@ -1,7 +1,10 @@
 // A run that is saved again when its checkpoint can no longer be read.
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/database.h"
 #include "engine/io/input_file.h"
+#include "engine/runs/left_session.h"
+#include "engine/runs/session_store.h"
 #include "engine/train/saved_run.h"
 #include "tests/support/cpu_run.h"
 
@@ -14,6 +17,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tst_saved_run {
 
@@ -35,6 +39,8 @@ class TestSavedRun : public QObject {
 private slots:
     void theEarlierCheckpointStays_data();
     void theEarlierCheckpointStays();
+    void whatASessionCannotTellStays_data();
+    void whatASessionCannotTellStays();
 };
 
 void TestSavedRun::theEarlierCheckpointStays_data() {
@@ -78,6 +84,51 @@ void TestSavedRun::theEarlierCheckpointStays() {
     QCOMPARE(saved.id == id, stays);
     QCOMPARE(readManifest(folder + "/" + run_file::kManifest).run, saved.id);
     if (stays) QCOMPARE(readFile(checkpoint), std::string("weights"));
+}
+
+void TestSavedRun::whatASessionCannotTellStays_data() {
+    QTest::addColumn<QByteArray>("sql");
+    QTest::addColumn<QByteArray>("file");
+    QTest::addColumn<QByteArray>("told");
+    QTest::newRow("checkpoint") << QByteArray("ALTER TABLE checkpoints RENAME COLUMN step TO lost")
+                                << QByteArray(run_file::kCheckpoint)
+                                << QByteArray("Saved, but without the run's checkpoint. ");
+    QTest::newRow("gradients") << QByteArray("ALTER TABLE gradients RENAME COLUMN data TO lost")
+                               << QByteArray(run_file::kGradients) << QByteArray();
+}
+
+/// The file in the folder may be the only copy of what the session has lost.
+void TestSavedRun::whatASessionCannotTellStays() {
+    QFETCH(const QByteArray, sql);
+    QFETCH(const QByteArray, file);
+    QFETCH(const QByteArray, told);
+    const QTemporaryDir results, sessions;
+    const std::string folder = results.path().toStdString();
+    const std::string kept = folder + "/" + file.toStdString();
+    std::string path;
+    {
+        const auto run = std::make_shared<Run>(cpuRunInfo(), lanesOf(defaultConfig()));
+        appendStep(*run, 1);
+        SessionStore store({sessions.path().toStdString()});
+        path = store.path();
+        store.watch(run, "one");
+        store.flush();
+    }
+    Database(path, Database::Access::Create).run(sql.constData());
+    const std::vector<LeftSession> left = leftSessions(sessions.path().toStdString());
+    const std::shared_ptr<Run> run = left.at(0).read(left[0].runs().at(0));
+    saveRun(run->snapshot(), folder);
+    QVERIFY(!std::filesystem::exists(kept));
+    writeFileAtomically(kept, "earlier");
+    const SavedFiles saved = saveWithCheckpoint(run->snapshot(), folder, "Mine", "1");
+    QVERIFY(std::filesystem::exists(kept));
+    QCOMPARE(readFile(kept), std::string("earlier"));
+    const std::string error = saved.checkpointError.english();
+    QVERIFY2(error.starts_with(told.constData()), error.c_str());
+    QCOMPARE(error.empty(), told.isEmpty());
+    appendStep(*run, 2);
+    (void)saveWithCheckpoint(run->snapshot(), folder, "Mine", "1");
+    QVERIFY(!std::filesystem::exists(kept)); // would pass for the run's
 }
 
 } // namespace tst_saved_run
