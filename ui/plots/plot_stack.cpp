@@ -400,7 +400,7 @@ auto PlotStack::drawFinely(Draw draw) {
         [this, resting = std::exchange(m_resting, true), named = std::exchange(m_named, true)] {
             m_resting = resting;
             m_named = named;
-            m_dirty = true; // the next refresh() draws the curves for the window again
+            m_dirty = true; // draws the curves for the window again
         });
     updatePlots();
     return draw();
@@ -412,8 +412,8 @@ FigureLegend PlotStack::legendNow() const {
 
 QByteArray PlotStack::file(PlotForm form) {
     const auto places = qScopeGuard([this] { applyMargins(); });
-    const WholeStack whole(*m_plot, *m_events, m_rows->shown());
-    m_events->update(m_range.from(), m_range.to(), plotWidth());
+    const WholeStack whole(*m_plot, *m_events, m_rows->shown(),
+                           [this] { m_events->update(m_range.from(), m_range.to(), plotWidth()); });
     return fileAsLaidOut(form);
 }
 

@@ -8,11 +8,14 @@
 #include <qcustomplot.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace halfscope {
 
-WholeStack::WholeStack(QCustomPlot& plot, EventLane& events, std::span<StackedPlot* const> plots)
-    : m_plot(plot), m_events(events), m_viewport(plot.viewport()) {
+WholeStack::WholeStack(QCustomPlot& plot, EventLane& events, std::span<StackedPlot* const> plots,
+                       std::function<void()> updateEvents)
+    : m_plot(plot), m_events(events), m_viewport(plot.viewport()),
+      m_updateEvents(std::move(updateEvents)) {
     m_events.setPrinted(true);
     m_events.keepFree(0); // no button lies there
     const QFontMetrics metrics(plot.font());
@@ -29,10 +32,12 @@ WholeStack::WholeStack(QCustomPlot& plot, EventLane& events, std::span<StackedPl
     }
     plot.setViewport(QRect(0, 0, plot.width(), height));
     layOutPlots(plot);
+    m_updateEvents();
 }
 
 WholeStack::~WholeStack() {
     m_events.setPrinted(false);
+    m_updateEvents(); // brings rows without marks back
     m_plot.setViewport(m_viewport);
 }
 

@@ -4,6 +4,7 @@
 
 #include <QRect>
 
+#include <functional>
 #include <span>
 
 class QCustomPlot;
@@ -16,8 +17,11 @@ class StackedPlot;
 class WholeStack {
 public:
     /// All of them must outlive this object. It lays the plots out; the owner draws them.
-    WholeStack(QCustomPlot&, EventLane&, std::span<StackedPlot* const>);
-    /// Gives the plot its size back. The owner then places the plots for the window again.
+    /// `updateEvents` updates the lane of events for the steps that are shown.
+    WholeStack(QCustomPlot&, EventLane&, std::span<StackedPlot* const>,
+               std::function<void()> updateEvents);
+    /// Gives the plot its size and its rows of events back. The owner then places the plots for the
+    /// window again.
     ~WholeStack();
     WholeStack(const WholeStack&) = delete;
     WholeStack& operator=(const WholeStack&) = delete;
@@ -26,6 +30,7 @@ private:
     QCustomPlot& m_plot;
     EventLane& m_events;
     QRect m_viewport; ///< as it was
+    std::function<void()> m_updateEvents;
 };
 
 } // namespace halfscope
