@@ -160,7 +160,7 @@ void TestExports::filesOfPlotsAreLight() {
         }
     QVERIFY2(light > 10 * dark && dark > 0,
              qPrintable(QStringLiteral("%1 %2").arg(light).arg(dark)));
-    window.plots().refresh(); // as the next frame does
+    window.plots().refresh();                   // as the next frame does
     QCOMPARE(window.plots().picture(), before); // with the theme's colours, as it was
 }
 
