@@ -242,7 +242,8 @@ void TestForeignWeights::countsBeyondFloat32() {
     train(experiment);
     QCOMPARE(counted(), 0x1p24F);
     QCOMPARE(countIn(experiment), 0x1p30 + 5);
-    for (const float mean : experiment.lane(0).weights().at("1.running_mean"))
+    const auto weights = experiment.lane(0).weights();
+    for (const float mean : weights.at("1.running_mean"))
         QVERIFY(std::abs(mean) < 5 * 4 * 0x1p-24F); // it was 0, and those of batches are below 4
     Experiment resumed(experiment.recorded());
     ExperimentState state = experiment.state();
