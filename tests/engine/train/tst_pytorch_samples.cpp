@@ -38,7 +38,7 @@ for lane, steps in zip(program.LANES.values(), (sys.argv[3], sys.argv[5])):
 /// Runs the whole program, which cannot draw samples.
 const QString kJudgingDriver = kProgram + R"(
 del program.samples
-sys.argv[2:] = [sys.argv[2], sys.argv[4]]
+sys.argv[1:] = [sys.argv[2], sys.argv[4]]
 program.main()
 )";
 
