@@ -81,6 +81,23 @@ std::optional<Shape> broadcastShape(const Shape& a, const Shape& b) {
     return common;
 }
 
+Shape channelsLast(const Shape& shape) {
+    if (shape.rank() < 3) return shape;
+    Shape last{shape[0]};
+    for (int axis = 2; axis < shape.rank(); ++axis)
+        last.push(shape[axis]);
+    last.push(shape[1]);
+    return last;
+}
+
+Shape channelsFirst(const Shape& shape) {
+    if (shape.rank() < 3) return shape;
+    Shape first{shape[0], shape.back()};
+    for (int axis = 1; axis < shape.rank() - 1; ++axis)
+        first.push(shape[axis]);
+    return first;
+}
+
 Shape allAxes(int rank) {
     Shape axes;
     for (int i = 0; i < rank; ++i)

@@ -45,6 +45,12 @@ private:
 /// Returns the common shape by NumPy's broadcasting rule, or nothing.
 std::optional<Shape> broadcastShape(const Shape& a, const Shape& b);
 
+/// Returns the extents of (n, c, ..) as (n, .., c): axis 1 goes behind the last. Of fewer than
+/// three axes they stay.
+Shape channelsLast(const Shape&);
+/// Returns the extents of (n, .., c) as (n, c, ..).
+Shape channelsFirst(const Shape&);
+
 /// Returns all axes of a rank: [0, 1, ...].
 Shape allAxes(int rank);
 

@@ -26,11 +26,13 @@ namespace {
 
 ConvPlan planOf(const Node& node, const Shape& a, const Shape& b, DType operands) {
     const Op op = node.op;
-    const Shape& out = node.shape;
-    const Shape& image = op == Op::Conv2dInputGrad ? out : a;
-    const Shape& weight = op == Op::Conv2dWeightGrad ? out : b;
-    const Shape& y = op == Op::Conv2d ? out : op == Op::Conv2dInputGrad ? a : b;
     const auto& how = attrsOf<ConvAttrs>(node.attrs);
+    const Shape& out = node.shape;
+    const Shape& weight = op == Op::Conv2dWeightGrad ? out : b;
+    Shape image = op == Op::Conv2dInputGrad ? out : a;
+    Shape y = op == Op::Conv2d ? out : op == Op::Conv2dInputGrad ? a : b;
+    if (how.imageLast) image = channelsFirst(image);
+    if (how.outputLast) y = channelsFirst(y);
     return {image[0],
             image[1],
             image[2],
@@ -46,7 +48,9 @@ ConvPlan planOf(const Node& node, const Shape& a, const Shape& b, DType operands
             node.math == MathMode::TF32,
             how.dilation,
             how.groups,
-            node.dtype == DType::F32};
+            node.dtype == DType::F32,
+            how.imageLast,
+            how.outputLast};
 }
 
 /// Where the parts of the scratch are, in floats: widened operands, areas of the threads, partial
@@ -82,7 +86,9 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
     const int64_t weight = alignedFloats(p.o * p.taps());
     const int64_t y = alignedFloats(p.n * p.o * p.places());
     const bool taps = isTapConv(op, p);
-    if (!taps || isBestInLibrary(p)) s.library = libraryConv(op, p);
+    if (!taps || isBestInLibrary(p) || !p.ofPlanes()) s.library = libraryConv(op, p);
+    require(s.library != nullptr || p.ofPlanes(),
+            "convolution: channels last where the library has no kernel");
     if (taps && !s.library) {
         const ConvPlan group = (op == Op::Conv2dInputGrad ? *p.mirrored() : p).ofGroup();
         s.taps.emplace(group);
@@ -522,6 +528,17 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
     addParts(call, sums, parts, size, elements, [&](int64_t first, int64_t count) {
         storeRows(call, sums + first, 1, count, first, 0);
     });
+}
+
+bool cpuTakesChannelsLast(const Graph& graph, NodeId id) {
+    const Node &node = graph[id], &a = graph[node.in[0]], &b = graph[node.in[1]];
+    ConvPlan p = planOf(node, a.shape, b.shape, a.dtype);
+    // Loops go through rows of all channels: few of them leave vectors empty.
+    constexpr int64_t kFewestChannels = 16;
+    if (p.groups > 1 || PointwiseConv::takes(node.op, p)) return false;
+    if (p.o < kFewestChannels || (p.c < kFewestChannels && p.c > 1)) return false;
+    p.imageLast = p.outputLast = true;
+    return libraryConv(node.op, p) != nullptr;
 }
 
 size_t cpuConvScratchBytes(const Graph& graph, NodeId id, int threads) {

@@ -172,6 +172,7 @@ Descriptions described(Op op, const ConvPlan& p, int64_t samples, Type operands,
 /// where both operands are images; and its forward kernels become matrix products, which are better
 /// for more channels than a block has. All by measurement on a Zen 5.
 std::vector<Tag> imagesFor(Op op, const ConvPlan& p, Type operands) {
+    if (!p.ofPlanes()) return {Tag::nhwc, Tag::any};
     const bool wide = usedVectorSet() >= VectorSet::Avx512, f32 = operands == Type::f32;
     const int64_t block = wide ? 16 : 8;
     const bool ragged = p.c % block != 0 || p.o % block != 0;
@@ -242,12 +243,14 @@ public:
     Piece(Op op, const ConvPlan& p, int64_t samples, Type operands, Tag images) {
         const Descriptions d = described(op, p, samples, operands, images);
         m_kernel = kernelFor(op, d, described(p, samples, operands, operands, operands, images));
-        const auto planes = [&](Dims dims, bool result, Tag tag) {
+        const auto stored = [&](Dims dims, bool result, Tag tag) {
             return Desc(dims, result ? Type::f32 : operands, tag);
         };
-        const Desc image = planes({samples, p.c, p.h, p.w}, op == Op::Conv2dInputGrad, Tag::nchw),
-                   y = planes({samples, p.o, p.oh, p.ow}, op == Op::Conv2d, Tag::nchw),
-                   weight = planes(weightDims(p), op == Op::Conv2dWeightGrad,
+        const Desc image = stored({samples, p.c, p.h, p.w}, op == Op::Conv2dInputGrad,
+                                  p.imageLast ? Tag::nhwc : Tag::nchw),
+                   y = stored({samples, p.o, p.oh, p.ow}, op == Op::Conv2d,
+                              p.outputLast ? Tag::nhwc : Tag::nchw),
+                   weight = stored(weightDims(p), op == Op::Conv2dWeightGrad,
                                    p.groups == 1 ? Tag::oihw : Tag::goihw);
         m_a = Layouts(op == Op::Conv2dInputGrad ? y : image, m_kernel.wantedA, d.attributes);
         m_b = Layouts(op == Op::Conv2dWeightGrad ? y : weight, m_kernel.wantedB, d.attributes);
@@ -480,13 +483,13 @@ bool isBestAsProduct(Op op, const ConvPlan& p) {
 } // namespace
 
 std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
-    if (isBestAsProduct(op, p)) return nullptr;
-    if (op != Op::Conv2d && p.c < kFewestChannels) return nullptr;
+    if (p.ofPlanes() && isBestAsProduct(op, p)) return nullptr;
+    if (p.ofPlanes() && op != Op::Conv2d && p.c < kFewestChannels) return nullptr;
     if (p.n < kFewestSamples || std::max(p.image(), p.o * p.places()) > kLargestSample)
         return nullptr;
     static std::mutex mutex;
-    static std::map<std::array<int64_t, 17>, std::shared_ptr<const LibraryConv>> kept;
-    const std::array<int64_t, 17> key{static_cast<int64_t>(op),
+    static std::map<std::array<int64_t, 18>, std::shared_ptr<const LibraryConv>> kept;
+    const std::array<int64_t, 18> key{static_cast<int64_t>(op),
                                       p.n,
                                       p.c,
                                       p.h,
@@ -502,7 +505,8 @@ std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
                                       p.dilation[0],
                                       p.dilation[1],
                                       p.groups,
-                                      p.type == DType::BF16 ? 1 : 0};
+                                      p.type == DType::BF16 ? 1 : 0,
+                                      (p.imageLast ? 1 : 0) + (p.outputLast ? 2 : 0)};
     const std::scoped_lock lock(mutex);
     if (const auto found = kept.find(key); found != kept.end()) return found->second;
     if (kept.size() >= kMostKept) kept.clear();

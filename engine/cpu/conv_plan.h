@@ -26,7 +26,11 @@ struct ConvPlan {
     bool tf32;  ///< f32 operands are rounded when they are read
     std::array<int64_t, 2> dilation{1, 1};
     int64_t groups = 1;
-    bool direct = true; ///< the result is stored in f32, as it is computed
+    bool direct = true;                         ///< the result is stored in f32, as it is computed
+    bool imageLast = false, outputLast = false; ///< (n, h, w, c), (n, oh, ow, o)
+
+    /// Whether neither image nor output has its channels last.
+    bool ofPlanes() const { return !imageLast && !outputLast; }
 
     int64_t image() const { return c * h * w; }
     int64_t groupChannels() const { return c / groups; }

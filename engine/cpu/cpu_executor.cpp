@@ -147,7 +147,10 @@ public:
 
     const DeviceInfo& device() const override { return m_device; }
     CompileOptions compileOptions() const override {
-        return {.rewrites = Rewrites::SavePasses, .channelSums = true, .wideBias = true};
+        return {.rewrites = Rewrites::SavePasses,
+                .channelSums = true,
+                .wideBias = true,
+                .takesChannelsLast = cpuTakesChannelsLast};
     }
     void load(std::shared_ptr<const Program>) override;
     RunResult run(RunMode, const Visitor&) override;

@@ -58,6 +58,9 @@ void cpuAvgPoolGrad(const CpuCall&);
 void cpuCountNonFinite(const CpuCall&);
 void cpuScalerUpdate(const CpuCall&);
 
+/// Whether the library convolves images with channels last, and nothing of ours does it better.
+bool cpuTakesChannelsLast(const Graph&, NodeId convolution);
+
 // Scratch memory (CpuOp::scratch).
 size_t cpuMatmulScratchBytes(const Graph&, NodeId, int threads);
 size_t cpuConvScratchBytes(const Graph&, NodeId, int threads);

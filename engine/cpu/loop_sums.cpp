@@ -70,13 +70,42 @@ template <size_t N>
     totals += __builtin_convertvector((a + b) + (c + d), Totals);
 }
 
+/// Strands of narrow tensors that are added in f32: together they have no more rows than a lane of
+/// addRun() adds.
+constexpr size_t kTogether = 4;
+
+/// Computes the sums of 16 columns of up to kTogether strands.
+[[gnu::always_inline]] inline void addTogether(const float* partial, size_t strands, size_t columns,
+                                               Lanes& sum) {
+    Lanes each[kTogether] = {};
+    if (strands == kTogether) {
+        for (size_t s = 0; s < kTogether; ++s)
+            std::memcpy(&each[s], partial + s * columns, sizeof(Lanes));
+    } else {
+        for (size_t s = 0; s < strands; ++s)
+            std::memcpy(&each[s], partial + s * columns, sizeof(Lanes));
+    }
+    sum = (each[0] + each[1]) + (each[2] + each[3]);
+}
+
 } // namespace
 
 HALFSCOPE_VECTOR void addStrands(const float* partial, size_t strands, size_t columns,
                                  double* sums) {
-    for (size_t s = 0; s < strands; ++s, partial += columns)
-        for (size_t c = 0; c < columns; ++c)
-            sums[c] += static_cast<double>(partial[c]);
+    size_t c = 0;
+    for (; c + kLanes <= columns; c += kLanes) {
+        Totals totals = {};
+        for (size_t s = 0; s < strands; s += kTogether) {
+            Lanes sum;
+            addTogether(partial + s * columns + c, std::min(kTogether, strands - s), columns, sum);
+            totals += __builtin_convertvector(sum, Totals);
+        }
+        for (size_t i = 0; i < kLanes; ++i)
+            sums[c + i] += totals[i];
+    }
+    for (; c < columns; ++c)
+        for (size_t s = 0; s < strands; ++s)
+            sums[c] += static_cast<double>(partial[s * columns + c]);
 }
 
 HALFSCOPE_VECTOR void moveStrands(float* partial, size_t strands, size_t columns, double* sums) {

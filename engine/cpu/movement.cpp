@@ -219,6 +219,12 @@ void requireInside(const int32_t* index, int64_t n, int64_t extent) {
     }
 }
 
+/// Copies column i of row index[i] of `values`, which has `columns` columns, to to[i].
+template <class T>
+void gatherRow(const T* values, const int32_t* index, int64_t columns, T* to) {
+    HALFSCOPE_UNROLL for (int64_t i = 0; i < columns; ++i) to[i] = values[index[i] * columns + i];
+}
+
 template <class T>
 void gatherAs(const CpuCall& call) {
     const int axis = attrsOf<AxisAttrs>(call.node.attrs).axis;
@@ -238,10 +244,12 @@ void gatherAs(const CpuCall& call) {
                     out[i] = values[index[i]];
                 continue;
             }
-            for (int64_t column = i % inner; i < last; column = 0) {
-                for (; column < inner && i < last; ++column, ++i)
-                    out[i] = values[index[i] * inner + column];
-            }
+            for (; i < last && i % inner != 0; ++i) // the rest of a row that began before
+                out[i] = values[index[i] * inner + i % inner];
+            for (; i + inner <= last; i += inner)
+                gatherRow(values, index + i, inner, out + i);
+            for (; i < last; ++i)
+                out[i] = values[index[i] * inner + i % inner];
         }
     });
 }
@@ -296,9 +304,11 @@ void scatterTask(const CpuCall& call, const ScatterPlan& p, int64_t outer, int64
     std::fill_n(sum, slices * p.to.extent * width, Acc{0});
     const int64_t together = p.from.inner == 1 ? p.from.extent : 1; // rows in one contiguous run
     for (int64_t s = 0; s < slices; ++s) {
+        const int64_t slice = p.from.extent * p.from.inner;
+        if (width == p.from.inner) requireInside(index + (outer + s) * slice, slice, p.to.extent);
         for (int64_t i = 0; i < p.from.extent; i += together) {
-            const int64_t base = ((outer + s) * p.from.extent + i) * p.from.inner + inner;
-            requireInside(index + base, together * width, p.to.extent);
+            const int64_t base = (outer + s) * slice + i * p.from.inner + inner;
+            if (width < p.from.inner) requireInside(index + base, width, p.to.extent);
             addRun(call.in[0], base, index + base, together * width, width,
                    sum + s * p.to.extent * width);
         }

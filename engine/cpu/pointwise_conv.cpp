@@ -44,8 +44,9 @@ void widenRows(const CpuTensor& from, int64_t first, int64_t stride, int64_t row
 
 bool PointwiseConv::takes(Op op, const ConvPlan& p) {
     const bool grad = op == Op::Conv2dWeightGrad;
-    return p.pointwise() && p.groups == 1 && !p.tf32 && hasPanelGemm(usedVectorSet()) &&
-           p.places() >= kFewestColumns && (!grad || p.c >= kFewestColumns) &&
+    return p.pointwise() && p.ofPlanes() && p.groups == 1 && !p.tf32 &&
+           hasPanelGemm(usedVectorSet()) && p.places() >= kFewestColumns &&
+           (!grad || p.c >= kFewestColumns) &&
            (grad || multipliesPairs(p) || std::min(p.c, p.o) <= kFewChannels) &&
            !isSmallGemm({p.o, p.c, p.n * p.places()});
 }

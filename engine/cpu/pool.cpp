@@ -1,4 +1,6 @@
 // Pooling on the CPU, plane by plane over all threads. Averages run in f32 whatever the storage.
+// Images with channels last have kernels of their own (channel_pool.h).
+#include "engine/cpu/channel_pool.h"
 #include "engine/cpu/support.h"
 
 #include "engine/core/error.h"
@@ -32,6 +34,8 @@ PoolPlan planOf(const Node& node, const Shape& in) {
     return {image[0] * image[1], image[2],  image[3],
             pooled[2],           pooled[3], attrsOf<PoolAttrs>(node.attrs)};
 }
+
+bool hasChannelsLast(const Node& node) { return attrsOf<PoolAttrs>(node.attrs).channelsLast; }
 
 struct Window {
     int64_t top, bottom, left, right; ///< rows [top, bottom), columns [left, right) in the image
@@ -73,8 +77,11 @@ float divisor(const PoolPlan& p) { return static_cast<float>(p.how.kernel[0] * p
 } // namespace
 
 size_t cpuPoolScratchBytes(const Graph& graph, NodeId id, int threads) {
-    const PoolPlan p = planOf(graph[id], graph[graph[id].in[0]].shape);
-    return static_cast<size_t>(p.perThread() * threads) * sizeof(float);
+    const Node& node = graph[id];
+    const Shape& in = graph[node.in[0]].shape;
+    const int64_t each =
+        hasChannelsLast(node) ? channelPoolFloats(node, in) : planOf(node, in).perThread();
+    return static_cast<size_t>(each * threads) * sizeof(float);
 }
 
 namespace {
@@ -246,6 +253,7 @@ void halvingIndex(const CpuCall& call, const PoolPlan& p) {
 } // namespace
 
 void cpuMaxPoolIndex(const CpuCall& call) {
+    if (hasChannelsLast(call.node)) return channelPoolIndex(call);
     const PoolPlan p = planOf(call.node, *call.in[0].shape);
     if (isHalving(p)) return halvingIndex(call, p);
     auto* out = static_cast<int32_t*>(call.out);
@@ -260,6 +268,7 @@ void cpuMaxPoolIndex(const CpuCall& call) {
 }
 
 void cpuAvgPool(const CpuCall& call) {
+    if (hasChannelsLast(call.node)) return channelAvgPool(call);
     const PoolPlan p = planOf(call.node, *call.in[0].shape);
     forEachPlane(call, p, p.pixels(), [&](int64_t n, const float* in, float* spare) {
         for (int64_t at = 0; at < p.windows(); ++at) {
@@ -278,6 +287,7 @@ void cpuAvgPool(const CpuCall& call) {
 }
 
 void cpuAvgPoolGrad(const CpuCall& call) {
+    if (hasChannelsLast(call.node)) return channelAvgPoolGrad(call);
     const PoolPlan p = planOf(call.node, *call.in[0].shape);
     forEachPlane(call, p, p.windows(), [&](int64_t n, const float* in, float* spare) {
         std::fill_n(spare, p.pixels(), 0.0f);

@@ -148,20 +148,25 @@ struct MatmulAttrs {
 /// The taps of a kernel are `dilation` pixels apart, and each of `groups` runs of output channels
 /// sees its own run of image channels. `target` is the part of the result's spatial size (h, w)
 /// that the inputs alone do not determine: the image for Conv2dInputGrad, the kernel for
-/// Conv2dWeightGrad; empty for Conv2d. A wide result of 16-bit operands is stored in f32.
+/// Conv2dWeightGrad; empty for Conv2d. A wide result of 16-bit operands is stored in f32. With
+/// channels last, the image is (n, h, w, c), or the output (n, oh, ow, o); for the CPU alone
+/// (engine/passes/channels_last.h).
 struct ConvAttrs {
     std::array<int64_t, 2> stride{1, 1}, padding{0, 0};
     Shape target{};
     std::array<int64_t, 2> dilation{1, 1};
     int64_t groups = 1;
     bool wide = false;
+    bool imageLast = false, outputLast = false;
     bool operator==(const ConvAttrs&) const = default;
 };
 /// Pooling windows (h, w). `target` is the image size for AvgPool2dGrad, otherwise empty. Padding
-/// counts as zeros in averages (PyTorch's count_include_pad) and never wins a maximum.
+/// counts as zeros in averages (PyTorch's count_include_pad) and never wins a maximum. With
+/// channels last, image and result are (n, h, w, c); for the CPU alone.
 struct PoolAttrs {
     std::array<int64_t, 2> kernel{1, 1}, stride{1, 1}, padding{0, 0};
     Shape target{};
+    bool channelsLast = false;
     bool operator==(const PoolAttrs&) const = default;
 };
 /// Reductions: the axes, ascending. Transpose: the permutation (output axis i is input axis

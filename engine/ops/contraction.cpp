@@ -121,11 +121,6 @@ struct ConvExtents {
     int64_t n, c, h, w, o, seen, kh, kw, oh, ow;
 };
 
-ConvExtents extentsOf(const Shape& image, const Shape& weight, const Shape& out) {
-    return {image[0],  image[1],  image[2],  image[3], weight[0],
-            weight[1], weight[2], weight[3], out[2],   out[3]};
-}
-
 /// Checks that image, weight and out (n, o, oh, ow) fit one convolution.
 void requireConv(std::string_view op, const Shape& image, const Shape& weight, const Shape& out,
                  const ConvAttrs& how) {
@@ -155,10 +150,15 @@ void requireTarget(std::string_view op, const ConvAttrs& how, int rank) {
             std::string(op) + ": target must have rank " + std::to_string(rank));
 }
 
+/// Returns the shape of an image, or of an output, as planes, and a shape of planes as it is
+/// stored.
+Shape planesOf(const Shape& stored, bool last) { return last ? channelsFirst(stored) : stored; }
+Shape storedAs(const Shape& planes, bool last) { return last ? channelsLast(planes) : planes; }
+
 NodeType inferConv2d(std::span<const NodeType> in, const Attrs& attrs) {
     requireOneType("conv2d", in);
     const auto& how = attrsOf<ConvAttrs>(attrs);
-    const Shape &image = in[0].shape, &weight = in[1].shape;
+    const Shape image = planesOf(in[0].shape, how.imageLast), &weight = in[1].shape;
     require(image.rank() == 4 && weight.rank() == 4,
             "conv2d of " + image.text() + " and " + weight.text() + ": rank 4 expected");
     requireTarget("conv2d", how, 0);
@@ -166,7 +166,7 @@ NodeType inferConv2d(std::span<const NodeType> in, const Attrs& attrs) {
     const Shape out{image[0], weight[0], convExtent(image[2], weight[2], how, 0),
                     convExtent(image[3], weight[3], how, 1)};
     requireConv("conv2d", image, weight, out, how);
-    return {out, resultOf(in[0].dtype, how.wide)};
+    return {storedAs(out, how.outputLast), resultOf(in[0].dtype, how.wide)};
 }
 
 // in: dy (n, o, oh, ow), weight (o, c / groups, kh, kw); out: the image (n, c, target)
@@ -177,9 +177,10 @@ NodeType inferInputGrad(std::span<const NodeType> in, const Attrs& attrs) {
     requireSteps("conv2d_input_grad", how);
     require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4,
             "conv2d_input_grad: rank 4 expected");
-    const Shape image{in[0].shape[0], in[1].shape[1] * how.groups, how.target[0], how.target[1]};
-    requireConv("conv2d_input_grad", image, in[1].shape, in[0].shape, how);
-    return {image, resultOf(in[0].dtype, how.wide)};
+    const Shape dy = planesOf(in[0].shape, how.outputLast);
+    const Shape image{dy[0], in[1].shape[1] * how.groups, how.target[0], how.target[1]};
+    requireConv("conv2d_input_grad", image, in[1].shape, dy, how);
+    return {storedAs(image, how.imageLast), resultOf(in[0].dtype, how.wide)};
 }
 
 // in: image (n, c, h, w), dy (n, o, oh, ow); out: the weight (o, c / groups, target)
@@ -190,8 +191,10 @@ NodeType inferWeightGrad(std::span<const NodeType> in, const Attrs& attrs) {
     requireSteps("conv2d_weight_grad", how);
     require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4,
             "conv2d_weight_grad: rank 4 expected");
-    const Shape weight{in[1].shape[1], in[0].shape[1] / how.groups, how.target[0], how.target[1]};
-    requireConv("conv2d_weight_grad", in[0].shape, weight, in[1].shape, how);
+    const Shape image = planesOf(in[0].shape, how.imageLast),
+                dy = planesOf(in[1].shape, how.outputLast);
+    const Shape weight{dy[1], image[1] / how.groups, how.target[0], how.target[1]};
+    requireConv("conv2d_weight_grad", image, weight, dy, how);
     return {weight, resultOf(in[0].dtype, how.wide)};
 }
 
@@ -207,7 +210,8 @@ NodeId conv(Builder& b, NodeId image, NodeId weight, const ConvAttrs& how) {
     return b.emit(Op::Conv2d, {image, weight}, withTarget(how, {}));
 }
 NodeId inputGrad(Builder& b, NodeId dy, NodeId weight, NodeId image, const ConvAttrs& how) {
-    return b.emit(Op::Conv2dInputGrad, {dy, weight}, withTarget(how, spatial(b.shapeOf(image))));
+    return b.emit(Op::Conv2dInputGrad, {dy, weight},
+                  withTarget(how, spatial(planesOf(b.shapeOf(image), how.imageLast))));
 }
 NodeId weightGrad(Builder& b, NodeId image, NodeId dy, NodeId weight, const ConvAttrs& how) {
     return b.emit(Op::Conv2dWeightGrad, {image, dy}, withTarget(how, spatial(b.shapeOf(weight))));
@@ -242,10 +246,25 @@ std::pair<int64_t, int64_t> tapsInside(int64_t start, int64_t kernel, int64_t di
     return {std::min(first, kernel), std::min(end, kernel)};
 }
 
+ConvExtents extentsOf(const Shape& storedImage, const Shape& weight, const Shape& storedOutput,
+                      const ConvAttrs& how) {
+    const Shape image = planesOf(storedImage, how.imageLast),
+                out = planesOf(storedOutput, how.outputLast);
+    return {image[0],  image[1],  image[2],  image[3], weight[0],
+            weight[1], weight[2], weight[3], out[2],   out[3]};
+}
+
 /// Calls visit(image index, weight index, output index) for every product of the convolution.
 template <class Visit>
 void forEachProduct(const ConvExtents& e, const ConvAttrs& how, const Visit& visit) {
     const int64_t outputs = e.o / how.groups; // that see the same channels
+    // index of a channel's place in an image of `channels` planes of `places`
+    const auto index = [](bool last, int64_t channel, int64_t channels, int64_t at,
+                          int64_t places) {
+        const int64_t n = channel / channels;
+        return static_cast<size_t>(last ? (n * places + at) * channels + channel % channels
+                                        : channel * places + at);
+    };
     for (int64_t no = 0; no < e.n * e.o; ++no) {
         const int64_t o = no % e.o, plane = no / e.o * e.c + o / outputs * e.seen;
         for (int64_t at = 0; at < e.oh * e.ow; ++at) {
@@ -255,11 +274,12 @@ void forEachProduct(const ConvExtents& e, const ConvAttrs& how, const Visit& vis
             const auto [j0, j1] = tapsInside(x, e.kw, how.dilation[1], e.w);
             for (int64_t c = 0; c < e.seen; ++c) {
                 for (int64_t i = i0; i < i1; ++i) {
-                    const int64_t row = (plane + c) * e.h + y + i * how.dilation[0];
+                    const int64_t row = (y + i * how.dilation[0]) * e.w;
                     for (int64_t j = j0; j < j1; ++j) {
-                        visit(static_cast<size_t>(row * e.w + x + j * how.dilation[1]),
+                        visit(index(how.imageLast, plane + c, e.c, row + x + j * how.dilation[1],
+                                    e.h * e.w),
                               static_cast<size_t>(((o * e.seen + c) * e.kh + i) * e.kw + j),
-                              static_cast<size_t>(no * e.oh * e.ow + at));
+                              index(how.outputLast, no, e.o, at, e.oh * e.ow));
                     }
                 }
             }
@@ -268,24 +288,27 @@ void forEachProduct(const ConvExtents& e, const ConvAttrs& how, const Visit& vis
 }
 
 void refConv2d(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    const auto& how = attrsOf<ConvAttrs>(attrs);
     std::fill(out.values.begin(), out.values.end(), 0.0);
-    forEachProduct(extentsOf(in[0].shape, in[1].shape, out.shape), attrsOf<ConvAttrs>(attrs),
+    forEachProduct(extentsOf(in[0].shape, in[1].shape, out.shape, how), how,
                    [&](size_t image, size_t weight, size_t y) {
                        out.values[y] += in[0].values[image] * in[1].values[weight];
                    });
 }
 
 void refInputGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    const auto& how = attrsOf<ConvAttrs>(attrs);
     std::fill(out.values.begin(), out.values.end(), 0.0);
-    forEachProduct(extentsOf(out.shape, in[1].shape, in[0].shape), attrsOf<ConvAttrs>(attrs),
+    forEachProduct(extentsOf(out.shape, in[1].shape, in[0].shape, how), how,
                    [&](size_t image, size_t weight, size_t y) {
                        out.values[image] += in[0].values[y] * in[1].values[weight];
                    });
 }
 
 void refWeightGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
+    const auto& how = attrsOf<ConvAttrs>(attrs);
     std::fill(out.values.begin(), out.values.end(), 0.0);
-    forEachProduct(extentsOf(in[0].shape, out.shape, in[1].shape), attrsOf<ConvAttrs>(attrs),
+    forEachProduct(extentsOf(in[0].shape, out.shape, in[1].shape, how), how,
                    [&](size_t image, size_t weight, size_t y) {
                        out.values[weight] += in[0].values[image] * in[1].values[y];
                    });

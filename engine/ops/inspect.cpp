@@ -47,12 +47,15 @@ struct AttrsWriter {
         return "stride=" + pairText(a.stride) + ", padding=" + pairText(a.padding) +
                (a.dilation == ConvAttrs{}.dilation ? "" : ", dilation=" + pairText(a.dilation)) +
                (a.groups == 1 ? "" : ", groups=" + std::to_string(a.groups)) +
-               (a.target.empty() ? "" : ", target=" + a.target.text()) + (a.wide ? ", wide" : "");
+               (a.target.empty() ? "" : ", target=" + a.target.text()) + (a.wide ? ", wide" : "") +
+               (a.imageLast ? ", image channels last" : "") +
+               (a.outputLast ? ", output channels last" : "");
     }
     std::string operator()(const PoolAttrs& a) const {
         return "kernel=" + pairText(a.kernel) + ", stride=" + pairText(a.stride) +
                ", padding=" + pairText(a.padding) +
-               (a.target.empty() ? "" : ", target=" + a.target.text());
+               (a.target.empty() ? "" : ", target=" + a.target.text()) +
+               (a.channelsLast ? ", channels last" : "");
     }
     std::string operator()(const AxesAttrs& a) const { return "axes=" + a.axes.text(); }
     std::string operator()(const ShapeAttrs&) const { return {}; }

@@ -379,18 +379,19 @@ constexpr OpInfo kLeafRows[] = {
     {Op::Iota, "iota", 0, OpFlag::Leaf | OpFlag::NoGradient, inferLeaf, nullptr, refIota},
 };
 
-constexpr OpFlags kLinear = OpFlag::StoredGradient;
+constexpr OpFlags kLinear = OpFlag::StoredGradient | OpFlag::ByAxes;
 constexpr OpFlags kStrided = OpFlag::StridedRead | OpFlag::StoredGradient;
 
 constexpr OpInfo kRows[] = {
-    {Op::Reshape, "reshape", 1, OpFlag::View | OpFlag::StoredGradient, inferReshape, vjpReshape,
-     refReshape, foldShaped},
+    {Op::Reshape, "reshape", 1, OpFlag::View | kLinear, inferReshape, vjpReshape, refReshape,
+     foldShaped},
     {Op::Transpose, "transpose", 1, kStrided, inferTranspose, vjpTranspose, refTranspose,
      foldTranspose},
     {Op::Slice, "slice", 1, kLinear, inferSlice, vjpSlice, refSlice, foldSlice},
     {Op::Pad, "pad", 1, kLinear, inferPad, vjpPad, refPad, foldPad},
     {Op::Concat, "concat", -1, kLinear, inferConcat, vjpConcat, refConcat, foldConcat},
-    {Op::Expand, "expand", 1, kStrided, inferExpand, vjpExpand, refExpand, foldShaped},
+    {Op::Expand, "expand", 1, kStrided | OpFlag::ByAxes, inferExpand, vjpExpand, refExpand,
+     foldShaped},
     {Op::Gather, "gather", 2, kLinear, inferGather, vjpGather, refGather},
     {Op::ScatterAdd, "scatter_add", 2, kLinear, inferScatterAdd, vjpScatterAdd, refScatterAdd},
 };

@@ -31,6 +31,8 @@ enum class OpFlag : uint16_t {
     Cheap = 512,          ///< costs no more than an addition
     Product = 1024, ///< a matrix product or a convolution, in either direction: multiplies many
                     ///< pairs of numbers and adds them up in F32
+    ByAxes = 2048,  ///< its attributes say what each axis is for, so that it can be written for
+                    ///< images with channels last (engine/passes/channels_last.h)
 };
 struct OpFlags {
     uint16_t bits = 0;

@@ -38,40 +38,50 @@ Shape pooledShape(std::string_view op, const Shape& image, const PoolAttrs& how)
     return out;
 }
 
+/// Returns the shape of an image or result as planes, and a shape of planes as it is stored.
+Shape planesOf(const Shape& stored, const PoolAttrs& how) {
+    return how.channelsLast ? channelsFirst(stored) : stored;
+}
+Shape storedAs(const Shape& planes, const PoolAttrs& how) {
+    return how.channelsLast ? channelsLast(planes) : planes;
+}
+
 void requireFloat(std::string_view op, DType type) {
     require(isFloat(type), std::string(op) + ": a float image expected");
 }
 
 NodeType inferMaxIndex(std::span<const NodeType> in, const Attrs& attrs) {
     requireFloat("max_pool2d_index", in[0].dtype);
-    const Shape out = pooledShape("max_pool2d_index", in[0].shape, attrsOf<PoolAttrs>(attrs));
-    require(in[0].shape[2] * in[0].shape[3] <= std::numeric_limits<int32_t>::max(),
+    const auto& how = attrsOf<PoolAttrs>(attrs);
+    const Shape image = planesOf(in[0].shape, how);
+    const Shape out = pooledShape("max_pool2d_index", image, how);
+    require(image[2] * image[3] <= std::numeric_limits<int32_t>::max(),
             "max_pool2d_index: an image has more pixels than an int32 counts");
-    return {out, DType::I32};
+    return {storedAs(out, how), DType::I32};
 }
 
 NodeType inferAvg(std::span<const NodeType> in, const Attrs& attrs) {
     requireFloat("avg_pool2d", in[0].dtype);
     const auto& how = attrsOf<PoolAttrs>(attrs);
     require(how.target.empty(), "avg_pool2d: target must be empty");
-    return {pooledShape("avg_pool2d", in[0].shape, how), in[0].dtype};
+    return {storedAs(pooledShape("avg_pool2d", planesOf(in[0].shape, how), how), how), in[0].dtype};
 }
 
 NodeType inferAvgGrad(std::span<const NodeType> in, const Attrs& attrs) {
     requireFloat("avg_pool2d_grad", in[0].dtype);
     const auto& how = attrsOf<PoolAttrs>(attrs);
-    const Shape& dy = in[0].shape;
+    const Shape dy = planesOf(in[0].shape, how);
     require(dy.rank() == 4 && how.target.rank() == 2,
             "avg_pool2d_grad: rank 4 and a target (h, w) expected");
     const Shape image{dy[0], dy[1], how.target[0], how.target[1]};
     require(pooledShape("avg_pool2d_grad", image, how) == dy,
             "avg_pool2d_grad: " + dy.text() + " is not the pooled shape of " + image.text());
-    return {image, in[0].dtype};
+    return {storedAs(image, how), in[0].dtype};
 }
 
 void vjpAvg(const VjpArgs& v) {
     PoolAttrs how = attrsOf<PoolAttrs>(v.attrs);
-    const Shape& image = v.b.shapeOf(v.in[0]);
+    const Shape image = planesOf(v.b.shapeOf(v.in[0]), how);
     how.target = Shape{image[2], image[3]};
     v.dIn[0] = v.b.emit(Op::AvgPool2dGrad, {v.dy}, how);
 }
@@ -82,20 +92,25 @@ void vjpAvgGrad(const VjpArgs& v) {
     v.dIn[0] = v.b.emit(Op::AvgPool2d, {v.dy}, how);
 }
 
-/// Calls visit(image index, window index) for every pixel of every window, windows and pixels in
-/// ascending order; padding is left out.
+/// Calls visit(image index, window index, pixel of the plane) for every pixel of every window,
+/// windows and pixels in ascending order; padding is left out.
 template <class Visit>
-void forEachPixel(const Shape& image, const Shape& pooled, const PoolAttrs& how,
+void forEachPixel(const Shape& storedImage, const Shape& storedPooled, const PoolAttrs& how,
                   const Visit& visit) {
+    const Shape image = planesOf(storedImage, how), pooled = planesOf(storedPooled, how);
     const int64_t h = image[2], w = image[3], windows = pooled[2] * pooled[3];
+    const auto index = [&](int64_t plane, int64_t at, int64_t places) {
+        const int64_t c = image[1];
+        return static_cast<size_t>(how.channelsLast ? (plane / c * places + at) * c + plane % c
+                                                    : plane * places + at);
+    };
     for (int64_t plane = 0; plane < image[0] * image[1]; ++plane) {
         for (int64_t at = 0; at < windows; ++at) {
             const int64_t y = at / pooled[3] * how.stride[0] - how.padding[0];
             const int64_t x = at % pooled[3] * how.stride[1] - how.padding[1];
             for (int64_t i = std::max<int64_t>(y, 0); i < std::min(y + how.kernel[0], h); ++i) {
                 for (int64_t j = std::max<int64_t>(x, 0); j < std::min(x + how.kernel[1], w); ++j) {
-                    visit(static_cast<size_t>((plane * h + i) * w + j),
-                          static_cast<size_t>(plane * windows + at));
+                    visit(index(plane, i * w + j, h * w), index(plane, at, windows), i * w + j);
                 }
             }
         }
@@ -103,25 +118,27 @@ void forEachPixel(const Shape& image, const Shape& pooled, const PoolAttrs& how,
 }
 
 void refMaxIndex(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
-    const auto plane = static_cast<size_t>(in[0].shape[2] * in[0].shape[3]);
     std::vector<double> best(out.values.size());
     std::fill(out.values.begin(), out.values.end(), -1.0);
-    forEachPixel(in[0].shape, out.shape, attrsOf<PoolAttrs>(attrs), [&](size_t pixel, size_t at) {
-        const double value = in[0].values[pixel];
-        const bool first = out.values[at] < 0;
-        // NaN wins, the first of several (in PyTorch the gradient goes to the last one's place).
-        if (first || value > best[at] || (std::isnan(value) && !std::isnan(best[at]))) {
-            best[at] = value;
-            out.values[at] = static_cast<double>(pixel % plane);
-        }
-    });
+    forEachPixel(in[0].shape, out.shape, attrsOf<PoolAttrs>(attrs),
+                 [&](size_t pixel, size_t at, int64_t place) {
+                     const double value = in[0].values[pixel];
+                     const bool first = out.values[at] < 0;
+                     // NaN wins, the first of several (in PyTorch the gradient goes to the last
+                     // one's place).
+                     if (first || value > best[at] ||
+                         (std::isnan(value) && !std::isnan(best[at]))) {
+                         best[at] = value;
+                         out.values[at] = static_cast<double>(place);
+                     }
+                 });
 }
 
 void refAvg(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) {
     const auto& how = attrsOf<PoolAttrs>(attrs);
     std::fill(out.values.begin(), out.values.end(), 0.0);
     forEachPixel(in[0].shape, out.shape, how,
-                 [&](size_t pixel, size_t at) { out.values[at] += in[0].values[pixel]; });
+                 [&](size_t pixel, size_t at, int64_t) { out.values[at] += in[0].values[pixel]; });
     for (double& y : out.values)
         y /= static_cast<double>(how.kernel[0] * how.kernel[1]);
 }
@@ -130,7 +147,7 @@ void refAvgGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& ou
     const auto& how = attrsOf<PoolAttrs>(attrs);
     std::fill(out.values.begin(), out.values.end(), 0.0);
     forEachPixel(out.shape, in[0].shape, how,
-                 [&](size_t pixel, size_t at) { out.values[pixel] += in[0].values[at]; });
+                 [&](size_t pixel, size_t at, int64_t) { out.values[pixel] += in[0].values[at]; });
     for (double& y : out.values)
         y /= static_cast<double>(how.kernel[0] * how.kernel[1]);
 }
@@ -138,10 +155,11 @@ void refAvgGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& ou
 // StoredGradient: an average's gradient is one sum in f32, rounded once, whatever its storage
 // dtype.
 const OpInfo kRows[] = {
-    {Op::MaxPool2dIndex, "max_pool2d_index", 1, OpFlags(OpFlag::NoGradient), inferMaxIndex, nullptr,
-     refMaxIndex},
-    {Op::AvgPool2d, "avg_pool2d", 1, OpFlags(OpFlag::StoredGradient), inferAvg, vjpAvg, refAvg},
-    {Op::AvgPool2dGrad, "avg_pool2d_grad", 1, OpFlags(OpFlag::StoredGradient), inferAvgGrad,
+    {Op::MaxPool2dIndex, "max_pool2d_index", 1, OpFlag::NoGradient | OpFlag::ByAxes, inferMaxIndex,
+     nullptr, refMaxIndex},
+    {Op::AvgPool2d, "avg_pool2d", 1, OpFlag::StoredGradient | OpFlag::ByAxes, inferAvg, vjpAvg,
+     refAvg},
+    {Op::AvgPool2dGrad, "avg_pool2d_grad", 1, OpFlag::StoredGradient | OpFlag::ByAxes, inferAvgGrad,
      vjpAvgGrad, refAvgGrad},
 };
 

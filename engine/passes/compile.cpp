@@ -32,6 +32,8 @@ Program compile(const Graph& graph, const CompileOptions& options) {
     program.graph = withoutMarks(graph);
     if (options.rewrites == Rewrites::SavePasses)
         program.graph = linearSumsApart(thinProductsByElement(program.graph));
+    if (options.takesChannelsLast != nullptr)
+        program.graph = storeChannelsLast(program.graph, options.takesChannelsLast);
     if (!options.wideBias) program.graph = biasApart(program.graph);
     validate(program.graph);
     program.kernels = fuse(program.graph, options.fuse, options.channelSums);

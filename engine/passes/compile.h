@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/graph/program.h"
+#include "engine/passes/channels_last.h"
 
 namespace halfscope {
 
@@ -19,6 +20,7 @@ struct CompileOptions {
     Rewrites rewrites = Rewrites::None;
     bool channelSums = false; ///< whether its loops can do ReduceKind::Channels
     bool wideBias = false;    ///< whether products of more than 16 bits add a bias (bias_apart.h)
+    TakesChannelsLast takesChannelsLast = nullptr; ///< null: images stay planes
 };
 
 /// Runs prune -> rewrite -> validate -> fuse -> order -> plan.
