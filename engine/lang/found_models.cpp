@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -71,12 +72,16 @@ size_t dottedEnd(std::string_view text, size_t at) {
     return at;
 }
 
-/// Adds the names in a piece of code that no dot joins to others.
+/// Adds the names in a piece of code that no dot joins to others, but not those of arguments, as in
+/// "p=0.5".
 void addNames(std::string_view code, std::set<std::string_view>& names) {
     for (size_t at = 0; at < code.size();) {
-        const size_t end = std::max(dottedEnd(code, at), at + 1);
+        const size_t past = pastNoCode(code, at);
+        const size_t end = past != at ? past : std::max(dottedEnd(code, at), at + 1);
         const std::string_view word = code.substr(at, end - at);
-        if (isNameStart(word[0]) && word.find('.') == kNowhere) names.insert(word);
+        const size_t next = std::min(code.find_first_not_of(kBlanks, end), code.size());
+        const bool plain = past == at && isNameStart(word[0]) && word.find('.') == kNowhere;
+        if (plain && !code.substr(next).starts_with('=')) names.insert(word);
         at = end;
     }
 }
@@ -156,33 +161,42 @@ private:
 struct Bindings {
     std::vector<NamedNumber> numbers{};
     std::set<std::string_view> others{}; ///< names that may stand for something else, too
+    size_t open = 0; ///< so many of the first numbers may be replaced by names that nobody can tell
 };
 
 /// Adds the names that a piece of code binds without an assignment: those of functions and their
-/// parameters, of loops, imports and "as", and those before ":=".
-void addBoundNames(std::string_view code, std::set<std::string_view>& bound) {
+/// parameters, of loops, imports, cases and "as", and those before ":=".
+void addBoundNames(std::string_view code, Bindings& bindings) {
+    std::set<std::string_view>& bound = bindings.others;
     std::string_view before; // the word before
     char sign = ' ';         // the last one that is neither blank nor of a comment
-    bool defines = false, loops = false, lists = false;
+    bool defines = false, loops = false, lists = false, lambda = false;
     for (size_t at = 0; at < code.size();) {
         const size_t past = pastNoCode(code, at);
         const size_t end = past != at ? past : std::max(dottedEnd(code, at), at + 1);
         const std::string_view word = code.substr(at, end - at);
         const bool named = past == at && isNameStart(word[0]);
         if (named) {
-            const bool parameter = defines && (sign == '(' || sign == ',' || sign == '*');
+            const bool next = sign == ',' || sign == '*';
+            const bool parameter =
+                (defines && (next || sign == '(')) || (lambda && (next || before == "lambda"));
             const bool follows = before == "def" || before == "class" || before == "as";
             if (word == "in") loops = false;
             if ((parameter || follows || loops || lists) && word.find('.') == kNowhere)
                 bound.insert(word);
             defines = defines || word == "def";
             loops = loops || word == "for";
+            lambda = lambda || word == "lambda";
             lists = lists || word == "import" || word == "global" || word == "nonlocal" ||
-                    word == "del";
+                    word == "del" || (word == "case" && before.empty());
+            if (word == "exec" || word == "globals") bindings.open = kNowhere;
             before = word;
         } else if (code.substr(at, 2) == ":=" && !before.empty()) {
             bound.insert(before);
+        } else if (word == "*" && before == "import") {
+            bindings.open = std::max(bindings.open, bindings.numbers.size());
         }
+        lambda = lambda && word != ":";
         if (named || std::string_view(" \t\r\n\\#").find(word[0]) == kNowhere) sign = word[0];
         at = end;
     }
@@ -265,7 +279,7 @@ std::string_view withoutEnds(std::string_view code) {
 }
 
 void addBindings(const Statement& statement, int block, Bindings& bindings) {
-    addBoundNames(statement.code, bindings.others);
+    addBoundNames(statement.code, bindings);
     std::string_view code = withoutEnds(statement.code);
     size_t colon = signOutside(code, ':');
     bool alone = statement.alone;
@@ -286,6 +300,82 @@ void addBindings(const Statement& statement, int block, Bindings& bindings) {
         addTargets(code.substr(0, signs.back()), bindings.others);
 }
 
+/// Returns the words of a program, names with their dots, but not those from `begin` to `end`.
+std::vector<std::string_view> wordsAround(std::string_view program, size_t begin, size_t end) {
+    std::vector<std::string_view> words;
+    for (size_t at = 0; at < program.size();) {
+        if (at >= begin && at < end) at = end;
+        if (at == program.size()) break;
+        const size_t past = pastNoCode(program, at);
+        const size_t next = past != at ? past : std::max(dottedEnd(program, at), at + 1);
+        if (past == at && isNameStart(program[at])) words.push_back(program.substr(at, next - at));
+        at = next;
+    }
+    return words;
+}
+
+/// Whether a statement, or a part of it, may run more than once, or later than those below it.
+bool mayRunLater(const Statement& statement) {
+    constexpr std::string_view kWords[] = {"def", "for", "lambda", "while"};
+    const size_t end = statement.code.size();
+    return !statement.first ||
+           std::ranges::any_of(wordsAround(statement.code, end, end), [&](std::string_view word) {
+               return std::ranges::find(kWords, word) != std::end(kWords);
+           });
+}
+
+/// Returns what the statements up to that of a model bind. `block` becomes the one beside 0 whose
+/// numbers the model sees. Where the model is in a block, such as that of a function, or may run
+/// later for another reason, the statements below it count as well: none of them gives a number.
+Bindings bindingsFor(std::string_view program, const FoundModel& model, int& block) {
+    constexpr int kBelow = -1;
+    Bindings bindings;
+    OpenBlocks blocks;
+    bool later = false;
+    eachStatement(program, [&](const Statement& each) {
+        const auto begin = static_cast<size_t>(each.code.data() - program.data());
+        const bool below = begin > model.begin;
+        if (below && !later) return;
+        blocks.enter(each);
+        addBindings(each, below ? kBelow : blocks.innermost(), bindings);
+        if (below || begin + each.code.size() <= model.begin) return;
+        const bool apart = mayRunLater(each); // its names may not be those of its block
+        block = apart ? 0 : blocks.innermost();
+        later = apart || block != 0;
+    });
+    return bindings;
+}
+
+/// Leaves out the numbers of blocks other than 0 and that of the model, those of names that may
+/// stand for something else, and those that are worked out of names without a number, or of names
+/// that their own block sets again.
+void leaveOutUnknown(Bindings& bindings, int block) {
+    for (size_t i = 0; i < bindings.numbers.size(); ++i) {
+        const NamedNumber& each = bindings.numbers[i];
+        const bool elsewhere = each.block != 0 && each.block != block;
+        if (elsewhere || i < bindings.open) bindings.others.insert(each.name);
+    }
+    std::map<std::string_view, size_t> last; // of the names in the block, which may be a loop's
+    for (size_t i = 0; i < bindings.numbers.size(); ++i)
+        if (block != 0 && bindings.numbers[i].block == block) last[bindings.numbers[i].name] = i;
+    std::set<std::string_view> known;
+    for (size_t i = 0; i < bindings.numbers.size(); ++i) {
+        const NamedNumber& each = bindings.numbers[i];
+        std::set<std::string_view> used;
+        addNames(each.value, used);
+        const bool repeats =
+            each.block != 0 && std::ranges::any_of(used, [&](std::string_view name) {
+                const auto found = last.find(name);
+                return found != last.end() && found->second >= i;
+            });
+        if (repeats || !std::ranges::includes(known, used)) bindings.others.insert(each.name);
+        if (!bindings.others.contains(each.name)) known.insert(each.name);
+    }
+    std::erase_if(bindings.numbers, [&bindings](const NamedNumber& each) {
+        return bindings.others.contains(each.name);
+    });
+}
+
 /// What a program gives to the names in a model.
 struct GivenNames {
     std::vector<NamedNumber> numbers{};      ///< in their order
@@ -297,20 +387,15 @@ struct GivenNames {
 /// the program would tell. A name that stands for something else as well is left out: its value is
 /// not known.
 GivenNames namesAbove(std::string_view program, const FoundModel& model) {
-    Bindings bindings;
-    OpenBlocks blocks;
-    eachStatement(program.substr(0, model.end), [&](const Statement& each) {
-        blocks.enter(each);
-        addBindings(each, blocks.innermost(), bindings);
-    });
-    for (const NamedNumber& each : bindings.numbers)
-        if (each.block != 0 && each.block != blocks.innermost()) bindings.others.insert(each.name);
+    int block = 0;
+    Bindings bindings = bindingsFor(program, model, block);
+    leaveOutUnknown(bindings, block);
     std::set<std::string_view> wanted;
     addNames(program.substr(model.begin, model.end - model.begin), wanted);
     GivenNames names;
     std::ranges::reverse(bindings.numbers);
     for (const NamedNumber& each : bindings.numbers) {
-        if (bindings.others.contains(each.name) || wanted.erase(each.name) == 0) continue;
+        if (wanted.erase(each.name) == 0) continue;
         addNames(each.value, wanted);
         names.numbers.push_back(each);
     }
@@ -345,20 +430,6 @@ std::string outdented(std::string_view text, size_t indent) {
         begin = end;
     }
     return lines;
-}
-
-/// Returns the words of a program, names with their dots, but not those from `begin` to `end`.
-std::vector<std::string_view> wordsAround(std::string_view program, size_t begin, size_t end) {
-    std::vector<std::string_view> words;
-    for (size_t at = 0; at < program.size();) {
-        if (at >= begin && at < end) at = end;
-        if (at == program.size()) break;
-        const size_t past = pastNoCode(program, at);
-        const size_t next = past != at ? past : std::max(dottedEnd(program, at), at + 1);
-        if (past == at && isNameStart(program[at])) words.push_back(program.substr(at, next - at));
-        at = next;
-    }
-    return words;
 }
 
 /// Whether a line holds no code from here on.

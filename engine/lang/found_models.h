@@ -29,12 +29,12 @@ struct ModelText {
     std::string text{};                 ///< numbers with names, then the model
     std::vector<std::string> numbers{}; ///< the names, in the order in which they get their numbers
     std::string inPlace{};              ///< the same in its lines, with spaces for all else
-    /// Words of the model that the program binds, but not to numbers that are known. The name of
-    /// an argument may be one of them.
+    /// Names in the model that the program binds, but not to numbers that are known.
     std::vector<std::string> unknown{};
 };
 /// Returns the text of a model, with the numbers above it that it uses. The value of a name that
 /// another statement may change is not known: the text then lacks it, so that parse() refuses it.
+/// Statements below a model count where it may be made after they have run, as in a function.
 ModelText textOfModel(std::string_view program, const FoundModel&);
 
 /// Returns the text of a class with spaces in place of everything but its one model and the numbers

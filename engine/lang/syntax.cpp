@@ -50,8 +50,9 @@ private:
             Value value = readValue();
             skipSpace();
             const bool number = value.kind == Kind::Whole || value.kind == Kind::Real;
-            const bool ends = here() == ';' || m_place.line > value.place.line;
-            if (name.empty() || !number || !ends) return value;
+            if (name.empty() || !number) return value;
+            if (!atEnd() && here() != ';' && m_place.line == value.place.line)
+                refuseHere(phrase("Model", "the end of the line, or one of *, // and **,"));
             skipSemicolon();
             if (atEnd()) return value;
             m_numbers[name] = std::move(value);
@@ -112,6 +113,7 @@ private:
                     skipSpace();
                     continue;
                 }
+                if (here() == '*') m_numbers.clear(); // nobody can tell which names it binds
                 depth += here() == '(' ? 1 : here() == ')' ? -1 : 0;
                 if (here() == '\\') { // goes on in the next line
                     step();
@@ -406,11 +408,8 @@ private:
             if (comma) step();
         }
         step();
-        if (kind == Kind::Tuple && value.items.size() == 1 && !comma) {
-            Value inner = std::move(value.items[0]);
-            return inner;
-        }
-        return value;
+        const bool inner = kind == Kind::Tuple && value.items.size() == 1 && !comma;
+        return inner ? Value(std::move(value.items[0])) : std::move(value);
     }
 
     [[noreturn]] void refuseEntry(char close) const {

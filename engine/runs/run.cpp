@@ -356,21 +356,27 @@ LaneTotals Run::totalsOf(const LanePast& past) const {
         whole = whole &&
                 (event.step <= past.upTo || !concernsLane(event, static_cast<size_t>(past.lane)));
     if (whole) return all.ofLane(own);
-    LaneTotals totals(m_now.info().recorded.gradients.accumulate);
     const LaneInfo& lane = past.of.lanes()[static_cast<size_t>(past.lane)];
+    const bool forked = lane.parent >= 0 && lane.forkStep <= past.upTo;
+    const int64_t shared = forked ? lane.forkStep : 0; // the last step that its parent tells
+    LaneTotals totals = forked ? totalsOf({past.of, lane.parent, shared})
+                               : LaneTotals(m_now.info().recorded.gradients.accumulate);
+    if (forked) totals.fork(lane.scalesAnew);
     constexpr int64_t kBlock = 1024;
     const int64_t last = std::min(past.upTo, past.of.column(past.lane, metric::Loss).lastStep());
-    for (int64_t from = 1; from <= last; from += kBlock) {
+    for (int64_t from = shared + 1; from <= last; from += kBlock) {
         checkCancelled();
         for (StepRow& row : past.of.rows(past.lane, from, std::min(last, from + kBlock - 1))) {
             row.lane = own;
-            if (lane.parent >= 0 && row.step == lane.forkStep + 1) totals.fork(lane.scalesAnew);
             if (row.measured(metric::Loss)) totals.add(row);
         }
     }
-    for (const Event& event : past.of.events())
-        if (concernsLane(event, static_cast<size_t>(past.lane)) && event.step <= past.upTo)
+    for (const Event& event : past.of.events()) {
+        const bool known = forked && event.lane < 0 && event.step <= shared; // its parent was told
+        if (concernsLane(event, static_cast<size_t>(past.lane)) && event.step <= past.upTo &&
+            !known)
             totals.add(event);
+    }
     return totals;
 }
 

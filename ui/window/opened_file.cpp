@@ -143,8 +143,9 @@ void checkFitsData(const std::string& path, RunConfig settings, const lang::Mode
         if (refusesName(problem, name))
             throw InputError(phrase("Files",
                                     "%1: its network cannot be taken into the experiment that is "
-                                    "open: %2; %3 is set in more than one place, or not by a plain "
-                                    "number, so its value is not known"),
+                                    "open: %2; the value of %3 is not known, because the program "
+                                    "may set it in more than one place, below the network, or not "
+                                    "by a plain number"),
                              pathText(path), problem, name);
     throw InputError(phrase("Files", "%1: its network cannot be taken into the experiment that "
                                      "is open: %2"),
@@ -155,7 +156,8 @@ void checkFitsData(const std::string& path, RunConfig settings, const lang::Mode
 OpenedFile readProgram(const QString& path, const RunConfig& settings) {
     constexpr size_t kMostBytes = size_t{4} << 20; // far more than a person writes
     const std::string file = path.toStdString();
-    const std::string program = readFile(file, kMostBytes);
+    const std::string content = readFile(file, kMostBytes);
+    const std::string_view program = withoutByteOrderMark(content);
     const std::vector<lang::FoundModel> models = lang::modelsIn(program);
     if (models.empty())
         throw InputError(phrase("Files", "%1: there is no nn.Sequential(...) in this program that "

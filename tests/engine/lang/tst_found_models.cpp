@@ -108,6 +108,8 @@ private slots:
                                   "width = not depth",
                                   "width = None",
                                   "width = sizes.width",
+                                  "width = depth",
+                                  "width = 2 * depth",
                                   "if large:\n    width = 128",
                                   "if large:\n    width = 128\nelse:\n    width = 32",
                                   "if large:\n    pass\nelse:\n\twidth = 32",
@@ -117,6 +119,12 @@ private slots:
                                   "try:\n    width = 4\nexcept Error:\n    pass",
                                   "with f():\n  if large:\n    width = 4\n  depth = 2",
                                   "match size:\n    case 1: width = 4",
+                                  "match size:\n    case (_, width):\n        pass",
+                                  "make = lambda width: 2 * width",
+                                  "make = lambda n, width=4: n",
+                                  "make = lambda *width: 2",
+                                  "exec(open('sizes.py').read())",
+                                  "globals()['width'] = 4",
                                   "class Sizes:\n    width = 4",
                                   "class Sizes:\n    def f(self):\n        width = 4",
                                   "def f():\n    width = 4"}) {
@@ -126,6 +134,8 @@ private slots:
         }
         QTest::newRow("one line") << "width = 8\ndef f(width): return " + network.mid(6);
         QTest::newRow("loop") << "width = 8\nfor width in (4, 16): " + network;
+        QTest::newRow("list") << "width = 8\nnets = [" + network.mid(6) + " for width in (4, 16)]";
+        QTest::newRow("all names") << "width = 8\nfrom sizes import *\n" + network;
         QTest::newRow("branches") << "if large:\n    width = 128\nelse:\n    width = 32\n" +
                                          network;
         QTest::newRow("other branch") << "if large:\n    width = 128\nelse:\n    " + network;
@@ -142,6 +152,41 @@ private slots:
         const lang::ModelText model = lang::textOfModel(text, found[0]);
         QCOMPARE(model.text, std::string("nn.Sequential(nn.Linear(2, width))"));
         QVERIFY(model.numbers.empty());
+        QCOMPARE(model.unknown, std::vector<std::string>{"width"});
+    }
+
+    /// A network that may be made later, or once more, gets what its names stand for by then.
+    void givesUpOnNamesSetBelow_data() {
+        QTest::addColumn<QByteArray>("above");
+        QTest::addColumn<QByteArray>("below");
+        const auto row = [](const char* name, const char* above, const char* below) {
+            QTest::newRow(name) << QByteArray(above) << QByteArray(below);
+        };
+        row("function", "width = 8\ndef f():\n    return ", "\nwidth = 4\nf()");
+        row("only there", "def f():\n    return ", "\nwidth = 4\nf()");
+        row("own function", "width = 8\ndef f():\n    net = ", "\n    width = 4");
+        row("one line", "width = 8\ndef f(): return ", "\nwidth = 4\nf()");
+        row("behind it", "width = 8\nwhile f(): g(); net = ", "; width = 4");
+        row("lambda", "width = 8\nf = lambda: ", "\nwidth *= 2\nf()");
+        row("generator", "width = 8\nf = (", " for i in pairs)\nwidth = 4");
+        row("loop", "width = 8\nfor i in pairs:\n    net = ", "\n    width *= 2");
+        row("method", "width = 8\nclass Net:\n    def f(self):\n        return ",
+            "\n\nif large:\n    width = 4");
+        row("all names", "width = 8\ndef f():\n    return ", "\nfrom sizes import *");
+        row("once more", "width = 8\nfor i in pairs:\n    width = 2 * width\n    net = ", "");
+        row("for the next turn", "n = 4\nwhile f():\n    width = 2 * n\n    n = 5\n    net = ", "");
+        row("list of a class", "width = 8\nclass Net:\n    width = 4\n    nets = [",
+            " for i in pairs]");
+    }
+    void givesUpOnNamesSetBelow() {
+        QFETCH(const QByteArray, above);
+        QFETCH(const QByteArray, below);
+        const std::string network = "nn.Sequential(nn.Linear(2, width))";
+        const std::string text = above.toStdString() + network + below.toStdString();
+        const auto found = lang::modelsIn(text);
+        QCOMPARE(found.size(), size_t{1});
+        const lang::ModelText model = lang::textOfModel(text, found[0]);
+        QCOMPARE(model.text, network);
         QCOMPARE(model.unknown, std::vector<std::string>{"width"});
     }
 
@@ -179,6 +224,12 @@ private slots:
         QTest::newRow("behind an inner block")
             << "def f():\n    width = 8\n    if large:\n        depth = 4\n    " + network;
         QTest::newRow("indented") << "    width = 8\n    " + network;
+        QTest::newRow("set once more below") << "width = 8\n" + network + "\nwidth = 4";
+        QTest::newRow("in a branch")
+            << "width = 8\nif large: " + network + "\nwidth = 4 # of the next one";
+        QTest::newRow("mentioned below")
+            << "width = 8\ndef f():\n    " + network + "\nprint(f(width=4), lambda n: width)";
+        QTest::newRow("all names above") << "from torch.nn import *\nwidth = 8\n" + network;
     }
     void knowsNumbersOfItsBlock() {
         QFETCH(const QByteArray, program);
@@ -214,6 +265,7 @@ private slots:
         QTest::newRow("blocks") << QByteArray("if:") << 0 << kMost;
         QTest::newRow("brackets") << QByteArray("a[") << 0 << kMost;
         QTest::newRow("signs") << QByteArray("= ") << 0 << kMost;
+        QTest::newRow("all names") << QByteArray("from a import *\na = 1\n") << 0 << kMost / 4;
     }
     void takesTimeInProportion() {
         QFETCH(const QByteArray, line);
@@ -249,6 +301,18 @@ private slots:
         const lang::ModelText model = lang::textOfModel(text, found[0]);
         QCOMPARE(model.numbers, (std::vector<std::string>{"n", "hidden"}));
         QCOMPARE(model.text, std::string("n = 3\nhidden = n\nnn.Sequential(nn.Linear(hidden, 1))"));
+    }
+
+    /// An argument has no number of its own, whatever the program gives to a name like its own.
+    void namesOfArgumentsAreNotWanted() {
+        const std::string network = "nn.Sequential(nn.Dropout(p=0.5, inplace = True),  # n\n"
+                                    "  A('n'))";
+        const std::string text = "p = 1 + 2\ninplace = 3\nn = 4\n" + network;
+        const auto found = lang::modelsIn(text);
+        QCOMPARE(found.size(), size_t{1});
+        const lang::ModelText model = lang::textOfModel(text, found[0]);
+        QVERIFY(model.numbers.empty() && model.unknown.empty());
+        QCOMPARE(model.text, network);
     }
 
     void findsSeveral() {

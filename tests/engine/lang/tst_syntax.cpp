@@ -208,6 +208,11 @@ private slots:
             "line 1, column 3: found \"12ab\", where a number such as 3, -1 or 1e-5 is allowed");
         row("two powers", "A(2**3**2)",
             "line 1, column 8: found \"*\", where a number such as 3, -1 or 1e-5 is allowed");
+        row("sum above the model", "n = 4 + 4\nnn.Sequential(A(n))",
+            "line 1, column 7: found \"+\", where the end of the line, or one of *, // and **, is "
+            "allowed");
+        row("all names", "width = 8\nfrom sizes import *\nA(2*width)",
+            "line 3, column 5: found \"width\", where a number such as 3, -1 or 1e-5 is allowed");
         row("unknown name", "A(2*width)",
             "line 1, column 5: found \"width\", where a number such as 3, -1 or 1e-5 is allowed");
         row("large power", "A(2**64)", "line 1, column 3: the result is too large");

@@ -312,10 +312,16 @@ private slots:
                 second.events.push_back(
                     editEvent(5, -1, kLiveScale, {kScaleSet, "8 (2^3)"}, names));
             run.append(std::move(second));
-            const std::shared_ptr<Run> next = Run::goingOn(config, run.now(), 4);
-            QCOMPARE(next->events().size(), size_t{2});
-            for (int lane = 0; lane < (edited ? 1 : 2); ++lane)
-                QVERIFY(next->now().totals(lane).faultsExplainUnderflow());
+            for (const int64_t step : {3, 4}) { // the fork has no row of its own yet, or one
+                const std::shared_ptr<Run> next = Run::goingOn(config, run.now(), step);
+                QCOMPARE(next->events().size(), size_t{2});
+                QCOMPARE(next->now().laneCount(), 2);
+                for (int lane = 0; lane < 2; ++lane) {
+                    LaneTotals totals = next->now().totals(lane);
+                    totals.add(rowAt(step + 1, 8, 1));
+                    QVERIFY(totals.faultsExplainUnderflow());
+                }
+            }
         }
     }
 

@@ -485,7 +485,7 @@ void TestWindowDrops::theNetworkOfAProgramIsTaken() {
     QVERIFY(reaches(window, SessionState::Ready));
     const QString path =
         write(opened.folder, QStringLiteral("net.py"),
-              "from torch import nn\n\nhidden = 6\n\nclass Net(nn.Module):\n"
+              "\xEF\xBB\xBFhidden = 6\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
               "    def __init__(self):\n        super().__init__()\n"
               "        self.net = nn.Sequential(\n            nn.Linear(2, hidden),\n"
               "            nn.ReLU(),\n            nn.Linear(hidden, 1),\n        )\n");
@@ -523,10 +523,14 @@ void TestWindowDrops::otherProgramsAreRefused_data() {
         << "line 4, column 22: ";
     QTest::newRow("number of two places")
         << QByteArray("n = 8\nif large:\n    n = 32\nnet = nn.Sequential(nn.Linear(2, n))\n")
-        << "; n is set in more than one place, or not by a plain number, so its value is not known";
+        << "; the value of n is not known, because the program may set it in more than one place, "
+           "below the network, or not by a plain number";
     QTest::newRow("number of a function")
         << QByteArray("def net(n):\n    return nn.Sequential(nn.Linear(2, 2 * n))\n")
-        << "; n is set in more than one place, or not by a plain number, so its value is not known";
+        << "; the value of n is not known, because the program may set it in more than one place, "
+           "below the network, or not by a plain number";
+    QTest::newRow("sum") << QByteArray("n = 4 + 4\nnet = nn.Sequential(nn.Linear(2, n))\n")
+                         << "line 1, column 7: found \"+\", where the end of the line";
 }
 
 /// In one sentence, and nothing is changed.
