@@ -120,7 +120,7 @@ std::string gradientText(std::span<const GradientHistory> lanes,
 
 std::optional<std::vector<GradientHistory>>
 readGradients(const std::string& path, std::span<const std::string> names, int64_t steps,
-              const std::function<bool(double)>& goesOn, Message* damage) {
+              const std::function<bool(double)>& goesOn, Message* damage, bool* cutOff) {
     TableReader table(path);
     std::vector<GradientHistory> lanes(names.size(), GradientHistory::ofSavedRun());
     if (table.columns().empty()) return lanes; // its first line never reached the disk
@@ -141,6 +141,7 @@ readGradients(const std::string& path, std::span<const std::string> names, int64
         if (!damage) throw;
         *damage = error.message();
     }
+    if (cutOff) *cutOff = table.cutOff();
     return lanes;
 }
 

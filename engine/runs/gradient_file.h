@@ -33,9 +33,11 @@ std::string gradientLine(const GradientRange&, const std::string& lane);
 /// are more columns than it keeps, neighbours are merged. The file does not tell types. `goesOn` is
 /// called now and then with the share that is read, 0 to 1; when it returns false, there is no
 /// result. Throws InputError like readRun(), also when shares do not add up to 1; where `damage` is
-/// given, such a line ends the reading instead, and the error is put there.
+/// given, such a line ends the reading instead, and the error is put there. `cutOff`, where it is
+/// given, becomes whether the last line is not whole and was left out.
 std::optional<std::vector<GradientHistory>>
 readGradients(const std::string& path, std::span<const std::string> names, int64_t steps,
-              const std::function<bool(double)>& goesOn = {}, Message* damage = nullptr);
+              const std::function<bool(double)>& goesOn = {}, Message* damage = nullptr,
+              bool* cutOff = nullptr);
 
 } // namespace halfscope

@@ -146,7 +146,7 @@ void LaneTotals::continueFrom(const LaneTotals& parent, int64_t forkStep, int32_
                               bool scalesAnew) {
     if (m_last.step != 0 || parent.m_last.step != forkStep) return;
     *this = parent.ofLane(lane);
-    fork(scalesAnew);
+    fork(forkStep, scalesAnew);
 }
 
 void LaneTotals::addValue(int64_t step, MetricId id, double value) {

@@ -23,15 +23,15 @@ public:
     explicit LaneTotals(int64_t stepsPerUpdate = 1) : m_skips(stepsPerUpdate) {}
 
     void add(const StepRow&);
-    /// Adds an event that concernsLane(), before or after the row of its step.
+    /// Adds an event that belongsToLane(), before or after the row of its step.
     void add(const Event&);
     /// Adds a value of a step that came apart from its row.
     void add(int64_t step, MetricId, double value);
     /// Returns the same totals for a lane that so far has the rows of this one.
     LaneTotals ofLane(int32_t) const;
     /// See SkipTally. Underflow of the fork has events of its own.
-    void fork(bool scalesAnew = false) {
-        m_skips.fork(scalesAnew);
+    void fork(int64_t step, bool scalesAnew = false) {
+        m_skips.fork(step, scalesAnew);
         m_looksAnew = true;
     }
     /// Lets a fork begin with what its parent adds up to once that has come to the step after which

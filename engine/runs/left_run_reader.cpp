@@ -39,7 +39,7 @@ Database LeftFile::open() const { return {lock->pathOf(kSessionEnding), access};
 LeftRunReader::LeftRunReader(LeftFile file, const Database& database, const LeftRun& run,
                              std::string origin, const RestoreWatch& watch)
     : m_file(std::move(file)), m_database(database), m_key(run.key), m_name(run.name),
-      m_origin(std::move(origin)), m_steps(run.steps), m_watch(watch) {}
+      m_origin(std::move(origin)), m_steps(run.steps), m_unread(run.unread), m_watch(watch) {}
 
 std::shared_ptr<Run> LeftRunReader::read() {
     begin();
@@ -50,9 +50,10 @@ std::shared_ptr<Run> LeftRunReader::read() {
     }
     addEvents();
     RunBatch last;
-    last.info = finishedInfo();
+    last.info = infoAtEnd();
     last.savedGradients = gradients();
-    last.gradientsUnread = m_lacksMore; // so far: checkpoint() may set it, too
+    // m_lacksMore so far: checkpoint() may set it, too
+    last.gradientsUnread = m_lacksMore || m_unread.gradients;
     last.storedPictures = pictures();
     last.checkpoint = checkpoint();
     m_run->append(std::move(last));
@@ -106,16 +107,19 @@ RunInfo LeftRunReader::infoOf(const Statement& row) {
     info.preset = row.text(0);
     info.restored = true;
     info.origin = m_origin;
+    info.unread = m_unread;
+    if (info.unread.keeper.empty()) info.unread.keeper = m_origin;
     return info;
 }
 
-/// Returns the run's info as of its end when all its steps are there, but the program ended
-/// before it wrote that the run was over. How many steps epochs have, only the data tell.
-std::optional<RunInfo> LeftRunReader::finishedInfo() const {
+/// Returns the run's info as of its end. The program may have ended before it wrote that the run
+/// was over although all its steps are there. How many steps epochs have, only the data tell.
+RunInfo LeftRunReader::infoAtEnd() const {
     RunInfo info = m_run->info();
-    if (info.outcome || info.config.epochs > 0 || m_run->step() < info.config.steps)
-        return std::nullopt;
-    info.outcome = RunOutcome::Finished;
+    info.unread.values = info.unread.values || !m_damaged.empty();
+    info.unread.target = info.unread.target || m_lacksTarget;
+    if (!info.outcome && info.config.epochs == 0 && m_run->step() >= info.config.steps)
+        info.outcome = RunOutcome::Finished;
     return info;
 }
 
@@ -174,10 +178,11 @@ bool LeftRunReader::readLane(size_t lane) {
     for (StoredColumn& column : columns)
         column.take(first - 1);
     const bool hasLosses =
+        !m_unread.values &&
         StoredColumn::isWhole(m_database, m_key, number, m_run->metrics()[metric::Loss].column);
     std::optional<int64_t> step = nextStep(columns, hasLosses);
     // the other lanes may be ahead by a step
-    const bool lost = !hasLosses && (step || m_steps > first);
+    const bool lost = !hasLosses && !m_unread.values && (step || m_steps > first);
     constexpr size_t kRows = 4096;
     while (step) {
         RunBatch batch;
@@ -226,9 +231,12 @@ std::vector<std::vector<GradientColumn>> LeftRunReader::gradients() {
         while (row.next()) {
             const auto lane = static_cast<size_t>(row.whole(0));
             const std::span<const std::byte> bytes = row.bytes(1);
-            if (lane >= lanes.size() || bytes.size() % sizeof(GradientColumn) != 0) continue;
-            lanes[lane].resize(bytes.size() / sizeof(GradientColumn));
-            if (!bytes.empty()) std::memcpy(lanes[lane].data(), bytes.data(), bytes.size());
+            if (lane >= lanes.size()) continue;
+            const size_t whole = bytes.size() / sizeof(GradientColumn);
+            if (bytes.size() % sizeof(GradientColumn) != 0) m_lacksMore = true; // it was cut off
+            lanes[lane].resize(whole);
+            if (whole > 0)
+                std::memcpy(lanes[lane].data(), bytes.data(), whole * sizeof(GradientColumn));
         }
     } catch (const RunError&) {
         m_lacksMore = true;
@@ -243,7 +251,7 @@ std::shared_ptr<const RunPictures> LeftRunReader::pictures() const {
     LanePictures about;
     try {
         const auto step = pictureStepIn(m_database, m_key);
-        if (!step) return nullptr;
+        if (!step) return unreadPictures();
         about.step = *step;
         if (m_run->now().has(metric::ValidationLoss))
             for (std::string& caption : captionsIn(m_database, m_key, lanes))
@@ -258,21 +266,37 @@ std::shared_ptr<const RunPictures> LeftRunReader::pictures() const {
         std::move(about), [file = m_file, rows] { return picturesIn(file.open(), rows); });
 }
 
+/// Returns pictures that nobody can read, for whoever asks is told why: an earlier copy of them may
+/// lie in a folder, which no save must delete. Null when the run never had any.
+std::shared_ptr<const RunPictures> LeftRunReader::unreadPictures() const {
+    if (m_unread.pictures.empty()) return nullptr;
+    LanePictures about;
+    about.step = m_unread.picturesStep;
+    return std::make_shared<const RunPictures>(
+        std::move(about), [why = m_unread.pictures]() -> PackedPictures { throw RunError(why); });
+}
+
 /// Returns the checkpoint; its bytes are read when they are asked for. Without it the run is worth
 /// reading, too. Where nobody can tell whether there is one, whoever asks for its bytes is told
 /// why: an earlier copy of it may lie in a folder, which no save must delete.
 std::shared_ptr<const RunCheckpoint> LeftRunReader::checkpoint() {
+    const auto unread = [](int64_t step, const Message& why) {
+        return std::make_shared<const RunCheckpoint>(
+            step, [why]() -> std::string { throw RunError(why); });
+    };
     int64_t step = 0;
     try {
         if (!m_database.hasTable("checkpoints")) return nullptr;
         Statement row = m_database.prepare("SELECT step FROM checkpoints WHERE run = ?1");
         row.bind(1, m_key);
-        if (!row.next()) return nullptr;
+        if (!row.next())
+            return m_unread.checkpoint.empty()
+                       ? nullptr
+                       : unread(m_unread.checkpointStep, m_unread.checkpoint);
         step = row.whole(0);
     } catch (const RunError& error) {
         m_lacksMore = true;
-        return std::make_shared<const RunCheckpoint>(
-            m_run->step(), [why = error.message()]() -> std::string { throw RunError(why); });
+        return unread(m_run->step(), error.message());
     }
     return std::make_shared<const RunCheckpoint>(step, [file = m_file, key = m_key] {
         const Database database = file.open();

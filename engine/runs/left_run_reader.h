@@ -42,7 +42,7 @@ private:
     void begin();
     RunInfo infoOf(const Statement& row);
     std::shared_ptr<const TargetPicture> target();
-    std::optional<RunInfo> finishedInfo() const;
+    RunInfo infoAtEnd() const;
     void readEvents();
     bool addLane(size_t lane);
     void addEvents();
@@ -51,6 +51,7 @@ private:
     bool goesOn(size_t lane) const;
     std::vector<std::vector<GradientColumn>> gradients();
     std::shared_ptr<const RunPictures> pictures() const;
+    std::shared_ptr<const RunPictures> unreadPictures() const;
     std::shared_ptr<const RunCheckpoint> checkpoint();
 
     const LeftFile m_file; ///< for the run's checkpoint and pictures
@@ -58,6 +59,7 @@ private:
     const int64_t m_key;
     const std::string m_name, m_origin;
     const int64_t m_steps;
+    const UnreadParts m_unread; ///< what the run lacked before the file was written
     const RestoreWatch& m_watch;
     std::vector<LaneInfo> m_planned;
     std::vector<Event> m_events;

@@ -8,6 +8,7 @@
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_log.h"
 #include "engine/runs/stored_column.h"
+#include "engine/runs/unread_parts.h"
 
 #include <algorithm>
 #include <cstring>
@@ -81,7 +82,7 @@ bool wasTrained(const Database& database, int64_t run) {
 
 /// Returns the last step that a run whose losses are damaged is known to have reached.
 int64_t stepsWithoutLoss(const Database& database, const LeftRun& run) {
-    int64_t steps = std::max(run.steps, run.goesOnAfter.value_or(0));
+    int64_t steps = std::max({run.steps, run.goesOnAfter.value_or(0), run.unread.checkpointStep});
     bool ignored = true; // it is damaged anyway
     for (const Metric& metric : knownMetrics())
         steps = std::max(steps, StoredColumn::lastStep(database, run.key, metric.column, ignored));
@@ -160,12 +161,11 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
         bool sound = true;
         run.steps =
             StoredColumn::lastStep(database, run.key, knownMetrics()[metric::Loss].column, sound);
-        if (run.steps == 0 && sound) sound = !wasTrained(database, run.key);
+        run.unread = unreadPartsIn(database, run.key);
+        if (run.steps == 0 && sound) sound = run.unread.values || !wasTrained(database, run.key);
         run.goesOnAfter = checkpointOf(database, run.key);
-        if (!sound) {
-            m_damaged.push_back({run.key, run.name});
-            run.steps = stepsWithoutLoss(database, run);
-        }
+        if (!sound) m_damaged.push_back({run.key, run.name});
+        if (!sound || run.unread.values) run.steps = stepsWithoutLoss(database, run);
         run.saved = run.steps <= savedSteps(database, run.key);
         if (run.steps > 0) m_runs.push_back(std::move(run));
     }
@@ -243,15 +243,31 @@ void LeftSession::leaveOutSaved() {
 
 bool LeftSession::isWhole(const LeftRun& run) const {
     try {
-        const std::shared_ptr<Run> whole = read(run);
-        const RunSnapshot& now = whole->now();
-        if (now.checkpoint()) (void)now.checkpoint()->bytes(); // throws when they are damaged
-        return lostPicturesText(now, *now.pictures()).empty() && !isDamaged(run);
-    } catch (const ReportedError&) {
-        return false;
+        return damageOf(run).empty();
     } catch (const std::bad_alloc&) { // nobody knows
         return false;
     }
+}
+
+Message LeftSession::damageOf(const LeftRun& run) const {
+    try {
+        const std::shared_ptr<Run> whole = read(run);
+        const RunSnapshot& now = whole->now();
+        // what was unread before is no damage here
+        const bool lacksPictures = !run.unread.pictures.empty() || run.unread.target;
+        if (now.checkpoint() && run.unread.checkpoint.empty())
+            (void)now.checkpoint()->bytes(); // throws when they are damaged
+        const Message lost = lacksPictures ? Message() : lostPicturesText(now, *now.pictures());
+        return lost.empty() && isDamaged(run) ? m_damage : lost;
+    } catch (const ReportedError& error) {
+        return error.message();
+    }
+}
+
+void LeftSession::leaveToCopy(const LeftRun& run, const std::string& session, const Message& why) {
+    m_stays = why;
+    m_leftTo.insert(session);
+    forget({run}); // a copy: it may be one of m_runs
 }
 
 void LeftSession::remove() {
@@ -299,6 +315,31 @@ void LeftSession::erase(const std::vector<LeftRun>& gone, SavedMarks marks) cons
     try {
         database.run("VACUUM"); // gives the room back to the disk
     } catch (const RunError&) { // a full disk has no room for the copy, but the run is gone
+    }
+}
+
+void leaveOutCopied(std::vector<LeftSession>& sessions) {
+    struct Earlier {
+        LeftSession* session;
+        LeftRun run;
+    };
+    std::unordered_map<std::string, Earlier> earlier; // by nameOf()
+    for (LeftSession& session : sessions) {
+        const std::vector<LeftRun> runs = session.runs();
+        for (const LeftRun& copy : runs) {
+            auto found = earlier.find(copy.unread.keeper);
+            if (found == earlier.end()) found = earlier.find(copy.origin);
+            if (found == earlier.end() || found->second.run.steps > copy.steps) continue;
+            try {
+                const Message why = found->second.session->damageOf(found->second.run);
+                if (why.empty() || !session.isWhole(copy)) continue;
+                found->second.session->leaveToCopy(found->second.run, session.name(), why);
+                earlier.erase(found);
+            } catch (const std::bad_alloc&) { // both are offered
+            }
+        }
+        for (const LeftRun& run : runs)
+            earlier.emplace(session.nameOf(run), Earlier{&session, run});
     }
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct LeftRun {
     std::optional<int64_t> goesOnAfter{}; ///< the step of its checkpoint; nothing without one
     bool named = false;                   ///< its user gave it the name
     bool saved = false;                   ///< all its steps lie in a folder or in another run, too
+    UnreadParts unread{};                 ///< what it lacked before its session was written
 };
 
 /// Callbacks while a run is read; each may be empty.
@@ -55,8 +57,18 @@ public:
     /// another run of the session has their steps. Where something is damaged, that may be the
     /// other one, and none is left out. Reads the runs that stay, unless nothing would be left out.
     void leaveOutSaved();
-    /// Reads a run; returns whether nothing of it is damaged.
+    /// Leaves out a damaged run that a later session has a copy of, and with which the file must
+    /// stay. `why` tells what is damaged.
+    void leaveToCopy(const LeftRun&, const std::string& session, const Message& why);
+    /// Whether it was called for a copy in this session.
+    bool isLeftTo(const std::string& session) const { return m_leftTo.contains(session); }
+    /// Why the file stays although nothing more of it is offered; empty unless leaveToCopy() was
+    /// called.
+    const Message& stays() const { return m_stays; }
+    /// Reads a run; returns whether nothing is damaged of what its session had of it.
     bool isWhole(const LeftRun&) const;
+    /// Likewise returns what is damaged; empty: nothing is.
+    Message damageOf(const LeftRun&) const;
     /// Reads a run with everything that reached the disk; its events and curves end where its
     /// session last looked at it. Throws RunError, and InputError for a file that is damaged.
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
@@ -101,6 +113,8 @@ private:
     Database::Access m_access;
     std::vector<LeftRun> m_runs;
     bool m_kept = false;
+    Message m_stays;
+    std::set<std::string> m_leftTo; ///< names of sessions with copies
     mutable std::vector<DamagedRun> m_damaged;
     mutable Message m_damage;
 };
@@ -122,5 +136,8 @@ struct OtherSessions {
 /// nothing but copies of runs in the others, where the folder can be written; leaves alone those
 /// that cannot be read and those that a program uses, and adds them to `others`.
 std::vector<LeftSession> leftSessions(const std::string& folder, OtherSessions* others = nullptr);
+/// Leaves out the damaged runs that later ones of these sessions have copies of, with all that
+/// could be read: restored at every start, they would be copied each time.
+void leaveOutCopied(std::vector<LeftSession>&);
 
 } // namespace halfscope

@@ -82,6 +82,15 @@ std::vector<LaneInfo> lanesOf(const RunConfig& config) {
     return lanes;
 }
 
+bool belongsToLane(const Event& event, std::span<const LaneInfo> lanes, size_t lane) {
+    if (concernsLane(event, lane)) return true;
+    while (lanes[lane].parent >= 0 && event.step <= lanes[lane].forkStep) {
+        lane = static_cast<size_t>(lanes[lane].parent);
+        if (concernsLane(event, lane)) return true;
+    }
+    return false;
+}
+
 std::vector<int> parentsOf(std::span<const LaneInfo> lanes) {
     std::vector<int> parents;
     for (const LaneInfo& lane : lanes)
@@ -328,7 +337,7 @@ void Run::addLane(LaneInfo lane, const LanePast& past) {
         *history = past.of.gradients(past.lane).upTo(past.upTo);
         if (!saved) history->goOn(); // also from a saved run
         totals = totalsOf(past);
-        if (past.lane == lane.parent) totals.fork(lane.scalesAnew);
+        if (past.lane == lane.parent) totals.fork(past.upTo, lane.scalesAnew);
     }
     auto lanes = extended(*m_now.m_lanes, {std::move(lane)});
     const size_t count = lanes->size();
@@ -352,31 +361,35 @@ LaneTotals Run::totalsOf(const LanePast& past) const {
     const int own = m_now.laneCount();
     const LaneTotals& all = past.of.totals(past.lane);
     bool whole = all.last().step <= past.upTo; // then no row has to be read again
+    const auto isItsOwn = [&past](const Event& event) {
+        return belongsToLane(event, past.of.lanes(), static_cast<size_t>(past.lane));
+    };
     for (const Event& event : past.of.events())
-        whole = whole &&
-                (event.step <= past.upTo || !concernsLane(event, static_cast<size_t>(past.lane)));
+        whole = whole && (event.step <= past.upTo || !isItsOwn(event));
     if (whole) return all.ofLane(own);
-    const LaneInfo& lane = past.of.lanes()[static_cast<size_t>(past.lane)];
-    const bool forked = lane.parent >= 0 && lane.forkStep <= past.upTo;
-    const int64_t shared = forked ? lane.forkStep : 0; // the last step that its parent tells
-    LaneTotals totals = forked ? totalsOf({past.of, lane.parent, shared})
-                               : LaneTotals(m_now.info().recorded.gradients.accumulate);
-    if (forked) totals.fork(lane.scalesAnew);
+    LaneTotals totals(m_now.info().recorded.gradients.accumulate);
+    const std::span<const LaneInfo> lanes = past.of.lanes();
+    std::vector<const LaneInfo*> forks; // that led to the lane, the last one first
+    for (int lane = past.lane; lanes[static_cast<size_t>(lane)].parent >= 0;
+         lane = forks.back()->parent)
+        forks.push_back(&lanes[static_cast<size_t>(lane)]);
+    const auto forkBefore = [&](int64_t step) {
+        for (; !forks.empty() && forks.back()->forkStep < step; forks.pop_back())
+            totals.fork(forks.back()->forkStep, forks.back()->scalesAnew);
+    };
     constexpr int64_t kBlock = 1024;
     const int64_t last = std::min(past.upTo, past.of.column(past.lane, metric::Loss).lastStep());
-    for (int64_t from = shared + 1; from <= last; from += kBlock) {
+    for (int64_t from = 1; from <= last; from += kBlock) {
         checkCancelled();
         for (StepRow& row : past.of.rows(past.lane, from, std::min(last, from + kBlock - 1))) {
             row.lane = own;
+            forkBefore(row.step);
             if (row.measured(metric::Loss)) totals.add(row);
         }
     }
-    for (const Event& event : past.of.events()) {
-        const bool known = forked && event.lane < 0 && event.step <= shared; // its parent was told
-        if (concernsLane(event, static_cast<size_t>(past.lane)) && event.step <= past.upTo &&
-            !known)
-            totals.add(event);
-    }
+    forkBefore(past.upTo + 1);
+    for (const Event& event : past.of.events())
+        if (isItsOwn(event) && event.step <= past.upTo) totals.add(event);
     return totals;
 }
 
@@ -385,6 +398,8 @@ std::shared_ptr<Run> Run::goingOn(const RunConfig& recorded, const RunSnapshot& 
     RunInfo info;
     info.config = info.recorded = recorded;
     const RunInfo& past = before.info();
+    info.unread.values = past.unread.values;
+    info.unread.target = past.unread.target;
     const bool saved = !past.folder.empty();
     info.pastFolder = saved ? past.folder : past.pastFolder;
     info.pastId = saved ? past.id : past.pastId;
@@ -449,7 +464,7 @@ void Run::add(Event event) {
     enlist(std::move(event));
     const Event& added = m_now.m_events.back();
     for (size_t lane = 0; lane < m_now.m_totals.size(); ++lane)
-        if (concernsLane(added, lane)) m_now.m_totals[lane].add(added);
+        if (belongsToLane(added, *m_now.m_lanes, lane)) m_now.m_totals[lane].add(added);
 }
 
 void Run::add(const std::vector<GradientRange>& ranges) {

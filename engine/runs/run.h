@@ -14,6 +14,7 @@
 #include "engine/runs/run_checkpoint.h"
 #include "engine/runs/run_pictures.h"
 #include "engine/runs/step_row.h"
+#include "engine/runs/unread_parts.h"
 #include "engine/settings/run_config.h"
 
 #include <atomic>
@@ -43,6 +44,9 @@ struct LaneInfo {
 };
 /// Returns the lanes that a configuration starts with, then those that it forks, in order.
 std::vector<LaneInfo> lanesOf(const RunConfig&);
+/// Whether an event concernsLane(), or is one of the lanes that it continues, from the steps that
+/// it shares with them.
+bool belongsToLane(const Event&, std::span<const LaneInfo> lanes, size_t lane);
 /// Returns the parents of the lanes, for laneTitleParts().
 std::vector<int> parentsOf(std::span<const LaneInfo>);
 
@@ -59,6 +63,7 @@ struct RunInfo {
     std::optional<RunOutcome> outcome; ///< nothing while it trains, and when no file tells it
     bool restored = false; ///< it comes from a session that was left behind, see left_session.h
     std::string origin;    ///< the run there, such as "20261121-173455-1/2"; empty for others
+    UnreadParts unread;    ///< what that one lacked already, or could not give
 
     // For a saved run only.
     std::string folder; ///< the folder it was read from; empty for a run that was trained here

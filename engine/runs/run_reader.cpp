@@ -478,12 +478,16 @@ private:
             return true;
         }
         Message damage;
+        bool cutOff = false;
         const auto lanes = readGradients(
             pathTo(run_file::kGradients), names(), m_run->step(),
             [this](double share) { return goesOn(share, run_file::kGradients); },
-            m_run->step() > m_after ? &damage : nullptr);
+            m_run->step() > m_after ? &damage : nullptr, &cutOff);
         if (!lanes) return false;
-        if (!damage.empty()) lacks({MissingPart::Kind::Rest, run_file::kGradients, 0, damage});
+        if (!damage.empty())
+            lacks({MissingPart::Kind::Rest, run_file::kGradients, 0, damage});
+        else if (cutOff)
+            lacks({MissingPart::Kind::LastLine, run_file::kGradients});
         for (const GradientHistory& each : *lanes)
             m_batch.savedGradients.push_back(each.columns());
         hand();

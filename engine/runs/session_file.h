@@ -24,7 +24,8 @@ inline constexpr const char* kSessionEnding = ".session";
 /// them, too. `kept` has a row where the user chose to keep the session, see
 /// LeftSession::wasKept(); it may be missing as well. So may `saved`, which has how many steps of a
 /// run lie elsewhere, and `in_folder`, which has how many of these lie in a folder, see
-/// SessionStore::setSaved(). `event_kinds` names the kinds of `events`; where it is missing, they
+/// SessionStore::setSaved(), and `restored`, which has the UnreadParts of runs that come from
+/// earlier sessions. `event_kinds` names the kinds of `events`; where it is missing, they
 /// are the numbers of EventKind. `tails` has the values behind the last full chunk. `target` is the
 /// key of one of `targets`, or 0; in version 1 it was the picture itself, and no picture was
 /// compressed. Blobs are in this machine's byte order; see ChunkValues::packed() and
@@ -55,13 +56,17 @@ CREATE TABLE IF NOT EXISTS event_kinds(kind INTEGER PRIMARY KEY, name TEXT UNIQU
 CREATE TABLE IF NOT EXISTS kept(kept INTEGER);
 CREATE TABLE IF NOT EXISTS saved(run INTEGER PRIMARY KEY, steps INTEGER);
 CREATE TABLE IF NOT EXISTS in_folder(run INTEGER PRIMARY KEY, steps INTEGER);
+CREATE TABLE IF NOT EXISTS restored(run INTEGER PRIMARY KEY, keeper TEXT, unread_values INTEGER,
+                                    gradients INTEGER, target INTEGER, pictures TEXT,
+                                    pictures_step INTEGER, checkpoint TEXT,
+                                    checkpoint_step INTEGER);
 CREATE TABLE IF NOT EXISTS targets(id INTEGER PRIMARY KEY, hash INTEGER, data BLOB);
 CREATE INDEX IF NOT EXISTS targets_by_hash ON targets(hash);
 )";
 /// The tables, besides `runs`, that have rows for a run.
 inline constexpr const char* kTablesOfRuns[] = {"columns",  "tails",       "events",    "gradients",
                                                 "pictures", "checkpoints", "galleries", "mistakes",
-                                                "saved",    "in_folder"};
+                                                "saved",    "in_folder",   "restored"};
 
 /// Erases a run, with its target if no other run has it, but not its chunks, which other runs may
 /// have, too.

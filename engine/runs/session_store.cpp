@@ -9,6 +9,7 @@
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_lock.h"
 #include "engine/runs/session_pictures.h"
+#include "engine/runs/unread_parts.h"
 #include "engine/runs/value_budget.h"
 #include "engine/runs/watched_runs.h"
 #include "engine/settings/fields.h"
@@ -118,11 +119,6 @@ public:
     }
 
 private:
-    /// Why a part of a run could not be read; empty: it could.
-    struct Unread {
-        Message pictures{}, checkpoint{};
-    };
-
     void removeDiscarded() {
         try {
             const std::lock_guard lock(m_mutex);
@@ -148,8 +144,8 @@ private:
     void writeEvents(WatchedRun&, const RunSnapshot&);
     void writeGradients(WatchedRun&, const RunSnapshot&);
     void writePictures(WatchedRun&, const RunSnapshot&);
-    void setUnread(const std::string& origin, Message Unread::*part, Message why);
     void writeCheckpoint(WatchedRun&, const RunSnapshot&);
+    void writeUnread(WatchedRun&, const RunSnapshot&);
     void writeSaved(WatchedRun&);
     void dropOver(size_t budget);
 
@@ -164,9 +160,10 @@ private:
     uint64_t m_asked = 0, m_done = 0; ///< flushes
     uint64_t m_written = 0;           ///< the last flush that succeeded
     Message m_problem;
-    bool m_noMemory = false;                ///< the last turn lacked memory
-    Message m_memoryProblem;                ///< made in advance, while there is memory
-    std::map<std::string, Unread> m_unread; ///< see setUnread(), by RunInfo::origin
+    bool m_noMemory = false; ///< the last turn lacked memory
+    Message m_memoryProblem; ///< made in advance, while there is memory
+    /// What this session could not read itself, by RunInfo::origin: that file has the only copy.
+    std::map<std::string, UnreadParts> m_unread;
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false}, m_keeps{false};
 
@@ -346,6 +343,7 @@ void SessionStore::Writer::write(WatchedRun& watched, bool all) {
     writeGradients(watched, now);
     writePictures(watched, now);
     writeCheckpoint(watched, now);
+    writeUnread(watched, now);
 }
 
 void SessionStore::Writer::begin(WatchedRun& watched, const RunSnapshot& now) {
@@ -486,23 +484,19 @@ void SessionStore::Writer::writePictures(WatchedRun& watched, const RunSnapshot&
     try {
         packed = pictures->packed();
     } catch (const ReportedError& error) { // the rest is written
-        setUnread(now.info().origin, &Unread::pictures, error.message());
+        watched.unread.pictures = error.message();
+        watched.unread.picturesStep = pictures->step();
         return;
     }
-    setUnread(now.info().origin, &Unread::pictures, packed.unread);
+    const UnreadParts& known = now.info().unread;
+    const bool lacked = packed.unread.empty() && known.picturesStep == pictures->step();
+    watched.unread.pictures = lacked ? known.pictures : packed.unread;
+    watched.unread.picturesStep = pictures->step();
     storePictures(m_database, watched.key, pictures->step(), packed, pictures->target().get());
     watched.pictures = pictures;
     if (!packed.unread.empty()) return; // the rest can perhaps be read later where it lies
     const size_t lanes = packed.outputs.size();
     m_painted.emplace_back(pictures, PictureRows{watched.key, pictures->step(), lanes, lanes});
-}
-
-/// Remembers why a part of a run could not be read; empty: all of it could. The file from which the
-/// run was restored has the only copy of it.
-void SessionStore::Writer::setUnread(const std::string& origin, Message Unread::*part,
-                                     Message why) {
-    const std::lock_guard lock(m_mutex);
-    m_unread[origin].*part = std::move(why);
 }
 
 /// Writes the checkpoint in place of the one before, because a run keeps only one.
@@ -514,12 +508,16 @@ void SessionStore::Writer::writeCheckpoint(WatchedRun& watched, const RunSnapsho
     try {
         bytes = checkpoint->bytes();
     } catch (const ReportedError& error) { // the rest is written
-        setUnread(now.info().origin, &Unread::checkpoint,
-                  {phrase("Files", "the checkpoint after step %1 cannot be read: %2"),
-                   checkpoint->step(), error.message()});
+        const UnreadParts& known = now.info().unread;
+        watched.unread.checkpoint = known.checkpoint;
+        if (known.checkpoint.empty() || known.checkpointStep != checkpoint->step())
+            watched.unread.checkpoint = {
+                phrase("Files", "the checkpoint after step %1 cannot be read: %2"),
+                checkpoint->step(), error.message()};
+        watched.unread.checkpointStep = checkpoint->step();
         return;
     }
-    setUnread(now.info().origin, &Unread::checkpoint, {});
+    watched.unread.checkpoint = {};
     m_database.prepare("INSERT OR REPLACE INTO checkpoints VALUES(?1, ?2, ?3)")
         .bind(1, watched.key)
         .bind(2, checkpoint->step())
@@ -527,6 +525,24 @@ void SessionStore::Writer::writeCheckpoint(WatchedRun& watched, const RunSnapsho
         .run();
     m_kept.emplace_back(checkpoint, watched.key);
     watched.checkpoint = checkpoint;
+}
+
+/// Writes what the run lacks. Only what an earlier session did not lack may lie in that one still.
+void SessionStore::Writer::writeUnread(WatchedRun& watched, const RunSnapshot& now) {
+    const UnreadParts& known = now.info().unread;
+    UnreadParts& parts = watched.unread;
+    parts.keeper = known.keeper;
+    parts.values = known.values;
+    parts.target = known.target;
+    parts.gradients = now.gradientsUnread();
+    if (parts == watched.markedUnread) return;
+    storeUnreadParts(m_database, watched.key, parts);
+    watched.markedUnread = parts;
+    UnreadParts here = parts;
+    if (here.pictures == known.pictures) here.pictures = {};
+    if (here.checkpoint == known.checkpoint) here.checkpoint = {};
+    const std::lock_guard lock(m_mutex);
+    m_unread[now.info().origin] = std::move(here);
 }
 
 void SessionStore::Writer::writeSaved(WatchedRun& watched) {

@@ -176,28 +176,38 @@ void SkipTally::addBefore(const StepRow& first) {
     m_before = std::max<int64_t>(0, first.skippedSoFar() - (first.has(kSkipped) ? 1 : 0));
 }
 
-void SkipTally::fork(bool scalesAnew) {
-    if (scalesAnew) m_faultScale.forget(); // as the trainer of the fork does
+void SkipTally::fork(int64_t step, bool scalesAnew) {
+    m_judgedAfter = step;
+    if (scalesAnew) { // as the trainer of the fork does
+        m_faultScale.forget();
+        m_faultsAfter = step;
+    }
     m_before = skipped();
     m_updatesBefore = updates();
     m_updates = m_start = m_trials = m_others = m_failedGrowths = 0;
     m_lost = m_helpless = m_unanswered = m_startFalls = 0;
     m_belowOne = m_stopped = false;
     m_isFork = true;
-    if (m_lossLostAt == 0) m_layer = m_data = m_zeroEpsilon = {}; // else they stay the reason
+    if (m_lossLostAt > 0) return; // they stay the reason
+    m_layer = m_data = m_zeroEpsilon = {};
+    m_placesAfter = step;
 }
 
 void SkipTally::add(const Event& event) {
     if (isHelpless(event)) {
-        ++m_helpless;
+        m_helpless += event.step > m_judgedAfter;
         m_lastHelpless = std::max(m_lastHelpless, event.step);
     }
+    if (event.step > m_placesAfter) addPlaces(event);
+    if (event.step > m_faultsAfter) addToFaultScale(event);
+}
+
+void SkipTally::addPlaces(const Event& event) {
     const std::string_view layer = layerOfForward(event.tensor);
     if (!layer.empty() && m_layer.step == 0) m_layer = {event.step, std::string(layer)};
     if (!settingOfLargeInput(event.tensor).empty() && m_layer.step == 0)
         m_layer = {event.step, event.tensor};
     if (isOfData(event.tensor) && m_data.step == 0) m_data = {event.step, event.tensor};
-    addToFaultScale(event);
     const std::string_view optimizer = optimizerOfZeroEpsilon(event.tensor);
     if (!optimizer.empty() && m_zeroEpsilon.step == 0)
         m_zeroEpsilon = {event.step, std::string(optimizer)};

@@ -32,13 +32,14 @@ public:
     explicit SkipTally(int64_t stepsPerUpdate) : m_stepsPerUpdate(stepsPerUpdate) {}
     void add(const StepRow&);
     void add(const StepRecord& record) { add(rowOf(record)); }
-    /// Adds an event that concernsLane(), before or after the row of its step: it tells where the
-    /// first inf or nan came from, and whether the scale has been set by hand.
+    /// Adds an event that concernsLane(), or one of a fork's parent before the fork. It may come
+    /// before or after the row of its step, and tells where the first inf or nan came from, and
+    /// whether the scale has been set by hand.
     void add(const Event&);
 
     /// Lets a fork go on from here: what its parent has skipped counts, but is not judged any more.
-    /// `scalesAnew`: see LaneInfo.
-    void fork(bool scalesAnew = false);
+    /// `step` and `scalesAnew`: see LaneInfo::forkStep and scalesAnew.
+    void fork(int64_t step, bool scalesAnew = false);
 
     int64_t steps() const { return m_steps; }
     int64_t stepsPerUpdate() const { return m_stepsPerUpdate; }
@@ -113,6 +114,7 @@ private:
     bool isAllBefore() const;
     int64_t updates() const { return m_updatesBefore + m_updates; }
     void addToFaultScale(const Event&);
+    void addPlaces(const Event&);
     void addLoss(const StepRow&);
     Message countText() const;
     /// Whether a layer's forward pass, or its input, lost the loss, if anything did.
@@ -179,6 +181,9 @@ private:
     Place m_data;        ///< the first input or target that was not
     Place m_zeroEpsilon; ///< the optimizer that divided by its epsilon, which was zero
     FaultScale m_faultScale;
+    /// Events up to these steps are of a fork's parent. What they tell is not judged, or has no
+    /// part in the places above or in m_faultScale.
+    int64_t m_judgedAfter = -1, m_placesAfter = -1, m_faultsAfter = -1;
     int64_t m_unanswered = 0;   ///< skips in a row after which the scale did not change
     bool m_isFork = false;      ///< whether m_before are those of its parent
     bool m_losing = false;      ///< whether a loss of this update was not finite

@@ -3,6 +3,7 @@
 
 #include "engine/runs/run.h"
 #include "engine/runs/session_store.h"
+#include "engine/runs/unread_parts.h"
 
 #include <chrono>
 #include <cstdint>
@@ -32,6 +33,7 @@ struct WatchedRun {
     size_t events = 0;
     int64_t gradientStep = -1;
     std::shared_ptr<const RunCheckpoint> checkpoint{};   ///< the one that is on disk
+    UnreadParts unread{}, markedUnread{};                ///< as known, and on disk
     SessionStore::StepsElsewhere saved{}, markedSaved{}; ///< as told, and on disk
     std::chrono::steady_clock::time_point large{};       ///< when what is large was written last
     uint64_t largeVersion = ~uint64_t{0}; ///< the version of what is written less often

@@ -253,8 +253,10 @@ int64_t rowsOf(const RunSnapshot& run) {
 
 double paceOf(const RunSnapshot& run) {
     constexpr int64_t kLately = 100; // steps
-    // of what the pace makes each step wait: a fast one is late by as much as it is to wait, which
-    // the clock of the steps leaves out, while a training that waits for nothing has hardly any
+    // The share of the wait that the clock of the steps must show. It leaves out by how much a step
+    // begins late. Measured on two busy cores with the presets line-fit and moons at 60, 200 and
+    // 600 steps/s, over 100 steps each: a window shows 64 to 94 % of the wait, and the command
+    // line, which waits for nothing, up to 6 %, which is what steps take beside the device's work.
     constexpr double kEnough = 0.25;
     const double pace = run.info().config.pace;
     const int64_t to = run.step(), from = std::max(run.firstStep(), to - kLately);

@@ -10,16 +10,15 @@
 #include "ui/session/experiment_controller.h"
 #include "ui/session/user_settings.h"
 #include "ui/window/guarded.h"
+#include "ui/window/left_run_words.h"
 #include "ui/window/next_start.h"
 #include "ui/window/run_models.h"
 #include "ui/window/shown_run.h"
 #include "ui/window/window_parts.h"
 
-#include <QDateTime>
 #include <QFileInfo>
 #include <QInputDialog>
 #include <QLocale>
-#include <QTimeZone>
 #include <QToolButton>
 
 #include <algorithm>
@@ -47,42 +46,16 @@ constexpr int kLooksBeforePause = 6;
 
 Message noMemory() { return phrase("Files", "out of memory"); }
 
-/// Returns when a session was begun, as its name tells: "begun today at 13:43"; empty for other
-/// names.
-QString beginningOf(const LeftSession& session) {
-    const QStringList parts = QString::fromStdString(session.name()).split(u'-');
-    if (parts.size() < 2) return {};
-    // apart: a time of UTC may be one that this place skips when its summer begins
-    const QDate day = QDate::fromString(parts[0], QStringLiteral("yyyyMMdd"));
-    const QTime time = QTime::fromString(parts[1], QStringLiteral("HHmmss"));
-    if (!day.isValid() || !time.isValid()) return {};
-    const QDateTime begun = QDateTime(day, time, QTimeZone::utc()).toLocalTime();
-    const bool today = begun.date() == QDate::currentDate();
-    return (today ? SessionKeeper::tr("begun today at %1") : SessionKeeper::tr("begun on %1"))
-        .arg(today ? QLocale().toString(begun.time(), QLocale::ShortFormat)
-                   : QLocale().toString(begun, QLocale::ShortFormat));
-}
-
-/// Describes a run to somebody who decides whether it is worth keeping. `begun` is beginningOf()
-/// its session, or empty.
-QString lineOf(const LeftRun& run, const QString& begun) {
-    const auto number = [](int64_t n) { return QLocale().toString(static_cast<qlonglong>(n)); };
-    QString line =
-        (run.steps == 1 ? SessionKeeper::tr("%1, %2 step") : SessionKeeper::tr("%1, %2 steps"))
-            .arg(QString::fromStdString(run.name), number(run.steps));
-    // one that was restored is older than the session that has it now
-    if (!begun.isEmpty() && run.origin.empty())
-        line = SessionKeeper::tr("%1, from the session %2").arg(line, begun);
-    if (!run.goesOnAfter) return SessionKeeper::tr("%1; its networks were not kept").arg(line);
-    return SessionKeeper::tr("%1; its networks of step %2 were kept")
-        .arg(line, number(*run.goesOnAfter));
-}
-
 /// Says how many of several runs are restored. Of one, only that it will be.
 QString restoringText(int restored, size_t wanted) {
     if (wanted < 2 || restored < 1) return SessionKeeper::tr("Restoring runs…");
     return SessionKeeper::tr("Restoring runs… %1 of %2")
         .arg(QLocale().toString(restored), QLocale().toString(static_cast<qulonglong>(wanted)));
+}
+
+QString onlyAPart() {
+    return SessionKeeper::tr("Only a part of the runs could be restored (%1). Their file stays on "
+                             "disk until you delete it at a later start.");
 }
 
 QString keptInMemory(const QString& reason) {
@@ -172,12 +145,19 @@ void SessionKeeper::removeRestored() {
         if (unread.empty())
             remove(each.from, each.runs);
         else
-            m_parts.banner->showText(
-                tr("Not everything could be restored (%1). The file of the session stays on disk "
-                   "until you delete it at a later start.")
-                    .arg(translated(unread)));
+            tellStays(each.from,
+                      tr("Not everything could be restored (%1). The file of the session stays on "
+                         "disk until you delete it at a later start."),
+                      unread);
         return true;
     });
+}
+
+/// Says that the file of a session stays, and why.
+void SessionKeeper::tellStays(std::shared_ptr<LeftSession> session, const QString& sentence,
+                              const Message& why) {
+    m_parts.banner->showText(sentence.arg(translated(why)));
+    m_staying.push_back(std::move(session));
 }
 
 /// What cannot be removed is offered again at the next start.
@@ -381,10 +361,11 @@ void SessionKeeper::offerLeft(const LeftRuns& asked) {
         m_search = std::make_unique<FileJob>(
             [found, folder = m_folder.toStdString(), own = m_asked.session.toStdString()] {
                 std::vector<LeftSession> left = leftSessions(folder, &found->others);
-                for (LeftSession& each : left) {
+                for (LeftSession& each : left)
                     if (each.name() != own) each.leaveOutSaved();
+                leaveOutCopied(left);
+                for (LeftSession& each : left)
                     found->sessions.push_back(std::make_shared<LeftSession>(std::move(each)));
-                }
             },
             FileJob::Leaving::Abandons);
         connect(m_search.get(), &FileJob::done, this, [this, found] { conclude(found); });
@@ -410,12 +391,18 @@ void SessionKeeper::conclude(const std::shared_ptr<Found>& found) {
         restore(*own);
         left.erase(own);
     }
-    std::erase_if(left, [this](const auto& session) {
+    LeftSessions copied;
+    std::erase_if(left, [this, &copied](const auto& session) {
         if (!session->runs().empty()) return false; // some are not saved
-        remove(session);                            // as if its window had been closed
+        if (session->stays().empty())
+            remove(session); // as if its window had been closed
+        else if (session->isLeftTo(m_asked.session.toStdString()))
+            tellStays(session, onlyAPart(), session->stays()); // the copy needs no question
+        else
+            copied.push_back(session);
         return true;
     });
-    if (!left.empty()) offer(left);
+    if (!left.empty()) offer(left, copied);
     tellUnreadable(found->others.unreadable);
 }
 
@@ -438,7 +425,7 @@ void SessionKeeper::tellUnreadable(const std::vector<UnreadableSession>& session
                 .arg(reasons.join(QStringLiteral("; "))));
 }
 
-void SessionKeeper::offer(const LeftSessions& left) {
+void SessionKeeper::offer(const LeftSessions& left, const LeftSessions& copied) {
     using Why = LeftRunsBox::Why;
     QStringList runs;
     const auto kept = std::count_if(left.begin(), left.end(),
@@ -451,14 +438,21 @@ void SessionKeeper::offer(const LeftSessions& left) {
         const std::vector<LeftRun>& all = (*session)->runs();
         const QString begun = left.size() > 1 ? beginningOf(**session) : QString();
         for (auto run = all.rbegin(); run != all.rend(); ++run)
-            runs << lineOf(*run, begun);
+            runs << leftRunLine(*run, begun);
     }
     auto* box = make<LeftRunsBox>(runs, why, &m_window,
                                   left.size() == 1 ? beginningOf(*left.front()) : QString());
-    connect(box, &QMessageBox::finished, this, [this, left](int button) {
+    connect(box, &QMessageBox::finished, this, [this, left, copied](int button) {
         m_offered = button == QMessageBox::Open;
         for (const auto& session : left) {
             if (button == QMessageBox::Open) restore(session);
+            if (button != QMessageBox::Discard) continue;
+            // what was restored without a question keeps the damaged file that it comes from
+            const bool stays = session->isLeftTo(m_asked.session.toStdString());
+            remove(session, stays ? session->runs() : std::vector<LeftRun>());
+        }
+        for (const auto& session : copied) {
+            if (button == QMessageBox::Open) tellStays(session, onlyAPart(), session->stays());
             if (button == QMessageBox::Discard) remove(session);
         }
     });
@@ -549,17 +543,14 @@ void SessionKeeper::endSession(const Message& reason) {
     const std::shared_ptr<LeftSession> session = m_left.front();
     std::vector<LeftRun> taken = std::exchange(m_taken, {});
     const bool whole = taken.size() == session->runs().size();
-    const Message& damage = session->damage();
+    const Message& damage = session->damage().empty() ? session->stays() : session->damage();
     if (!reason.empty()) {
         m_parts.banner->showText(tr("Not all runs could be restored: %1").arg(translated(reason)));
     } else {
         watchRuns();
         if (m_shows) m_shown.bringBack(m_back);
         if (!damage.empty())
-            m_parts.banner->showText(
-                tr("Only a part of the runs could be restored (%1). Their file stays on disk "
-                   "until you delete it at a later start.")
-                    .arg(translated(damage)));
+            tellStays(session, onlyAPart(), damage);
         else if (m_store && !taken.empty())
             m_moving.push_back({m_store->askToWrite(), session,
                                 whole ? std::vector<LeftRun>() : std::move(taken)});

@@ -77,7 +77,9 @@ private:
         OtherSessions others;
     };
     void conclude(const std::shared_ptr<Found>&);
-    void offer(const LeftSessions&);
+    /// `copied`: sessions that stay although nothing of them is offered.
+    void offer(const LeftSessions&, const LeftSessions& copied);
+    void tellStays(std::shared_ptr<LeftSession>, const QString& sentence, const Message& why);
     void tellUnreadable(const std::vector<UnreadableSession>&) const;
     void look();
     void watchRuns();
@@ -158,6 +160,7 @@ private:
         std::vector<LeftRun> runs; ///< some of its runs; empty: all
     };
     std::vector<Moving> m_moving;
+    LeftSessions m_staying; ///< held, so that no other window makes more copies of their runs
     std::unique_ptr<RestoreJob> m_job; ///< reads the first of m_left; null otherwise
 };
 

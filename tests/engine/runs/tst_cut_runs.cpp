@@ -86,6 +86,7 @@ private slots:
     void damagedEventsAndACheckpoint_data();
     void damagedEventsAndACheckpoint();
     void emptyFiles();
+    void cutGradients();
     void damagedSummaryAndPictures();
     void manifests();
     void refusedManifests_data();
@@ -296,6 +297,23 @@ void TestCutRuns::emptyFiles() {
     QCOMPARE(missing(), (Names{"timing.csv", "events.csv", "gradients.csv", "summary.json"}));
     put("steps.csv", "");
     QCOMPARE(m_folder->read()->now().lastStep(), int64_t{0});
+}
+
+/// A count that a kill has cut in two is told, and those before it are read.
+void TestCutRuns::cutGradients() {
+    put("steps.csv", rows(2));
+    put("timing.csv", times(2));
+    put("events.csv", table::kEvents);
+    GradientRange range;
+    range.step = 1;
+    range.outputs.zeros = 4;
+    const std::string whole = gradientHeader() + gradientLine(range, "fp32");
+    put("gradients.csv", whole);
+    QCOMPARE(missing(), Names{"summary.json"});
+    range.step = 2;
+    put("gradients.csv", whole + gradientLine(range, "fp32").substr(0, 30));
+    QCOMPARE(missing(), (Names{"the last line of gradients.csv", "summary.json"}));
+    QCOMPARE(m_folder->read()->now().gradients(0).columns().size(), size_t{1});
 }
 
 void TestCutRuns::damagedSummaryAndPictures() {

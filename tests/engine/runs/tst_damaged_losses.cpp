@@ -111,6 +111,18 @@ void TestDamagedLosses::theRestComesBack() {
     QVERIFY(!left[0].isWhole(listed));
     QCOMPARE(QByteArray::fromStdString(left[0].damage().english()),
              QByteArray::fromStdString(path) + ": values of “one” are damaged in " + lanes);
+    const QTemporaryDir later; // the copy has all that was left, and is no damaged run
+    {
+        SessionStore store({later.path().toStdString()});
+        store.watch(back, "one");
+        store.flush();
+    }
+    const std::vector<LeftSession> next = leftSessions(later.path().toStdString());
+    QCOMPARE(next.at(0).runs().at(0).steps, kSteps);
+    const std::shared_ptr<Run> again = next[0].read(next[0].runs()[0]);
+    for (int lane = 0; lane < run.laneCount(); ++lane)
+        QCOMPARE(again->now().column(lane, metric::GradientNorm).size(), int64_t{norms[lane]});
+    QVERIFY2(next[0].isWhole(next[0].runs()[0]), next[0].damage().english().c_str());
 }
 
 /// What is saved of such a run can be opened.

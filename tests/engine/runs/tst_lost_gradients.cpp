@@ -433,7 +433,7 @@ private slots:
         LaneTotals totals;
         totals.add(underflowAt(1));
         totals.add(rowAt(1, 8, 0));
-        totals.fork();
+        totals.fork(1);
         totals.add(rowAt(2, 8, 0));
         QCOMPARE(totals.zeroUpdates(), int64_t{1});
         totals.add(underflowAt(2));

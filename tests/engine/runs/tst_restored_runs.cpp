@@ -1,11 +1,13 @@
-// What a session's file tells of its runs besides their values: the names that they were given, and
-// whether they were over. Runs that still read the file keep it.
+// What a session's file tells of its runs besides their values: the names that they were given,
+// whether they were over, and what an earlier session could not give. Runs that still read the file
+// keep it.
 #include "engine/io/database.h"
 #include "engine/io/strict_json.h"
 #include "engine/runs/left_session.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/cpu_run.h"
+#include "tests/support/thrown.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -45,6 +47,43 @@ void end(Run& run, RunOutcome outcome) {
     run.append(std::move(batch));
 }
 
+/// Keeps a run in a session of its own, and returns why not all of `before` could be read.
+Message storeIn(const std::string& sessions, const std::shared_ptr<Run>& run,
+                const std::string& before) {
+    SessionStore store({sessions});
+    store.watch(run, "one");
+    store.flush();
+    return store.unreadIn(before);
+}
+
+/// Returns the sessions that a start offers.
+std::vector<LeftSession> offeredIn(const std::string& sessions) {
+    std::vector<LeftSession> left = leftSessions(sessions);
+    leaveOutCopied(left);
+    return left;
+}
+
+/// Leaves a run whose pictures, checkpoint and gradients cannot be read, and returns its file.
+std::string leaveUnreadable(const std::string& sessions) {
+    const std::shared_ptr<Run> run = trainedTo(kSteps);
+    RunBatch batch;
+    batch.pictures =
+        LanePictures{kSteps, {Picture{1, 1, 1, {0.5f}, {}}, Picture{1, 1, 1, {1}, {}}}};
+    batch.checkpoint = std::make_shared<const RunCheckpoint>(kSteps, [] { return "a state"; });
+    run->append(std::move(batch));
+    std::string path;
+    {
+        SessionStore store({sessions});
+        store.watch(run, "one");
+        store.flush();
+        path = store.path();
+    }
+    Database(path, Database::Access::Create)
+        .run("ALTER TABLE pictures RENAME data TO lost; ALTER TABLE checkpoints RENAME data TO "
+             "lost; ALTER TABLE gradients RENAME data TO lost");
+    return path;
+}
+
 /// Returns the outcome that the results of the restored run have.
 std::string savedOutcome(const RunSnapshot& run) {
     std::vector<LaneTotals> totals;
@@ -67,6 +106,7 @@ private slots:
     void ofEpochsAreNotCalledFinished();
     void holdTheSessionThatTheyRead_data();
     void holdTheSessionThatTheyRead();
+    void lackTheSameAtEachStart();
 };
 
 /// Also a run that is over and takes in nothing more.
@@ -239,6 +279,51 @@ void TestRestoredRuns::holdTheSessionThatTheyRead() {
         QCOMPARE(run->now().pictures()->outputs.at(1).values, std::vector{1.0f});
     else
         QCOMPARE(run->now().checkpoint()->bytes(), std::string("a state"));
+}
+
+/// Else the second start would take them for runs that never had any, and a save into the folder
+/// that has an earlier copy would delete it. Each start offers one copy, and the damaged file
+/// stays.
+void TestRestoredRuns::lackTheSameAtEachStart() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::string damaged = leaveUnreadable(sessions);
+    const auto moves = [&sessions](LeftSession& from) {
+        const std::shared_ptr<Run> run = from.read(from.runs().at(0));
+        const Message unread = storeIn(sessions, run, from.name());
+        const RunSnapshot& now = run->now();
+        const bool lacks = now.gradientsUnread() && now.checkpoint() &&
+                           now.checkpoint()->step() == kSteps &&
+                           now.sharedPictures()->step() == kSteps;
+        const std::string told[] = {
+            thrownBy<RunError>([&] { now.checkpoint()->bytes(); }),
+            thrownBy<RunError>([&] { now.sharedPictures()->packed(); }),
+        };
+        const bool tells = told[0].find(sessions) != std::string::npos &&
+                           told[1].find(sessions) != std::string::npos;
+        return lacks && tells ? unread.english() : std::string("not the same");
+    };
+    {
+        std::vector<LeftSession> first = offeredIn(sessions);
+        QCOMPARE(first.size(), size_t{1});
+        QVERIFY(moves(first[0]).starts_with(damaged + ": "));
+    }
+    for (int start = 2; start <= 4; ++start) {
+        std::vector<LeftSession> left = offeredIn(sessions);
+        QCOMPARE(left.size(), size_t{2});
+        QVERIFY(left[0].runs().empty());
+        QVERIFY2(left[0].stays().english().starts_with(damaged + ": "),
+                 left[0].stays().english().c_str());
+        QCOMPARE(left[1].runs().size(), size_t{1});
+        QVERIFY(left[1].stays().empty() && left[1].isWhole(left[1].runs()[0]));
+        QCOMPARE(moves(left[1]), std::string()); // nothing is unread there
+        left[1].remove();
+    }
+    std::vector<LeftSession> left = offeredIn(sessions);
+    left.at(1).remove(); // the user has deleted the copy
+    left.clear();
+    left = offeredIn(sessions);
+    QCOMPARE(left.at(0).runs().size(), size_t{1});
 }
 
 } // namespace tst_restored_runs

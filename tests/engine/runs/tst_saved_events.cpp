@@ -1,11 +1,14 @@
-// The events of a saved run: their order, kinds that only another version knows, and those with
-// which it goes on from a checkpoint.
+// The events of a saved run: their order, kinds that only another version knows, those with which
+// it goes on from a checkpoint, and those that forks have from their parents.
 #include "engine/io/input_file.h"
+#include "engine/runs/left_session.h"
 #include "engine/runs/run_past.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_saving.h"
 #include "engine/runs/run_writer.h"
+#include "engine/runs/session_store.h"
 #include "engine/settings/fields.h"
+#include "tests/support/cpu_run.h"
 #include "tests/support/missing_texts.h"
 #include "tests/support/run_tables.h"
 
@@ -27,6 +30,65 @@ QString contentOf(const QString& folder, const QString& name) {
     return QString::fromStdString(readFile(QDir(folder).filePath(name).toStdString()));
 }
 
+/// Returns the rows of some steps. Lane 1 skips step 5 and has gradients of zero in step 7.
+RunBatch rowsOf(int64_t from, int64_t to, int lanes) {
+    RunBatch batch;
+    for (int64_t step = from; step <= to; ++step)
+        for (int lane = 0; lane < lanes; ++lane)
+            batch.rows.push_back(
+                StepRow(step, lane)
+                    .set(metric::Loss, 1.0f)
+                    .set(metric::Scale, lane > 0 ? 16.0f : 1.0f)
+                    .set(metric::GrowthTracker, 0)
+                    .set(metric::LearningRate, 0.01f)
+                    .set(metric::GradientNorm, lane == 1 && step == 7 ? 0.0f : 1.0f)
+                    .setFlags(lane == 1 && step == 5 ? kSkipped : 0u)
+                    .set(metric::SkippedSoFar, lane > 0 && step >= 5 ? int64_t{1} : int64_t{0})
+                    .set(metric::DeviceSeconds, 0.1)
+                    .set(metric::WallSeconds, 0.1));
+    return batch;
+}
+
+/// Returns a fork at step 11 and one of that fork at step 21.
+RunConfig twiceForked() {
+    RunConfig config = defaultConfig();
+    config.steps = 30;
+    config.forks = {{11, 1, 0, defaultLane(Precision::AmpFp16)},
+                    {21, 2, 0, defaultLane(Precision::AmpFp16)}};
+    return config;
+}
+
+/// Returns its run as a window trains it, which adds each lane when its step has come.
+std::shared_ptr<Run> forkedRun() {
+    const RunConfig config = twiceForked();
+    const std::vector<LaneInfo> lanes = lanesOf(config);
+    const auto overflow = [](int64_t step, int32_t lane, float scale, const char* tensor,
+                             const char* text) {
+        return Event{EventKind::Overflow, step, lane, scale, scale, tensor, Message::data(text)};
+    };
+    auto run = std::make_shared<Run>(cpuRunInfo(config),
+                                     std::vector<LaneInfo>(lanes.begin(), lanes.begin() + 2));
+    RunBatch first = rowsOf(1, 10, 2), second = rowsOf(11, 20, 3), third = rowsOf(21, 30, 4);
+    first.events = {overflow(5, 1, 65536, "forward pass of layer 1",
+                             "Step 5 skipped. No loss scale would have helped."),
+                    {EventKind::Underflow, 7, 1, 16, 16, {}, Message::data("Step 7: lost.")}};
+    second.lanes = {lanes[2]};
+    second.events = {overflow(15, 1, 0x1p20F, "the loss", "Of the parent alone.")};
+    third.lanes = {lanes[3]};
+    for (RunBatch* each : {&first, &second, &third})
+        run->append(std::move(*each));
+    return run;
+}
+
+/// Returns what the events tell of a lane, and why too many of its steps were skipped.
+QStringList toldOf(const RunSnapshot& run, int lane) {
+    const LaneTotals& totals = run.totals(lane);
+    return {QString::fromStdString(totals.tellingOverflow().english()),
+            QString::fromStdString(totals.skips().badReason(true).english()),
+            QString::number(totals.underflowStep()), QString::number(totals.zeroUpdates()),
+            QString::number(totals.skips().faultScale().scale())};
+}
+
 } // namespace
 
 class TestSavedEvents : public QObject {
@@ -36,6 +98,7 @@ private slots:
     void eventsInOrder();
     void unknownEvents();
     void goesOnWithItsEvents();
+    void forksHaveTheirParentsEvents();
 
 private:
     std::unique_ptr<RunFolder> m_folder;
@@ -136,6 +199,32 @@ void TestSavedEvents::goesOnWithItsEvents() {
     QCOMPARE(begun->now().laneCount(), 2);
     QCOMPARE(begun->events().size(), taken.size());
     QCOMPARE(begun->events().back().scaleBefore, 8.0f); // the one that was recorded
+}
+
+/// Also where a file has all rows of the parent before its events, or before those of the fork:
+/// what the parent did before the fork explains the fork, but is not judged as the fork's own.
+void TestSavedEvents::forksHaveTheirParentsEvents() {
+    const std::shared_ptr<Run> run = forkedRun();
+    const QStringList expected{QStringLiteral("Step 5 skipped. No loss scale would have helped."),
+                               QString(), QStringLiteral("7"), QStringLiteral("1"),
+                               QStringLiteral("65536")};
+    const auto isTold = [&expected](const RunSnapshot& of) {
+        return toldOf(of, 2) == expected && toldOf(of, 3) == expected;
+    };
+    QVERIFY(isTold(run->now()));
+    QVERIFY(toldOf(run->now(), 1) != expected); // it has an event after the forks
+    const QTemporaryDir saved, sessions;
+    saveRun(run->snapshot(), saved.path().toStdString());
+    QVERIFY(isTold(readRun(saved.path().toStdString(), twiceForked())->now()));
+    {
+        SessionStore store({sessions.path().toStdString()});
+        store.watch(run, "forked");
+        store.flush();
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions.path().toStdString());
+    const std::shared_ptr<Run> restored = left.at(0).read(left[0].runs().at(0));
+    QVERIFY(isTold(restored->now()));
+    QVERIFY(isTold(Run::goingOn(twiceForked(), restored->now(), 25)->now()));
 }
 
 } // namespace tst_saved_events

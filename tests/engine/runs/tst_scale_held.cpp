@@ -73,7 +73,7 @@ void TestScaleHeld::aLongWayDown() {
     add(farthest, 0x1p32F, 32, kFalls); // the largest usual one
     QCOMPARE(farthest.verdict(true), SkipVerdict::Normal);
     // which a fork has not walked itself
-    far.fork();
+    far.fork(300);
     QVERIFY(far.startAdvice().empty());
 }
 

@@ -198,6 +198,8 @@ void TestSessionCheckpoints::damageStopsNoRun_data() {
     QTest::addColumn<QByteArray>("sql");
     QTest::newRow("checkpoints") << QByteArray("ALTER TABLE checkpoints RENAME step TO lost");
     QTest::newRow("gradients") << QByteArray("ALTER TABLE gradients RENAME data TO lost");
+    QTest::newRow("gradients that were cut off")
+        << QByteArray("INSERT INTO gradients VALUES(1, 0, x'00')");
 }
 
 /// All else of the run is restored, and its session says that it is damaged.

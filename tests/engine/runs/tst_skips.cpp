@@ -49,13 +49,14 @@ public:
         return m_before = step - 1, m_skipped = skipped, *this;
     }
     const SkipTally& tally() const { return m_tally; }
-    History& fork() { return m_tally.fork(), *this; }
+    int64_t step() const { return m_before + m_tally.steps(); }
+    History& fork() { return m_tally.fork(step()), *this; }
     History& scaled(float scale) { return m_scale = scale, *this; }
     /// An overflow of the last step that no loss scale would have prevented.
     History& tell(const char* tensor) {
         Event event;
         event.kind = EventKind::Overflow;
-        event.step = m_before + m_tally.steps();
+        event.step = step();
         event.tensor = tensor;
         event.text = Message::data("Step 1 skipped. No loss scale would have helped.");
         m_tally.add(event);

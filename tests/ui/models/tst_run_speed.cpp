@@ -74,6 +74,9 @@ void TestRunSpeed::thePaceOfTheLastSteps() {
     QCOMPARE(paceWhen(4, 1, 0.025, 2.25), 0.0);        // a validation after the last step
     QCOMPARE(paceWhen(600, kSteps, 0, 0.0011), 600.0); // most steps begin late
     QCOMPARE(paceWhen(600, kSteps, 0, 3e-5), 0.0);     // as on the command line
+    // the extremes that were measured, see paceOf()
+    QCOMPARE(paceWhen(600, kSteps, 0, 0.64 / 600), 600.0);
+    QCOMPARE(paceWhen(600, kSteps, 0, 0.06 / 600), 0.0);
 }
 
 } // namespace tst_run_speed

@@ -74,6 +74,7 @@ private slots:
     void theFolderIsKnownAgain();
     void aBoardHasTheRest();
     void theirSessionStays();
+    void laterStartsCopyNothingMore();
 };
 
 /// Its session may be the only place that still has them.
@@ -202,6 +203,35 @@ void TestUnreadPictures::theirSessionStays() {
     };
     QTRY_VERIFY_WITH_TIMEOUT(!isThere(healthy), kPatience);
     QVERIFY(isThere(damaged));
+}
+
+/// Each window ends without being closed. The next one offers the copy that the last one made,
+/// tells that the damaged file stays, and can delete both.
+void TestUnreadPictures::laterStartsCopyNothingMore() {
+    const QTemporaryDir sessions;
+    const std::string damaged = leave(sessions, "damaged");
+    Database(damaged, Database::Access::Create)
+        .run("ALTER TABLE pictures RENAME COLUMN data TO lost");
+    const QString told = QStringLiteral(" be restored (%1: ").arg(QString::fromStdString(damaged));
+    for (int start = 1; start <= 3; ++start) {
+        Opened opened(tinyConfig(7), keeping(sessions));
+        MainWindow& window = opened.window;
+        QMessageBox* box = offer(window);
+        QVERIFY(box);
+        QCOMPARE(box->informativeText().count(QStringLiteral("damaged")), qsizetype{1});
+        QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 1, kPatience);
+        QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().contains(told),
+                                  qPrintable(window.bannerText()), kPatience);
+        QVERIFY(window.keepSession().empty());
+        QTRY_COMPARE_WITH_TIMEOUT(namesIn(sessions).size(), size_t{2}, kPatience);
+        QVERIFY(QFile::exists(QString::fromStdString(damaged)));
+    }
+    Opened opened(tinyConfig(7), keeping(sessions));
+    QMessageBox* box = offer(opened.window);
+    QVERIFY(box);
+    QTest::mouseClick(box->button(QMessageBox::Discard), Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(namesIn(sessions).empty(), kPatience);
 }
 
 } // namespace tst_unread_pictures

@@ -1,0 +1,40 @@
+// Tells when a session began, and what a run has.
+#include "ui/window/left_run_words.h"
+
+#include "ui/window/session_keeper.h"
+
+#include <QDateTime>
+#include <QLocale>
+#include <QStringList>
+#include <QTimeZone>
+
+namespace halfscope {
+
+QString beginningOf(const LeftSession& session) {
+    const QStringList parts = QString::fromStdString(session.name()).split(u'-');
+    if (parts.size() < 2) return {};
+    // apart: a time of UTC may be one that this place skips when its summer begins
+    const QDate day = QDate::fromString(parts[0], QStringLiteral("yyyyMMdd"));
+    const QTime time = QTime::fromString(parts[1], QStringLiteral("HHmmss"));
+    if (!day.isValid() || !time.isValid()) return {};
+    const QDateTime begun = QDateTime(day, time, QTimeZone::utc()).toLocalTime();
+    const bool today = begun.date() == QDate::currentDate();
+    return (today ? SessionKeeper::tr("begun today at %1") : SessionKeeper::tr("begun on %1"))
+        .arg(today ? QLocale().toString(begun.time(), QLocale::ShortFormat)
+                   : QLocale().toString(begun, QLocale::ShortFormat));
+}
+
+QString leftRunLine(const LeftRun& run, const QString& begun) {
+    const auto number = [](int64_t n) { return QLocale().toString(static_cast<qlonglong>(n)); };
+    QString line =
+        (run.steps == 1 ? SessionKeeper::tr("%1, %2 step") : SessionKeeper::tr("%1, %2 steps"))
+            .arg(QString::fromStdString(run.name), number(run.steps));
+    // one that was restored is older than the session that has it now
+    if (!begun.isEmpty() && run.origin.empty())
+        line = SessionKeeper::tr("%1, from the session %2").arg(line, begun);
+    if (!run.goesOnAfter) return SessionKeeper::tr("%1; its networks were not kept").arg(line);
+    return SessionKeeper::tr("%1; its networks of step %2 were kept")
+        .arg(line, number(*run.goesOnAfter));
+}
+
+} // namespace halfscope
