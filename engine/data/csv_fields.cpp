@@ -60,7 +60,7 @@ void checkIsNoSpreadsheet(const std::string& path) {
     constexpr std::array<std::string_view, 5> kFirst{"[Content_Types].xml", "_rels/", "docProps/",
                                                      "xl/", "mimetype"};
     std::array<char, 64> start{};
-    InputFile file(path);
+    UnpackedFile file(path);
     const std::string_view begins(start.data(), file.read(start));
     const bool zipped = begins.starts_with(kZip) &&
                         std::any_of(kFirst.begin(), kFirst.end(), [&](std::string_view name) {
@@ -72,9 +72,6 @@ void checkIsNoSpreadsheet(const std::string& path) {
 /// Refuses what would otherwise be read as a table of other columns, or of no lines.
 void checkStart(const std::string& path, std::string_view record,
                 const std::vector<std::string>& names) {
-    if (record.starts_with("\xFF\xFE") || record.starts_with("\xFE\xFF"))
-        throw InputError(phrase("Data", "%1: the text is UTF-16; save the table as UTF-8"),
-                         pathText(path));
     if (record.find('\0') != record.npos)
         throw InputError(
             phrase("Data", "%1: this is not a csv table: it has bytes that no text has"),
@@ -89,7 +86,8 @@ void checkStart(const std::string& path, std::string_view record,
 }
 
 CsvReader::Separator separatorFor(const std::string& path, bool firstLineCounts) {
-    if (!lowerCase(path).ends_with(".tsv")) return CsvReader::Separator::AsHeader;
+    if (!lowerCase(std::string(unpackedName(path))).ends_with(".tsv"))
+        return CsvReader::Separator::AsHeader;
     return firstLineCounts ? CsvReader::Separator::TabFirstKept : CsvReader::Separator::TabFirst;
 }
 
@@ -248,7 +246,7 @@ bool CsvFile::isBlank() const {
 }
 
 bool namesTable(const std::string& path) {
-    const std::string name = lowerCase(path);
+    const std::string name = lowerCase(std::string(unpackedName(path)));
     return name.ends_with(".csv") || name.ends_with(".tsv") || name.ends_with(".data");
 }
 

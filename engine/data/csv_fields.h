@@ -94,7 +94,7 @@ public:
     /// there again gets a number, as pandas gives it: "size.1", and one of several lines is put on
     /// one, so that settings can name it. It is called once, before next().
     /// Throws InputError when the file is empty, has more than kMostColumns columns, or begins as
-    /// no table does that could be read (a spreadsheet or UTF-16, for example).
+    /// no table does that could be read (a spreadsheet, for example).
     std::vector<std::string> readHeader();
     /// The names that got a number.
     const std::vector<std::string>& renamed() const { return m_renamed; }
@@ -143,7 +143,7 @@ private:
 };
 
 /// Whether the file's name ends as that of a table: in .csv, .tsv, or .data, as in the UCI
-/// repository.
+/// repository. Behind that, .gz may follow.
 bool namesTable(const std::string& path);
 /// The name of the words that come with the program.
 inline constexpr const char* kWordsFile = "words.csv";

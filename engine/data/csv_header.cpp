@@ -5,7 +5,6 @@
 #include "engine/core/some_of.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_seen.h"
-#include "engine/lang/python.h"
 
 #include <algorithm>
 #include <cmath>
@@ -86,32 +85,6 @@ Message renamedNote(std::span<const std::string> renamed) {
     return {phrase("Data", "Names of columns stand in the first line more than once; those after "
                            "the first are called: %1."),
             someOf(renamed)};
-}
-
-std::string readTablePython(const TaskConfig& task) {
-    CsvFile file = tableOf(task);
-    const std::vector<std::string> names = file.readHeader();
-    std::string told;
-    for (const std::string& name : names)
-        told += (told.empty() ? "\n    names = [" : ", ") + lang::pythonText(name);
-    if (file.hasNamesAsRead()) told = ""; // then the program takes them from the file
-    if (!told.empty()) told += ']';
-    const bool spaces = file.separator() == ' ';
-    return lang::filled(
-        R"(    with open(TABLE, newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
-        reader = csv.reader({LINES}, delimiter={SEPARATOR})
-        rows = [[field.strip(" \t") for field in row] for row in reader]
-    {NAMES}
-
-    def number(field):
-        return float({FIELD})
-)",
-        {{"LINES", spaces ? R"((" ".join(line.split()) for line in file))" : "file"},
-         {"SEPARATOR", lang::pythonText(std::string(1, file.separator()))},
-         {"NAMES", task.header ? "names, *rows = [row for row in rows if any(row)]" + told
-                               : "rows = [row for row in rows if any(row)]\n"
-                                 "    names = [f\"c{i + 1}\" for i in range(len(rows[0]))]"},
-         {"FIELD", file.commas() ? R"(field.replace(",", "."))" : "field"}});
 }
 
 } // namespace halfscope

@@ -22,8 +22,5 @@ inline constexpr Phrase kNoHeader =
 /// column, as years in a header do, or words of it stand in their columns again. Looks at the first
 /// lines. Returns true for files that cannot be read as a table.
 bool namesColumns(const std::string& path);
-/// Returns Python that reads TABLE: the columns' `names`, its `rows` of texts, and number(field).
-/// Throws InputError as CsvFile does.
-std::string readTablePython(const TaskConfig&);
 
 } // namespace halfscope

@@ -3,10 +3,10 @@
 
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
-#include "engine/data/csv_header.h"
 #include "engine/data/held_back.h"
 #include "engine/data/losses.h"
 #include "engine/data/own_files.h"
+#include "engine/data/table_python.h"
 #include "engine/data/target_scale.h"
 #include "engine/data/targets.h"
 #include "engine/lang/python.h"
@@ -71,7 +71,7 @@ def columns(fields, number, known):
 
 def others(path, separator, names, wanted):
     """The columns `wanted` of a table that is not trained on, in this order."""
-    with open(path, newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
+    with {OPEN} as file:
         lines = (" ".join(line.split()) for line in file) if separator == " " else file
         reader = csv.reader(lines, delimiter=separator)
         rows = [[field.strip(" \t") for field in row] for row in reader]
@@ -229,13 +229,15 @@ PythonData csvPython(const TaskConfig& task, int64_t) {
          {"TESTED", testsOwn(task) ? ", (x[tested], target[tested])" : ""}});
     const bool refuses = task.missing == Missing::Refuse;
     PythonData python{
-        "import csv\nimport math\nimport re\n",
+        "import csv\n" + openerImports(task) + "import math\nimport re\n",
         "TABLE = " + lang::pythonText(task.path) + "\n" +
             (others ? otherTables(task) + "HEADER = " + lang::pythonTruth(task.header) + "\n"
                     : std::string()) +
             "DROP = " + (names.empty() ? "set()" : pythonSet(names)) +
             "\nMISSING = " + (refuses ? "set()" : pythonSet(kMissingWords)) +
-            std::string(others ? kPythonOwnColumns : kPythonColumns) + samples};
+            (others ? lang::filled(kPythonOwnColumns, {{"OPEN", openPython(task, "path")}})
+                    : std::string(kPythonColumns)) +
+            openerPython(task) + samples};
     python.tests = testsOwn(task);
     return withTargetScale(std::move(python), task);
 }

@@ -5,6 +5,7 @@
 #include "engine/core/text.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/dataset.h"
+#include "engine/io/gzip.h"
 #include "engine/io/open_folder.h"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ std::string tableIn(const std::filesystem::path& folder, std::span<const std::st
     for (const std::string_view stem : stems) {
         const auto found = std::ranges::find_if(names, [stem](const std::string& name) {
             return namesTable(name) &&
-                   lowerCase(std::filesystem::path(name).stem().string()) == stem;
+                   lowerCase(std::filesystem::path(unpackedName(name)).stem().string()) == stem;
         });
         if (found != names.end()) return (folder / *found).string();
     }

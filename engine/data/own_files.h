@@ -17,7 +17,8 @@ bool validatesOwn(const TaskConfig&);
 bool testsOwn(const TaskConfig&);
 
 /// Sets the tables of a folder that has train.csv, and beside it val.csv (or valid, validation) or
-/// test.csv, or both; all may also end in .tsv or .data. Returns whether there are such tables.
+/// test.csv, or both; all may also have other names of tables, see namesTable(). Returns whether
+/// there are such tables.
 bool findTables(const std::string& folder, TaskConfig&);
 
 /// Whether the arrays x_test and y_test beside those to train on can be validated on: the settings

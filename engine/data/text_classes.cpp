@@ -6,6 +6,7 @@
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_header.h"
 #include "engine/data/stored_data.h"
+#include "engine/data/table_python.h"
 #include "engine/data/text_table.h"
 #include "engine/lang/python.h"
 
@@ -188,7 +189,7 @@ DataFacts textClassFacts(const TaskConfig& task) {
 constexpr std::string_view kPython = R"({NOTE}TABLE = {TABLE}
 CONTEXT = {CONTEXT}
 VOCABULARY = {VOCABULARY}  # as many vectors as the network has
-
+{OPENER}
 
 def tokens(text):
 {TOKENS}
@@ -235,8 +236,8 @@ constexpr std::string_view kPythonCheck = R"(    if not os.path.exists(TABLE):
 PythonData textClassPython(const TaskConfig& task, int64_t) {
     const TextColumns columns = chosenColumns(task);
     const bool words = task.tokens == Tokens::Words, ships = task.path.empty();
-    return {std::string("import collections\nimport csv\n") + (ships ? "import os\n" : "") +
-                (words ? "import re\n" : ""),
+    return {"import collections\nimport csv\n" + openerImports(task) +
+                (ships ? "import os\n" : "") + (words ? "import re\n" : ""),
             lang::filled(kPython,
                          {{"NOTE", std::string(ships ? kPythonShips : "")},
                           {"CHECK", std::string(ships ? kPythonCheck : "")},
@@ -246,6 +247,7 @@ PythonData textClassPython(const TaskConfig& task, int64_t) {
                           {"TOKENS", words ? lang::filled(kPythonWords,
                                                           {{"WORD", std::string(kWordsInPython)}})
                                            : std::string(kPythonCharacters)},
+                          {"OPENER", openerPython(task)},
                           {"READ", readTablePython(task)},
                           {"TEXT", lang::pythonText(columns.text)},
                           {"COLUMN", lang::pythonText(columns.target)},

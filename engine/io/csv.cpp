@@ -13,8 +13,6 @@
 namespace halfscope {
 namespace {
 
-constexpr size_t kBlockBytes = size_t{1} << 18;
-
 /// Returns how many fields spaces outside quotation marks separate.
 size_t spacedFields(std::string_view line) {
     size_t fields = 0;
@@ -74,21 +72,21 @@ CsvReader::CsvReader(std::string path, LastLine lastLine, Separator separator)
 CsvReader::CsvReader(std::string name, std::string_view content, LastLine lastLine,
                      Separator separator)
     : m_path(std::move(name)), m_lastLine(lastLine), m_rule(separator), m_block(content),
-      m_read(static_cast<int64_t>(content.size())) {}
+      m_behind(1) {}
 
 double CsvReader::share() const {
-    const auto taken = m_read - static_cast<int64_t>(m_block.size() - m_at);
-    const auto size = static_cast<double>(m_file ? m_file->size() : m_read);
-    return size > 0 ? std::min(1.0, static_cast<double>(taken) / size) : 1;
+    if (m_block.empty()) return m_behind;
+    const double taken = static_cast<double>(m_at) / static_cast<double>(m_block.size());
+    return m_before + (m_behind - m_before) * taken;
 }
 
 bool CsvReader::fill() {
     if (!m_file) return false;
-    m_block.resize(kBlockBytes);
-    m_block.resize(m_file->read(m_block));
     m_at = 0;
-    m_read += static_cast<int64_t>(m_block.size());
-    return !m_block.empty();
+    m_before = m_behind;
+    const bool more = m_file->next(m_block);
+    m_behind = m_file->share();
+    return more;
 }
 
 bool CsvReader::appendLine() {

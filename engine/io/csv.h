@@ -1,10 +1,11 @@
 // Reads a csv file record by record, as RFC 4180 describes it: fields are separated by commas, and
 // quoted ones may hold commas, line ends and doubled quotation marks. Tables of other programs may
-// have semicolons or tabs instead of commas. The callers decide what the fields mean.
+// have semicolons or tabs instead of commas, and are read as TextInput reads them. The callers
+// decide what the fields mean.
 #pragma once
 
 #include "engine/core/text.h"
-#include "engine/io/input_file.h"
+#include "engine/io/text_input.h"
 
 #include <cstdint>
 #include <deque>
@@ -45,7 +46,7 @@ public:
         TabFirstKept
     };
 
-    /// InputError "PATH: cannot read: REASON", see InputFile.
+    /// Throws InputError as TextInput does.
     explicit CsvReader(std::string path, LastLine = LastLine::MustEnd,
                        Separator = Separator::Comma);
     /// Reads a table that is in memory; `name` stands for it in messages.
@@ -53,8 +54,8 @@ public:
 
     /// Reads the fields of the next record, which are valid until the next call; returns false at
     /// the end of the file. Can be cancelled. A last line that lacks the end that it must have is
-    /// not a record, see cutOff(). Throws InputError with path and line for a quotation mark
-    /// without its pair and for a line of more than kMostLineBytes.
+    /// not a record, see cutOff(). Throws InputError as TextInput does, and with path and line for
+    /// a quotation mark without its pair and for a line of more than kMostLineBytes.
     bool next(std::vector<std::string_view>& fields);
     /// Whether the file ended in the middle of a line; known after next() returned false.
     bool cutOff() const { return m_cutOff; }
@@ -78,13 +79,14 @@ private:
     std::string_view quotedField(size_t& at);
 
     std::string m_path;
-    std::optional<InputFile> m_file; ///< none for a table in memory
+    std::optional<TextInput> m_file; ///< none for a table in memory
     LastLine m_lastLine;
     Separator m_rule;
     char m_separator = ',';
     std::string m_block;     ///< read, and from m_at on not taken yet
     size_t m_at = 0;         ///< in m_block
-    int64_t m_read = 0;      ///< bytes before the end of m_block
+    double m_before = 0;     ///< the share of the file before m_block
+    double m_behind = 0;     ///< the share before its end
     int64_t m_lines = 0;     ///< taken
     int64_t m_firstLine = 0; ///< of the record
     bool m_cutOff = false;

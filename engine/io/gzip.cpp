@@ -22,6 +22,12 @@ constexpr int kGzipOnly = 15 + 16; ///< window bits; zlib checks header and chec
 
 } // namespace
 
+std::string_view unpackedName(std::string_view path) {
+    constexpr std::string_view kEnding = ".gz";
+    const size_t stem = path.size() - std::min(path.size(), kEnding.size());
+    return lowerCase(std::string(path.substr(stem))) == kEnding ? path.substr(0, stem) : path;
+}
+
 struct UnpackedFile::Stream {
     z_stream z{};
     bool ended = false; ///< whether the member has ended
@@ -62,6 +68,13 @@ int64_t UnpackedFile::size() const {
     return m_file ? m_file->size() : static_cast<int64_t>(m_memory.size());
 }
 
+double UnpackedFile::share() const {
+    const auto left = static_cast<int64_t>(m_end - m_at);
+    return size() > 0
+               ? std::min(1.0, static_cast<double>(m_onDisk - left) / static_cast<double>(size()))
+               : 1;
+}
+
 /// Reads the next block; false at the end of the file.
 bool UnpackedFile::fill() {
     m_at = 0;
@@ -71,6 +84,7 @@ bool UnpackedFile::fill() {
         m_end = m_left.copy(m_block.data(), m_block.size());
         m_left.remove_prefix(m_end);
     }
+    m_onDisk += static_cast<int64_t>(m_end);
     return m_end > 0;
 }
 

@@ -12,6 +12,9 @@
 
 namespace halfscope {
 
+/// Returns the path without the ending .gz, in upper or lower case, if it has one.
+std::string_view unpackedName(std::string_view path);
+
 /// A file that is read from start to end with a few blocks of memory, however large it is unpacked.
 class UnpackedFile {
 public:
@@ -35,6 +38,10 @@ public:
     size_t read(std::span<char> into);
     /// Fills all of `into`. Throws InputError "PATH: ends after N bytes; M are expected".
     void readAll(std::span<char> into);
+    /// Returns the number of bytes that were read.
+    int64_t taken() const { return m_taken; }
+    /// Returns the share of the file on the disk that they took, 0 to 1.
+    double share() const;
     /// Throws InputError when the file has more bytes.
     void expectEnd();
 
@@ -50,6 +57,7 @@ private:
     std::string_view m_memory, m_left; ///< of a file in memory: all of it, and what is left
     std::vector<char> m_block;
     size_t m_at = 0, m_end = 0; ///< what is left of the block that was read
+    int64_t m_onDisk = 0;       ///< bytes before the end of the block
     int64_t m_taken = 0;        ///< bytes that read() has returned
     std::unique_ptr<Stream> m_stream;
 };

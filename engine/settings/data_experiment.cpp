@@ -304,6 +304,8 @@ ModelConfig modelFor(const DataFacts& facts) {
 std::string titleOf(const std::string& path) {
     std::filesystem::path given = std::filesystem::path(path).lexically_normal();
     if (given.filename().empty()) given = given.parent_path(); // the path ended with "/"
+    const std::string name = given.filename().string();
+    if (namesTable(name)) given = unpackedName(name);
     const std::string stem = given.stem().string();
     const std::string title(trimmed(stem));
     const bool shown = title.size() <= kMostTitle && escapedText(title) == title;
@@ -326,7 +328,7 @@ constexpr Phrase kUnnamedTable =
     phrase("Files", "%1: a table is read from a file whose name ends in .csv, .tsv or .data, with "
                     "commas, semicolons, tabs or spaces between the columns");
 constexpr Phrase kPacked =
-    phrase("Files", "%1: packed files are not opened; unpack it and open what was in it");
+    phrase("Files", "%1: such packed files are not opened; unpack it and open what was in it");
 constexpr Phrase kOnnx =
     phrase("Files", "%1: ONNX files are written but not opened; "
                     "safetensors.torch.save_file(model.state_dict(), 'weights.safetensors') saves "
@@ -529,10 +531,10 @@ InputError nothingInFolder(const std::string& path) {
         return InputError(pictures);
     constexpr int kMostEntries = 10'000; // a longer look would be noticed
     constexpr size_t kMostNamed = 3;
-    constexpr std::array<std::string_view, 8> kOpened{".csv", ".tsv",         ".data", ".npy",
-                                                      ".npz", ".safetensors", ".txt",  ".json"};
+    constexpr std::array<std::string_view, 5> kOpened{".npy", ".npz", ".safetensors", ".txt",
+                                                      ".json"};
     const auto opens = [&kOpened](const std::filesystem::path& file) {
-        return namesPicture(file.string()) ||
+        return namesPicture(file.string()) || namesTable(file.string()) ||
                std::find(kOpened.begin(), kOpened.end(), endingOf(file)) != kOpened.end();
     };
     std::set<std::string> names;

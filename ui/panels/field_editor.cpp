@@ -419,7 +419,8 @@ void FieldEditor::browseData(const QString& key) {
                               kind == TaskKind::Shards ? tr("Shards (*.tar);;All files (*)")
                               : kind == TaskKind::Text ? tr("Texts (*.txt);;All files (*)")
                               : key.endsWith(QLatin1String("path"))
-                                  ? tr("Tables (*.csv *.tsv *.data);;All files (*)")
+                                  ? tr("Tables (*.csv *.tsv *.data *.csv.gz *.tsv.gz *.data.gz);;"
+                                       "All files (*)")
                                   : tr("Arrays (*.npy *.npz *.safetensors);;All files (*)"),
                               m_line->text());
     if (!path.isEmpty()) m_model.setData(m_index, path);

@@ -3,6 +3,7 @@
 
 #include "engine/core/cancel.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/gzip.h"
 #include "engine/train/predicted_samples.h"
 #include "ui/dialogs/ask.h"
 
@@ -24,7 +25,12 @@ Kinds kindsOf(TaskKind kind) {
     const QString file =
         text(QT_TRANSLATE_NOOP("PredictSamples", "Choose the file with the samples to predict"));
     const QString tables = text(QT_TRANSLATE_NOOP("PredictSamples", "Tables (*.csv *.tsv *.data)"));
-    if (kind == TaskKind::Csv || kind == TaskKind::TextClasses) return {file, tables, tables, {}};
+    if (kind == TaskKind::Csv || kind == TaskKind::TextClasses)
+        return {file,
+                text(QT_TRANSLATE_NOOP("PredictSamples", "Tables (*.csv *.tsv *.data *.csv.gz "
+                                                         "*.tsv.gz *.data.gz)")),
+                tables,
+                {}};
     if (predictsPictures(kind))
         return {text(QT_TRANSLATE_NOOP("PredictSamples", "Choose the picture to predict")),
                 text(QT_TRANSLATE_NOOP("PredictSamples",
@@ -48,7 +54,8 @@ LanePaths askWhatToPredict(TaskKind kind, SamplesIn in, const QString& lane, QWi
                                          "Choose the folder with the pictures to predict")))
             : chooseSource(&window, FilesOf::Data, kinds.title, kinds.samples);
     if (samples.isEmpty() || !fits(samples)) return {};
-    const QFileInfo from(samples);
+    const std::string given = samples.toStdString(); // what is written is not packed
+    const QFileInfo from(kinds.ending.isEmpty() ? QString::fromUtf8(unpackedName(given)) : samples);
     const QString name =
         QStringLiteral("%1_predicted%2.%3")
             .arg(in == SamplesIn::Folder ? from.fileName() : from.completeBaseName(),

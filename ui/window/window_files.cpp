@@ -317,7 +317,7 @@ void WindowFiles::choose() {
     const QString path = chooseSource(
         &m_window, FilesOf::Runs, tr("Open an experiment, a run, weights, data or a picture"),
         tr("Experiments, checkpoints, weights, networks, data and pictures (*.json *.safetensors "
-           "*.py *.csv *.tsv *.data *.npy *.npz *.txt *.tar "
+           "*.py *.csv *.tsv *.data *.csv.gz *.tsv.gz *.data.gz *.npy *.npz *.txt *.tar "
            "*.png *.jpg *.jpeg);;All files (*)"));
     if (!path.isEmpty()) tryOpen(path);
 }

@@ -2,6 +2,7 @@
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_header.h"
+#include "engine/data/table_python.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "tests/support/all_samples.h"

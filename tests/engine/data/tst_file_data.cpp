@@ -425,14 +425,6 @@ void TestFileData::refusesTables_data() {
     };
     row("empty", "", "the file is empty");
     row("header alone", "a,b\n", ": no line of values follows the names of the columns");
-    row("UTF-16",
-        "\xFF\xFE"
-        "a,b\n1,2\n",
-        ": the text is UTF-16; save the table as UTF-8");
-    row("UTF-16, the other order",
-        "\xFE\xFF"
-        "a,b\n1,2\n",
-        ": the text is UTF-16; save");
     row("line for Excel", "sep=;\na;b\n1;2\n", "its first line, \"sep=;\", is for Excel alone");
     row("ends of lines of old Macs", "a,b\r1,2\r", ": the lines end with CR alone, as on old Macs");
     row("the same with quotation marks", "a,b\r1,\"stay\"\r2,\"go\"\r",

@@ -58,7 +58,7 @@ void TestOtherFiles::otherFiles_data() {
         "this is a notebook; paste the network from it into model.layers");
     row("model.H5", "\x89HDF", "numpy.savez");
     row("pictures.zip", "PK\3\4", "unpack it");
-    row("table.csv.gz", "\x1f\x8b", "unpack it");
+    row("notes.txt.gz", "\x1f\x8b", "such packed files are not opened; unpack it");
     row("t10k-images-idx3-ubyte.gz", "\x1f\x8b", "open the folder that holds them");
     row("train-labels-idx1-ubyte", "", "open the folder that holds them");
     row("notes.md", "# Notes", "neither an experiment (JSON) nor data");
@@ -223,10 +223,10 @@ void TestOtherFiles::foldersNameTheirFiles() {
     QCOMPARE(nothingInFolder(path("alone")).message().english(),
              path("alone") + ": its pictures are all in one folder, cats; there must be one for "
                              "each class, at least 2");
-    for (const char* name : {"mixed/notes.md", "mixed/d.csv", "mixed/B.CSV", "mixed/c.png"})
+    for (const char* name : {"mixed/notes.md", "mixed/d.csv.gz", "mixed/B.CSV", "mixed/c.png"})
         writeBytes(path(name), "");
     QVERIFY2(about().ends_with("pictures; open one of the files in it, such as B.CSV, c.png, "
-                               "d.csv"),
+                               "d.csv.gz"),
              about().c_str());
     writeBytes(path("mixed/a\n.txt"), "");
     QVERIFY2(about().ends_with("such as B.CSV, a\\n.txt, c.png"), about().c_str());
@@ -255,8 +255,8 @@ void TestOtherFiles::picturesOfAnotherForm() {
                                   .arg(kind));
     QCOMPARE(about("flat"), "flat: only .png and .jpg pictures are read, not such as flat/1.webp; "
                             "an image program can save them so");
-    QCOMPARE(about("packed"), "packed/a.tar.gz: packed files are not opened; unpack it and open "
-                              "what was in it");
+    QCOMPARE(about("packed"), "packed/a.tar.gz: such packed files are not opened; unpack it and "
+                              "open what was in it");
     QCOMPARE(about("outer"), "outer: it holds no pictures of classes itself; open the folder "
                              "outer/pets in it");
     QVERIFY(about("home").startsWith("home: the folder holds no saved run"));

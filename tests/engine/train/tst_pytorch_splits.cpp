@@ -7,6 +7,7 @@
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
 #include "tests/support/pytorch_program.h"
+#include "tests/support/utf16.h"
 
 #include <QDir>
 #include <QTest>
@@ -149,7 +150,8 @@ void TestPyTorchSplits::agree() {
     }
 }
 
-/// Adds tables that are not text in UTF-8, and numbers whose differences float32 does not hold.
+/// Adds tables that are packed or not text in UTF-8, and numbers whose differences float32 does not
+/// hold.
 void TestPyTorchSplits::addUnusual() const {
     using namespace std::string_literals;
     const QString latin = write("latin.csv", "a,b,kind\n1,m\xfchle,\xe4gypten\n3,haus,low\n"
@@ -166,6 +168,14 @@ void TestPyTorchSplits::addUnusual() const {
     QTest::newRow("classes written otherwise") << QStringList{
         "data.kind=csv", "data.path=" + write("whole.csv", "a,kind\n1,7\n2,high\n3,8\n"),
         "data.validation_path=" + write("real.csv", "a,kind\n4,8.0\n5,+7\n6,high\n")};
+    const std::string saved = "größe;farbe;kind\r\n1,5;grün;low\r\n2;日本 😀;high\r\n3;grün;low\r\n";
+    QTest::newRow("packed, UTF-16, and both") << QStringList{
+        "data.kind=csv", "data.path=" + write("saved.csv.gz", gzipBytes(saved)),
+        "data.validation_path=" + write("unicode.csv", markedUtf16(saved)),
+        "data.test_path=" + write("both.csv.gz", gzipBytes(markedUtf16(saved, ByteOrder::Big)))};
+    QTest::newRow("UTF-16, the last ones held back")
+        << QStringList{"data.kind=csv", "data.path=" + write("alone.csv", markedUtf16(saved)),
+                       "data.validation=0.34", "data.held_back=last"};
     const auto wide = [](std::initializer_list<double> values) {
         return npy("<f8", "(" + std::to_string(values.size()) + ",)",
                    bytesOfValues<double>(values));

@@ -1,6 +1,7 @@
 // File > Predict new samples: from the menu to the table that is written.
 #include "engine/settings/data_experiment.h"
 #include "engine/train/lane_file.h"
+#include "tests/support/array_files.h"
 #include "tests/support/class_lines.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/picture_folder.h"
@@ -151,13 +152,17 @@ void TestPredictSamples::besideTheSamples() {
     MainWindow& window = opened.window;
     const QDir folder(opened.folder.filePath(QStringLiteral("input")));
     QVERIFY(folder.mkpath(QStringLiteral(".")));
-    const QString samples =
-        write(opened.folder, QStringLiteral("input/new.csv"), "colour,size\nred,3\n");
-    const std::pair<int, QString> proposals[] = {{0, QStringLiteral("new_predicted.csv")},
-                                                 {2, QStringLiteral("new_predicted_amp-fp16.csv")}};
-    for (const auto& [entry, name] : proposals) {
+    const std::string lines = "colour,size\nred,3\n";
+    const QString samples = write(opened.folder, QStringLiteral("input/new.csv"), lines),
+                  packed = write(opened.folder, QStringLiteral("input/old.csv.gz"),
+                                 gzipBytes(lines)); // its predictions are plain
+    const std::tuple<int, QString, QString> proposals[] = {
+        {0, samples, QStringLiteral("new_predicted.csv")},
+        {2, samples, QStringLiteral("new_predicted_amp-fp16.csv")},
+        {1, packed, QStringLiteral("old_predicted_fp32.csv")}};
+    for (const auto& [entry, from, name] : proposals) {
         const QString to = opened.folder.filePath(QStringLiteral("to%1.csv").arg(entry));
-        QCOMPARE(choose(entries(window).at(entry), samples, to), folder.filePath(name));
+        QCOMPARE(choose(entries(window).at(entry), from, to), folder.filePath(name));
         QTRY_COMPARE_WITH_TIMEOUT(window.bannerText().remove(u'\u200b'),
                                   QStringLiteral("The predictions are in %1.").arg(to), kPatience);
     }

@@ -7,6 +7,7 @@
 #include "tests/support/opened_window.h"
 #include "tests/support/pictures.h"
 #include "tests/support/tar_files.h"
+#include "tests/support/utf16.h"
 #include "ui/models/translated.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/scaler_panel.h"
@@ -304,12 +305,10 @@ void TestWindowDrops::dataBecomesAnExperiment_data() {
             text += lineOf(std::to_string(i), i % 2 == 0) + "\n";
         return text;
     };
-    row("commas", "pets.csv", "csv",
-        lines("height,weight,kind\n",
-              [](const std::string& i, bool even) {
-                  return i + "0,7" + i + (even ? ",cat" : ",dog");
-              }),
-        "The column kind is predicted, as one of 2 classes.");
+    const std::string commas = lines("height,weight,kind\n", [](const std::string& i, bool even) {
+        return i + "0,7" + i + (even ? ",cat" : ",dog");
+    });
+    row("commas", "pets.csv", "csv", commas, "The column kind is predicted, as one of 2 classes.");
     row("tabs, words and an index", "pets.tsv", "csv",
         lines("\tcolour\tweight\tkind\n",
               [](const std::string& i, bool even) {
@@ -328,6 +327,10 @@ void TestWindowDrops::dataBecomesAnExperiment_data() {
         "• The columns are separated by semicolons, and numbers have decimal commas.\n"
         "• True and yes are 1, false and no are 0, "
         "in the columns: tame.");
+    row("packed", "pets.csv.gz", "csv", gzipBytes(commas),
+        "The column kind is predicted, as one of 2 classes.");
+    row("Unicode text of a spreadsheet", "pets.csv", "csv", test::markedUtf16(commas),
+        "The column kind is predicted, as one of 2 classes.");
     const std::string x = npyBytes("{'descr': '>f4', 'fortran_order': True, 'shape': (40, 2)}",
                                    std::string(320, '\0'));
     const std::string y = npy("|b1", "(40,)", std::string(20, '\0') + std::string(20, '\1'));
