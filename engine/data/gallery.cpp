@@ -23,7 +23,7 @@ constexpr Colour kWrong{0.93f, 0.42f, 0.05f};
 constexpr int kMargin = 2;   // around each sample, and the width of a frame
 constexpr int kWidest = 256; // the width of the samples in a row, about
 constexpr int kGlyphWidth = 3, kGlyphHeight = 5;
-constexpr int kEdge = 1; // of paper around a number, which hides as little as it can of the sample
+constexpr int kEdge = 1; // of paper around a number
 
 /// Rows of three pixels; the highest bit is the left one.
 constexpr std::array<std::array<uint8_t, kGlyphHeight>, 10> kDigits{{{7, 5, 5, 5, 7},
@@ -37,20 +37,31 @@ constexpr std::array<std::array<uint8_t, kGlyphHeight>, 10> kDigits{{{7, 5, 5, 5
                                                                      {7, 5, 7, 5, 7},
                                                                      {7, 5, 7, 1, 7}}};
 
-/// How pictures of a shape are laid out; without any there is one empty place.
+/// How pictures of a shape are laid out; without any there is one empty place. At the left of each
+/// is room for the number of its class, which would hide a part of the picture.
 struct Places {
     int channels = 1, height = 0, width = 0;
     int columns = 1, rows = 1;
+    int scale = 1;      ///< pixels that a dot of a number is wide
+    int left = kMargin; ///< of a picture in its cell
 
-    Places(const Shape& picture, size_t samples, int inRow)
+    Places(const Shape& picture, size_t samples, int inRow, size_t classes)
         : channels(static_cast<int>(picture[0])), height(static_cast<int>(picture[1])),
           width(static_cast<int>(picture[2])), columns(inRow),
-          rows(std::max(1, (static_cast<int>(samples) + inRow - 1) / inRow)) {}
-    int cellWidth() const { return width + 2 * kMargin; }
+          rows(std::max(1, (static_cast<int>(samples) + inRow - 1) / inRow)) {
+        const size_t digits = std::to_string(std::max<size_t>(classes, 1) - 1).size();
+        // half as wide as the picture, or it would have little room beside long numbers
+        scale = std::clamp(width / 2 / dotsOf(digits), 1, std::max(1, height / 14));
+        left = std::max(kMargin, numberWidth(digits));
+    }
+    static int dotsOf(size_t digits) { return static_cast<int>(digits) * (kGlyphWidth + 1) - 1; }
+    int numberWidth(size_t digits) const { return dotsOf(digits) * scale + 2 * kEdge; }
+    int numberHeight() const { return kGlyphHeight * scale + 2 * kEdge; }
+    int cellWidth() const { return left + width + kMargin; }
     int cellHeight() const { return height + 2 * kMargin; }
 };
 
-enum class Corner : uint8_t { UpperLeft, LowerRight };
+enum class End : uint8_t { Upper, Lower };
 
 class Sheet {
 public:
@@ -75,17 +86,15 @@ public:
         fill(left + wide - kMargin, top, kMargin, high, kWrong);
     }
 
-    /// Writes a number in a corner of a sample.
+    /// Writes a number at the left of a sample.
     void number(int sample, int value, const Colour& ink, const Colour& paper,
-                Corner corner = Corner::UpperLeft) {
+                End end = End::Upper) {
         const std::string digits = std::to_string(value);
-        const int scale = std::max(1, m_places.height / 14);
-        const int glyphs = (static_cast<int>(digits.size()) * (kGlyphWidth + 1) - 1) * scale;
-        const int wide = std::min(glyphs + 2 * kEdge, m_places.cellWidth());
-        const int high = std::min(kGlyphHeight * scale + 2 * kEdge, m_places.cellHeight());
-        const bool lower = corner == Corner::LowerRight;
-        const int left = leftOf(sample) + (lower ? m_places.cellWidth() - wide : 0);
-        const int top = topOf(sample) + (lower ? m_places.cellHeight() - high : 0);
+        const int scale = m_places.scale;
+        const int wide = std::min(m_places.numberWidth(digits.size()), m_places.left);
+        const int high = std::min(m_places.numberHeight(), m_places.cellHeight());
+        const int left = leftOf(sample);
+        const int top = topOf(sample) + (end == End::Lower ? m_places.cellHeight() - high : 0);
         fill(left, top, wide, high, paper);
         for (size_t i = 0; i < digits.size(); ++i)
             glyph(digits[i] - '0', left + kEdge + static_cast<int>(i) * (kGlyphWidth + 1) * scale,
@@ -122,7 +131,7 @@ private:
         const auto plane = static_cast<size_t>(m_places.width * m_places.height);
         for (size_t sample = 0; sample * channels * plane < x.size(); ++sample)
             for (size_t at = 0; at < plane; ++at) {
-                float* to = pixel(leftOf(static_cast<int>(sample)) + kMargin +
+                float* to = pixel(leftOf(static_cast<int>(sample)) + m_places.left +
                                       static_cast<int>(at) % m_places.width,
                                   topOf(static_cast<int>(sample)) + kMargin +
                                       static_cast<int>(at) / m_places.width);
@@ -149,10 +158,10 @@ private:
 };
 
 /// Returns a sheet with the samples, about as many in a column as in a row.
-Sheet sheetOf(const Gallery& gallery) {
+Sheet sheetOf(const Gallery& gallery, size_t classes) {
     const Shape& x = gallery.samples.tensors[kX].shape;
     const int side = static_cast<int>(std::sqrt(static_cast<double>(x[0])));
-    Sheet sheet(Places({x[1], x[2], x[3]}, static_cast<size_t>(x[0]), std::max(1, side)));
+    Sheet sheet(Places({x[1], x[2], x[3]}, static_cast<size_t>(x[0]), std::max(1, side), classes));
     sheet.draw(gallery);
     return sheet;
 }
@@ -281,7 +290,8 @@ Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> 
                                     judgedOf(gallery), judgedOf(gallery)});
     if (!gallery.texts.empty()) return classedTexts(gallery, labels, names);
     if (isText(gallery.samples)) return textSheet(names, labels, labels);
-    Sheet sheet = sheetOf(gallery);
+    const auto classes = static_cast<size_t>(*std::ranges::max_element(labels)) + 1;
+    Sheet sheet = sheetOf(gallery, std::max(names.size(), classes));
     for (size_t i = 0; i < labels.size(); ++i)
         sheet.number(static_cast<int>(i), labels[i], kInk, kPaper);
     Picture picture = sheet.take();
@@ -303,7 +313,7 @@ std::string captionOf(std::span<const int32_t> taken, std::span<const int32_t> l
 
 Picture mistakesOf(const Gallery& gallery, std::span<const int32_t> taken, size_t classes) {
     const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
-    Sheet sheet = sheetOf(gallery);
+    Sheet sheet = sheetOf(gallery, classes);
     for (size_t i = 0; i < labels.size(); ++i) {
         if (taken[i] == labels[i]) continue;
         sheet.frame(static_cast<int>(i));
@@ -345,11 +355,11 @@ Picture sheetOfMistakes(const Dataset& data, const Gallery* gallery, std::span<c
                 {gallery->texts[i], nameOf(taken[i]), taken[i] == labels[i], nameOf(labels[i])});
         return classedSheet(texts);
     }
-    Sheet sheet(Places(x.shape, labels.size(), inRow));
+    Sheet sheet(Places(x.shape, labels.size(), inRow, names.size()));
     if (gallery) sheet.draw(*gallery);
     for (size_t i = 0; i < labels.size(); ++i) {
         const auto sample = static_cast<int>(i);
-        sheet.number(sample, labels[i], kInk, kPaper, Corner::LowerRight);
+        sheet.number(sample, labels[i], kInk, kPaper, End::Lower);
         if (static_cast<size_t>(taken[i]) < names.size()) // else all scores are nan
             sheet.number(sample, taken[i], kPaper, kWrong);
     }
@@ -358,14 +368,18 @@ Picture sheetOfMistakes(const Dataset& data, const Gallery* gallery, std::span<c
 
 } // namespace
 
+size_t mistakesShown(std::span<const TensorSpec> tensors) {
+    const TensorSpec &x = tensors[kX], &target = tensors[kTarget];
+    const bool classed = target.dtype == DType::I32 && target.shape.empty();
+    return classed && (x.apart || arePictures(x)) ? static_cast<size_t>(roomFor(x)) : 0;
+}
+
 std::optional<std::vector<Picture>> mistakeSheets(const Dataset& data,
                                                   std::span<const JudgedSamples> lanes,
                                                   std::span<const std::string> names,
                                                   const std::atomic<bool>& stop) {
-    const TensorSpec &x = data.tensors()[kX], &target = data.tensors()[kTarget];
-    const bool classed = target.dtype == DType::I32 && target.shape.empty();
-    if (!classed || !(x.apart || arePictures(x))) return std::vector<Picture>();
-    const auto room = static_cast<size_t>(roomFor(x));
+    const size_t room = mistakesShown(data.tensors());
+    if (room == 0) return std::vector<Picture>();
     size_t most = 1;
     for (const JudgedSamples& lane : lanes) {
         if (lane.counts.samples() == 0) return std::vector<Picture>();
@@ -382,7 +396,9 @@ std::optional<std::vector<Picture>> mistakeSheets(const Dataset& data,
              std::span(lane.mistakes).first(std::min(room, lane.mistakes.size()))) {
             if (stop && !leftOver) return std::nullopt;
             const auto [found, isNew] = read.try_emplace(each.sample);
-            if (isNew) found->second = sampleOf(data, Split::Validation, each.sample);
+            if (isNew)
+                found->second =
+                    each.values ? *each.values : sampleOf(data, Split::Validation, each.sample);
             if (!found->second) continue;
             samples.push_back(*found->second);
             taken.push_back(each.taken);

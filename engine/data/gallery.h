@@ -35,23 +35,26 @@ struct Gallery {
 /// nor characters.
 std::shared_ptr<const Gallery> galleryOf(const Dataset&);
 
-/// Draws the samples with the numbers of their classes, or the characters that follow. When no
-/// scales are known, the lowest of all values is black and the highest white. The caption tells
-/// what the numbers mean, unless `names` are just the numbers: "0 T-shirt/top, 1 Trouser".
+/// Draws the samples with the numbers of their classes beside them, or the characters that follow.
+/// When no scales are known, the lowest of all values is black and the highest white. The caption
+/// tells what the numbers mean, unless `names` are just the numbers: "0 T-shirt/top, 1 Trouser".
 Picture galleryWithClasses(const Gallery&, std::span<const std::string> names);
 /// Draws the samples with the mistakes that (rows, classes) scores show. A sample that was taken
-/// for another class has a frame and the number of that class; one without a highest score has only
-/// a frame. For a text it draws the characters that the network expects, on orange where they are
-/// wrong. The caption, such as "58/64", tells how many were right.
+/// for another class has a frame and, beside it, the number of that class; one without a highest
+/// score has only a frame. For a text it draws the characters that the network expects, on orange
+/// where they are wrong. The caption, such as "58/64", tells how many were right.
 Picture galleryWithMistakes(const Gallery&, std::span<const float> scores,
                             std::span<const std::string> names);
 
+/// Returns how many samples mistakeSheets() draws at most; 0 where they are no pictures or texts
+/// with a class each.
+size_t mistakesShown(std::span<const TensorSpec>);
 /// Draws, for each lane, the first validation samples that it took for another class: as many as a
-/// gallery has, as many in a row for all lanes. Each picture has the class that it was taken for in
-/// the upper left corner, on orange, and the true one in the lower right; each text has the true
-/// one before the other. The caption, such as "64/67", tells how many of how many are shown.
-/// Returns no pictures where samples are no pictures or texts with a class each, or where none were
-/// judged. Reads the samples anew; returns nothing when `stop` turns true meanwhile.
+/// gallery has, as many in a row for all lanes. Each picture has the class that it was taken for at
+/// its left, on orange, and below that the true one; each text has the true one before the other.
+/// The caption, such as "64/67", tells how many of how many are shown. Returns no pictures where
+/// samples are no pictures or texts with a class each, or where none were judged. Reads the
+/// samples anew whose values were not kept; returns nothing when `stop` turns true meanwhile.
 std::optional<std::vector<Picture>> mistakeSheets(const Dataset&,
                                                   std::span<const JudgedSamples> lanes,
                                                   std::span<const std::string> names,

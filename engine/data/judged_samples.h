@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,12 +18,14 @@ namespace halfscope {
 struct Mistake {
     int64_t sample = 0; ///< its number in the split
     int32_t taken = 0;  ///< the class, in the form of highestClasses()
+    /// The sample as it was judged, for those that a sheet has room for; null: it is read anew.
+    std::shared_ptr<const Batch> values{};
 };
 
 struct JudgedSamples {
     ClassCounts counts{}; ///< Classes: of all samples
     /// Classes, where a whole sample has one: the first samples that were taken for another class,
-    /// in the order of the data. Their values stay where they are.
+    /// in the order of the data.
     std::vector<Mistake> mistakes{};
     std::vector<float> targets{}, predictions{}; ///< Scatter: of the first samples
     int64_t notFinite = 0;                       ///< samples for which inf or nan is predicted
@@ -32,6 +35,10 @@ struct JudgedSamples {
     /// Takes the labels of these samples, and what each was taken for.
     void addClasses(std::span<const int64_t> samples, std::span<const int32_t> labels,
                     std::span<const int32_t> taken);
+    /// Does so for the samples of a batch, and keeps the values of the first `most` mistakes: they
+    /// are at hand now, and files would have to be decoded again.
+    void addClasses(const Batch&, std::span<const int64_t> samples, std::span<const int32_t> taken,
+                    size_t most);
     /// Takes numbers in the units that the network learns.
     void addNumbers(std::span<const float> target, std::span<const float> prediction);
 };

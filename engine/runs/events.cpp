@@ -20,6 +20,18 @@ std::string_view argumentIn(std::string_view text, Phrase phrase) {
     return text.starts_with(begin) ? text.substr(begin.size()) : std::string_view();
 }
 
+/// Returns the fixed words between two arguments of a phrase. All versions have them in common, and
+/// a file keeps them; the end of a sentence has changed.
+constexpr std::string_view wordsBetween(Phrase phrase, std::string_view from, std::string_view to) {
+    const std::string_view text = phrase.text();
+    const size_t begin = text.find(from) + from.size();
+    return text.substr(begin, text.find(to) - begin);
+}
+
+bool holds(const Message& text, std::string_view words) {
+    return text.english().find(words) != std::string::npos;
+}
+
 } // namespace
 
 const char* nameOf(EventKind kind) {
@@ -98,21 +110,14 @@ bool isHelpless(const Event& event) {
            event.text.english().ends_with(kNoScaleHelps.text());
 }
 
-// By the words that all versions have in common: the end has changed.
 bool isUnderflowOfFault(const Event& event) {
-    constexpr std::string_view kAll = kUnderflowOfFault.text();
-    constexpr size_t kFrom = kAll.find("%2") + 2;
-    constexpr std::string_view kWords = kAll.substr(kFrom, kAll.find("%3") - kFrom);
-    return event.kind == EventKind::Underflow &&
-           event.text.english().find(kWords) != std::string::npos;
+    constexpr std::string_view kWords = wordsBetween(kUnderflowOfFault, "%2", "%3");
+    return event.kind == EventKind::Underflow && holds(event.text, kWords);
 }
 
 bool isOfTakenStep(const Event& event) {
-    constexpr std::string_view kAll = kTakenStep.text();
-    constexpr size_t kFrom = kAll.find("%1") + 2;
-    constexpr std::string_view kWords = kAll.substr(kFrom, kAll.find("%2") - kFrom);
-    return event.kind == EventKind::Overflow &&
-           event.text.english().find(kWords) != std::string::npos;
+    constexpr std::string_view kWords = wordsBetween(kTakenStep, "%1", "%2");
+    return event.kind == EventKind::Overflow && holds(event.text, kWords);
 }
 
 bool concernsLane(const Event& event, size_t lane) {

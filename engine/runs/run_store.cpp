@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <list>
 #include <string_view>
 #include <utility>
 
@@ -137,10 +138,19 @@ RunId RunStore::idOf(const Run* run) const {
 }
 
 std::vector<std::vector<std::string>> RunStore::differences(const SettingName& name) const {
-    std::vector<const RunConfig*> configs;
-    for (const Entry& each : m_entries)
+    std::vector<const RunConfig*> configs, own;
+    std::list<RunConfig> titled; // as the user did, whose name may not tell a preset's settings
+    for (const Entry& each : m_entries) {
         configs.push_back(&each.run->info().config);
-    return settingDifferences(configs, name);
+        own.push_back(each.named ? &titled.emplace_back(*configs.back()) : configs.back());
+        if (each.named) titled.back().title = each.name;
+    }
+    std::vector<std::vector<std::string>> told = settingDifferences(configs, name);
+    if (titled.empty()) return told;
+    std::vector<std::vector<std::string>> ofOwn = settingDifferences(own, name);
+    for (size_t i = 0; i < told.size(); ++i)
+        if (m_entries[i].named) told[i] = std::move(ofOwn[i]);
+    return told;
 }
 
 std::string RunStore::takeName(const std::string& wanted) {

@@ -106,9 +106,9 @@ constexpr Phrase kAtItsFloorAtOnce =
                      "gradients overflow before any step changed the weights. A lower floor or "
                      "less hysteresis of the scaler, or smaller targets or inputs, may help.");
 // Halving, doubling and dividing by them change neither.
-constexpr Phrase kInfinite =
-    phrase("Events", "the loss scale has grown to inf and cannot come back "
-                     "from there. A ceiling of the scaler, or scaler.clamp=keep, prevents that.");
+constexpr Phrase kInfinite = phrase(
+    "Events", "the loss scale has grown to inf and cannot come back "
+              "from there. A ceiling of the scaler, or scaler.clamp set to keep, prevents that.");
 constexpr Phrase kZero =
     phrase("Events", "the loss scale has fallen to 0 and cannot come back "
                      "from there. A larger first scale, or a floor of the scaler, prevents that.");

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/class_weights.h"
+#include "engine/data/gallery.h"
 #include "engine/data/held_fault.h"
 #include "engine/data/targets.h"
 #include "engine/passes/compile.h"
@@ -220,8 +221,9 @@ bool Evaluator::runBatch(const Size& size, const HeldBatch& held, Predictions* p
     std::vector<float> prediction =
         downloadFloats(*size.executor, graph, graph.output("prediction"));
     if (classes)
-        m_running.addClasses(held.samples, batch.labels(kTarget),
-                             highestClasses(prediction, m_running.counts.classes()));
+        m_running.addClasses(batch, held.samples,
+                             highestClasses(prediction, m_running.counts.classes()),
+                             m_judges == &m_data ? mistakesShown(m_data.tensors()) : 0);
     m_running.notFinite += rowsNotFinite(prediction, size.rows);
     std::vector<float> targets = targetsOf(batch);
     if (m_scatters) m_running.addNumbers(targets, prediction);

@@ -429,7 +429,7 @@ Message Trainer::stopReason(const std::string& name) const {
         phrase("Training", "The loss scale reached its floor %1 in lane %2 at step %3 and the "
                            "gradients still overflow, so the run ends. A lower floor, smaller "
                            "targets, a lower learning rate or clipping may help; with "
-                           "scaler.at_floor=continue the run would go on.");
+                           "scaler.at_floor set to continue the run would go on.");
     if (isBeforeScaling(m_impl->culprit.tensor.english()))
         what = phrase("Training", "The loss scale reached its floor %1 in lane %2 at step %3, and "
                                   "the run ends. No loss scale would have helped.");

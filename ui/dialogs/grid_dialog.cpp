@@ -432,7 +432,9 @@ void GridDialog::start() {
         const size_t all = m_model.cells().size(), done = m_model.trained();
         const double seconds = static_cast<double>(m_clock.elapsed()) / 1000;
         conclude(done == all ? tr("Trained in %1 s.").arg(shownNumber(seconds, 2))
-                             : tr("Stopped. Trained cells: %1 of %2.").arg(done).arg(all),
+                             : tr("Stopped. Trained cells: %1 of %2.")
+                                   .arg(countText(static_cast<int64_t>(done)),
+                                        countText(static_cast<int64_t>(all))),
                  false);
     });
     connect(m_job.get(), &GridJob::failed, this,
@@ -464,8 +466,9 @@ void GridDialog::showProgress(int cell, qint64 steps) {
     constexpr double kMinutes = 100; // s, from here on minutes are precise enough
     const QString time = left < kMinutes ? tr("about %1 s left").arg(std::ceil(left))
                                          : tr("about %1 min left").arg(std::ceil(left / 60));
-    m_progress->setFormat(
-        tr("%1 of %2, %3").arg(m_model.trained()).arg(m_model.cells().size()).arg(time));
+    m_progress->setFormat(tr("%1 of %2, %3")
+                              .arg(countText(static_cast<int64_t>(m_model.trained())),
+                                   countText(static_cast<int64_t>(m_model.cells().size())), time));
 }
 
 void GridDialog::conclude(const QString& note, bool wrong) {
@@ -473,7 +476,9 @@ void GridDialog::conclude(const QString& note, bool wrong) {
     decideMeasure();
     m_progress->setRange(0, 1);
     m_progress->setValue(m_model.trained() == m_model.cells().size() ? 1 : 0);
-    m_progress->setFormat(tr("%1 of %2").arg(m_model.trained()).arg(m_model.cells().size()));
+    m_progress->setFormat(tr("%1 of %2")
+                              .arg(countText(static_cast<int64_t>(m_model.trained())),
+                                   countText(static_cast<int64_t>(m_model.cells().size()))));
     m_start->setText(tr("&Start"));
     m_start->setEnabled(true);
     m_start->setDefault(true);

@@ -11,6 +11,8 @@
 #include <QLocale>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace halfscope {
@@ -115,8 +117,8 @@ QString mistakesWords(SamplesShow show, WordsFor room) {
                ? QCoreApplication::translate("CompareView", "White: true. Orange: predicted.")
                : QCoreApplication::translate(
                      "CompareView", "The first validation samples that each lane predicts wrong, "
-                                    "with the predicted class on orange at the upper left and the "
-                                    "true one on white at the lower right.");
+                                    "with the predicted class on orange at its left and below it "
+                                    "the true one on white.");
 }
 
 /// Tells how to read a scatter of the samples of a validation.
@@ -170,32 +172,44 @@ static bool tellsNoClasses(ViewKind kind, const QString& caption) {
     return kind == ViewKind::Classes && caption == QLatin1String(kNoClasses.data());
 }
 
+/// Returns the counts of a caption like "58/64" as the window writes them; nothing for others.
+static std::optional<std::pair<QString, QString>> countsOf(const QString& caption) {
+    const QStringList counts = caption.split(u'/');
+    if (counts.size() != 2) return std::nullopt;
+    bool areCounts[2] = {};
+    const qlonglong some = counts[0].toLongLong(&areCounts[0]),
+                    all = counts[1].toLongLong(&areCounts[1]);
+    if (!areCounts[0] || !areCounts[1]) return std::nullopt;
+    return std::pair(countText(some), countText(all));
+}
+
 QString captionNote(ViewKind kind, const QString& caption, ErrorText form) {
     if (tellsNoClasses(kind, caption) && form != ErrorText::Shortest) return nanOutputText();
-    const QStringList counts = caption.split(u'/');
-    const bool counted = kind == ViewKind::Classes && counts.size() == 2;
-    if (!counted || form == ErrorText::Shortest) return caption;
+    const auto counts = countsOf(caption);
+    if (kind != ViewKind::Classes || !counts) return caption;
+    const auto& [right, all] = *counts;
+    if (form == ErrorText::Shortest) return right + u'/' + all;
     //: so many samples get their true class
     return (form == ErrorText::Full ? QCoreApplication::translate("CompareView", "%1 of %2 right")
                                     : QCoreApplication::translate("CompareView", "%1/%2 right"))
-        .arg(counts[0], counts[1]);
+        .arg(right, all);
 }
 
 QString captionWords(ViewKind kind, const QString& caption) {
     if (tellsNoClasses(kind, caption))
         return QCoreApplication::translate("CompareView",
                                            "The output is nan, so no sample has a class.");
-    const QStringList counts = caption.split(u'/');
-    if (kind != ViewKind::Classes || counts.size() != 2) return caption;
+    const auto counts = countsOf(caption);
+    if (kind != ViewKind::Classes || !counts) return caption;
     //: %1 is "58" and %2 is "64": so many get their true class
     return QCoreApplication::translate("CompareView", "%1 of %2 are predicted right.")
-        .arg(counts[0], counts[1]);
+        .arg(counts->first, counts->second);
 }
 
 QString mistakeNote(const QString& caption, ErrorText form) {
-    const QStringList counts = caption.split(u'/');
-    if (counts.size() != 2) return captionNote(ViewKind::Classes, caption, form);
-    const QString shown = counts[0], all = counts[1];
+    const auto counts = countsOf(caption);
+    if (!counts) return captionNote(ViewKind::Classes, caption, form);
+    const auto& [shown, all] = *counts;
     if (form == ErrorText::Shortest) return all;
     //: so many samples are predicted wrong
     if (form == ErrorText::Short || shown == all)
@@ -205,14 +219,15 @@ QString mistakeNote(const QString& caption, ErrorText form) {
 }
 
 QString mistakeWords(const QString& caption) {
-    const QStringList counts = caption.split(u'/');
-    if (counts.size() != 2) return captionWords(ViewKind::Classes, caption);
-    if (counts[0] == counts[1])
+    const auto counts = countsOf(caption);
+    if (!counts) return captionWords(ViewKind::Classes, caption);
+    const auto& [shown, all] = *counts;
+    if (shown == all)
         return QCoreApplication::translate("CompareView", "Validation samples predicted wrong: %1.")
-            .arg(counts[1]);
+            .arg(all);
     return QCoreApplication::translate(
                "CompareView", "Validation samples predicted wrong: %1. The first %2 are shown.")
-        .arg(counts[1], counts[0]);
+        .arg(all, shown);
 }
 
 QString savedWords(WordsFor room) {
@@ -240,7 +255,6 @@ static std::optional<int64_t> countOf(double share, int64_t row) {
 }
 
 QStringList cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes) {
-    const QLocale locale;
     QStringList words{QCoreApplication::translate("CompareView", "True: %1. Predicted: %2.")
                           .arg(classes.value(cell.y()), classes.value(cell.x()))};
     for (int lane = 0; lane < tables.size(); ++lane) {
@@ -254,8 +268,7 @@ QStringList cellWords(const QVector<Picture>& tables, QPoint cell, const QString
         const int64_t row = at < rows.size() ? rows[at] : 0;
         if (const auto count = countOf(share, row); row > 0 && count)
             figure = QCoreApplication::translate("CompareView", "%1 of %2 (%3)")
-                         .arg(locale.toString(static_cast<qlonglong>(*count)),
-                              locale.toString(static_cast<qlonglong>(row)),
+                         .arg(countText(*count), countText(row),
                               percentText(static_cast<double>(*count) / static_cast<double>(row)));
         words << laneLetter(lane) + u' ' + figure;
     }

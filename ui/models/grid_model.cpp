@@ -3,9 +3,9 @@
 
 #include "engine/settings/lane_titles.h"
 #include "ui/models/run_model.h"
+#include "ui/models/shown_numbers.h"
 #include "ui/models/translated.h"
 
-#include <QLocale>
 #include <QStringList>
 
 #include <algorithm>
@@ -17,8 +17,6 @@ namespace {
 
 constexpr double kManyTimes = 100; // from there on, values differ by their powers of ten
 constexpr char16_t kStar = 0x2605;
-
-QString whole(int64_t number) { return QLocale().toString(static_cast<qlonglong>(number)); }
 
 QString valueIn(const SettingGrid& grid, size_t cell, size_t sweep) {
     return QString::fromStdString(grid.text(cell, sweep));
@@ -141,7 +139,7 @@ QString GridModel::textOf(size_t number, Measure measure) const {
     switch (measure) {
     case Measure::Accuracy: return shownAccuracy(*value, cell->score.validationLoss);
     case Measure::ZeroGradients: return percentText(*value);
-    case Measure::Skipped: return whole(cell->score.skipped);
+    case Measure::Skipped: return countText(cell->score.skipped);
     case Measure::Scale: return QString::fromStdString(briefValue(*value));
     default: return shownNumber(*value);
     }
@@ -213,7 +211,7 @@ GridModel::Measure GridModel::deciding() const {
 
 QString GridModel::starReason() const {
     if (!m_best) return {};
-    const QString contenders = whole(static_cast<int64_t>(m_win.contenders.size()));
+    const QString contenders = countText(static_cast<int64_t>(m_win.contenders.size()));
     QStringList equal;
     for (const Criterion each : m_win.equal)
         equal << (each == Criterion::Accuracy         ? tr("accuracy")
@@ -233,7 +231,7 @@ QString GridModel::starReason() const {
         });
     if (alike == 0) return reason;
     return alike == 1 ? tr("%1; 1 other cell shows the same digits").arg(reason)
-                      : tr("%1; %2 other cells show the same digits").arg(reason, whole(alike));
+                      : tr("%1; %2 other cells show the same digits").arg(reason, countText(alike));
 }
 
 QString GridModel::doubt() const {
@@ -276,14 +274,15 @@ QString GridModel::about(size_t number) const {
     if (m_best == number) lines.front() = tr("%1: ★ %2").arg(lines.front(), starReason());
     lines << tr("Loss: %1 (median of the last %2 steps), %3 in the last step")
                  .arg(shownNumber(cell->score.loss),
-                      whole(std::min<int64_t>(cell->steps, LatestLosses::kMost)),
+                      countText(std::min<int64_t>(cell->steps, LatestLosses::kMost)),
                       shownNumber(cell->lastLoss));
     if (cell->score.accuracy)
         lines << tr("Accuracy: %1")
                      .arg(shownAccuracy(*cell->score.accuracy, cell->score.validationLoss));
     if (cell->score.validationLoss)
         lines << tr("Validation loss: %1").arg(shownNumber(*cell->score.validationLoss));
-    lines << tr("Skipped steps: %1 of %2").arg(whole(cell->score.skipped), whole(cell->steps));
+    lines << tr("Skipped steps: %1 of %2")
+                 .arg(countText(cell->score.skipped), countText(cell->steps));
     if (cell->scale)
         lines << tr("Last loss scale: %1").arg(scaleText(static_cast<double>(*cell->scale)));
     if (cell->zeroGradients)

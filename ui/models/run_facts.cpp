@@ -2,16 +2,18 @@
 #include "ui/models/run_facts.h"
 
 #include "engine/data/dataset.h"
+#include "engine/data/known_facts.h"
 #include "engine/data/targets.h"
+#include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/layers.h"
 #include "engine/settings/run_length.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/safe_text.h"
+#include "ui/models/shown_numbers.h"
 #include "ui/models/translated.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,11 +23,9 @@
 namespace halfscope {
 namespace {
 
-QString grouped(int64_t number) { return QLocale().toString(static_cast<qlonglong>(number)); }
-
 QString epochText(int64_t epoch, int64_t epochs, int64_t batch, int64_t batches) {
     return QCoreApplication::translate("RunFacts", "epoch %1 of %2, batch %3 of %4")
-        .arg(grouped(epoch), grouped(epochs), grouped(batch), grouped(batches));
+        .arg(countText(epoch), countText(epochs), countText(batch), countText(batches));
 }
 
 /// Whether the lane had a loss scale that was switched off since: without one, the column has ones.
@@ -158,6 +158,14 @@ QStringList laneTitlesOf(const RunSnapshot& run) {
     return own;
 }
 
+QString untoldDataOf(const RunStore::Entry& entry) {
+    const RunConfig& config = entry.run->info().config;
+    if (!entry.named || config.task.kind == TaskKind::Recorded) return {};
+    QString data = namesFiles(config.task) ? experimentTitle(titleOfData(config.task)) : QString();
+    if (data.isEmpty()) data = translated(infoOf(config.task.kind).title);
+    return safeText(entry.name).contains(data, Qt::CaseInsensitive) ? QString() : data;
+}
+
 QStringList laneAbouts(const RunConfig& config) {
     QStringList about;
     for (const LaneConfig& lane : config.lanes)
@@ -227,9 +235,9 @@ QString epochText(const RunSnapshot& run) {
     const int64_t batches = plan.stepsPerEpoch();
     if (step == 0)
         return planned == 1 ? QCoreApplication::translate("RunFacts", "1 epoch of %1 batches")
-                                  .arg(grouped(batches))
+                                  .arg(countText(batches))
                             : QCoreApplication::translate("RunFacts", "%1 epochs of %2 batches")
-                                  .arg(grouped(planned), grouped(batches));
+                                  .arg(countText(planned), countText(batches));
     const std::optional<double> epoch = run.column(0, metric::Epoch).at(step);
     const std::optional<double> batch = run.column(0, metric::Batch).at(step);
     if (!epoch || !batch) return {};

@@ -1,7 +1,7 @@
 // What views need to know about a run and its settings. Knows no widgets.
 #pragma once
 
-#include "engine/runs/run.h"
+#include "engine/runs/run_store.h"
 
 #include <QStringList>
 
@@ -33,6 +33,9 @@ bool growsExactly(const RunConfig&, int lane);
 int parentOfLane(const RunConfig& recorded, int lane);
 /// Returns the title of each lane, such as "amp-fp16", under the present settings.
 QStringList laneTitlesOf(const RunSnapshot&);
+/// Returns what a run learns from, where the user's name for it in the list does not tell: "Two
+/// moons", or "wine.csv". Else empty.
+QString untoldDataOf(const RunStore::Entry&);
 /// Returns a sentence for each lane that says what its precision is.
 QStringList laneAbouts(const RunConfig&);
 /// What stays the same about a lane for a whole run.

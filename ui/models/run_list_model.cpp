@@ -79,6 +79,8 @@ void RunListModel::takeStore() {
         // only its name, its visibility or its being shown may have changed
         Row& taken = m_rows[static_cast<size_t>(row)];
         const bool current = entry.id == m_store.current();
+        m_compared = m_compared && taken.entry.named == entry.named &&
+                     (!entry.named || taken.entry.name == entry.name); // which is its title then
         taken.told = taken.told && taken.entry.name == entry.name &&
                      taken.entry.visible == entry.visible && taken.current == current;
         taken.current = current;
@@ -202,9 +204,11 @@ QStringList RunListModel::validationsOf(const RunSnapshot& run) {
 QString RunListModel::detailsOf(int at) const {
     if (at < 0 || at >= rowCount()) return {};
     const Row& row = m_rows[static_cast<size_t>(at)];
-    const QString steps = QLocale().toString(static_cast<qlonglong>(row.entry.run->step()));
+    const QString steps = countText(row.entry.run->step());
     QStringList lines;
     lines << tr("%1: %2, %3 steps").arg(tagOf(row.entry.id), safeText(row.entry.name), steps);
+    if (const QString data = untoldDataOf(row.entry); !data.isEmpty())
+        lines << tr("Data: %1").arg(data);
     if (const QString differs = differencesOf(at); !differs.isEmpty())
         lines << tr("Differs in %1").arg(differs);
     if (!row.losses.isEmpty())

@@ -474,15 +474,15 @@ QVariant RunModel::data(const QModelIndex& index, int role) const {
     const LaneStatus& status = lane(index.row());
     switch (index.column()) {
     case LaneColumn: return laneTag(index.row()) + u' ' + status.title;
-    case StepColumn: return QLocale().toString(static_cast<qlonglong>(status.last.step));
+    case StepColumn: return countText(status.doneSteps());
     case LossColumn: return status.lossText();
     case ScaleColumn: return scaleText(static_cast<double>(status.scale()));
     case TrackerColumn:
         return status.growthInterval > 0
-                   ? tr("%1 of %2").arg(status.last.growthTracker()).arg(status.growthInterval)
+                   ? tr("%1 of %2")
+                         .arg(countText(status.cleanSteps()), countText(status.growthInterval))
                    : QString();
-    case SkippedColumn:
-        return QLocale().toString(static_cast<qlonglong>(status.last.skippedSoFar()));
+    case SkippedColumn: return countText(status.skippedSteps());
     case RateColumn: return finePercentText(status.skippedShare());
     case SpeedColumn: return shownNumber(status.stepsPerSecond, 3);
     case EventColumn: return status.lastEvent;

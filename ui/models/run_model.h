@@ -99,8 +99,10 @@ struct LaneStatus {
     /// only a checkpoint tells them.
     int64_t cleanSteps() const { return startStep > 0 ? start.clean : last.growthTracker(); }
     int64_t skippedSteps() const { return startStep > 0 ? start.skipped : last.skippedSoFar(); }
+    /// The steps that the lane has behind it, those before a checkpoint among them.
+    int64_t doneSteps() const { return std::max(startStep, last.step); }
     /// The updates up to the last step, each of which was done or skipped.
-    int64_t updates() const { return std::max(startStep, last.step) / skips.stepsPerUpdate(); }
+    int64_t updates() const { return doneSteps() / skips.stepsPerUpdate(); }
     double skippedShare() const {
         return updates() > 0 ? static_cast<double>(skippedSteps()) / static_cast<double>(updates())
                              : 0.0;

@@ -63,9 +63,11 @@ QString shownAccuracy(double accuracy, std::optional<double> loss) {
     return outputIsNan(accuracy, loss) ? nanOutputText() : finePercentText(accuracy);
 }
 
+QString countText(int64_t count) { return QLocale().toString(static_cast<qlonglong>(count)); }
+
 QString samplesText(int64_t samples) {
     if (samples == 1) return RunModel::tr("1 sample");
-    return RunModel::tr("%1 samples").arg(QLocale().toString(static_cast<qlonglong>(samples)));
+    return RunModel::tr("%1 samples").arg(countText(samples));
 }
 
 } // namespace halfscope

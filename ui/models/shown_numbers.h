@@ -28,6 +28,8 @@ QString nanOutputText();
 /// Returns finePercentText() of an accuracy, or nanOutputText() where the loss that was measured
 /// with it tells that the accuracy says nothing.
 QString shownAccuracy(double accuracy, std::optional<double> loss);
+/// Returns a count: "1,140".
+QString countText(int64_t count);
 /// Returns "3 samples".
 QString samplesText(int64_t samples);
 

@@ -2,17 +2,11 @@
 #include "ui/models/types_model.h"
 
 #include "ui/models/safe_text.h"
-
-#include <QLocale>
+#include "ui/models/shown_numbers.h"
 
 #include <algorithm>
 
 namespace halfscope {
-namespace {
-
-QString count(int64_t number) { return QLocale().toString(static_cast<qlonglong>(number)); }
-
-} // namespace
 
 QString nameOfType(DType type) {
     const std::string_view name = nameOf(type);
@@ -105,7 +99,7 @@ QString TypesModel::about(const QModelIndex& index) const {
         lines << (cast.weight ? tr("Cast: parameter %1, %2 → %3 (numbers: %4)")
                               : tr("Cast: %1, %2 → %3 (numbers: %4)"))
                      .arg(safeText(cast.of), nameOfType(cast.from), nameOfType(cast.to),
-                          count(cast.elements));
+                          countText(cast.elements));
     const bool weights = std::any_of(types->casts.begin(), types->casts.end(),
                                      [](const InputCast& cast) { return cast.weight; });
     if (weights)
@@ -127,8 +121,10 @@ QString TypesModel::totals() const {
         }
         const QString label = m_labels.value(static_cast<qsizetype>(lane));
         //: %1 is a lane, %2 how many casts it makes, %3 how many numbers they convert
-        lanes << (casts == 0 ? tr("%1: none").arg(label)
-                             : tr("%1: %2 (numbers: %3)").arg(label, count(casts), count(numbers)));
+        lanes
+            << (casts == 0
+                    ? tr("%1: none").arg(label)
+                    : tr("%1: %2 (numbers: %3)").arg(label, countText(casts), countText(numbers)));
     }
     return tr("Casts on the way forward. %1").arg(lanes.join(QStringLiteral("; ")));
 }

@@ -3,9 +3,8 @@
 
 #include "engine/runs/zero_gradients.h"
 #include "ui/models/run_facts.h"
+#include "ui/models/shown_numbers.h"
 #include "ui/models/translated.h"
-
-#include <QLocale>
 
 #include <algorithm>
 #include <vector>
@@ -79,15 +78,14 @@ QString underflowSentence(const RunModel& run, const Lanes& lanes, bool sameFigu
     const QString cause = causeOf(run, lanes, Tense::Past), tags = listedLanes(lanes);
     if (!sameFigures)
         return RunModel::tr("All gradients of %1 rounded to zero at times: %2.").arg(tags, cause);
-    const auto number = [](int64_t n) { return QLocale().toString(static_cast<qlonglong>(n)); };
     const LaneStatus& status = run.lane(lanes.front());
-    const QString step = number(status.underflowStep);
+    const QString step = countText(status.underflowStep);
     if (status.zeroUpdates < 2)
         return RunModel::tr("At step %1 all gradients of %2 rounded to zero: %3.")
             .arg(step, tags, cause);
     return RunModel::tr("In %1 of %2 updates, first at step %3, all gradients of %4 rounded to "
                         "zero: %5.")
-        .arg(number(status.zeroUpdates), number(status.allUpdates), step, tags, cause);
+        .arg(countText(status.zeroUpdates), countText(status.allUpdates), step, tags, cause);
 }
 
 QStringList underflowSentences(const RunModel& run, const Lanes& lanes, Detail detail) {

@@ -4,12 +4,12 @@
 #include "ui/look/owned.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
+#include "ui/models/shown_numbers.h"
 #include "ui/plots/axis_colors.h"
 #include "ui/plots/gradient_map_item.h"
 #include "ui/plots/readout_item.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 
 #include <algorithm>
 #include <cmath>
@@ -36,8 +36,6 @@ int quantile(const GradientShares& shares, double part, double all) {
 
 /// Whether "mostly" would mislead, because it leaves the zeros out.
 bool mostAreZero(const GradientShares& shares) { return static_cast<double>(shares.zeros) > 0.5; }
-
-QString stepText(int64_t step) { return QLocale().toString(static_cast<qlonglong>(step)); }
 
 /// Puts the powers between which most gradients lie in place of %1 and %2. Returns an empty text
 /// when no gradient is finite.
@@ -222,7 +220,7 @@ QStringList GradientMap::textsAt(std::optional<qint64> step) const {
             (haveNewScale(*last, m_run->now(), m_lane)
                  ? QCoreApplication::translate("GradientMap", " (after step %1, at the new scale)")
                  : QCoreApplication::translate("GradientMap", " (after step %1)"))
-                .arg(stepText(last->step - 1)));
+                .arg(countText(last->step - 1)));
     const auto column = history().at(step);
     if (!column && history().empty() && history().isSaved())
         return {QCoreApplication::translate("GradientMap", "not counted during this run"),
@@ -244,10 +242,10 @@ QStringList GradientMap::textsAt(std::optional<qint64> step) const {
     QString when;
     if (column->merged)
         when = QCoreApplication::translate("GradientMap", " (steps %1 to %2)")
-                   .arg(stepText(column->from), stepText(column->to - 1));
+                   .arg(countText(column->from), countText(column->to - 1));
     else if (column->counted != at)
         when = QCoreApplication::translate("GradientMap", " (counted at step %1)")
-                   .arg(stepText(column->counted));
+                   .arg(countText(column->counted));
     return textsOf(column->shares, history().type(), when);
 }
 

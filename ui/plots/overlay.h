@@ -16,6 +16,7 @@ struct Overlay {
     int color = 0;                  ///< see Colors::run()
     QString name{};                 ///< fit to be shown; empty: not known
     QString differs{};              ///< "Learning rate 0.01": what tells it from other runs
+    QString data{}; ///< "Two moons": what it learns from, where its name does not tell
 };
 
 } // namespace halfscope

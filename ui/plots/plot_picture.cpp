@@ -153,7 +153,7 @@ auto drawn(QCustomPlot& plot, const FigureLegend& legend, Take take) {
     };
     print(true);
     const auto before = qScopeGuard([&print] { print(false); });
-    const bool needless = !legend.hasOtherRuns &&
+    const bool needless = !legend.namesRuns &&
                           std::all_of(headers.begin(), headers.end(), [](const ReadoutItem* each) {
                               return !each->isShown() || each->namesInFull();
                           });
@@ -172,11 +172,13 @@ auto drawn(QCustomPlot& plot, const FigureLegend& legend, Take take) {
 
 FigureLegend legendOf(const Colors& colors, const QStringList& labels, const Overlay& shown,
                       const std::vector<Overlay>& others) {
-    FigureLegend legend{colors.background, {}, !others.empty()};
+    // a name of the user's own does not tell what the curves are of
+    const bool namesShown = !shown.tag.isEmpty() && (!others.empty() || !shown.data.isEmpty());
+    FigureLegend legend{colors.background, {}, !others.empty() || namesShown};
     const auto name = [&](const Overlay& run) {
         legend.entries.push_back({QPen(Qt::NoPen), colors.text, QString(), run});
     };
-    if (!others.empty() && !shown.tag.isEmpty()) name(shown);
+    if (namesShown) name(shown);
     for (int lane = 0; lane < labels.size(); ++lane)
         legend.entries.push_back({colors.lanePen(lane), colors.laneText(lane), labels[lane]});
     for (const Overlay& other : others) {

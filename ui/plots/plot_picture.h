@@ -39,11 +39,12 @@ struct FigureLegend {
     };
     QColor background;
     std::vector<Entry> entries;
-    bool hasOtherRuns = false; ///< no heading names them
+    bool namesRuns = false; ///< no heading does
 };
 
 /// Returns an entry for each lane. Where other runs are drawn, too, the name of each run, also of
-/// the one that is shown if its tag is known, stands before its lanes.
+/// the one that is shown if its tag is known, stands before its lanes. So does that of the one that
+/// is shown where its data are to be told.
 FigureLegend legendOf(const Colors&, const QStringList& labels, const Overlay& shown,
                       const std::vector<Overlay>& others);
 

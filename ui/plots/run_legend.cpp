@@ -12,6 +12,8 @@ namespace {
 constexpr int kSpacesBetween = 4; // spaces
 
 constexpr int kShown = -1; // the colour of the run that is shown, whose lanes have their own
+const QString kBetweenDifferences = QStringLiteral(", ");
+const QString kMoreDifferences(QChar(0x2026));
 } // namespace
 
 QString legendTextOf(const Overlay& run) {
@@ -20,26 +22,52 @@ QString legendTextOf(const Overlay& run) {
     tag.toInt(&listed);
     const QString text = listed ? QCoreApplication::translate("PlotStack", "run %1").arg(tag)
                                 : QCoreApplication::translate("PlotStack", "previous run");
-    QStringList parts{run.name, run.differs};
+    QStringList parts{run.name, run.data, run.differs};
     parts.removeAll(QString());
     return parts.isEmpty() ? text
                            : QCoreApplication::translate("PlotStack", "%1: %2")
                                  .arg(text, parts.join(QStringLiteral(", ")));
 }
 
-/// Saved runs of one experiment often begin alike, so a name is cut in its middle. Of several
-/// differences, the first tells most.
+namespace {
+
+/// Returns as many differences as fit. Of several, the first tells most; of one, its value does, as
+/// other runs have the same setting: "Learning r… 0.01".
+QString differencesIn(const QString& differs, const QFontMetrics& metrics, int room) {
+    QStringList parts = differs.split(kBetweenDifferences);
+    const auto shown = [&, all = parts.size()] {
+        return parts.join(kBetweenDifferences) +
+               (parts.size() < all ? kBetweenDifferences + kMoreDifferences : QString());
+    };
+    while (parts.size() > 1 && metrics.horizontalAdvance(shown()) > room)
+        parts.removeLast();
+    if (metrics.horizontalAdvance(shown()) <= room) return shown();
+    const QString value = parts.front().mid(parts.front().lastIndexOf(u' '));
+    const QString setting = parts.front().chopped(value.size());
+    const int left = room - metrics.horizontalAdvance(value);
+    return left > metrics.horizontalAdvance(kMoreDifferences) && !setting.isEmpty()
+               ? metrics.elidedText(setting, Qt::ElideRight, left) + value
+               : metrics.elidedText(differs, Qt::ElideRight, room);
+}
+
+} // namespace
+
+/// Saved runs of one experiment often begin alike, so a name is cut in its middle.
 QString legendTextIn(Overlay run, const QFontMetrics& metrics, int width) {
     constexpr int kLeastLetters = 6; // of a name, or it would tell nothing
     const auto lacking = [&] { return metrics.horizontalAdvance(legendTextOf(run)) - width; };
-    const auto cut = [&](QString& part, Qt::TextElideMode where, int least) {
-        if (lacking() <= 0) return;
-        const int room = std::max(0, metrics.horizontalAdvance(part) - lacking());
-        part = room < least ? QString() : metrics.elidedText(part, where, room);
+    const auto roomFor = [&](const QString& part) {
+        return std::max(0, metrics.horizontalAdvance(part) - lacking());
     };
-    const int least = run.differs.isEmpty() ? 0 : kLeastLetters * metrics.averageCharWidth();
-    cut(run.name, Qt::ElideMiddle, least);
-    cut(run.differs, Qt::ElideRight, 0);
+    if (lacking() > 0) {
+        const int least = run.differs.isEmpty() ? 0 : kLeastLetters * metrics.averageCharWidth();
+        const int room = roomFor(run.name);
+        run.name = room < least ? QString() : metrics.elidedText(run.name, Qt::ElideMiddle, room);
+    }
+    if (lacking() > 0 && !run.differs.isEmpty()) run.data.clear();
+    if (lacking() > 0 && !run.data.isEmpty())
+        run.data = metrics.elidedText(run.data, Qt::ElideMiddle, roomFor(run.data));
+    if (lacking() > 0) run.differs = differencesIn(run.differs, metrics, roomFor(run.differs));
     return legendTextOf(run);
 }
 

@@ -14,7 +14,7 @@ namespace halfscope {
 /// Returns "run 2: Checkerboard, Learning rate 0.01", or "run 2" when nothing else is known.
 QString legendTextOf(const Overlay&);
 /// Returns the same, at most so many pixels wide: the name is cut before what tells the run from
-/// others.
+/// others, and of that, the value of the first setting last.
 QString legendTextIn(Overlay, const QFontMetrics&, int width);
 
 class RunLegend : public QLabel {

@@ -5,6 +5,7 @@
 #include "engine/settings/resumed_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/train/checkpoint.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/run_list_model.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -283,7 +284,8 @@ void ShownRun::updateOverlays() {
     const auto named = [this](const RunStore::Entry& entry, const QString& tag) {
         QString differs = m_models.list.differencesOf(m_models.list.rowOf(entry.id));
         differs.replace(QChar(QChar::Nbsp), QChar(u' '));
-        return Overlay{entry.run, tag, entry.color, safeText(entry.name), differs};
+        return Overlay{entry.run,          tag, entry.color, safeText(entry.name), differs,
+                       untoldDataOf(entry)};
     };
     std::vector<Overlay> overlays;
     Overlay shown;

@@ -1,6 +1,8 @@
 // Tells when a session began, and what a run has.
 #include "ui/window/left_run_words.h"
 
+#include "ui/models/shown_numbers.h"
+
 #include "ui/window/session_keeper.h"
 
 #include <QDateTime>
@@ -25,16 +27,15 @@ QString beginningOf(const LeftSession& session) {
 }
 
 QString leftRunLine(const LeftRun& run, const QString& begun) {
-    const auto number = [](int64_t n) { return QLocale().toString(static_cast<qlonglong>(n)); };
     QString line =
         (run.steps == 1 ? SessionKeeper::tr("%1, %2 step") : SessionKeeper::tr("%1, %2 steps"))
-            .arg(QString::fromStdString(run.name), number(run.steps));
+            .arg(QString::fromStdString(run.name), countText(run.steps));
     // one that was restored is older than the session that has it now
     if (!begun.isEmpty() && run.origin.empty())
         line = SessionKeeper::tr("%1, from the session %2").arg(line, begun);
     if (!run.goesOnAfter) return SessionKeeper::tr("%1; its networks were not kept").arg(line);
     return SessionKeeper::tr("%1; its networks of step %2 were kept")
-        .arg(line, number(*run.goesOnAfter));
+        .arg(line, countText(*run.goesOnAfter));
 }
 
 } // namespace halfscope

@@ -3,8 +3,7 @@
 
 #include "ui/dialogs/ask.h"
 #include "ui/models/safe_text.h"
-
-#include <QLocale>
+#include "ui/models/shown_numbers.h"
 
 namespace halfscope {
 namespace {
@@ -21,8 +20,6 @@ const std::string& idOf(const RunInfo& info) { return wasRead(info) ? info.id : 
 bool hasRowsOf(const RunInfo& info, const HeldRun& held) {
     return info.pastFolder.empty() || wasRead(info) || held.steps <= info.pastStep;
 }
-
-QString grouped(int64_t step) { return QLocale().toString(static_cast<qlonglong>(step)); }
 
 } // namespace
 
@@ -72,7 +69,7 @@ bool ResultsQuestion::mayReplace(QWidget* parent, const QString& folder, const H
         return askReplace(parent, title,
                           tr("%1 holds more of this run: it goes up to step %2 there, and only up "
                              "to step %3 here. Replace it?")
-                              .arg(path, grouped(held.run->steps), grouped(shown)),
+                              .arg(path, countText(held.run->steps), countText(shown)),
                           Replacing::LosesMore);
     if (same)
         return askReplace(parent, title,

@@ -8,6 +8,7 @@
 #include "engine/settings/run_length.h"
 #include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
+#include "ui/models/shown_numbers.h"
 #include "ui/models/translated.h"
 
 #include <QLocale>
@@ -87,7 +88,8 @@ QString RunWords::savedRun(const Run& run, bool back) {
 QString RunWords::openedRuns(size_t count, const std::vector<Message>& lost,
                              const Message& problem) {
     constexpr size_t kMost = 3;
-    QString opened = tr("Saved runs opened: %1. F8 shows the list of runs.").arg(count);
+    QString opened = tr("Saved runs opened: %1. F8 shows the list of runs.")
+                         .arg(countText(static_cast<int64_t>(count)));
     for (size_t i = 0; i < std::min(lost.size(), kMost); ++i)
         opened = tr("%1 A checkpoint cannot be used: %2.").arg(opened, translated(lost[i]));
     if (lost.size() > kMost)
@@ -257,12 +259,10 @@ QString RunWords::data(const RunConfig& config) {
     const DataSetInfo& info = infoOf(config.task.kind);
     // the first note of a table names the column that is predicted, that of a text its characters
     const bool told = (info.has("data.target") || info.has("data.context")) && !facts.notes.empty();
-    const QLocale locale;
-    const auto number = [&locale](int64_t n) { return locale.toString(static_cast<qlonglong>(n)); };
     const int64_t classes = facts.tensors[kTarget].classes;
     QString what = told           ? translated(facts.notes.front())
                    : classes == 1 ? translated(Message(kOneClass))
-                   : classes > 1  ? tr("There are %1 classes.").arg(number(classes))
+                   : classes > 1  ? tr("There are %1 classes.").arg(countText(classes))
                                   : QString();
     for (const Message& note : facts.notes) // what is not there is easily missed in the settings
         if (isDroppedNote(note))
@@ -271,12 +271,12 @@ QString RunWords::data(const RunConfig& config) {
         facts.test > 0
             ? tr("The networks train on %1 samples and are validated on %2; %3 are kept for the "
                  "test at the end.")
-                  .arg(number(facts.train), number(facts.validation), number(facts.test))
+                  .arg(countText(facts.train), countText(facts.validation), countText(facts.test))
         : facts.validation > 0 ? tr("The networks train on %1 samples and are validated on %2.")
-                                     .arg(number(facts.train), number(facts.validation))
+                                     .arg(countText(facts.train), countText(facts.validation))
         : facts.train == 1 ? tr("There is only one sample to train on, which the networks can only "
                                 "learn by heart: training needs at least two.")
-                           : tr("The networks train on %1 samples.").arg(number(facts.train));
+                           : tr("The networks train on %1 samples.").arg(countText(facts.train));
     return what.isEmpty() ? samples : tr("%1 %2").arg(what, samples);
 }
 

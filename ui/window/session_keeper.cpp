@@ -5,6 +5,7 @@
 #include "ui/dialogs/ask.h"
 #include "ui/dialogs/left_runs_box.h"
 #include "ui/look/owned.h"
+#include "ui/models/shown_numbers.h"
 #include "ui/models/translated.h"
 #include "ui/panels/banner.h"
 #include "ui/session/experiment_controller.h"
@@ -50,7 +51,7 @@ Message noMemory() { return phrase("Files", "out of memory"); }
 QString restoringText(int restored, size_t wanted) {
     if (wanted < 2 || restored < 1) return SessionKeeper::tr("Restoring runs…");
     return SessionKeeper::tr("Restoring runs… %1 of %2")
-        .arg(QLocale().toString(restored), QLocale().toString(static_cast<qulonglong>(wanted)));
+        .arg(countText(restored), countText(static_cast<int64_t>(wanted)));
 }
 
 QString onlyAPart() {
@@ -574,11 +575,10 @@ void SessionKeeper::endRestoring() {
     untellBelow(m_window, m_restoring);
     if (stopped && static_cast<size_t>(restored) < wanted)
         emit told(tr("Restored %1 of %2 runs. The next start offers the rest again.")
-                      .arg(QLocale().toString(restored),
-                           QLocale().toString(static_cast<qulonglong>(wanted))));
+                      .arg(countText(restored), countText(static_cast<int64_t>(wanted))));
     else if (restored > 1)
         emit told(tr("%1 runs were restored: View > Runs of this session lists them.")
-                      .arg(QLocale().toString(restored)));
+                      .arg(countText(restored)));
     else if (restored == 1 && !seen)
         emit told(tr("One run was restored: View > Runs of this session lists it."));
 }

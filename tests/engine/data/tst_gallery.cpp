@@ -18,14 +18,15 @@ using namespace halfscope;
 
 namespace {
 
-constexpr int kSide = 28, kCell = kSide + 4; // two pixels around each sample
+constexpr int kSide = 28, kAside = 8; // pixels beside each sample, for a digit
+constexpr int kWide = kAside + kSide + 2, kHigh = kSide + 4;
 
 /// Returns the samples whose cell has a coloured frame in its corner.
 std::vector<int> framed(const Picture& picture, int samples) {
-    const int columns = picture.width / kCell;
+    const int columns = picture.width / kWide;
     std::vector<int> found;
     for (int i = 0; i < samples; ++i) {
-        const int x = (i % columns + 1) * kCell - 1, y = (i / columns + 1) * kCell - 1;
+        const int x = (i % columns + 1) * kWide - 1, y = (i / columns + 1) * kHigh - 1;
         const float* pixel =
             &picture.values[static_cast<size_t>(y * picture.width + x) * size_t{3}];
         if (pixel[0] > 2 * pixel[2]) found.push_back(i); // orange, not grey
@@ -175,9 +176,10 @@ void TestGallery::valuesOfAnyRange() {
     std::ranges::copy(std::array{low, static_cast<float>(third), high},
                       gallery.samples.floats(kX).begin());
     const Picture drawn = galleryWithMistakes(gallery, std::array{1.0f, 0.0f}, {});
-    QCOMPARE(drawn.width, 3 + 2 * 2);
+    constexpr int kRoom = 5; // for a digit
+    QCOMPARE(drawn.width, kRoom + 3 + 2);
     const auto at = [&](int x) {
-        return double{drawn.values[static_cast<size_t>((2 * drawn.width + 2 + x) * 3)]};
+        return double{drawn.values[static_cast<size_t>((2 * drawn.width + kRoom + x) * 3)]};
     };
     const double white = high > low ? 1 : 0;
     QCOMPARE(at(0), 0.0);
@@ -192,7 +194,7 @@ void TestGallery::mistakesAreMarked() {
     for (size_t i = 0; i < labels.size(); ++i)
         scores[i * 10 + static_cast<size_t>(labels[i])] = 1;
     const Picture right = galleryWithMistakes(*gallery, scores, {});
-    QCOMPARE(right.width, 8 * kCell);
+    QCOMPARE(right.width, 8 * kWide);
     QCOMPARE(right.caption, std::string("64/64"));
     QCOMPARE(framed(right, 64), std::vector<int>{});
 
@@ -246,7 +248,7 @@ void TestGallery::numbersOfClasses() {
     const std::vector<std::string> many(51, "class");
     const std::string caption = galleryWithClasses(*gallery, many).caption;
     QVERIFY2(caption.ends_with(", 48 class, 49 class, ..."), caption.c_str());
-    // the digit in the corner of each sample: twice as large, with one dot of paper around it
+    // the digit beside each sample: twice as large, with one dot of paper around it
     constexpr std::array kZero{"###", "#.#", "#.#", "#.#", "###"};
     constexpr std::array kOne{".#.", "##.", ".#.", ".#.", "###"};
     std::set<int> seen;
@@ -256,7 +258,7 @@ void TestGallery::numbersOfClasses() {
         seen.insert(label);
         for (int y = 0; y < 5; ++y)
             for (int x = 0; x < 3; ++x) {
-                const int column = i % 8 * kCell + 2 * x + 1, row = i / 8 * kCell + 2 * y + 1;
+                const int column = i % 8 * kWide + 2 * x + 1, row = i / 8 * kHigh + 2 * y + 1;
                 const auto at = static_cast<size_t>(row * named.width + column) * size_t{3};
                 const auto& digit = label == 0 ? kZero : kOne;
                 const char dot = digit[static_cast<size_t>(y)][x];
@@ -265,18 +267,28 @@ void TestGallery::numbersOfClasses() {
     }
     QCOMPARE(seen.size(), size_t{2});
     QCOMPARE(named.values.front(), 1.0f); // paper
-    // the rest of the sample can be seen, as where it has no number
+    // all of the sample can be seen
+    const std::span<const float> pixels = std::as_const(gallery->samples).floats(kX);
+    for (int sample = 0; sample < 64; ++sample)
+        for (int i = 0; i < kSide * kSide; ++i) {
+            const int column = sample % 8 * kWide + kAside + i % kSide;
+            const int row = sample / 8 * kHigh + 2 + i / kSide;
+            QCOMPARE(named.values[static_cast<size_t>(row * named.width + column) * size_t{3}],
+                     pixels[static_cast<size_t>(sample * kSide * kSide + i)]);
+        }
+    // and nothing else changes where there is no number
     std::vector<float> scores(gallery->samples.labels(kTarget).size() * 10);
     for (size_t i = 0; i * 10 < scores.size(); ++i)
         scores[i * 10 + static_cast<size_t>(gallery->samples.labels(kTarget)[i])] = 1;
     const Picture bare = galleryWithMistakes(*gallery, scores, same);
     QCOMPARE(bare.width, named.width);
     int hidden = 0;
-    for (int y = 0; y < kCell; ++y)
-        for (int x = 0; x < kCell; ++x) {
+    for (int y = 0; y < kHigh; ++y)
+        for (int x = 0; x < kWide; ++x) {
             const auto at = static_cast<size_t>(y * named.width + x) * size_t{3};
             const bool differs = named.values[at] != bare.values[at];
-            QVERIFY2(!differs || (x < 8 && y < 12), qPrintable(QString("%1 %2").arg(x).arg(y)));
+            QVERIFY2(!differs || (x < kAside && y < 12),
+                     qPrintable(QString("%1 %2").arg(x).arg(y)));
             hidden += differs ? 1 : 0;
         }
     QVERIFY(hidden > 0);

@@ -17,7 +17,8 @@ using namespace halfscope;
 
 namespace {
 
-constexpr int kSide = 28, kCell = kSide + 4; // two pixels around each sample
+constexpr int kSide = 28, kAside = 8; // pixels beside each sample, for a digit
+constexpr int kWide = kAside + kSide + 2, kHigh = kSide + 4;
 constexpr int64_t kSamples = 500;
 
 /// The digits that come with the program. Notes which samples are read.
@@ -54,7 +55,7 @@ Batch everyRowOf(const Dataset& data) {
 }
 
 /// Judges as an evaluation does, in batches. Wrong samples are taken for the next class.
-JudgedSamples judged(const Batch& all, const std::set<int64_t>& wrong) {
+JudgedSamples judged(const Batch& all, const std::set<int64_t>& wrong, size_t kept = 0) {
     constexpr int64_t kBatch = 200;
     JudgedSamples result{ClassCounts(10)};
     const std::span<const int32_t> labels = all.labels(kTarget);
@@ -66,7 +67,14 @@ JudgedSamples judged(const Batch& all, const std::set<int64_t>& wrong) {
             rows.push_back(i);
             taken.push_back(wrong.contains(i) ? (label + 1) % 10 : label);
         }
-        result.addClasses(rows, labels.subspan(static_cast<size_t>(first), rows.size()), taken);
+        if (kept == 0) {
+            result.addClasses(rows, labels.subspan(static_cast<size_t>(first), rows.size()), taken);
+            continue;
+        }
+        Batch part = Batch::of(Watched().tensors(), static_cast<int64_t>(rows.size()));
+        for (size_t row = 0; row < rows.size(); ++row)
+            part.setRow(row, all, static_cast<size_t>(rows[row]));
+        result.addClasses(part, rows, taken, kept);
     }
     return result;
 }
@@ -87,6 +95,7 @@ private slots:
     void eachLaneHasItsOwn();
     void nanIsNoMistake();
     void samplesAreReadOnce();
+    void keptSamplesAreNotRead();
     void stopsInBetween();
     void textsHaveTheirTrueClass();
     void tablesOfNumbersHaveNone();
@@ -130,21 +139,22 @@ void TestMistakeSheets::eachLaneHasItsOwn() {
     QCOMPARE(none.caption, std::string("0/0"));
     QCOMPARE(most.caption, std::string("64/500"));
     for (const Picture& each : *sheets)
-        QCOMPARE(each.width, 8 * kCell);
-    QCOMPARE(few.height, kCell);
-    QCOMPARE(most.height, 8 * kCell);
+        QCOMPARE(each.width, 8 * kWide);
+    QCOMPARE(few.height, kHigh);
+    QCOMPARE(most.height, 8 * kHigh);
     QVERIFY(std::ranges::all_of(none.values, [](float value) { return value == 0.5f; }));
 
     QVERIFY(data.channelScales().empty()); // the values are those of the pictures
     for (int i = 0; i < 3; ++i) {
         const auto sample = static_cast<size_t>(lanes[0].mistakes[static_cast<size_t>(i)].sample);
-        constexpr int kMiddle = kSide / 2, kPixels = kSide * kSide;
-        const float value = all.floats(kX)[sample * kPixels + kMiddle * kSide + kMiddle];
-        QCOMPARE(pixelOf(few, i * kCell + 2 + kMiddle, 2 + kMiddle)[0], value);
-        QVERIFY(isOrange(pixelOf(few, i * kCell, 0)));
-        QCOMPARE(pixelOf(few, (i + 1) * kCell - 1, kCell - 1), (std::array{1.0f, 1.0f, 1.0f}));
+        constexpr int kPixels = kSide * kSide;
+        for (int pixel = 0; pixel < kPixels; ++pixel) // no number hides any of it
+            QCOMPARE(pixelOf(few, i * kWide + kAside + pixel % kSide, 2 + pixel / kSide)[0],
+                     all.floats(kX)[sample * kPixels + static_cast<size_t>(pixel)]);
+        QVERIFY(isOrange(pixelOf(few, i * kWide, 0)));
+        QCOMPARE(pixelOf(few, i * kWide, kHigh - 1), (std::array{1.0f, 1.0f, 1.0f}));
     }
-    QVERIFY(!isOrange(pixelOf(few, 3 * kCell, 0))); // an empty place
+    QVERIFY(!isOrange(pixelOf(few, 3 * kWide, 0))); // an empty place
 }
 
 /// A lane whose output is nan takes no sample for a wrong class.
@@ -177,6 +187,26 @@ void TestMistakeSheets::samplesAreReadOnce() {
     const std::atomic<bool> stop = false;
     QVERIFY(mistakeSheets(data, lanes, data.view().classes, stop));
     QCOMPARE(data.reads, (std::vector<int64_t>{1, 2, 300, 400}));
+}
+
+/// A validation has had them at hand: nothing is decoded again.
+void TestMistakeSheets::keptSamplesAreNotRead() {
+    const Watched data;
+    const Batch all = everyRowOf(data);
+    const std::set<int64_t> few{1, 2, 300}, others{2, 199, 200, 499};
+    const size_t room = mistakesShown(data.tensors());
+    QCOMPARE(room, size_t{64});
+    const std::atomic<bool> stop = false;
+    const auto drawn = mistakeSheets(data, std::array{judged(all, few), judged(all, others)},
+                                     data.view().classes, stop);
+    data.reads.clear();
+    const std::array kept{judged(all, few, room), judged(all, others, room)};
+    const auto sheets = mistakeSheets(data, kept, data.view().classes, stop);
+    QVERIFY(drawn && sheets && data.reads.empty());
+    for (size_t lane = 0; lane < kept.size(); ++lane)
+        QVERIFY(sheets->at(lane).values == drawn->at(lane).values);
+    const JudgedSamples some = judged(all, others, 3); // a sheet has room for no more
+    QVERIFY(some.mistakes[2].values && !some.mistakes[3].values);
 }
 
 void TestMistakeSheets::stopsInBetween() {

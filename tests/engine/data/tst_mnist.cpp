@@ -312,8 +312,9 @@ void TestMnist::showsPixels() {
     scores[1] = scores[12] = 1;
     const Picture shown = galleryWithMistakes(*gallery, scores, {});
     constexpr int kMargin = 2, kCell = 2 + 2 * kMargin; // samples lie one below the other
+    constexpr int kLeft = 5;                            // with room for a digit beside them
     const auto lightness = [&](int sample) {
-        const int at = (sample * kCell + kMargin) * shown.width + kMargin;
+        const int at = (sample * kCell + kMargin) * shown.width + kLeft;
         return shown.values[static_cast<size_t>(at) * 3];
     };
     QVERIFY(std::abs(lightness(0) - 0.2F) < 1e-5F);

@@ -324,9 +324,9 @@ void TestPictures::galleryShowsPixels() {
     const auto gallery = galleryOf(*makeDataset(config, 0));
     QVERIFY(gallery && gallery->samples.floats(kX)[0] < -1); // (0.2 - 0.5) / 0.25
     const Picture shown = galleryWithMistakes(*gallery, std::array{1.0f, 0.0f, 0.0f, 1.0f}, {});
-    constexpr int kMargin = 2;
+    constexpr int kMargin = 2, kRoomForDigit = 5;
     const auto pixel = [&](int sample, size_t channel) {
-        const int x = kMargin,
+        const int x = kRoomForDigit,
                   y = sample * (kPictureSide + 2 * kMargin) + kMargin; // one below the other
         return shown.values[static_cast<size_t>(y * shown.width + x) * 3 + channel];
     };

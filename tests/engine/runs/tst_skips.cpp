@@ -392,8 +392,8 @@ void TestSkips::tooMany_data() {
         << History(128).clean(1).skipAtFloor(11).tally() << true
         << "below 128 (2^7), where the gradients overflow. A lower floor or less hysteresis of the "
            "scaler, a lower learning rate";
-    QTest::newRow("a scale of inf")
-        << History(INFINITY).skip(2).tally() << true << "has grown to inf and cannot come back";
+    QTest::newRow("a scale of inf") << History(INFINITY).skip(2).tally() << true
+                                    << "or scaler.clamp set to keep, prevents that";
     QTest::newRow("a scale of zero")
         << History(0x1p-149f).skip(2).tally() << true << "has fallen to 0 and cannot come back";
     QTest::newRow("a long start") << History(0x1p100f).skip(33).clean(1).tally() << true

@@ -4,6 +4,7 @@
 #include "tests/support/shown_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
+#include "ui/images/picture_words.h"
 
 #include <QComboBox>
 #include <QLabel>
@@ -76,6 +77,7 @@ class TestWrongSamples : public QObject {
     Q_OBJECT
 private slots:
     void keysLeadToThem();
+    void countsAreGrouped();
     void eachLaneHasItsOwn();
     void nanHasNoClasses();
     void keysLeaveTheLastPicture();
@@ -102,6 +104,24 @@ void TestWrongSamples::keysLeadToThem() {
     QVERIFY(!shown.view.showsSamples());
     QTest::keyClick(&shown.view, Qt::Key_5);
     QVERIFY(shown.view.showsSamples() && !shown.view.showsMistakes());
+}
+
+/// Thousands are easier to read in groups.
+void TestWrongSamples::countsAreGrouped() {
+    const auto plain = qScopeGuard([] { QLocale::setDefault(QLocale::c()); });
+    QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates)); // has separators
+    const QString wrong = QStringLiteral("64/1140"), right = QStringLiteral("8860/10000");
+    QCOMPARE(mistakeNote(wrong, ErrorText::Full), QStringLiteral("first 64 of 1,140 wrong"));
+    QCOMPARE(mistakeNote(wrong, ErrorText::Short), QStringLiteral("1,140 wrong"));
+    QCOMPARE(mistakeNote(wrong, ErrorText::Shortest), QStringLiteral("1,140"));
+    QVERIFY(mistakeWords(wrong).contains(QStringLiteral("wrong: 1,140.")));
+    const auto note = [&](ErrorText form) { return captionNote(ViewKind::Classes, right, form); };
+    QCOMPARE(note(ErrorText::Full), QStringLiteral("8,860 of 10,000 right"));
+    QCOMPARE(note(ErrorText::Short), QStringLiteral("8,860/10,000 right"));
+    QCOMPARE(note(ErrorText::Shortest), QStringLiteral("8,860/10,000"));
+    QVERIFY(captionWords(ViewKind::Classes, right).startsWith(QStringLiteral("8,860 of 10,000 ")));
+    const QString words = QStringLiteral("y = a/b"); // a formula
+    QCOMPARE(captionNote(ViewKind::Classes, words, ErrorText::Full), words);
 }
 
 /// With how many there are, and without a target: it could be that of one lane only.

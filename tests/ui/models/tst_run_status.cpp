@@ -35,6 +35,7 @@ class TestRunStatus : public QObject {
     Q_OBJECT
 private slots:
     void anEditedScale();
+    void aCheckpointFillsItsRow();
     void theScaleOfAFork();
     void zerosBesideAFiniteLane();
     void skipsOfUpdates();
@@ -53,6 +54,29 @@ private slots:
     void underflowBesideFaults();
     void anotherReasonBesideDataFaults();
 };
+
+/// Before the first step, all figures of a row are those of the checkpoint that the run goes on
+/// from.
+void TestRunStatus::aCheckpointFillsItsRow() {
+    RunModel model;
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    model.setRun(run, {300, {{}, {.scale = 1024, .clean = 40, .skipped = 3}}});
+    const auto shown = [&model](RunModel::Column column) {
+        return model.index(1, column).data().toString();
+    };
+    QCOMPARE(shown(RunModel::StepColumn), QStringLiteral("300"));
+    QVERIFY(shown(RunModel::ScaleColumn).endsWith(QStringLiteral("2^10")));
+    QVERIFY2(shown(RunModel::TrackerColumn).startsWith(QStringLiteral("40 of ")),
+             qPrintable(shown(RunModel::TrackerColumn)));
+    QCOMPARE(shown(RunModel::SkippedColumn), QStringLiteral("3"));
+    RunBatch step;
+    for (const int lane : {0, 1})
+        step.rows.push_back(rowAt(301, lane, 1024));
+    run->append(std::move(step));
+    model.refresh();
+    QCOMPARE(shown(RunModel::StepColumn), QStringLiteral("301"));
+}
 
 /// What a lane skipped before a fork is not the fork's fault; two lanes are joined by "and".
 void TestRunStatus::skipsOfAParent() {

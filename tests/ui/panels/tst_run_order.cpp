@@ -1,5 +1,6 @@
 // The order of the list of runs: the best of many is found at once, and a list that trains can be
 // read and used while its values change.
+#include "engine/settings/fields.h"
 #include "tests/support/fed_run.h"
 #include "ui/panels/order_button.h"
 #include "ui/panels/runs_panel.h"
@@ -84,6 +85,7 @@ private slots:
     void accuracyBeforeALaneWasLostDoesNotCount();
     void rowsShowWhatOrdersThem();
     void anOutputOfNanIsTold();
+    void namesOfOnesOwnDoNotTellTheData();
     void runsStayWhatTheyAre();
     void trainingDoesNotMoveRows();
     void comesAndGoesInOrder();
@@ -206,6 +208,35 @@ void TestRunOrder::anOutputOfNanIsTold() {
     const QString all = details.join(u'\n');
     QVERIFY2(all.contains(QStringLiteral("Last validation: A output is nan")), qPrintable(all));
     QVERIFY2(all.contains(QStringLiteral("Last validation: A 0.00 %")), qPrintable(all));
+}
+
+/// A preset's title tells what its runs learn from; the user's name for a run does not.
+void TestRunOrder::namesOfOnesOwnDoNotTellTheData() {
+    RunStore store;
+    for (const char* preset : {"moons", "spirals", "moons"}) {
+        RunConfig config = presetNamed(preset).config;
+        if (store.size() == 2) config.optimizer.lr = 0.125;
+        FedRun fed;
+        fed.start({QStringLiteral("fp32")}, {false}, config);
+        store.add(fed.run, config.title);
+    }
+    RunListModel list(store);
+    list.refresh();
+    QVERIFY2(!list.detailsOf(0).contains(QStringLiteral("Data:")), qPrintable(list.detailsOf(0)));
+    const QString told = list.differencesOf(0), other = list.differencesOf(1),
+                  alike = list.differencesOf(2); // it is told from the first
+    QVERIFY2(alike.contains(QStringLiteral("0.125")), qPrintable(alike));
+    const QModelIndex first = list.index(0, RunListModel::NameColumn);
+    QVERIFY(list.setData(first, QStringLiteral("Alpha"), Qt::EditRole));
+    const QString details = list.detailsOf(0);
+    QVERIFY2(details.contains(QStringLiteral("\nData: Two moons")), qPrintable(details));
+    QVERIFY2(!told.contains(QStringLiteral("moons")) &&
+                 list.differencesOf(0).contains(QStringLiteral("moons")),
+             qPrintable(list.differencesOf(0)));
+    QCOMPARE(list.differencesOf(1), other);
+    QCOMPARE(list.differencesOf(2), alike);
+    QVERIFY(list.setData(first, QStringLiteral("Two moons, noisy"), Qt::EditRole));
+    QVERIFY(!list.detailsOf(0).contains(QStringLiteral("Data:"))); // it tells them
 }
 
 /// What is done to a row is done to its run, which keeps its number and its colour.

@@ -178,6 +178,13 @@ void TestPreviousRun::legendsSayWhatDiffers() {
     QVERIFY2(least.startsWith(QStringLiteral("run 1: Learning rate")) &&
                  least.endsWith(QChar(0x2026)) && metrics.horizontalAdvance(least) < narrow,
              qPrintable(least));
+    // other runs have the setting, too: its value tells them apart
+    const int one = metrics.horizontalAdvance(QStringLiteral("run 1: Learning rate 0.001"));
+    const QString value = legendTextIn(run, metrics, one - 1);
+    QVERIFY2(value.startsWith(QStringLiteral("run 1: Learn")) &&
+                 value.endsWith(QStringLiteral("… 0.001")) &&
+                 metrics.horizontalAdvance(value) < one,
+             qPrintable(value));
 }
 
 /// Nobody can ask a list of runs there: the run that is shown has its name, too, and so do the
@@ -195,6 +202,11 @@ void TestPreviousRun::picturesNameAllRuns() {
     m_stack->setOverlays({}, shown);
     draw();
     QVERIFY(lacks("run 2")); // it is alone
+    Overlay named = shown;
+    named.data = QStringLiteral("Two moons"); // which its name does not tell
+    m_stack->setOverlays({}, named);
+    draw();
+    QVERIFY(!lacks(">run 2: New, Two moons, Learning rate 0.01<"));
     m_stack->setOverlays({other}, shown);
     draw();
     for (const char* text : {">run 2: New, Learning rate 0.01<", ">A fp32<", ">B amp-fp16<",
