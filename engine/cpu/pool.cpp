@@ -35,8 +35,6 @@ PoolPlan planOf(const Node& node, const Shape& in) {
             pooled[2],           pooled[3], attrsOf<PoolAttrs>(node.attrs)};
 }
 
-bool hasChannelsLast(const Node& node) { return attrsOf<PoolAttrs>(node.attrs).channelsLast; }
-
 struct Window {
     int64_t top, bottom, left, right; ///< rows [top, bottom), columns [left, right) in the image
 };
@@ -80,7 +78,7 @@ size_t cpuPoolScratchBytes(const Graph& graph, NodeId id, int threads) {
     const Node& node = graph[id];
     const Shape& in = graph[node.in[0]].shape;
     const int64_t each =
-        hasChannelsLast(node) ? channelPoolFloats(node, in) : planOf(node, in).perThread();
+        hasChannelsLast(node.attrs) ? channelPoolFloats(node, in) : planOf(node, in).perThread();
     return static_cast<size_t>(each * threads) * sizeof(float);
 }
 
@@ -253,7 +251,7 @@ void halvingIndex(const CpuCall& call, const PoolPlan& p) {
 } // namespace
 
 void cpuMaxPoolIndex(const CpuCall& call) {
-    if (hasChannelsLast(call.node)) return channelPoolIndex(call);
+    if (hasChannelsLast(call.node.attrs)) return channelPoolIndex(call);
     const PoolPlan p = planOf(call.node, *call.in[0].shape);
     if (isHalving(p)) return halvingIndex(call, p);
     auto* out = static_cast<int32_t*>(call.out);
@@ -268,7 +266,7 @@ void cpuMaxPoolIndex(const CpuCall& call) {
 }
 
 void cpuAvgPool(const CpuCall& call) {
-    if (hasChannelsLast(call.node)) return channelAvgPool(call);
+    if (hasChannelsLast(call.node.attrs)) return channelAvgPool(call);
     const PoolPlan p = planOf(call.node, *call.in[0].shape);
     forEachPlane(call, p, p.pixels(), [&](int64_t n, const float* in, float* spare) {
         for (int64_t at = 0; at < p.windows(); ++at) {
@@ -287,7 +285,7 @@ void cpuAvgPool(const CpuCall& call) {
 }
 
 void cpuAvgPoolGrad(const CpuCall& call) {
-    if (hasChannelsLast(call.node)) return channelAvgPoolGrad(call);
+    if (hasChannelsLast(call.node.attrs)) return channelAvgPoolGrad(call);
     const PoolPlan p = planOf(call.node, *call.in[0].shape);
     forEachPlane(call, p, p.windows(), [&](int64_t n, const float* in, float* spare) {
         std::fill_n(spare, p.pixels(), 0.0f);

@@ -62,6 +62,8 @@ void CudaExecutor::clear() {
 }
 
 void CudaExecutor::refuseWhatTheDeviceLacks(const Graph& graph) const {
+    for (NodeId id = 0; id < graph.size(); ++id)
+        require(!hasChannelsLast(graph[id].attrs), "cuda: an image with its channels last");
     if (m_device->traits().capability >= kBfloat16Capability) return;
     for (NodeId id = 0; id < graph.size(); ++id) {
         if (graph[id].dtype == DType::BF16) throw EngineError(lacks(*m_device, "bfloat16"));

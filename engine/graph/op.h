@@ -232,6 +232,14 @@ using Attrs = std::variant<NoAttrs, ConstantAttrs, RangeAttrs, MatmulAttrs, Conv
                            AxesAttrs, ShapeAttrs, SliceAttrs, PadAttrs, AxisAttrs, CastAttrs,
                            ScanAttrs, RandomAttrs, Fp8Attrs, Fp8GradientAttrs>;
 
+/// Whether an image or a result has its channels last.
+inline bool hasChannelsLast(const Attrs& attrs) {
+    if (const auto* conv = std::get_if<ConvAttrs>(&attrs))
+        return conv->imageLast || conv->outputLast;
+    const auto* pool = std::get_if<PoolAttrs>(&attrs);
+    return pool != nullptr && pool->channelsLast;
+}
+
 /// The shape and dtype of a node's value.
 struct NodeType {
     Shape shape;

@@ -32,12 +32,7 @@ int count(const Graph& graph, const std::function<bool(const Node&)>& of) {
         found += of(graph[id]) ? 1 : 0;
     return found;
 }
-bool isLast(const Node& node) {
-    if (const auto* conv = std::get_if<ConvAttrs>(&node.attrs))
-        return conv->imageLast || conv->outputLast;
-    const auto* pool = std::get_if<PoolAttrs>(&node.attrs);
-    return pool != nullptr && pool->channelsLast;
-}
+bool isLast(const Node& node) { return hasChannelsLast(node.attrs); }
 bool isTransposed(const Node& node) { return node.op == Op::Transpose; }
 
 /// Returns the leaves of a copy, which has the same inputs and states in the same order.
