@@ -39,7 +39,7 @@ RunBatch rowsOf(int64_t from, int64_t to, int lanes) {
                 StepRow(step, lane)
                     .set(metric::Loss, 1.0f)
                     .set(metric::Scale, lane > 0 ? 16.0f : 1.0f)
-                    .set(metric::GrowthTracker, 0)
+                    .set(metric::GrowthTracker, int64_t{0})
                     .set(metric::LearningRate, 0.01f)
                     .set(metric::GradientNorm, lane == 1 && step == 7 ? 0.0f : 1.0f)
                     .setFlags(lane == 1 && step == 5 ? kSkipped : 0u)
