@@ -15,10 +15,12 @@ namespace halfscope {
 namespace {
 
 constexpr Phrase kOfAll =
-    phrase("Data", "Pictures that cannot be decoded and are left out: %1 of %2. The first is %3.");
+    phrase("Data", "Pictures that cannot be decoded and are left out: %1 of %2. Sample counts "
+                   "still include them. The first is %3.");
 constexpr Phrase kOfTheFirst =
     phrase("Data", "Pictures that cannot be decoded and are left out: %1 of the first %2; the "
-                   "others were not looked at. The first is %3.");
+                   "others were not looked at. Sample counts still include them. The first is "
+                   "%3.");
 constexpr Phrase kEndsAtOne = phrase(
     "Data", "Pictures that cannot be decoded: %1 of %2. The run ends when it comes to one, unless "
             "data.damaged is skip. The first is %3.");

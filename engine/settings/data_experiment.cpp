@@ -574,6 +574,9 @@ bool namesPicture(const std::string& path) {
 }
 
 RunConfig painting(RunConfig config, const std::string& picture) {
+    // loss and network of other data do not fit, and their settings teach no picture
+    if (viewKindOf(config.task) != ViewKind::Painted) config = presetNamed("picture").config;
+    if (config.task.kind != TaskKind::Image) config.model.weights.clear(); // of other outputs
     std::error_code ignored;
     const std::filesystem::path whole = std::filesystem::absolute(picture, ignored);
     config.task.kind = TaskKind::Image;

@@ -34,7 +34,8 @@ InputError nothingInFolder(const std::string& path);
 
 /// Tells whether a path ends as those of pictures do that can be read.
 bool namesPicture(const std::string& path);
-/// Returns the experiment with a network that paints the picture.
+/// Returns the experiment with a network that paints the picture; where it paints none so far, the
+/// preset "picture" takes its place.
 RunConfig painting(RunConfig, const std::string& picture);
 /// Returns a title for experiments on these data: the name of their file or folder or, when they
 /// come from none, "Regression, own settings": of the data set on screen. Empty when that name is

@@ -168,6 +168,12 @@ Field describing(const Rows& rows, Field field) {
     return field;
 }
 
+/// Tells which choices the other settings do not allow.
+inline Field refusing(Message (*obstacle)(const RunConfig&, std::string_view), Field field) {
+    field.obstacle = obstacle;
+    return field;
+}
+
 /// Tells what titles say of a check box that is on or off.
 inline Field saying(const Phrase& whenOn, const Phrase& whenOff, Field field) {
     field.whenOn = whenOn;

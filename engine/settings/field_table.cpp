@@ -7,6 +7,7 @@
 #include "engine/settings/field_parts.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 
 #include <algorithm>
 
@@ -224,12 +225,14 @@ std::vector<Field> lossFields() {
     const auto smooths = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasSmoothing; };
     const auto weighs = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasWeights; };
     return {
-        when(plain, describing(losses(),
-                               oneOf(ofRun(
-                                         {"task.loss", phrase("Settings", "Loss"), kNoUnit,
-                                          phrase("Settings", "The error that training reduces.")},
-                                         [](auto& c) -> auto& { return c.task.loss.kind; }),
-                                     namesUpTo(static_cast<LossKind>(losses().size() - 1))))),
+        when(plain,
+             refusing(lossObstacle,
+                      describing(losses(),
+                                 oneOf(ofRun(
+                                           {"task.loss", phrase("Settings", "Loss"), kNoUnit,
+                                            phrase("Settings", "The error that training reduces.")},
+                                           [](auto& c) -> auto& { return c.task.loss.kind; }),
+                                       namesUpTo(static_cast<LossKind>(losses().size() - 1)))))),
         when(hasDelta, in(ofRun(
                               {"task.loss_delta", phrase("Settings", "Delta"), kNoUnit,
                                phrase("Settings", "The error at which huber and smooth-l1 turn "

@@ -11,6 +11,7 @@
 #include "engine/settings/field_parts.h"
 #include "engine/settings/precision_plan.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 #include "engine/settings/scaler_checks.h"
 #include "engine/settings/schedule_checks.h"
 
@@ -347,14 +348,9 @@ namespace {
 /// variance.
 void checkBatches(const RunConfig& config) {
     const DataSetInfo& data = infoOf(config.task.kind);
-    const LossInfo& loss = infoOf(config.task.loss.kind);
-    if (data.targets != Targets::AsTheLoss && loss.ofLabels != (data.targets == Targets::Classes))
-        throw InputError(loss.ofLabels
-                             ? phrase("Settings", "task.loss: %1 is not allowed with data.kind %2: "
-                                                  "its targets are numbers, not classes")
-                             : phrase("Settings", "task.loss: %1 is not allowed with data.kind %2: "
-                                                  "its targets are classes, not numbers"),
-                         loss.name, data.name);
+    if (Message refused = lossObstacle(config, infoOf(config.task.loss.kind).name);
+        !refused.empty())
+        throw InputError(std::move(refused));
     if (data.wholeSet) return;
     if (!data.fromFiles && config.task.batch > config.task.samples) {
         throw InputError(

@@ -51,6 +51,8 @@ struct Field {
     /// What titles say of a check box that is on, and of one that is off; empty where its name with
     /// "on" or "off" behind it reads well.
     Phrase whenOn{}, whenOff{};
+    /// Says why a choice is not allowed beside the other settings; null where all of them are.
+    std::function<Message(const RunConfig&, std::string_view choice)> obstacle{};
     std::string unoffered{}; ///< one more choice, which files may have but nobody can choose
     /// Checks a text of several lines that has rules of its own. Throws InputError, a whole
     /// sentence with the key.

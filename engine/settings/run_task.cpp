@@ -2,8 +2,11 @@
 #include "engine/settings/run_task.h"
 
 #include "engine/data/class_weights.h"
+#include "engine/data/losses.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
+
+#include <algorithm>
 
 namespace halfscope {
 
@@ -11,6 +14,18 @@ TaskConfig taskOf(const RunConfig& config) {
     TaskConfig task = config.task;
     if (task.kind == TaskKind::Arrays) task.indices = firstIndices(config.model);
     return task;
+}
+
+Message lossObstacle(const RunConfig& config, std::string_view loss) {
+    const DataSetInfo& data = infoOf(config.task.kind);
+    const auto row = std::ranges::find(losses(), loss, &LossInfo::name);
+    if (row == losses().end() || data.targets == Targets::AsTheLoss) return {};
+    if (row->ofLabels == (data.targets == Targets::Classes)) return {};
+    return {row->ofLabels ? phrase("Settings", "task.loss: %1 is not allowed with data.kind %2: "
+                                               "its targets are numbers, not classes")
+                          : phrase("Settings", "task.loss: %1 is not allowed with data.kind %2: "
+                                               "its targets are classes, not numbers"),
+            row->name, data.name};
 }
 
 std::unique_ptr<Task> makeTask(const RunConfig& config) {

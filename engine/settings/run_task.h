@@ -4,11 +4,15 @@
 #include "engine/data/task.h"
 #include "engine/settings/run_config.h"
 
+#include <string_view>
+
 namespace halfscope {
 
 /// Returns the settings of the task with what the network decides: where it begins with an
 /// Embedding, whole numbers in arrays are indices.
 TaskConfig taskOf(const RunConfig&);
+/// Says why the data of a run do not allow the loss of this name; empty when they do.
+Message lossObstacle(const RunConfig&, std::string_view loss);
 /// Makes the task. Throws InputError when a file cannot be used.
 std::unique_ptr<Task> makeTask(const RunConfig&);
 /// Makes it of a data set that was made of these settings, but for a seed that it does not use.

@@ -20,6 +20,7 @@
 #include "ui/models/translated.h"
 #include "ui/panels/count_box.h"
 #include "ui/panels/path_edit.h"
+#include "ui/panels/refused_choices.h"
 #include "ui/session/target_choice.h"
 
 #include <QActionGroup>
@@ -112,9 +113,7 @@ void FieldEditor::buildControl(const Field& field) {
         m_control = m_combo = make<QComboBox>(this);
         for (const std::string& choice : field.choices)
             addChoice(choice, titleOfChoice(field, choice));
-        for (int i = 0; i < static_cast<int>(field.meanings.size()); ++i)
-            for (const int role : {Qt::ToolTipRole, Qt::AccessibleDescriptionRole})
-                m_combo->setItemData(i, translated(field.meanings[static_cast<size_t>(i)]), role);
+        describeChoices(*m_combo, field, m_model.config());
         m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
         connect(m_combo, &QComboBox::currentTextChanged, this,
                 [this] { commit(m_combo->currentData().toString()); });
@@ -423,7 +422,9 @@ void FieldEditor::browseData(const QString& key) {
                                        "All files (*)")
                                   : tr("Arrays (*.npy *.npz *.safetensors);;All files (*)"),
                               m_line->text());
-    if (!path.isEmpty()) m_model.setData(m_index, path);
+    if (path.isEmpty()) return;
+    m_model.setData(m_index, path);
+    if (namesData()) emit dataChosen(path);
 }
 
 void FieldEditor::chooseLayers() {
@@ -493,6 +494,8 @@ void FieldEditor::refresh() {
     if (refused.isEmpty()) shown.replace(u'/', QStringLiteral("/\u200b")); // long paths break there
     m_error->setText(shown);
     m_error->setVisible(!error.isEmpty());
+    const Field& field = *m_model.row(m_index.row()).field;
+    if (field.obstacle) describeChoices(*m_combo, field, m_model.config());
     if (m_get) m_get->setVisible(mayGetData());
     const QString note = error.isEmpty() ? noteText() : QString();
     m_note->setText(note);

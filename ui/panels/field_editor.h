@@ -40,6 +40,10 @@ public:
     QWidget* control() const { return m_control; }
     QString errorText() const;
 
+signals:
+    /// Other data were chosen from their files: the other settings may not fit them.
+    void dataChosen(const QString& path);
+
 protected:
     bool eventFilter(QObject*, QEvent*) override;
     bool focusNextPrevChild(bool next) override;

@@ -97,6 +97,7 @@ void SetupPanel::addRunGroups(QWidget* content) {
             current = group;
         }
         auto* editor = make<FieldEditor>(m_model, i, m_groups.back().section);
+        connect(editor, &FieldEditor::dataChosen, this, &SetupPanel::dataChosen);
         m_groups.back().section->addWidget(editor);
         m_groups.back().editors.push_back(editor);
     }

@@ -72,6 +72,8 @@ signals:
     void restartRequested();
     /// The user asks that a lane that does not run yet continue from one of the run's lanes.
     void forkRequested(int lane, int parent);
+    /// See FieldEditor.
+    void dataChosen(const QString& path);
     /// The user asks what a setting means, by the key for help.
     void explanationAsked(const QString& key);
 

@@ -280,8 +280,9 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
                         : building ? tr("Start training as soon as the networks are built (Space)")
                         : start == Start::Failed
                             ? tr("Try once more to start with the settings on the left (Space)")
-                        : kept   ? tr("Go on from the last step that was kept (Space)")
-                        : failed ? tr("Start over with the settings on the left (Space)")
+                        : kept ? tr("Go on from the last step that was kept (Space)")
+                        : failed || start == Start::Over
+                            ? tr("Start over at step 1 with the settings on the left (Space)")
                         : state == SessionState::Finished
                             ? tr("Train on to step %1 (Space)").arg(QLocale().toString(nextStop))
                             : tr("Train (Space)");

@@ -33,6 +33,7 @@ public:
     /// What is known of a start with the present settings.
     enum class Start : uint8_t {
         Possible,
+        Over,    ///< at step 1, in place of the run that is shown
         Further, ///< a run has ended, but the settings let it go on
         Kept,    ///< an error has ended a run that can go on from what is kept of it
         Failed,  ///< it has failed, and may be tried again

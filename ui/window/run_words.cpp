@@ -124,6 +124,7 @@ QString RunWords::state(const State& state, const QString& saved) {
             const QString goesOn = tr("Press Play (Space) to continue from the checkpoint.");
             return saved.isEmpty() ? goesOn : tr("%1 %2").arg(saved, goesOn);
         }
+        if (state.startsOver) return tr("Press Play (Space) to start over at step 1.");
         return saved.isEmpty() ? tr("Ready. Press Play (Space).")
                                : tr("%1 Press Play (Space) to train it from the start.").arg(saved);
     case SessionState::Running: return tr("Training.");

@@ -35,6 +35,7 @@ public:
         bool recorded = false;                ///< isRecorded(), so that there are no networks
         int64_t keptStep = 0;    ///< from which a failed run can go on; 0 where it cannot
         bool allTrained = false; ///< that is its last step: what follows a step has failed
+        bool startsOver = false; ///< the run that is shown has lost its networks to a failed start
         Message noGradients{};   ///< why they cannot be counted; empty where they can
     };
 

@@ -121,6 +121,7 @@ void ShownRun::resume(std::shared_ptr<const ExperimentState> from, const RunPtr&
 
 void ShownRun::load(const RunConfig& config, const QString& preset, const QString& title,
                     const QString& about) {
+    checkConfig(config);
     prepare(config, preset, title, about);
     restart();
 }
@@ -549,6 +550,7 @@ RunWords::State ShownRun::stateNow() const {
     now.keptStep = keptStep();
     now.allTrained = now.keptStep > 0 && now.keptStep >= plannedSteps();
     now.noGradients = m_controller.whyNoGradients();
+    now.startsOver = startsOver();
     const SessionInfoPtr& built = m_controller.info();
     now.built = built != nullptr;
     if (isUnbuilt() && now.keptStep == 0 && !cannotStart()) { // Play builds with other settings

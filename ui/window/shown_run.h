@@ -37,7 +37,8 @@ public:
     ShownRun(RunModels&, ExperimentController&, Figures&, const WindowParts&);
     ~ShownRun() override;
 
-    /// Loads another experiment. `about` is a sentence for a preset that needs one.
+    /// Loads another experiment. `about` is a sentence for a preset that needs one. Throws what
+    /// checkConfig() throws, and leaves the present experiment then.
     void load(const RunConfig&, const QString& preset, const QString& title,
               const QString& about = {});
     /// Loads an experiment and continues from its checkpoint. `begun` is a run with the rows up to
@@ -294,7 +295,14 @@ private:
         using Start = TransportBar::Start;
         if (isUnbuilt() && isRecorded()) return Start::Never;
         if (cannotStart()) return Start::Failed;
-        return goesOn() ? Start::Further : keptStep() > 0 ? Start::Kept : Start::Possible;
+        if (goesOn()) return Start::Further;
+        if (keptStep() > 0) return Start::Kept;
+        return startsOver() ? Start::Over : Start::Possible;
+    }
+    /// Whether the run that was trained last is still shown, but has lost its networks to a start
+    /// that has failed.
+    bool startsOver() const {
+        return isUnbuilt() && keptStep() == 0 && !showsSaved() && m_models.run.step() > 0;
     }
     /// Returns the step after which a run that an error has ended can go on; 0 where it cannot.
     int64_t keptStep() const;

@@ -77,7 +77,8 @@ QString proposedFolder(const ShownRun& shown) {
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
                          const WindowParts& parts, QWidget& window)
     : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window),
-      m_copier(models, parts), m_lanes(controller, shown, parts, window) {
+      m_copier(models, parts), m_lanes(controller, shown, parts, window), m_data(models, parts) {
+    connect(&m_data, &DataOffer::accepted, this, &WindowFiles::tryOpen);
     connect(&m_lanes, &LaneFiles::told, this, &WindowFiles::told);
     connect(&m_copier, &ProgramCopier::told, this, &WindowFiles::told);
     connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);

@@ -5,6 +5,7 @@
 #include "engine/runs/run_saving.h"
 #include "ui/session/file_job.h"
 #include "ui/session/live_board.h"
+#include "ui/window/data_offer.h"
 #include "ui/window/file_errand.h"
 #include "ui/window/lane_files.h"
 #include "ui/window/opened_weights.h"
@@ -161,6 +162,7 @@ private:
     std::unique_ptr<FileJob> m_job; ///< reads a file; null otherwise
     ProgramCopier m_copier;
     LaneFiles m_lanes;
+    DataOffer m_data;
 };
 
 } // namespace halfscope

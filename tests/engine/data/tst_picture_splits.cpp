@@ -177,7 +177,8 @@ void TestPictureSplits::damagedPictures() {
     };
     QCOMPARE(note(), QString());
     const QString start =
-        "Pictures that cannot be decoded and are left out: %1 of 7. The first is ";
+        "Pictures that cannot be decoded and are left out: %1 of 7. Sample counts still include "
+        "them. The first is ";
     const QStringList names{"train/b/1.png", "val/b/2.png", "test/b/2.png"};
     for (const QString& name : names) {
         QFile file(m_folder->filePath(name));

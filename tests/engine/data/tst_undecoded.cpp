@@ -42,8 +42,8 @@ private slots:
     void told() {
         Pictures all{.stamp = "all"};
         QCOMPARE(all.told(),
-                 QString("Pictures that cannot be decoded and are left out: 2 of 3. The "
-                         "first is 1.png."));
+                 QString("Pictures that cannot be decoded and are left out: 2 of 3. Sample "
+                         "counts still include them. The first is 1.png."));
         QCOMPARE(all.told(Damaged::Refuse),
                  QString("Pictures that cannot be decoded: 2 of 3. The run ends when it comes to "
                          "one, unless data.damaged is skip. The first is 1.png."));
@@ -55,7 +55,8 @@ private slots:
     /// Of many or large pictures, only the first ones are decoded.
     void ends() {
         const QString first = "Pictures that cannot be decoded and are left out: 2 of the first "
-                              "%1; the others were not looked at. The first is 1.png.";
+                              "%1; the others were not looked at. Sample counts still include "
+                              "them. The first is 1.png.";
         Pictures many{.count = 2001, .stamp = "many"};
         QCOMPARE(many.told(), first.arg(2000));
         QCOMPARE(many.decoded, size_t{2000});

@@ -41,6 +41,7 @@ private slots:
     void textsWithClasses();
     void foldersOfArrays();
     void titles();
+    void picturesArePainted();
     void notData();
     void wrongData();
 
@@ -248,8 +249,8 @@ void TestDataExperiment::damagedPictures() {
     const TaskConfig task = experimentOn(path("torn"))->task;
     QCOMPARE(task.damaged, Damaged::Skip);
     const std::string first = path("torn/a/2.png");
-    QVERIFY2(told(task).starts_with("Pictures that cannot be decoded and are left out: 2 of 4. The "
-                                    "first is " +
+    QVERIFY2(told(task).starts_with("Pictures that cannot be decoded and are left out: 2 of 4. "
+                                    "Sample counts still include them. The first is " +
                                     first + ": "),
              told(task).c_str());
     const Assignment refuses = parseAssignment("data.damaged=refuse");
@@ -452,6 +453,29 @@ void TestDataExperiment::titles() {
     wanted.task.image = (std::filesystem::current_path() / "a/b.png").string();
     wanted.title = "b";
     QCOMPARE(configText(painting(defaultConfig(), "a/b.png")), configText(wanted));
+}
+
+/// Whatever was trained before, the picture is painted: by its settings where they paint one.
+void TestDataExperiment::picturesArePainted() {
+    RunConfig wanted = presetNamed("picture").config;
+    wanted.task.image = (std::filesystem::current_path() / "b.png").string();
+    wanted.title = "b";
+    for (const Preset& each : presets()) {
+        const RunConfig painted = painting(each.config, "b.png");
+        checkConfig(painted);
+        const TaskKind before = each.config.task.kind;
+        QVERIFY(painted.task.kind == TaskKind::Image);
+        if (before != TaskKind::Image && before != TaskKind::Checkerboard)
+            QCOMPARE(configText(painted), configText(wanted));
+        else
+            QCOMPARE(painted.model.layers, each.config.model.layers);
+    }
+    RunConfig folders = presetNamed("mnist-cnn").config; // its loss and its convolutions do not fit
+    folders.task.kind = TaskKind::Pictures;
+    QCOMPARE(configText(painting(folders, "b.png")), configText(wanted));
+    RunConfig begun = defaultConfig();
+    begun.model.weights = "grey.safetensors";
+    QVERIFY(painting(begun, "b.png").model.weights.empty());
 }
 
 void TestDataExperiment::notData() {

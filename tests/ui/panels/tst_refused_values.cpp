@@ -9,6 +9,7 @@
 #include "ui/panels/setup_panel.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
@@ -41,6 +42,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void wholeNumbersStayAsTyped_data();
     void wholeNumbersStayAsTyped();
+    void choicesThatOthersRefuse();
     void refusedNumbersGo();
     void refusedTextsGo();
     void hiddenOnesAreForgotten();
@@ -108,6 +110,36 @@ void TestRefusedValues::wholeNumbersStayAsTyped() {
         QCOMPARE(box->text(), shown);
         QCOMPARE(editor->errorText(), QString());
     }
+}
+
+/// Another task allows them again; the choice that was made stays.
+void TestRefusedValues::choicesThatOthersRefuse() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    const auto* box = qobject_cast<QComboBox*>(panel.editor("task.loss")->control());
+    QVERIFY(box);
+    const auto isOffered = [box](const char* loss) {
+        const int row = box->findData(QString::fromLatin1(loss));
+        return box->model()->flags(box->model()->index(row, 0)).testFlag(Qt::ItemIsEnabled);
+    };
+    const auto tipOf = [box](const char* loss, int role = Qt::ToolTipRole) {
+        return box->itemData(box->findData(QString::fromLatin1(loss)), role).toString();
+    };
+    const auto learns = [&model](const char* kind) {
+        QVERIFY(model.setData(model.index(model.rowOf("data.kind")), QString::fromLatin1(kind)));
+    };
+    learns("image");
+    QVERIFY(isOffered("mse") && !isOffered("cross-entropy"));
+    const QString why = QStringLiteral("its targets are numbers, not classes");
+    QVERIFY2(tipOf("cross-entropy").endsWith(why), qPrintable(tipOf("cross-entropy")));
+    QVERIFY(tipOf("cross-entropy", Qt::AccessibleDescriptionRole).endsWith(why));
+    learns("pictures");
+    QVERIFY(!isOffered("mse") && isOffered("cross-entropy"));
+    QCOMPARE(model.text(model.rowOf("task.loss")), QStringLiteral("cross-entropy"));
+    QCOMPARE(box->currentData().toString(), QStringLiteral("cross-entropy"));
+    learns("csv");
+    QVERIFY(isOffered("mse") && isOffered("cross-entropy"));
+    QVERIFY(!tipOf("mse").contains(QStringLiteral("not allowed")));
 }
 
 /// The reason goes with the text, whatever replaces it.

@@ -104,7 +104,7 @@ bool offersToGoOn(const MainWindow& window) {
 }
 
 bool offersToStartOver(const MainWindow& window) {
-    return offers(window, "Play", "Start over with the settings on the left (Space)");
+    return offers(window, "Play", "Start over at step 1 with the settings on the left (Space)");
 }
 
 QString statusOf(const MainWindow& window) {

@@ -8,15 +8,20 @@
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/model_dialog.h"
 #include "ui/models/translated.h"
+#include "ui/panels/banner.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
 
 #include <QClipboard>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QLabel>
 #include <QLocale>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QSpinBox>
 #include <QTimer>
+#include <QToolButton>
 
 #include <memory>
 #include <vector>
@@ -88,6 +93,7 @@ private slots:
     void wrongPathsAreToldBesideThem();
     void closesMeanwhile();
     void otherTables();
+    void offersToOpenWhatIsChosen();
     void refusesAtTheRestart();
     void theNetworkWaitsForItsShape();
     void copiesTheProgramLater();
@@ -212,6 +218,46 @@ void TestDataPaths::closesMeanwhile() {
         QVERIFY(QFile::remove(large) && QFile::remove(larger));
     }
     QVERIFY(closed);
+}
+
+/// The settings stay until the offer is taken, which chooses them as File > Open does.
+void TestDataPaths::offersToOpenWhatIsChosen() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    std::string lines = "size,tame,kind\n";
+    for (int i = 0; i < 20; ++i)
+        lines += std::to_string(i) + (i % 2 == 0 ? ",yes,cat\n" : ",no,dog\n");
+    const QString path = write(opened.folder, QStringLiteral("pets.csv"), lines);
+    type(window, "data.kind", QStringLiteral("csv"));
+    const auto choose = [&] {
+        QTimer::singleShot(0, &window, [&path] {
+            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+            if (!dialog) return;
+            dialog->setDirectory(QFileInfo(path).path());
+            dialog->selectFile(path);
+            QMetaObject::invokeMethod(dialog, "accept");
+        });
+        window.setup()
+            .editor(kPath)
+            ->findChild<QToolButton*>(QStringLiteral("browse"))
+            ->click(); // the dialog runs in here
+    };
+    choose();
+    QCOMPARE(QString::fromStdString(window.config().config().task.path), path);
+    QVERIFY(window.config().config().task.loss.kind == LossKind::Mse);
+    const QString offer = QStringLiteral("Loss, columns and network stay as they were.");
+    QVERIFY2(window.bannerText().startsWith(offer), qPrintable(window.bannerText()));
+    type(window, kPath, QString());
+    QCOMPARE(window.bannerText(), QString()); // they are other data
+    choose();
+    auto* banner = window.findChild<Banner*>();
+    for (QPushButton* button : banner->findChildren<QPushButton*>())
+        if (button->text() == QLatin1String("Open")) button->click();
+    QTRY_COMPARE_WITH_TIMEOUT(window.windowTitle(), QStringLiteral("pets – Halfscope"), kPatience);
+    QVERIFY(window.config().config().task.loss.kind == LossKind::CrossEntropy);
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    QVERIFY(trainsTo(window, 1));
 }
 
 /// A pipe that nobody writes to, and a table with fewer samples than a batch.

@@ -3,6 +3,7 @@
 #include "engine/train/checkpoint.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/picture_training.h"
 #include "tests/support/served_events.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
@@ -49,10 +50,12 @@ QString stateOf(MainWindow& window) {
     return window.findChild<QLabel*>(QStringLiteral("state"))->text();
 }
 
-/// Whether the window asks for a press of Play, in all places.
+/// Whether the window asks for a press of Play, in all places, and says where Play starts over.
 bool invites(MainWindow& window) {
     return headlineOf(window).endsWith(QStringLiteral("Press Play.")) &&
-           stateOf(window) == QStringLiteral("Ready. Press Play (Space).");
+           stateOf(window) == (window.run().step() > 0
+                                   ? QStringLiteral("Press Play (Space) to start over at step 1.")
+                                   : QStringLiteral("Ready. Press Play (Space)."));
 }
 
 const QString kGone = QStringLiteral("the device is gone");
@@ -71,6 +74,8 @@ private slots:
     void unwrittenFileStays();
     void gradientsThatADeviceCannotShow();
     void failedStart();
+    void refusedExperiment();
+    void aPictureAfterClasses();
     void correctedStart();
     void refusedFile();
     void continuesFromACheckpoint();
@@ -218,8 +223,50 @@ void TestWindowCauses::failedStart() {
     QVERIFY(!invites(window));
     undo(window);
     QTRY_VERIFY2(invites(window), qPrintable(headlineOf(window)));
+    QCOMPARE(play->toolTip(),
+             QStringLiteral("Start over at step 1 with the settings on the left (Space)"));
     redo(window);
     QVERIFY(!invites(window));
+}
+
+/// The present experiment, its edits and its run stay as they are.
+void TestWindowCauses::refusedExperiment() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(trainsTo(window, 5));
+    const std::string before = configText(window.config().config());
+    set(window, "optimizer.lr", QStringLiteral("0.002"));
+    const QString title = window.windowTitle();
+    RunConfig other = tinyConfig(7);
+    other.task.loss.kind = LossKind::CrossEntropy; // its targets are numbers
+    QVERIFY_THROWS_EXCEPTION(InputError, window.shown().load(other, {}, QStringLiteral("Other")));
+    QCOMPARE(window.windowTitle(), title);
+    QCOMPARE(window.config().config().steps, int64_t{5});
+    undo(window);
+    QCOMPARE(configText(window.config().config()), before);
+    QCOMPARE(window.controller().state(), SessionState::Finished);
+    QVERIFY(trainsTo(window, 10));
+}
+
+/// The loss and the network of classes do not paint.
+void TestWindowCauses::aPictureAfterClasses() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    const QString folder = opened.folder.filePath(QStringLiteral("classes"));
+    onPictures(folder, 1);                             // writes them
+    const auto open = [&window](const QString& path) { // it may be read aside
+        window.tryFile(path);
+        return QTest::qWaitFor([&] { return !window.opens(); }, kPatience);
+    };
+    QVERIFY(open(folder));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(window.config().config().task.loss.kind, LossKind::CrossEntropy);
+    QVERIFY(open(folder + QStringLiteral("/train/0/0.png")));
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(stepsTo(window, 1));
+    QCOMPARE(window.shown().run()->info().config.task.kind, TaskKind::Image);
 }
 
 /// A table of one line trains, but to no purpose: the headline says so before Play.

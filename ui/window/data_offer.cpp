@@ -1,0 +1,28 @@
+// Leaves the settings alone: they may be meant for these data, too.
+#include "ui/window/data_offer.h"
+
+#include "ui/models/safe_text.h"
+#include "ui/panels/banner.h"
+#include "ui/panels/setup_panel.h"
+
+namespace halfscope {
+
+DataOffer::DataOffer(RunModels& models, const WindowParts& parts)
+    : m_models(models), m_parts(parts) {
+    connect(parts.setup, &SetupPanel::dataChosen, this, &DataOffer::offer);
+}
+
+void DataOffer::offer(const QString& path) {
+    const QString text = tr("Loss, columns and network stay as they were. Open chooses them for "
+                            "%1, as File > Open does.")
+                             .arg(safeText(path.toStdString()));
+    const auto now = [this, text, chosen = path.toStdString()] {
+        const TaskConfig& task = m_models.config.config().task;
+        return task.path == chosen || task.x == chosen ? text : QString();
+    };
+    if (!m_parts.banner->showNotice(text, now)) return;
+    m_parts.banner->offer(tr("Open"), tr("Makes a new experiment of these data"),
+                          [this, path] { emit accepted(path); });
+}
+
+} // namespace halfscope
