@@ -6,6 +6,8 @@
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/io/input_file.h"
+#include "engine/models/model_spec.h"
+#include "engine/models/program_network.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/optimizer_warnings.h"
@@ -63,6 +65,25 @@ namespace {
 
 constexpr size_t kMostModelBytes = size_t{1} << 20; // of a file; its text may have far less
 
+/// Returns the text of the network in a file of Python: all of it where that is a network with
+/// nothing but imports and numbers, else the part that the window would take. Throws InputError.
+std::string networkOf(const std::string& file, const std::string& program) {
+    try {
+        readModel(program);
+        return program;
+    } catch (const InputError&) { // a program, or a network with a fault
+    }
+    try {
+        const ProgramNetwork network = networkIn(withoutByteOrderMark(program));
+        if (network.doubt.empty()) return network.text.text;
+        throw InputError(phrase("Program", "%1; write the whole network as one nn.Sequential(...) "
+                                           "in a file of its own"),
+                         network.doubt);
+    } catch (const InputError& error) {
+        throw InputError(within(pathText(file), error.message()));
+    }
+}
+
 /// Puts the text of a file in place of its name, "@FILE" or a file of Python, where the setting is
 /// a network. Returns what is wrong.
 std::string withModelText(std::string& setting) {
@@ -74,7 +95,8 @@ std::string withModelText(std::string& setting) {
     if (marked) file.erase(0, 1);
     if (!marked && !(file.ends_with(".py") && file.find('(') == std::string::npos)) return {};
     try {
-        setting = key + '=' + readFile(file, kMostModelBytes);
+        const std::string text = readFile(file, kMostModelBytes);
+        setting = key + '=' + (file.ends_with(".py") ? networkOf(file, text) : text);
         return {};
     } catch (const InputError& error) {
         return key + ": " + error.what();

@@ -2,75 +2,19 @@
 #include "engine/lang/found_models.h"
 
 #include "engine/core/text.h"
+#include "engine/lang/around_model.h"
+#include "engine/lang/code_text.h"
 #include "engine/lang/scanner.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <set>
-#include <span>
 #include <utility>
 
 namespace halfscope::lang {
 
 namespace {
-
-constexpr size_t kNowhere = std::string_view::npos;
-constexpr std::string_view kBlanks = " \t";
-
-/// Returns where the string ends whose quotation mark is here. One that stays open ends with its
-/// line, or with the text where three marks began it.
-size_t stringEnd(std::string_view text, size_t at) {
-    const std::string_view three = text.substr(at, 3);
-    const bool isLong = three == R"(""")" || three == "'''";
-    const std::string_view mark = isLong ? three : three.substr(0, 1);
-    for (at += mark.size(); at < text.size(); ++at) {
-        if (text.substr(at, mark.size()) == mark) return at + mark.size();
-        if (text[at] == '\n' && !isLong) return at;
-        if (text[at] == '\\') ++at;
-    }
-    return text.size();
-}
-
-/// Returns where the comment or the string ends that begins here; `at` where none does.
-size_t pastNoCode(std::string_view text, size_t at) {
-    const char c = text[at];
-    if (c == '#') return std::min(text.find('\n', at), text.size());
-    return c == '"' || c == '\'' ? stringEnd(text, at) : at;
-}
-
-/// Whether there is no code in a text; a docstring is none.
-bool isEmptyCode(std::string_view text) {
-    for (size_t at = 0; at < text.size();) {
-        const size_t past = pastNoCode(text, at);
-        if (past == at && std::string_view(" \t\r\n").find(text[at]) == kNowhere) return false;
-        at = std::max(past, at + 1);
-    }
-    return true;
-}
-
-/// Returns the place of the bracket that closes the one here; kNowhere when it stays open.
-size_t closingBracket(std::string_view text, size_t at) {
-    for (int depth = 0; at < text.size();) {
-        if (const size_t past = pastNoCode(text, at); past != at) {
-            at = past;
-            continue;
-        }
-        const char c = text[at];
-        depth += c == '(' || c == '[' || c == '{' ? 1 : 0;
-        depth -= c == ')' || c == ']' || c == '}' ? 1 : 0;
-        if (depth == 0) return at;
-        ++at;
-    }
-    return kNowhere;
-}
-
-/// Returns where the name ends that begins here, with what dots join to it.
-size_t dottedEnd(std::string_view text, size_t at) {
-    while (at < text.size() && (isNamePart(text[at]) || text[at] == '.'))
-        ++at;
-    return at;
-}
 
 /// Adds the names in a piece of code that no dot joins to others, but not those of arguments, as in
 /// "p=0.5".
@@ -84,46 +28,6 @@ void addNames(std::string_view code, std::set<std::string_view>& names) {
         if (plain && !code.substr(next).starts_with('=')) names.insert(word);
         at = end;
     }
-}
-
-/// Returns where the bracket ends that stands here; the end of the code when it stays open.
-size_t bracketEnd(std::string_view code, size_t at) {
-    const size_t close = closingBracket(code, at);
-    return close == kNowhere ? code.size() : close + 1;
-}
-
-/// A statement, without the comment after it and without the lines of a block below it.
-struct Statement {
-    std::string_view code;
-    bool first = true; ///< in its line
-    bool alone = true; ///< no other one stands in its lines
-};
-
-/// Hands the statements of a program to `take`, in their order.
-template <class Take>
-void eachStatement(std::string_view program, Take&& take) {
-    size_t begin = 0;
-    bool first = true; // in its line
-    const auto hand = [&](size_t end, bool last) {
-        const std::string_view code = program.substr(begin, end - begin);
-        if (!isEmptyCode(code)) take({code, first, first && last});
-    };
-    for (size_t at = 0; at < program.size();) {
-        const char c = program[at];
-        if (c == '\n' || c == ';' || c == '#') {
-            hand(at, c != ';');
-            at = c == '#' ? pastNoCode(program, at) : at + 1;
-            begin = at;
-            first = c != ';';
-        } else if (c == '\\') { // the next line belongs to this one
-            at += program.substr(at, 3) == "\\\r\n" ? size_t{3} : size_t{2};
-        } else if (c == '(' || c == '[' || c == '{') {
-            at = bracketEnd(program, at);
-        } else {
-            at = std::max(pastNoCode(program, at), at + 1);
-        }
-    }
-    if (begin < program.size()) hand(program.size(), true);
 }
 
 /// A statement such as "hidden: int = 2 * width": a name, and what may be a number.
@@ -202,16 +106,6 @@ void addBoundNames(std::string_view code, Bindings& bindings) {
     }
 }
 
-/// Returns the place of the first such sign outside brackets and strings; kNowhere without one.
-size_t signOutside(std::string_view code, char sign, size_t at = 0) {
-    while (at < code.size() && code[at] != sign) {
-        const char c = code[at];
-        at = c == '(' || c == '[' || c == '{' ? bracketEnd(code, at)
-                                              : std::max(pastNoCode(code, at), at + 1);
-    }
-    return at < code.size() ? at : kNowhere;
-}
-
 /// Returns the places of the signs that give a value: "=" and the last one of "+=", but no "==".
 std::vector<size_t> assigningSigns(std::string_view code) {
     std::vector<size_t> places;
@@ -271,13 +165,6 @@ bool isArithmetic(std::string_view value) {
     return !value.empty();
 }
 
-/// Returns the code without blanks and line ends around it.
-std::string_view withoutEnds(std::string_view code) {
-    constexpr std::string_view kAround = " \t\r\n";
-    code.remove_prefix(std::min(code.find_first_not_of(kAround), code.size()));
-    return code.substr(0, code.find_last_not_of(kAround) + 1);
-}
-
 void addBindings(const Statement& statement, int block, Bindings& bindings) {
     addBoundNames(statement.code, bindings);
     std::string_view code = withoutEnds(statement.code);
@@ -298,20 +185,6 @@ void addBindings(const Statement& statement, int block, Bindings& bindings) {
         bindings.numbers.push_back({code, name, value, block});
     else // behind a colon, too: "case 1: width = 128"
         addTargets(code.substr(0, signs.back()), bindings.others);
-}
-
-/// Returns the words of a program, names with their dots, but not those from `begin` to `end`.
-std::vector<std::string_view> wordsAround(std::string_view program, size_t begin, size_t end) {
-    std::vector<std::string_view> words;
-    for (size_t at = 0; at < program.size();) {
-        if (at >= begin && at < end) at = end;
-        if (at == program.size()) break;
-        const size_t past = pastNoCode(program, at);
-        const size_t next = past != at ? past : std::max(dottedEnd(program, at), at + 1);
-        if (past == at && isNameStart(program[at])) words.push_back(program.substr(at, next - at));
-        at = next;
-    }
-    return words;
 }
 
 /// Whether a statement, or a part of it, may run more than once, or later than those below it.
@@ -438,29 +311,6 @@ bool endsLine(std::string_view program, size_t at) {
     return isEmptyCode(rest.substr(0, rest.find('\n')));
 }
 
-/// Whether "def forward(self, x): return self.net(x)" ends the program, whatever its lines. `words`
-/// are those of the program up to "self.net".
-bool endsInForward(std::string_view program, std::span<const std::string_view> words) {
-    const auto def = std::ranges::find(words, std::string_view("forward"));
-    const bool fits = words.end() - def >= 5 && def != words.begin() && *(def - 1) == "def" &&
-                      *(def + 1) == "self" && *(words.end() - 2) == "return";
-    if (!fits) return false;
-    const auto placeOf = [program](std::string_view word) {
-        return static_cast<size_t>(word.data() - program.data());
-    };
-    const std::string_view input = *(def + 2), kept = words.back();
-    const size_t open = placeOf(*def) + def->size();
-    const size_t close = program[open] == '(' ? closingBracket(program, open) : kNowhere;
-    const size_t colon = close == kNowhere ? kNowhere : program.find(':', close);
-    const size_t result = placeOf(*(words.end() - 2));
-    if (colon == kNowhere || colon > result) return false;
-    const std::string_view before = program.substr(colon + 1, result - colon - 1);
-    const size_t call = placeOf(kept) + kept.size();
-    const std::string run = "(" + std::string(input) + ")";
-    return isEmptyCode(before) && program.substr(call).starts_with(run) &&
-           isEmptyCode(program.substr(call + run.size()));
-}
-
 } // namespace
 
 bool isSequential(std::string_view name) {
@@ -515,6 +365,12 @@ ModelText textOfModel(std::string_view program, const FoundModel& found) {
     text.text += outdented(program.substr(found.begin, found.end - found.begin), indent);
     text.inPlace = inTheirPlaces(program, found, names.numbers);
     text.unknown.assign(names.unknown.begin(), names.unknown.end());
+    if (text.unknown.empty()) return text;
+    const std::vector<std::string_view> arguments = argumentsAround(program, found);
+    std::ranges::copy_if(text.unknown, std::back_inserter(text.arguments),
+                         [&arguments](const std::string& name) {
+                             return std::ranges::find(arguments, name) != arguments.end();
+                         });
     return text;
 }
 
@@ -534,7 +390,9 @@ std::string modelOfClass(std::string_view program) {
     const bool assigned = keptEnd <= model.begin &&
                           trimmed(program.substr(keptEnd, model.begin - keptEnd)) == "=" &&
                           endsLine(program, model.end);
-    if (!assigned || !endsInForward(program, std::span(words).first(own[1] + 1))) return {};
+    const ForwardUse use = forwardAround(program, model);
+    const bool alone = use.line > 0 && use.alone && isEmptyCode(program.substr(use.end));
+    if (!assigned || !alone) return {};
     return inTheirPlaces(program, model, namesAbove(program, model).numbers);
 }
 

@@ -31,6 +31,7 @@ struct ModelText {
     std::string inPlace{};              ///< the same in its lines, with spaces for all else
     /// Names in the model that the program binds, but not to numbers that are known.
     std::vector<std::string> unknown{};
+    std::vector<std::string> arguments{}; ///< those of them that are arguments of its functions
 };
 /// Returns the text of a model, with the numbers above it that it uses. The value of a name that
 /// another statement may change is not known: the text then lacks it, so that parse() refuses it.

@@ -3,6 +3,8 @@
 
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
+#include "engine/core/text.h"
+#include "engine/lang/syntax.h"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +19,44 @@ void appendHex(std::string& text, unsigned char byte) {
     constexpr std::string_view kDigits = "0123456789abcdef";
     text += kDigits[byte / 16];
     text += kDigits[byte % 16];
+}
+
+void write(const Value& value, std::string& to, size_t most);
+
+template <class Items>
+void writeAll(const Items& items, std::string& to, size_t most) {
+    for (size_t i = 0; i < items.size() && to.size() <= most; ++i) {
+        if (i > 0) to += ", ";
+        if constexpr (requires { items[i].value; }) {
+            if (!items[i].name.empty()) to += items[i].name + "=";
+            write(items[i].value, to, most);
+        } else {
+            write(items[i], to, most);
+        }
+    }
+}
+
+void write(const Value& value, std::string& to, size_t most) {
+    switch (value.kind) {
+    case Kind::Whole: to += numberText(value.whole); return;
+    case Kind::Real: to += numberText(value.real); return;
+    case Kind::Truth: to += value.truth ? "True" : "False"; return;
+    case Kind::None: to += "None"; return;
+    case Kind::String: to += "'" + escapedText(value.text, most) + "'"; return;
+    case Kind::Name: to += value.text; return;
+    case Kind::List:
+    case Kind::Tuple:
+        to += value.kind == Kind::List ? "[" : "(";
+        writeAll(value.items, to, most);
+        if (value.kind == Kind::Tuple && value.items.size() == 1) to += ",";
+        to += value.kind == Kind::List ? "]" : ")";
+        return;
+    case Kind::Call:
+        to += value.text + "(";
+        writeAll(value.arguments, to, most);
+        to += ")";
+        return;
+    }
 }
 
 } // namespace
@@ -55,6 +95,12 @@ std::string pythonReal(double x) {
 }
 
 std::string pythonTruth(bool value) { return value ? "True" : "False"; }
+
+std::string textOf(const Value& value, size_t most) {
+    std::string text;
+    write(value, text, most);
+    return escapedText(text, most);
+}
 
 std::string filled(std::string_view text,
                    std::initializer_list<std::pair<std::string_view, std::string>> values) {

@@ -6,6 +6,7 @@
 #include "engine/core/escape.h"
 #include "engine/core/text.h"
 #include "engine/lang/arithmetic.h"
+#include "engine/lang/code_text.h"
 #include "engine/lang/found_models.h"
 #include "engine/lang/pasted.h"
 #include "engine/lang/scanner.h"
@@ -73,7 +74,9 @@ private:
                      phrase("Model", "a class is a program, and only a model by itself is read, "
                                      "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
                                      "nn.Linear(16, 1)): list the layers of the class in the "
-                                     "order in which its forward() uses them"));
+                                     "order in which its forward() uses them, with Residual(...) "
+                                     "for a block that adds its input, or paste what print(model) "
+                                     "shows"));
         if (program)
             refuseAt(place,
                      phrase("Model",
@@ -138,8 +141,9 @@ private:
             while (end < m_text.size() && isNamePart(m_text[end]))
                 ++end;
             const std::string_view name = m_text.substr(m_at + 1, end - m_at - 1);
-            const size_t close = end < m_text.size() ? closingBracket(end) : m_text.npos;
-            if (close == m_text.npos) return;
+            const bool opens = m_text.substr(end).starts_with('(');
+            const size_t close = opens ? closingBracket(m_text, end) : kNowhere;
+            if (close == kNowhere) return;
             const std::string_view call = m_text.substr(m_at, close + 1 - m_at);
             const bool type = std::ranges::find(kTypes, name) != kTypes.end() ||
                               (name == "to" && namesType(call));
@@ -152,16 +156,6 @@ private:
                 stepOver();
             skipSpace();
         }
-    }
-
-    /// Returns where the bracket ends that opens here; npos when none opens or it stays open.
-    size_t closingBracket(size_t at) const {
-        int depth = 0;
-        for (; at < m_text.size(); ++at) {
-            depth += m_text[at] == '(' ? 1 : m_text[at] == ')' ? -1 : 0;
-            if (depth == 0) return m_text[at] == ')' ? at : m_text.npos;
-        }
-        return m_text.npos;
     }
 
     /// Whether a call has the name of a number type that is not PyTorch's default; that of bfloat16
@@ -243,11 +237,13 @@ private:
         skipImports();
     }
 
+    [[noreturn]] static void refuseSize(Place place) {
+        refuseAt(place,
+                 {phrase("Model", "more than %1 values in one text are not allowed"), kMaxValues});
+    }
+
     Value readValue() {
-        if (++m_values > kMaxValues) {
-            refuseAt(m_place, {phrase("Model", "more than %1 values in one text are not allowed"),
-                               kMaxValues});
-        }
+        if (++m_values > kMaxValues) refuseSize(m_place);
         if (++m_depth > kMaxDepth) {
             refuseAt(
                 m_place,
@@ -455,6 +451,8 @@ private:
             const auto known = m_numbers.find(value.text);
             if (known != m_numbers.end() && here() != '=') // which follows an argument's name
                 return readProduct(placedAt(value.place, known->second));
+            if (here() == '*' || here() == '/') // the fault is the name, not this sign
+                refuseAt(value.place, {kNumbers, quotedText(value.text)});
         }
         return value;
     }
@@ -469,18 +467,38 @@ private:
         return m_text[at] == ')' && m_text[at + 1] == ':' ? at + 2 - m_at : 0;
     }
 
+    /// Skips the "3 x " that PyTorch prints before three equal parts, and returns 3.
+    size_t skipTimes() {
+        size_t at = m_at, times = 0;
+        while (at < m_text.size() && isDigit(m_text[at]) && times <= kMaxValues)
+            times = 10 * times + static_cast<size_t>(m_text[at++] - '0');
+        if (times == 0 || m_text.substr(at, 3) != " x ") return 1;
+        for (at += 3; m_at < at;)
+            step();
+        return times;
+    }
+
+    /// Reads a part that PyTorch printed, or several: "(0-2): 3 x ReLU()".
+    void readPrinted(Value& call, size_t nameLength) {
+        Argument part{std::string(m_text.substr(m_at + 1, nameLength - 3)), m_place, true, {}};
+        for (const size_t end = m_at + nameLength; m_at < end;)
+            step();
+        skipSpace();
+        const size_t before = m_values, times = skipTimes();
+        part.value = readValue();
+        m_values += (times - 1) * (m_values - before);
+        if (m_values > kMaxValues) refuseSize(part.place);
+        size_t number = 0;
+        std::from_chars(part.name.data(), part.name.data() + part.name.size(), number);
+        for (size_t i = 0; i < times; ++i) {
+            if (times > 1) part.name = std::to_string(number + i);
+            call.arguments.push_back(part);
+        }
+    }
+
     Argument readArgument() {
         Argument argument;
         argument.place = m_place;
-        if (const size_t length = printedName(); length > 0) {
-            argument.printed = true;
-            argument.name = m_text.substr(m_at + 1, length - 3);
-            for (const size_t end = m_at + length; m_at < end;)
-                step();
-            skipSpace();
-            argument.value = readValue();
-            return argument;
-        }
         argument.value = readValue();
         skipSpace();
         if (here() == '=' && argument.value.kind == Kind::Name) {
@@ -507,8 +525,11 @@ private:
         step();
         bool open = true;
         for (skipSpace(); here() != ')'; skipSpace()) {
-            if (!open && printedName() == 0) refuseEntry(')');
-            if (here() == '*' && after(1) == '[')
+            const size_t printed = printedName();
+            if (!open && printed == 0) refuseEntry(')');
+            if (printed > 0)
+                readPrinted(call, printed);
+            else if (here() == '*' && after(1) == '[')
                 readSpread(call);
             else
                 call.arguments.push_back(readArgument());
@@ -535,44 +556,6 @@ std::string withLineEnds(std::string text) {
     return begin == 0 ? text : lines.append(text, begin);
 }
 
-void write(const Value& value, std::string& to, size_t most);
-
-template <class Items>
-void writeAll(const Items& items, std::string& to, size_t most) {
-    for (size_t i = 0; i < items.size() && to.size() <= most; ++i) {
-        if (i > 0) to += ", ";
-        if constexpr (requires { items[i].value; }) {
-            if (!items[i].name.empty()) to += items[i].name + "=";
-            write(items[i].value, to, most);
-        } else {
-            write(items[i], to, most);
-        }
-    }
-}
-
-void write(const Value& value, std::string& to, size_t most) {
-    switch (value.kind) {
-    case Kind::Whole: to += numberText(value.whole); return;
-    case Kind::Real: to += numberText(value.real); return;
-    case Kind::Truth: to += value.truth ? "True" : "False"; return;
-    case Kind::None: to += "None"; return;
-    case Kind::String: to += "'" + escapedText(value.text, most) + "'"; return;
-    case Kind::Name: to += value.text; return;
-    case Kind::List:
-    case Kind::Tuple:
-        to += value.kind == Kind::List ? "[" : "(";
-        writeAll(value.items, to, most);
-        if (value.kind == Kind::Tuple && value.items.size() == 1) to += ",";
-        to += value.kind == Kind::List ? "]" : ")";
-        return;
-    case Kind::Call:
-        to += value.text + "(";
-        writeAll(value.arguments, to, most);
-        to += ")";
-        return;
-    }
-}
-
 } // namespace
 
 Value parse(std::string_view text) {
@@ -584,12 +567,6 @@ Value parse(std::string_view text) {
     parser.requirePlainLines();
     const std::string ofClass = modelOfClass(plain);
     return ofClass.empty() ? parser.whole() : Parser(ofClass).whole();
-}
-
-std::string textOf(const Value& value, size_t most) {
-    std::string text;
-    write(value, text, most);
-    return escapedText(text, most);
 }
 
 void refuseAt(Place place, const Message& sentence) {

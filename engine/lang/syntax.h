@@ -69,9 +69,6 @@ inline constexpr size_t kMaxValues = 20'000;
 /// depth or the number of values exceeds the limits, and for text that is not plain UTF-8.
 Value parse(std::string_view text);
 
-/// Returns the value as Python writes it: "nn.Linear(10, 20, bias=False)", cut after `most` bytes.
-std::string textOf(const Value&, size_t most = 80);
-
 /// Throws InputError: "line 2, column 7: " and the sentence.
 [[noreturn]] void refuseAt(Place, const Message& sentence);
 

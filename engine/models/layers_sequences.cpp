@@ -3,6 +3,7 @@
 // Need", 2017) with the parameters, names and initial values of torch.nn.TransformerEncoderLayer.
 // PyTorch's layer takes masks in forward(), where nn.Sequential hands on none: the encoder with the
 // causal mask is a layer of its own, and PaddedSequential hides padding from the layers in it.
+#include "engine/lang/python.h"
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 

@@ -154,15 +154,23 @@ private:
                                                             "FullyShardedDataParallel"};
         if (std::ranges::find(kWrappers, name) != kWrappers.end())
             return phrase("Model", "; it is a wrapper: paste the network that stands inside it");
-        if (std::any_of(parts.begin(), parts.end(), [](const Argument& a) { return a.printed; }))
-            return phrase("Model", "; PyTorch prints the layers of a class in the order of their "
-                                   "names in it: if its forward() uses them in this order, write "
-                                   "Sequential in place of its name");
+        const bool printed =
+            std::any_of(parts.begin(), parts.end(), [](const Argument& a) { return a.printed; });
         if (name == "TransformerEncoder")
             return phrase("Model", "; write its TransformerEncoderLayer(...) once for each of its "
                                    "num_layers");
+        if (name == "ModuleList" && printed)
+            return phrase("Model", "; print() does not tell how forward() runs these layers: write "
+                                   "Sequential in its place if it runs one after the other, and "
+                                   "Residual in place of each that it adds its input to");
         if (name == "ModuleList")
             return phrase("Model", "; write Sequential(...) without brackets [ ]");
+        if (printed)
+            return phrase("Model", "; PyTorch prints the layers of a class in the order of their "
+                                   "names in it: if its forward() uses them in this order, write "
+                                   "Sequential in place of its name; if it adds its input to the "
+                                   "result, write Residual, with the name shortcut for the layer "
+                                   "that its input goes through");
         for (const std::string_view each : {"LSTM", "GRU", "RNN"})
             if (name == each)
                 return phrase("Model", "; there are no recurrent layers: for sequences there is "

@@ -297,6 +297,25 @@ void TestCli::networksFromFiles() {
         QVERIFY2(outcome.code == 0, outcome.error);
         QCOMPARE(outcome.out, text.out);
     }
+    // as the window finds it, in a program with a class and its training
+    const auto program = [&](const QByteArray& result) {
+        QFile net(folder.filePath("train.py"));
+        if (!net.open(QFile::WriteOnly)) return QString();
+        net.write("from torch import nn\nwidth = 3\nclass Net(nn.Module):\n"
+                  "    def __init__(self):\n        super().__init__()\n"
+                  "        self.net = nn.Sequential(nn.Linear(2, width), nn.ReLU(),\n"
+                  "                                 nn.Linear(width, 2))\n"
+                  "    def forward(self, x):\n        return " +
+                  result + "\nmodel = Net().cuda()\n");
+        return net.fileName();
+    };
+    const Outcome found = described(program("self.net(x)"));
+    QVERIFY2(found.code == 0, found.error);
+    QCOMPARE(found.out, text.out);
+    const Outcome more = described(program("2 * self.net(x)"));
+    QCOMPARE(more.code, 2);
+    QVERIFY2(more.error.contains("train.py: forward() in line 8 does more than run self.net; "),
+             more.error);
 }
 
 void TestCli::describesWaysToRun() {

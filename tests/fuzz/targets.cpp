@@ -19,6 +19,7 @@
 #include "engine/io/picture.h"
 #include "engine/io/safetensors.h"
 #include "engine/io/tar.h"
+#include "engine/lang/python.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/model_spec.h"
 #include "engine/runs/gradient_file.h"

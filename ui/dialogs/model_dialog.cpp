@@ -93,9 +93,14 @@ ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* pare
     refresh();
 }
 
-ModelShapes ModelDialog::shapesOf(const QString& text) const {
+RunConfig ModelDialog::with(const QString& text) const {
     RunConfig config = m_config;
     textIn(config.model, m_network) = text.toStdString();
+    return config;
+}
+
+ModelShapes ModelDialog::shapesOf(const QString& text) const {
+    const RunConfig config = with(text);
     return m_network == Network::Critic ? criticShapes(config) : modelShapes(config);
 }
 
@@ -173,18 +178,22 @@ void ModelDialog::reject() {
 QString ModelDialog::errorText() const { return m_error->text(); }
 
 void ModelDialog::lookForData() {
-    if (!m_waits || factsPending(taskOf(m_config))) return;
-    m_waits = false;
-    const bool untouched = text().isEmpty();
-    m_template = templateText();
-    if (untouched) {
-        m_text->setPlainText(m_template);
-        m_text->selectAll();
+    if (m_waits && !factsPending(taskOf(m_config))) {
+        m_waits = false;
+        const bool untouched = text().isEmpty();
+        m_template = templateText();
+        if (untouched) {
+            m_text->setPlainText(m_template);
+            m_text->selectAll();
+        }
+        m_textWaits = true; // read it again with the new template
     }
-    refresh();
+    if (m_textWaits && !factsPending(taskOf(with(text())))) refresh();
 }
 
 void ModelDialog::refresh() {
+    // a text that begins with an Embedding asks for facts of its own: tokens in place of numbers
+    m_textWaits = factsPending(taskOf(with(text())));
     showLayers();
     markError();
     m_use->setEnabled(errorText().isEmpty());

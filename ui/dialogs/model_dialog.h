@@ -28,7 +28,8 @@ public:
     /// Returns the text; empty when it is the template's.
     QString text() const;
     QString errorText() const;
-    /// Looks whether data that were unknown when the dialog was opened have been read by now.
+    /// Looks whether data that were unknown when the dialog was opened, or when the text was read,
+    /// have been read by now.
     void lookForData();
     QPlainTextEdit* editor() const { return m_text; }
     QTreeWidget* layers() const { return m_layers; }
@@ -36,6 +37,8 @@ public:
     void reject() override;
 
 private:
+    /// Returns the settings with this text.
+    RunConfig with(const QString& text) const;
     ModelShapes shapesOf(const QString& text) const;
     QString templateText() const;
     void buildRow();
@@ -50,6 +53,7 @@ private:
     RunConfig m_config;
     Network m_network;
     bool m_waits = false;             ///< waits for the data, whose shape decides the template
+    bool m_textWaits = false;         ///< waits for what the text asks of the data
     QString m_reason;                 ///< why the text cannot be used, in English
     QString m_begun;                  ///< the text at the beginning
     QString m_template;               ///< the text that the other settings describe

@@ -7,6 +7,7 @@
 #include "engine/io/input_file.h"
 #include "engine/lang/found_models.h"
 #include "engine/lang/syntax.h"
+#include "engine/models/program_network.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_past.h"
 #include "engine/runs/run_reader.h"
@@ -123,15 +124,22 @@ bool namesProgram(const QString& path) {
     return QFileInfo(path).suffix().compare(QLatin1String("py"), Qt::CaseInsensitive) == 0;
 }
 
-/// Whether a problem is that this name stands where a number must stand.
-bool refusesName(const Message& problem, const std::string& name) {
-    const std::string text = problem.english();
-    return text.find("found " + quotedText(name)) != std::string::npos ||
-           text.find("=" + name + " is not allowed") != std::string::npos;
+/// Whether a file is a short text that holds a network and nothing else: no text to train on.
+bool holdsNetwork(const QString& path) {
+    const QFileInfo file(path);
+    const bool text = file.suffix().compare(QLatin1String("txt"), Qt::CaseInsensitive) == 0;
+    if (!text || file.size() > static_cast<qint64>(lang::kMaxTextBytes)) return false;
+    try {
+        const std::string content = readFile(path.toStdString(), lang::kMaxTextBytes);
+        const lang::Value value = lang::parse(withoutByteOrderMark(content));
+        return value.kind == lang::Kind::Call && lang::isSequential(value.text);
+    } catch (const InputError&) {
+        return false;
+    }
 }
 
 /// Throws InputError when the network cannot be trained on the data of these settings.
-void checkFitsData(const std::string& path, RunConfig settings, const lang::ModelText& model) {
+void checkFitsData(RunConfig settings, const lang::ModelText& model) {
     settings.model.layers = model.text;
     Message problem = modelShapes(settings).error;
     if (problem.empty()) return;
@@ -139,17 +147,9 @@ void checkFitsData(const std::string& path, RunConfig settings, const lang::Mode
         settings.model.layers = model.inPlace; // the same problem, in the line of the file
         if (Message there = modelShapes(settings).error; !there.empty()) problem = std::move(there);
     }
-    for (const std::string& name : model.unknown)
-        if (refusesName(problem, name))
-            throw InputError(phrase("Files",
-                                    "%1: its network cannot be taken into the experiment that is "
-                                    "open: %2; the value of %3 is not known, because the program "
-                                    "may set it in more than one place, below the network, or not "
-                                    "by a plain number"),
-                             pathText(path), problem, name);
-    throw InputError(phrase("Files", "%1: its network cannot be taken into the experiment that "
-                                     "is open: %2"),
-                     pathText(path), problem);
+    throw InputError(phrase("Files", "its network cannot be taken into the experiment that is "
+                                     "open: %1"),
+                     problem);
 }
 
 /// Reads the one nn.Sequential(...) of a program.
@@ -157,25 +157,29 @@ OpenedFile readProgram(const QString& path, const RunConfig& settings) {
     constexpr size_t kMostBytes = size_t{4} << 20; // far more than a person writes
     const std::string file = path.toStdString();
     const std::string content = readFile(file, kMostBytes);
-    const std::string_view program = withoutByteOrderMark(content);
-    const std::vector<lang::FoundModel> models = lang::modelsIn(program);
-    if (models.empty())
-        throw InputError(phrase("Files", "%1: there is no nn.Sequential(...) in this program that "
-                                         "could be taken as the network"),
-                         pathText(file));
-    if (models.size() > 1)
-        throw InputError(phrase("Files", "%1: there are %2 networks (nn.Sequential) in this "
-                                         "program, in lines %3 and %4 for example; copy the one "
-                                         "that is meant into Layers"),
-                         pathText(file), models.size(), models[0].firstLine, models[1].firstLine);
-    const lang::FoundModel& found = models.front();
-    const lang::ModelText text = lang::textOfModel(program, found);
-    checkFitsData(file, settings, text);
-    OpenedFile opened{path};
-    opened.model = text.text;
-    opened.numbers = text.numbers;
-    opened.modelLine = found.firstLine;
-    opened.modelEnd = found.lastLine;
+    try {
+        const ProgramNetwork network = networkIn(withoutByteOrderMark(content));
+        checkFitsData(settings, network.text);
+        OpenedFile opened{path};
+        opened.model = network.text.text;
+        opened.numbers = network.text.numbers;
+        opened.modelLine = network.firstLine;
+        opened.modelEnd = network.lastLine;
+        opened.doubt = network.doubt;
+        return opened;
+    } catch (const InputError& error) {
+        throw InputError(within(pathText(file), error.message()));
+    }
+}
+
+/// Reads data to train on, and whether the user's network fits them.
+OpenedFile readData(const QString& path, RunConfig onData, const std::string& network) {
+    OpenedFile opened{path, false, std::move(onData)};
+    if (network.empty() || network == opened.config->model.layers) return opened;
+    RunConfig with = *opened.config;
+    with.model.layers = network;
+    opened.model = network;
+    opened.doubt = modelShapes(with).error;
     return opened;
 }
 
@@ -310,7 +314,7 @@ OpenedFile readSavedRuns(const QStringList& folders) {
     return readRuns({}, inOrder(folders));
 }
 
-OpenedFile readAny(const QString& path, const RunConfig& settings) {
+OpenedFile readAny(const QString& path, const RunConfig& settings, const std::string& network) {
     const QFileInfo file(path);
     if (file.isDir() && QFileInfo::exists(QDir(path).filePath(kExperimentFile)))
         return readExperiment(QDir(path).filePath(kExperimentFile));
@@ -319,34 +323,14 @@ OpenedFile readAny(const QString& path, const RunConfig& settings) {
     if (const QStringList runs = file.isDir() ? runsIn(path) : QStringList(); !runs.isEmpty())
         return readRuns(path, runs); // their pictures are no data set
     if (namesPicture(path.toStdString())) return checkPicture(path);
-    if (auto onData = experimentOn(path.toStdString())) return {path, false, std::move(onData)};
+    if (holdsNetwork(path)) return readProgram(path, settings);
+    if (auto onData = experimentOn(path.toStdString()))
+        return readData(path, *std::move(onData), network);
     if (file.isDir()) throw nothingInFolder(path.toStdString());
     if (namesArrays(path)) return readArrays(path, settings);
     if (namesProgram(path)) return readProgram(path, settings);
     checkCanBeExperiment(path.toStdString());
     return readExperiment(path);
-}
-
-QString toldOfNetwork(const OpenedFile& program) {
-    const QString place =
-        program.modelEnd > program.modelLine
-            ? QCoreApplication::translate("OpenedFile", "lines %1 to %2")
-                  .arg(program.modelLine)
-                  .arg(program.modelEnd)
-            : QCoreApplication::translate("OpenedFile", "line %1").arg(program.modelLine);
-    QStringList names;
-    for (const std::string& each : program.numbers)
-        names << QString::fromStdString(each);
-    const QString rest =
-        names.isEmpty()
-            ? QCoreApplication::translate("OpenedFile", "Nothing else in the program is used.")
-            : QCoreApplication::translate(
-                  "OpenedFile", "Nothing else in the program is used but the values of %1.")
-                  .arg(listedTags(names));
-    return QCoreApplication::translate(
-               "OpenedFile",
-               "The network in %1 of %2 was taken. %3 Ctrl+Z brings back the network before it.")
-        .arg(place, safeText(program.path.toStdString()), rest);
 }
 
 QString shortTitle(QString text) {

@@ -36,7 +36,11 @@ struct OpenedFile {
     /// Of weights that fit the network of this preset, but not that of the settings, and why not.
     std::string preset{};
     Message misfit{};
-    std::string model{}; ///< the text of the network in a Python program, see modelsIn()
+    /// The text of the network in a Python program, see networkIn(); beside data, that of a network
+    /// of the user's that was there before.
+    std::string model{};
+    /// Why the network may not be all that the program has, or why it does not fit the data.
+    Message doubt{};
     std::vector<std::string> numbers{}; ///< the names in it to which the program gives numbers
     int modelLine = 0, modelEnd = 0;    ///< its lines there
     /// The state of a checkpoint, and the rows before it when they lie beside it.
@@ -57,14 +61,12 @@ OpenedFile readExperiment(const QString& path);
 /// Reads a picture that the networks are to paint.
 OpenedFile checkPicture(const QString& path);
 /// Reads a file of any kind, or a folder. Weights must fit the network of `settings`, at least in
-/// part, or that of a preset; a network must fit its data.
-OpenedFile readAny(const QString& path, const RunConfig& settings);
+/// part, or that of a preset; a network must fit its data. With data comes whether `network`, one
+/// of the user's own or empty, fits them.
+OpenedFile readAny(const QString& path, const RunConfig& settings, const std::string& network);
 
 /// Reads the saved runs in these folders. Throws InputError when one of them holds none.
 OpenedFile readSavedRuns(const QStringList& folders);
-
-/// Tells which part of a program was taken as the network.
-QString toldOfNetwork(const OpenedFile&);
 
 /// Returns text as a title that an experiment may have: short, and on one line.
 QString shortTitle(QString text);

@@ -23,6 +23,7 @@
 #include "ui/session/left_threads.h"
 #include "ui/window/guarded.h"
 #include "ui/window/opened_file.h"
+#include "ui/window/opened_network.h"
 #include "ui/window/run_words.h"
 #include "ui/window/shown_run.h"
 
@@ -35,7 +36,6 @@
 #include <QLocale>
 #include <QScopeGuard>
 
-#include <exception>
 #include <map>
 #include <utility>
 
@@ -155,7 +155,7 @@ void WindowFiles::show(const OpenedFile& opened) {
     if (opened.picture) return showPicture(opened.path);
     if (!opened.preset.empty()) return isInUse() ? offerPresetOf(opened) : openPresetOf(opened);
     if (opened.weights) return startFrom(opened, WeightsTaken::Whole);
-    if (!opened.model.empty()) return takeNetwork(opened);
+    if (!opened.model.empty() && !opened.config) return takeNetwork(opened);
     if (!opened.runs.empty()) return showRuns(opened);
     m_toldOfWeights.clear();
     emit used(opened.savedRun ? QFileInfo(opened.path).path() : opened.path);
@@ -167,6 +167,7 @@ void WindowFiles::show(const OpenedFile& opened) {
         m_shown.load(config, {}, title);
     if (!opened.savedRun) m_parts.setup->tellIdle(opened.idle); // what was trained is not news
     if (namesFiles(config.task)) m_parts.setup->goTo(-1); // what was made of the data stands there
+    if (!opened.model.empty()) return keepNetwork(opened);
     if (opened.savedRun) {
         m_shown.readSaved(QFileInfo(opened.path).path(), *opened.config,
                           opened.begun ? opened.begun->now().checkpoint() : nullptr);
@@ -211,14 +212,17 @@ void WindowFiles::startFrom(const OpenedFile& weights, WeightsTaken taken) {
     if (m_shown.restart()) m_shown.tellWithNews(OpenedWeights::told(weights));
 }
 
-/// Sets the network as an edit, which can be undone.
 void WindowFiles::takeNetwork(const OpenedFile& program) {
-    ConfigModel::Edits edits = m_models.config.edits();
-    setField(edits.config, -1, "model.layers", program.model);
-    m_models.config.restore(edits);
-    if (!m_shown.restart()) return;
-    m_news = toldOfNetwork(program);
-    m_parts.banner->showNotice(m_news);
+    OpenedNetwork::set(m_models.config, program);
+    const bool stays = m_shown.run() && m_shown.run()->step() > 0;
+    if (stays || m_shown.restart()) m_news = OpenedNetwork::tell(program, stays, *m_parts.banner);
+}
+
+void WindowFiles::keepNetwork(const OpenedFile& data) {
+    if (!m_parts.banner->isHidden()) return; // no network can be trained on these data
+    if (data.doubt.empty()) OpenedNetwork::set(m_models.config, data);
+    if (!data.doubt.empty() || m_shown.restart())
+        m_news = OpenedNetwork::tellOfData(data, *m_parts.banner);
 }
 
 bool WindowFiles::isInUse() const {
@@ -281,13 +285,16 @@ void WindowFiles::openExperiment(const QString& path) { show(readExperiment(path
 
 void WindowFiles::openPicture(const QString& path) { show(checkPicture(path)); }
 
-void WindowFiles::open(const QString& path) { show(readAny(path, m_models.config.config())); }
+void WindowFiles::open(const QString& path) {
+    show(readAny(path, m_models.config.config(), OpenedNetwork::ownOf(m_models.config)));
+}
 
 bool WindowFiles::tryOpenAll(const QStringList& paths) {
     rememberFolder(FilesOf::Runs, paths.front());
     const auto opened = std::make_shared<OpenedFile>();
-    const auto read = [paths, opened, settings = m_models.config.config()] {
-        *opened = paths.size() == 1 ? readAny(paths.front(), settings) : readSavedRuns(paths);
+    const auto read = [paths, opened, settings = m_models.config.config(),
+                       own = OpenedNetwork::ownOf(m_models.config)] {
+        *opened = paths.size() == 1 ? readAny(paths.front(), settings, own) : readSavedRuns(paths);
     };
     const auto start = [&] { m_job = std::make_unique<FileJob>(read, FileJob::Leaving::Abandons); };
     if (!guarded(*m_parts.banner, start)) return false;

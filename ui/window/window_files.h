@@ -123,8 +123,11 @@ private:
     void lookAtLiveBoard();
     /// Starts from weights: from the part that fits, only when that was chosen. Throws InputError.
     void startFrom(const OpenedFile& weights, WeightsTaken);
-    /// Trains the network of a program in place of the present one.
+    /// Trains the network of a program in place of the present one. A run that has steps stays
+    /// until the user starts another one, as after an edit in Layers.
     void takeNetwork(const OpenedFile& program);
+    /// Trains the user's network on data that were opened, where it fits them.
+    void keepNetwork(const OpenedFile& data);
     /// Whether steps or edits stand in the window, or steps are coming: weights were meant for
     /// them, and a preset is only offered.
     bool isInUse() const;

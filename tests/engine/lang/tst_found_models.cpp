@@ -1,5 +1,6 @@
 // The model in a Python program: which calls are models, with which lines and numbers.
 #include "engine/lang/found_models.h"
+#include "engine/lang/python.h"
 #include "engine/lang/syntax.h"
 
 #include <QElapsedTimer>

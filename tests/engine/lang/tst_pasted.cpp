@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/lang/found_models.h"
 #include "engine/lang/pasted.h"
+#include "engine/lang/python.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/model_spec.h"
 
@@ -108,6 +109,15 @@ private slots:
         QFETCH(QByteArray, text);
         const std::string printed = "Sequential(\n  (a): Tanh()\n  (b): ReLU()\n)";
         QCOMPARE(textOf(readModel(text.toStdString())), printed);
+    }
+
+    /// print() shows equal parts of a ModuleList once.
+    void readsRepeatedParts() {
+        QCOMPARE(textOf(readModel("Sequential(\n  (0-1): 2 x Tanh()\n  (2): ReLU()\n)")),
+                 std::string("Sequential(\n  (0): Tanh()\n  (1): Tanh()\n  (2): ReLU()\n)"));
+        const lang::Value value = lang::parse("A((1-2): 2 x B((0): C(3)), (x): D(1))");
+        QCOMPARE(lang::textOf(value), std::string("A(1=B(0=C(3)), 2=B(0=C(3)), x=D(1))"));
+        QVERIFY(value.arguments[1].printed);
     }
 
     /// A class that does no more than run a network is read as that network, in its place.

@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/lang/pasted.h"
+#include "engine/lang/python.h"
 #include "engine/lang/syntax.h"
 #include "tests/support/mutations.h"
 #include "tests/support/processor_time.h"
@@ -196,7 +197,8 @@ private slots:
         const std::string ofClass =
             "line 1, column 1: a class is a program, and only a model by itself is read, such as "
             "nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)): list the layers of the "
-            "class in the order in which its forward() uses them";
+            "class in the order in which its forward() uses them, with Residual(...) for a block "
+            "that adds its input, or paste what print(model) shows";
         row("class with more than its network",
             "class Net(nn.Module):\n    def __init__(self):\n        self.flat = nn.Flatten()\n"
             "        self.net = nn.Sequential(A())\n    def forward(self, x):\n"
@@ -215,6 +217,8 @@ private slots:
             "line 3, column 5: found \"width\", where a number such as 3, -1 or 1e-5 is allowed");
         row("unknown name", "A(2*width)",
             "line 1, column 5: found \"width\", where a number such as 3, -1 or 1e-5 is allowed");
+        row("quotient of an unknown name", "A(width // 2)",
+            "line 1, column 3: found \"width\", where a number such as 3, -1 or 1e-5 is allowed");
         row("large power", "A(2**64)", "line 1, column 3: the result is too large");
         row("large real power", "A(2.0**5000)", "line 1, column 3: the result is too large");
         row("negative power", "A(-2**2)",
@@ -261,6 +265,10 @@ private slots:
         QVERIFY(refusalOf(repeated("f(", 100'000 / 4) + "1")
                     .startsWith("line 1, column 129: more than 64 calls"));
         QVERIFY(refusalOf("[" + repeated("1,", 25'000) + "]")
+                    .endsWith("more than 20000 values in one text are not allowed"));
+        QVERIFY(refusalOf("A((0-9): 99999 x B(1))") // as if they were written out
+                    .endsWith("more than 20000 values in one text are not allowed"));
+        QVERIFY(refusalOf("A((0-99): 100 x B((0-99): 100 x C(1)))")
                     .endsWith("more than 20000 values in one text are not allowed"));
         QCOMPARE(refusalOf(std::string(65'537, ' ')),
                  QString("the text has 65537 bytes: at most 65536 are allowed"));

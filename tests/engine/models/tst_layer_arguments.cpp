@@ -185,7 +185,9 @@ void TestLayerArguments::otherContainers() {
     QCOMPARE(refusalOf("Net(\n  (flatten): Flatten(start_dim=1, end_dim=-1)\n)", {2, 8}),
              "line 1, column 1: \"Net\"" + none +
                  "PyTorch prints the layers of a class in the order of their names in it: if its "
-                 "forward() uses them in this order, write Sequential in place of its name");
+                 "forward() uses them in this order, write Sequential in place of its name; if it "
+                 "adds its input to the result, write Residual, with the name shortcut for the "
+                 "layer that its input goes through");
     for (const std::string wrapper : {"OptimizedModule", "DataParallel", "nn.DataParallel",
                                       "DistributedDataParallel", "FullyShardedDataParallel"})
         QCOMPARE(refusalOf((wrapper + "(\n  (module): Linear(8, 3)\n)").c_str(), {2, 8}),
@@ -197,6 +199,11 @@ void TestLayerArguments::otherContainers() {
     QCOMPARE(refusalOf("nn.ModuleList([nn.Linear(8, 3)])", {2, 8}),
              "line 1, column 1: \"nn.ModuleList\"" + none +
                  "write Sequential(...) without brackets [ ]");
+    QCOMPARE(refusalOf("ModuleList(\n  (0-1): 2 x Linear(8, 8)\n)", {2, 8}),
+             "line 1, column 1: \"ModuleList\"" + none +
+                 "print() does not tell how forward() runs these layers: write Sequential in its "
+                 "place if it runs one after the other, and Residual in place of each that it adds "
+                 "its input to");
     // PyTorch refuses an empty name, and a name ends where its last letter does
     QCOMPARE(refusalOf("Sequential(OrderedDict([('', Tanh())]))", {2, 8}),
              std::string("line 1, column 26: \"\" is not a layer's name: letters, digits, _ and -, "

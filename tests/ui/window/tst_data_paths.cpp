@@ -13,6 +13,7 @@
 #include "ui/panels/setup_panel.h"
 
 #include <QClipboard>
+#include <QDialogButtonBox>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
@@ -96,6 +97,7 @@ private slots:
     void offersToOpenWhatIsChosen();
     void refusesAtTheRestart();
     void theNetworkWaitsForItsShape();
+    void theNetworkWaitsForItsTokens();
     void copiesTheProgramLater();
     void tellsOfArraysThatFp16CannotHold();
 
@@ -294,6 +296,32 @@ void TestDataPaths::theNetworkWaitsForItsShape() {
     QVERIFY2(dialog.editor()->toPlainText().contains(QStringLiteral("Linear(4, 8)")),
              qPrintable(dialog.editor()->toPlainText()));
     QVERIFY(dialog.text().isEmpty()); // the template's
+}
+
+/// A text that begins with an Embedding asks for other facts than the settings before it: nothing
+/// but their arrival lets the editor read it again.
+void TestDataPaths::theNetworkWaitsForItsTokens() {
+    std::string x, y;
+    for (int i = 0; i < 40; ++i) {
+        for (int at = 0; at < 8; ++at)
+            x += bytesOfValues<int32_t>({(7 * i + 3 * at) % 50});
+        y += bytesOfValues<int64_t>({i % 2});
+    }
+    const std::string archive =
+        zipBytes({{"x.npy", npy("<i4", "(40, 8)", x)}, {"y.npy", npy("<i8", "(40,)", y)}});
+    Opened opened(ofTables());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(window.tryFile(write(m_folder, QStringLiteral("tokens.npz"), archive)));
+    QTRY_COMPARE(window.windowTitle(), QStringLiteral("tokens – Halfscope"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    ModelDialog dialog(window.config().config());
+    connect(&window.config(), &ConfigModel::edited, &dialog, &ModelDialog::lookForData);
+    dialog.editor()->setPlainText(
+        QStringLiteral("nn.Sequential(nn.Embedding(50, 4), nn.Flatten(), nn.Linear(32, 2))"));
+    const auto* use = dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
+    QTRY_VERIFY2_WITH_TIMEOUT(use->isEnabled(), qPrintable(dialog.errorText()), kPatience);
+    QVERIFY(dialog.errorText().isEmpty());
 }
 
 void TestDataPaths::copiesTheProgramLater() {

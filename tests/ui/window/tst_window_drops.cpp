@@ -494,7 +494,7 @@ void TestWindowDrops::theNetworkOfAProgramIsTaken() {
               "            nn.ReLU(),\n            nn.Linear(hidden, 1),\n        )\n");
     QVERIFY(dropFile(window, path));
     const QString said = QStringLiteral("The network in lines 8 to 12 of %1 was taken. Nothing "
-                                        "else in the program is used but the values of hidden.")
+                                        "else in the file is used but the values of hidden.")
                              .arg(path);
     QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().startsWith(said), qPrintable(window.bannerText()),
                               kPatience);
@@ -530,8 +530,7 @@ void TestWindowDrops::otherProgramsAreRefused_data() {
            "below the network, or not by a plain number";
     QTest::newRow("number of a function")
         << QByteArray("def net(n):\n    return nn.Sequential(nn.Linear(2, 2 * n))\n")
-        << "; the value of n is not known, because the program may set it in more than one place, "
-           "below the network, or not by a plain number";
+        << "; an argument of a function has no value here (n): ";
     QTest::newRow("sum") << QByteArray("n = 4 + 4\nnet = nn.Sequential(nn.Linear(2, n))\n")
                          << "line 1, column 7: found \"+\", where the end of the line";
 }

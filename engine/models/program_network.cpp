@@ -1,0 +1,89 @@
+// Finds the network with found_models, and reads it in its place, so that errors name its lines.
+#include "engine/models/program_network.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/lang/around_model.h"
+#include "engine/lang/syntax.h"
+#include "engine/models/model_spec.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+namespace {
+
+/// Whether a problem is that this name stands where a number must stand.
+bool refusesName(const Message& problem, const std::string& name) {
+    const std::string text = problem.english();
+    return text.find("found " + quotedText(name)) != std::string::npos ||
+           text.find("=" + name + " is not allowed") != std::string::npos;
+}
+
+Message listedNames(const std::vector<std::string>& names) {
+    std::vector<Message> all;
+    for (const std::string& name : names)
+        all.push_back(Message::data(name));
+    return listed(all);
+}
+
+/// Throws the problem of a network, with the reason where a name in it has no known number.
+[[noreturn]] void refuse(const lang::ModelText& model, const Message& problem) {
+    const auto blames = [&problem](const std::string& name) { return refusesName(problem, name); };
+    const auto unknown = std::ranges::find_if(model.unknown, blames);
+    if (unknown == model.unknown.end())
+        throw InputError(phrase("Model", "the network in it cannot be read: %1"), problem);
+    if (std::ranges::find(model.arguments, *unknown) != model.arguments.end())
+        throw InputError(phrase("Model", "the network in it cannot be read: %1; an argument of a "
+                                         "function has no value here (%2): write a number in its "
+                                         "place, or copy the network by itself, with a line such "
+                                         "as %3 = 64 above it"),
+                         problem, listedNames(model.arguments), *unknown);
+    throw InputError(phrase("Model", "the network in it cannot be read: %1; the value of %2 is not "
+                                     "known, because the program may set it in more than one "
+                                     "place, below the network, or not by a plain number"),
+                     problem, *unknown);
+}
+
+/// Returns what forward() does beside running the network; empty where it does no more.
+Message doubtOf(const lang::ForwardUse& use) {
+    if (use.line == 0 || use.alone) return {};
+    const std::string model = use.model.empty() ? "nn.Sequential" : use.model;
+    if (use.others.empty())
+        return {phrase("Model", "forward() in line %1 does more than run %2"), use.line, model};
+    return {phrase("Model", "forward() in line %1 does more than run %2: it also uses %3"),
+            use.line, model, listedNames(use.others)};
+}
+
+} // namespace
+
+ProgramNetwork networkIn(std::string_view program) {
+    const std::vector<lang::FoundModel> models = lang::modelsIn(program);
+    if (models.empty())
+        throw InputError(
+            phrase("Model", "there is no nn.Sequential(...) in this program that could be taken as "
+                            "the network; what print(model) shows can be pasted into Layers, and "
+                            "Residual(..., shortcut=...) stands for a block that adds its input"));
+    if (models.size() > 1)
+        throw InputError(
+            phrase("Model", "there are %1 networks (nn.Sequential) in this program, in lines %2 "
+                            "and %3 for example; copy the one that is meant into Layers; if they "
+                            "are parts of one network, paste what print(model) shows there, and "
+                            "Residual(..., shortcut=...) stands for a block that adds its input"),
+            models.size(), models[0].firstLine, models[1].firstLine);
+    const lang::FoundModel& found = models.front();
+    ProgramNetwork network{lang::textOfModel(program, found), found.firstLine, found.lastLine,
+                           doubtOf(lang::forwardAround(program, found))};
+    const lang::ModelText& text = network.text;
+    try {
+        const bool fits = text.inPlace.size() <= lang::kMaxTextBytes;
+        readModel(fits ? text.inPlace : text.text);
+    } catch (const InputError& error) {
+        refuse(text, error.message());
+    }
+    return network;
+}
+
+} // namespace halfscope

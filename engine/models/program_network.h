@@ -1,0 +1,25 @@
+// The one network of a Python program, such as a file with a training: finds it, reads it, and
+// tells what the program does with it that is not taken.
+#pragma once
+
+#include "engine/core/message.h"
+#include "engine/lang/found_models.h"
+
+#include <string_view>
+
+namespace halfscope {
+
+/// A network that stands in a program and can be read.
+struct ProgramNetwork {
+    lang::ModelText text;
+    int firstLine = 1, lastLine = 1; ///< in the program
+    /// Why it may not be all of the network: forward() of its class does more than run it. Else
+    /// empty.
+    Message doubt{};
+};
+
+/// Returns the nn.Sequential(...) of a program. Throws InputError where there is none or more than
+/// one, or where it cannot be read: the message names its line in the program.
+ProgramNetwork networkIn(std::string_view program);
+
+} // namespace halfscope

@@ -1,0 +1,112 @@
+// The network of a program: what is taken of it, and why it is not.
+#include "engine/core/error.h"
+#include "engine/models/program_network.h"
+#include "tests/support/thrown.h"
+
+#include <QTest>
+
+namespace tst_program_network {
+
+using namespace halfscope;
+
+namespace {
+
+const QByteArray kNet = "self.net = nn.Sequential(nn.Linear(2, 8))";
+
+/// Returns a class of four lines and its forward() in line 5.
+QByteArray classWith(const QByteArray& forward, const QByteArray& arguments = "self") {
+    return "class Net(nn.Module):\n    def __init__(" + arguments +
+           "):\n        super().__init__()\n        " + kNet +
+           "\n    def forward(self, x):" + forward + "\nmodel = Net()\n";
+}
+
+} // namespace
+
+class TestProgramNetwork : public QObject {
+    Q_OBJECT
+
+private slots:
+    void doubtsForward_data() {
+        QTest::addColumn<QByteArray>("program");
+        QTest::addColumn<QString>("doubt");
+        const auto row = [](const char* name, const QByteArray& program, const char* doubt) {
+            QTest::newRow(name) << program << QString(doubt);
+        };
+        const char* more = "forward() in line 5 does more than run self.net";
+        row("alone", classWith("\n        return self.net(x)"), "");
+        row("in one line", classWith(" return self.net(x)"), "");
+        row("with words",
+            classWith("\n        '''Runs it.'''\n        # all\n"
+                      "        return self.net( x )  # scores"),
+            "");
+        row("scaled", classWith("\n        return self.net(x) * 64.0"), more);
+        row("in one line, scaled", classWith(" return 64 * self.net(x)"), more);
+        row("prepared", classWith("\n        x = x / 255\n        return self.net(x)"), more);
+        row("another layer", classWith("\n        return self.net(x + self.stem(x)) * 64.0"),
+            "forward() in line 5 does more than run self.net: it also uses self.stem");
+        row("others", classWith("\n        x = self.a(x)\n        return self.b.c(self.net(x))"),
+            "forward() in line 5 does more than run self.net: it also uses self.a, self.b");
+        row("not by its name",
+            classWith(" return self.net(x)").replace(kNet, "self.net = f(" + kNet.mid(11) + ")"),
+            "forward() in line 5 does more than run nn.Sequential: it also uses self.net");
+        row("no forward", classWith("").replace("forward", "backward"), "");
+        row("no class", "net = " + kNet.mid(11), "");
+        row("other class",
+            "class Other:\n    def forward(self, x):\n        return x\nnet = " + kNet.mid(11), "");
+        row("other class below",
+            classWith(" return self.net(x)") +
+                "class Other:\n    def forward(self, x):\n        return self.a(x)\n",
+            "");
+    }
+    void doubtsForward() {
+        QFETCH(const QByteArray, program);
+        QFETCH(const QString, doubt);
+        const ProgramNetwork network = networkIn(program.toStdString());
+        QCOMPARE(QString::fromStdString(network.doubt.english()), doubt);
+        QCOMPARE(network.text.text, kNet.mid(11).toStdString());
+    }
+
+    void refuses_data() {
+        QTest::addColumn<QByteArray>("program");
+        QTest::addColumn<QString>("reason");
+        const auto row = [](const char* name, const QByteArray& program, const char* reason) {
+            QTest::newRow(name) << program << QString(reason);
+        };
+        row("none", "import torch\n", "there is no nn.Sequential(...) in this program ");
+        row("blocks", "a = nn.Sequential(A())\nb = nn.Sequential(B())\n",
+            "in lines 1 and 2 for example; copy the one that is meant into Layers; if they are "
+            "parts of one network, paste what print(model) shows there, and Residual(..., "
+            "shortcut=...) stands for a block that adds its input");
+        const auto argument = [&](const char* name, const char* inside, const QByteArray& list,
+                                  const char* reason) {
+            row(name, "width = 4\n" + classWith("", list).replace("8)", QByteArray(inside) + ")"),
+                reason);
+        };
+        argument("argument", "n", "self, n: int = 8, width=2",
+                 "; an argument of a function has no value here (n): write a number in its place, "
+                 "or copy the network by itself, with a line such as n = 64 above it");
+        argument("quotient of an argument", "width // 2", "self, width: int = HIDDEN",
+                 "line 5, column 47: found \"width\", where a number such as 3, -1 or 1e-5 is "
+                 "allowed; an argument of a function has no value here (width): ");
+        row("argument of a lambda",
+            "n = 4\nmade = lambda n=2: nn.Sequential(nn.Linear(2, n))\nn = 8",
+            "; an argument of a function has no value here (n): ");
+        row("argument of another function",
+            "def f(n=8): return n\nn = 4\nnet = nn.Sequential(nn.Linear(2, n))",
+            "; the value of n is not known, because the program may set it in more than one place");
+        row("type of an argument",
+            "import n\ndef f(a: n, *b):\n    return nn.Sequential(nn.Linear(2, n))",
+            "; the value of n is not known, because the program may set it in more than one place");
+    }
+    void refuses() {
+        QFETCH(const QByteArray, program);
+        QFETCH(const QString, reason);
+        const std::string said = thrownBy<InputError>([&] { networkIn(program.toStdString()); });
+        QVERIFY2(said.find(reason.toStdString()) != std::string::npos, said.c_str());
+    }
+};
+
+} // namespace tst_program_network
+
+QTEST_APPLESS_MAIN(tst_program_network::TestProgramNetwork)
+#include "tst_program_network.moc"

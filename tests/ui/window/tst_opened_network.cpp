@@ -1,0 +1,148 @@
+// Networks in files that are opened, and what becomes of the user's network when data are opened.
+#include "engine/settings/fields.h"
+#include "tests/support/opened_window.h"
+#include "ui/panels/banner.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QPushButton>
+
+namespace tst_opened_network {
+
+using namespace halfscope;
+
+namespace {
+
+const std::string kNetwork = "nn.Sequential(nn.Linear(2, 6), nn.ReLU(), nn.Linear(6, 1))";
+
+const std::string& layersOf(MainWindow& window) { return window.config().config().model.layers; }
+
+/// Writes a table of so many columns of numbers before the one that is predicted.
+QString table(const QTemporaryDir& folder, int columns) {
+    std::string text;
+    for (int i = 0; i < columns; ++i)
+        text += "c" + std::to_string(i) + ",";
+    text += "price\n";
+    for (int row = 0; row < 200; ++row) {
+        for (int i = 0; i < columns; ++i)
+            text += std::to_string(0.25 + (37 * row + 11 * i) % 211) + ",";
+        text += std::to_string(60000 + 2613 * row) + "\n";
+    }
+    return write(folder, QStringLiteral("houses.csv"), text);
+}
+
+} // namespace
+
+class TestOpenedNetwork : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void whatForwardDoesMoreIsTold();
+    void aRunWithStepsStays();
+    void aTextMayHoldANetwork();
+    void dataKeepAFittingNetwork();
+    void otherNetworksCanBeCopied();
+};
+
+/// The network is taken all the same.
+void TestOpenedNetwork::whatForwardDoesMoreIsTold() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path = write(opened.folder, QStringLiteral("net.py"),
+                               "class Net(nn.Module):\n    def __init__(self):\n"
+                               "        super().__init__()\n        self.net = " +
+                                   kNetwork +
+                                   "\n    def forward(self, x):\n"
+                                   "        return self.net(self.norm(x)) * 64.0\n");
+    QVERIFY(window.tryFile(path));
+    const QString said =
+        QStringLiteral(
+            "This may not be the whole network: forward() in line 5 does more than run "
+            "self.net: it also uses self.norm. The network in line 4 of %1 was taken. "
+            "Nothing else in the file is used. Ctrl+Z brings back the network before it.")
+            .arg(path);
+    QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), said, kPatience);
+    QCOMPARE(layersOf(window), kNetwork);
+}
+
+/// As after an edit in Layers, the next start takes the network.
+void TestOpenedNetwork::aRunWithStepsStays() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(stepsTo(window, 2));
+    const RunPtr run = window.shown().run();
+    QVERIFY(window.tryFile(write(opened.folder, QStringLiteral("net.py"), "n = " + kNetwork)));
+    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().contains(
+                                  QStringLiteral("The run that is shown keeps its own network.")),
+                              qPrintable(window.bannerText()), kPatience);
+    QCOMPARE(layersOf(window), kNetwork);
+    QVERIFY(window.config().restartNeeded());
+    QCOMPARE(window.controller().state(), SessionState::Paused);
+    QCOMPARE(window.shown().run(), run);
+    QCOMPARE(window.run().step(), qint64{2});
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(!window.config().restartNeeded());
+}
+
+/// A text that holds nothing else is no text to train on.
+void TestOpenedNetwork::aTextMayHoldANetwork() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const TaskKind kind = window.config().config().task.kind;
+    const QString path = write(opened.folder, QStringLiteral("net.TXT"), "# mine\n" + kNetwork);
+    QVERIFY(window.tryFile(path));
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        window.bannerText().startsWith("The network in line 2 of " + path + " was taken."),
+        qPrintable(window.bannerText()), kPatience);
+    QCOMPARE(layersOf(window), kNetwork);
+    QCOMPARE(window.config().config().task.kind, kind);
+}
+
+void TestOpenedNetwork::dataKeepAFittingNetwork() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& config = window.config();
+    QVERIFY(config.setData(config.index(config.rowOf("model.layers")),
+                           QString::fromStdString(kNetwork)));
+    QVERIFY(window.tryFile(table(opened.folder, 2)));
+    QTRY_COMPARE_WITH_TIMEOUT(window.windowTitle(), QStringLiteral("houses – Halfscope"),
+                              kPatience);
+    QVERIFY2(window.bannerText().startsWith("Your network fits these data and was kept. "),
+             qPrintable(window.bannerText()));
+    QCOMPARE(layersOf(window), kNetwork);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(!window.config().restartNeeded()); // its networks are built
+    actionFor(window, QKeySequence::Undo)->trigger();
+    QCOMPARE(layersOf(window), std::string());
+}
+
+void TestOpenedNetwork::otherNetworksCanBeCopied() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& config = window.config();
+    QVERIFY(config.setData(config.index(config.rowOf("model.layers")),
+                           QString::fromStdString(kNetwork)));
+    QVERIFY(window.tryFile(table(opened.folder, 3)));
+    QTRY_COMPARE_WITH_TIMEOUT(window.windowTitle(), QStringLiteral("houses – Halfscope"),
+                              kPatience);
+    QVERIFY2(
+        window.bannerText().startsWith("Your network does not fit these data and is not used: "),
+        qPrintable(window.bannerText()));
+    QCOMPARE(layersOf(window), std::string());
+    auto* copy = window.findChild<Banner*>()->findChild<QPushButton*>(QStringLiteral("offer"));
+    QVERIFY(copy && copy->isVisible());
+    QCOMPARE(copy->text(), QStringLiteral("Copy the network"));
+    copy->click();
+    QCOMPARE(QGuiApplication::clipboard()->text(), QString::fromStdString(kNetwork));
+}
+
+} // namespace tst_opened_network
+
+QTEST_MAIN(tst_opened_network::TestOpenedNetwork)
+#include "tst_opened_network.moc"

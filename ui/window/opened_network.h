@@ -1,0 +1,31 @@
+// A network that was opened, or that the user had when other data were opened, as a setting and in
+// words.
+#pragma once
+
+#include <QCoreApplication>
+#include <QString>
+
+#include <string>
+
+namespace halfscope {
+
+class Banner;
+class ConfigModel;
+struct OpenedFile;
+
+class OpenedNetwork {
+    Q_DECLARE_TR_FUNCTIONS(OpenedNetwork)
+public:
+    /// Returns the text of the network where the user has set one; empty where it is that of the
+    /// experiment that was opened.
+    static std::string ownOf(const ConfigModel&);
+    /// Sets the network of a file like any other setting, in one step that can be undone.
+    static void set(ConfigModel&, const OpenedFile&);
+    /// Tells which part of a program was taken, and what may be missing. `stays`: the run that is
+    /// shown keeps its own network. Returns what it tells, as the next one does.
+    static QString tell(const OpenedFile& program, bool stays, Banner&);
+    /// Tells whether the user's network is used with data that were opened.
+    static QString tellOfData(const OpenedFile& data, Banner&);
+};
+
+} // namespace halfscope
