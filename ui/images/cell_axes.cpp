@@ -64,6 +64,13 @@ QStringList cut(const QStringList& names, const QFontMetricsF& metrics, double w
     return names;
 }
 
+double largestShare(const Picture& shares) {
+    double most = 0;
+    for (const float light : shares.values)
+        most = std::max(most, 1 - double{light});
+    return most;
+}
+
 } // namespace
 
 double CellAxes::widest(const QFont& font) const {
@@ -176,10 +183,14 @@ void paintShares(QPainter& painter, const Picture& picture, const QImage& cells,
         return metrics.horizontalAdvance(text) <= cell.width() && metrics.height() <= cell.height();
     };
     const std::vector<QFont> fonts = fontsFor(widgetFont);
-    const auto font = std::find_if(fonts.begin(), fonts.end(),
-                                   [&](const QFont& each) { return fits(each, bareShareText(1)); });
+    // letters for an audience are as large as the figures allow; in usual ones, figures must not
+    // come and go with a share of 100 %
+    const double most = areLarge(widgetFont) ? largestShare(picture) : 1;
+    const auto font = std::find_if(fonts.begin(), fonts.end(), [&](const QFont& each) {
+        return fits(each, bareShareText(most));
+    });
     if (font == fonts.end()) return;
-    const bool whole = fits(*font, shareText(1)); // else without the sign
+    const bool whole = fits(*font, shareText(most)); // else without the sign
     painter.setFont(*font);
     for (int y = 0; y < picture.height; ++y)
         for (int x = 0; x < picture.width; ++x) {

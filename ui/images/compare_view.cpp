@@ -13,7 +13,6 @@
 #include "ui/images/picture_image.h"
 #include "ui/images/picture_loader.h"
 #include "ui/look/owned.h"
-#include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
@@ -35,7 +34,7 @@ namespace halfscope {
 
 namespace {
 constexpr double kKeyZoom = 1.25;
-const QString kBetweenLanes = QStringLiteral("  ");
+const QString kBetweenLanes = QStringLiteral("; ");
 } // namespace
 
 CompareView::CompareView(QWidget* parent) : QWidget(parent) {
@@ -49,6 +48,7 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     connect(m_bar, &CompareBar::contentChanged, this, [this] {
         hover({-1, -1}); // the pixel was one of other pictures
         showPictures();
+        emit panesChanged();
     });
     connect(m_bar, &CompareBar::lastChanged, this, &CompareView::updateLast);
     m_canvas = make<QWidget>(this);
@@ -91,8 +91,10 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
 ImageView* CompareView::newView() {
     auto* view = make<ImageView>(m_transform, m_canvas);
     connect(view, &ImageView::pixelHovered, this, &CompareView::hover);
-    view->setCellTips([this](QPoint cell) {
-        return tellsCells() ? cellWords(m_pictures, cell, m_classes).join(u'\n') : QString();
+    view->setCellTips([this](QPoint cell) -> std::optional<QString> {
+        if (!tellsCells()) return std::nullopt;
+        if (m_bar->isHidden()) return QString(); // an audience reads the same below the tables
+        return cellWords(m_pictures, cell, m_classes).join(u'\n');
     });
     view->show();
     return view;
@@ -315,11 +317,20 @@ void CompareView::updateTitles() {
             each << noteOf(i, errors[static_cast<size_t>(i)], form);
         notes.push_back(each);
     }
-    const PaneTitles shown =
-        titlesTogether(titles, lastTitle(), notes,
-                       [this](int pane, const QString& title, const QString& note, TitleSize size) {
-                           return !isShown(pane) || view(pane).fits(title, note, size);
-                       });
+    const auto fits = [this](int pane, const QString& title, const QString& note, TitleSize size) {
+        return !isShown(pane) || view(pane).fits(title, note, size);
+    };
+    PaneTitles shown = titlesTogether(titles, lastTitle(), notes, fits);
+    // "81 wrong" above 64 pictures would be taken for their number
+    if (showsMistakes() && shown.notes != notes.front()) {
+        const auto allSmall = [fits](int pane, const QString& title, const QString& note,
+                                     TitleSize) {
+            return fits(pane, title, note, TitleSize::AllSmall);
+        };
+        PaneTitles small = titlesTogether(titles, lastTitle(), notes, allSmall);
+        small.size = TitleSize::AllSmall;
+        if (small.notes == notes.front()) shown = std::move(small);
+    }
     titles << lastTitle();
     for (int i = 0; i <= lanes; ++i)
         view(i).setTitle(titles[i], shown.notes.value(i), shown.titles[i], shown.size);
@@ -376,14 +387,23 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
     }
 }
 
-QSize CompareView::around() const {
+QSize CompareView::around(int width) const {
     const QMargins margins = layout()->contentsMargins();
-    return {margins.left() + margins.right(),
-            layout()->minimumSize().height() - m_canvas->minimumHeight()};
+    const int sides = margins.left() + margins.right();
+    int height = layout()->minimumSize().height() - m_canvas->minimumHeight();
+    if (m_bar->isHidden()) { // the lines that are there are of another width
+        const FittedLines wanted = linesBelow(width - sides);
+        const auto heightOfLines = [](const QFont& letters, qsizetype lines) {
+            return static_cast<int>(lines) * QFontMetrics(letters).lineSpacing();
+        };
+        height += heightOfLines(wanted.font, wanted.lines.size()) -
+                  heightOfLines(m_readoutLabel->font(), m_readoutLabel->text().count(u'\n') + 1);
+    }
+    return {sides, height};
 }
 
 int CompareView::usefulHeight(int width, int most) const {
-    const QSize around = this->around();
+    const QSize around = this->around(width);
     const QSize room = QSize(width, most) - around;
     const PaneGrid grid = PaneGrid::within(room, shownPanes(), headerHeight());
     return std::clamp(around.height() + grid.useful(headerHeight()).height(),
@@ -391,14 +411,18 @@ int CompareView::usefulHeight(int width, int most) const {
 }
 
 int CompareView::usefulWidth(int most, int height) const {
-    const QSize around = this->around();
-    const QSize room = QSize(most, height) - around;
-    const PaneGrid grid = PaneGrid::beside(room, shownPanes(), headerHeight());
-    return std::min(most, around.width() + grid.useful(headerHeight()).width());
+    // mistakes have two classes written into each sample: they are read where they are largest
+    const double worth = showsMistakes() ? 1 : PaneGrid::kWorthAColumn;
+    const auto usefulWith = [&](const QSize& around) {
+        const QSize room = QSize(most, height) - around;
+        const PaneGrid grid = PaneGrid::beside(room, shownPanes(), headerHeight(), worth);
+        return std::min(most, around.width() + grid.useful(headerHeight()).width());
+    };
+    return usefulWith(around(usefulWith(around(most)))); // in less width, the words take more lines
 }
 
 int CompareView::sideIn(const QSize& size) const {
-    return PaneGrid::within(size - around(), shownPanes(), headerHeight()).side;
+    return PaneGrid::within(size - around(size.width()), shownPanes(), headerHeight()).side;
 }
 
 void CompareView::placeViews() {
@@ -464,8 +488,13 @@ QStringList CompareView::wordsBelow(const QString& about, std::optional<QPoint> 
     for (int i = 0; i < m_pictures.size() && m_kind == ViewKind::Curve; ++i)
         if (const QString formula = captionOf(i); !formula.isEmpty())
             words << laneLetter(i) + QStringLiteral(": ") + formula;
-    words << (cell && tellsCells() ? cellWords(m_pictures, *cell, m_classes).join(kBetweenLanes)
-                                   : about);
+    if (cell && tellsCells()) {
+        QStringList told = cellWords(m_pictures, *cell, m_classes);
+        const QString classes = told.takeFirst();
+        words << classes + QStringLiteral("  ") + told.join(kBetweenLanes);
+    } else {
+        words << about;
+    }
     if (m_notFinite && m_kind != ViewKind::Classes) // tables have no such colour
         words << tr("Magenta: not finite.");
     words.removeAll(QString());
@@ -486,16 +515,20 @@ QString CompareView::readoutText(const QString& about) const {
     return words.join(sentences ? QStringLiteral(" ") : QStringLiteral("   ")).trimmed();
 }
 
+FittedLines CompareView::linesBelow(int width) const {
+    const QFontMetrics metrics = fontMetrics(); // the label's letters may be smaller now
+    QString whole = readoutText(explanation(WordsFor::MuchRoom));
+    if (metrics.horizontalAdvance(whole) > width)
+        whole = readoutText(explanation(WordsFor::LittleRoom));
+    constexpr int kLines = 3; // an audience cannot point at what is cut
+    if (m_bar->isHidden()) return largestLines(whole, font(), width, kLines);
+    return {{}, {metrics.elidedText(whole, Qt::ElideRight, width)}};
+}
+
 void CompareView::updateReadout() {
     m_readout = readoutText(explanation(WordsFor::MuchRoom));
-    const QFontMetrics metrics = fontMetrics(); // its letters may be smaller now
-    const int room = m_canvas->width();         // the label gets the same width after the canvas
-    const QString whole = metrics.horizontalAdvance(m_readout) <= room
-                              ? m_readout
-                              : readoutText(explanation(WordsFor::LittleRoom));
-    FittedLines fitted{{}, {metrics.elidedText(whole, Qt::ElideRight, room)}};
-    constexpr int kLines = 3; // an audience cannot point at what is cut
-    if (m_bar->isHidden()) fitted = largestLines(whole, font(), room, kLines);
+    // the label gets the width of the canvas, but after it
+    const FittedLines fitted = linesBelow(m_canvas->width());
     const QString shown = fitted.lines.join(u'\n');
     m_readoutLabel->setFont(fitted.font); // without a property, it is this widget's
     m_readoutLabel->setText(shown);

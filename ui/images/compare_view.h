@@ -9,6 +9,7 @@
 #include "ui/images/picture_image.h"
 #include "ui/images/picture_words.h"
 #include "ui/images/view_transform.h"
+#include "ui/look/text_fit.h"
 
 #include <QPoint>
 #include <QStringList>
@@ -111,7 +112,8 @@ signals:
     void aloneChanged(bool alone);
     /// Says why pictures of the run cannot be shown; not again for each step that lacks the same.
     void failed(const QString& sentence);
-    /// Emitted when there are more or fewer pictures: another height is useful then.
+    /// Emitted when there are more or fewer pictures, or others with other words below: another
+    /// size is useful then.
     void panesChanged();
 
 protected:
@@ -188,8 +190,10 @@ private:
     QString readoutText(const QString& about) const;
     QString explanation(WordsFor) const;
     int headerHeight() const { return fontMetrics().height() + 6; }
-    /// Returns the room that is not the panes'.
-    QSize around() const;
+    /// Returns the room that is not the panes' in a view of this width.
+    QSize around(int width) const;
+    /// Returns what is written below the panes where they are so wide.
+    FittedLines linesBelow(int width) const;
     void placeViews();
     void hover(QPoint pixel);
 

@@ -20,6 +20,7 @@ namespace halfscope {
 namespace {
 constexpr double kZoomOfNotch = 1.25; // zoom per notch
 constexpr int kPictureMargin = 2;
+constexpr double kSmallTitle = 0.75; // of the usual letters, for titles and notes
 } // namespace
 
 ImageView::ImageView(ViewTransform& transform, QWidget* parent)
@@ -124,15 +125,19 @@ void ImageView::setMarked(std::optional<QPoint> pixel) {
 }
 
 QFont ImageView::titleFont(TitleSize size) const {
-    constexpr double kSmall = 0.75;
-    QFont bold = size == TitleSize::Small ? scaledFont(font(), kSmall) : font();
+    QFont bold = size == TitleSize::Usual ? font() : scaledFont(font(), kSmallTitle);
     bold.setBold(true);
     return bold;
 }
 
+QFont ImageView::noteFont(TitleSize size) const {
+    return size == TitleSize::AllSmall ? scaledFont(font(), kSmallTitle) : font();
+}
+
 int ImageView::titleWidth(const QString& title, const QString& note, TitleSize size) const {
     constexpr int kBetween = 8;
-    const int noted = note.isEmpty() ? 0 : kBetween + fontMetrics().horizontalAdvance(note);
+    const QFontMetrics notes(noteFont(size));
+    const int noted = note.isEmpty() ? 0 : kBetween + notes.horizontalAdvance(note);
     return QFontMetrics(titleFont(size)).horizontalAdvance(title) + noted;
 }
 
@@ -237,8 +242,10 @@ bool ImageView::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
     QString tip = nameAt(help->pos());
-    if (const auto cell = pixelAt(help->pos()); cell && m_cellTips) tip = m_cellTips(*cell);
-    if (tip.isEmpty()) return QWidget::event(event);
+    std::optional<QString> told;
+    if (const auto cell = pixelAt(help->pos()); cell && m_cellTips) told = m_cellTips(*cell);
+    if (!told && tip.isEmpty()) return QWidget::event(event);
+    if (told) tip = *told;
     QToolTip::showText(help->globalPos(), wrappedTip(tip), this);
     return true;
 }
@@ -270,7 +277,7 @@ void ImageView::paintTitle(QPainter& painter) const {
     const QRect line = titleLine();
     painter.setPen(m_titleColor.isValid() ? m_titleColor : palette().color(QPalette::WindowText));
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, shownTitle());
-    painter.setFont(font());
+    painter.setFont(noteFont(m_titleSize));
     painter.setPen(colorsFor(palette()).muted);
     if (fits(m_shown, m_note, m_titleSize))
         painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);

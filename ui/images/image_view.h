@@ -41,8 +41,9 @@ public:
     /// Returns the whole name of the row or column that is written at a place of this widget; empty
     /// where none is.
     QString nameAt(const QPointF&) const;
-    /// Sets what returns the tool tip of a cell; where that is empty, it is the widget's own.
-    void setCellTips(std::function<QString(QPoint)> tips) { m_cellTips = std::move(tips); }
+    /// Returns the tool tip of a cell: empty for none, nothing for the widget's own.
+    using CellTips = std::function<std::optional<QString>(QPoint)>;
+    void setCellTips(CellTips tips) { m_cellTips = std::move(tips); }
     /// Shows a picture through the colour map of mappedImage(); for differences.
     void setMappedPicture(const Picture&, double gain);
     /// Shows `left` up to the marked pixel and `right` from there on; in the middle when none is
@@ -58,6 +59,7 @@ public:
     bool fits(const QString& title, const QString& note, TitleSize size = TitleSize::Usual) const;
     /// The font of the title.
     QFont titleFont(TitleSize) const;
+    QFont noteFont(TitleSize) const;
     void setTitleColor(const QColor&);
     QColor titleColor() const { return m_titleColor; }
     /// Shows a colour strip from 0 to `highest` below the picture; none when `highest` is 0.
@@ -129,7 +131,7 @@ private:
     ViewTransform& m_transform;
     Style m_style = Style::Pixels;
     CellAxes m_axes;
-    std::function<QString(QPoint)> m_cellTips;
+    CellTips m_cellTips;
     Picture m_picture;
     QImage m_image;
     Picture m_rightPicture; ///< the right one of a swipe; empty otherwise

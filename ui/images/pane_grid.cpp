@@ -6,7 +6,7 @@
 namespace halfscope {
 namespace {
 
-constexpr double kWorthARow = 1.1, kWorthAColumn = 1.2;
+constexpr double kWorthARow = 1.1;
 
 PaneGrid gridOf(int columns, const QSize& room, int panes, int header) {
     const int rows = (panes + columns - 1) / columns;
@@ -26,11 +26,11 @@ PaneGrid PaneGrid::within(const QSize& room, int panes, int header) {
     return best;
 }
 
-PaneGrid PaneGrid::beside(const QSize& room, int panes, int header) {
+PaneGrid PaneGrid::beside(const QSize& room, int panes, int header, double worth) {
     PaneGrid best{1, panes, 0, panes};
     for (int columns = 1; columns <= panes; ++columns)
         if (const PaneGrid grid = gridOf(columns, room, panes, header);
-            grid.side > kWorthAColumn * best.side)
+            grid.side > worth * best.side)
             best = grid;
     return best;
 }

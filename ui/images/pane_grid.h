@@ -18,9 +18,10 @@ struct PaneGrid {
     /// equal grids it takes the one with the most columns: it leaves more height for what lies
     /// below, and keeps the pictures at the same eye level.
     static PaneGrid within(const QSize& room, int panes, int header);
+    static constexpr double kWorthAColumn = 1.2;
     /// Likewise, but takes the one with the fewest columns, which leaves more width for what lies
-    /// beside the panes, unless another enlarges the pictures considerably.
-    static PaneGrid beside(const QSize& room, int panes, int header);
+    /// beside the panes, unless another makes the pictures more than `worth` times as large.
+    static PaneGrid beside(const QSize& room, int panes, int header, double worth = kWorthAColumn);
 
     /// Returns the size beyond which the pictures would not grow.
     QSize useful(int header) const;

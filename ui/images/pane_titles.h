@@ -11,7 +11,11 @@
 namespace halfscope {
 
 /// How large the titles are. Small ones keep names where only single letters have room otherwise.
-enum class TitleSize : uint8_t { Usual, Small };
+enum class TitleSize : uint8_t {
+    Usual,
+    Small,
+    AllSmall, ///< the notes as well
+};
 
 struct PaneTitles {
     QStringList titles, notes; ///< by pane; a note is empty where there is none

@@ -46,8 +46,8 @@ QString stepExplained(qint64 step, PicturesMade made) {
 QString tableWords(std::optional<int64_t> validated, WordsFor room) {
     const QString reading =
         room == WordsFor::LittleRoom
-            ? QCoreApplication::translate("CompareView",
-                                          "Rows: true. Columns: predicted. Diagonal: correct.")
+            ? QCoreApplication::translate(
+                  "CompareView", "Rows: true. Columns: predicted, in %. Diagonal: correct.")
             : QCoreApplication::translate("CompareView",
                                           "Rows: true classes. Columns: predicted classes, in % of "
                                           "each row. The diagonal holds the correct ones.");

@@ -9,12 +9,15 @@
 #include "ui/models/run_model.h"
 
 #include <QEvent>
+#include <QFontInfo>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
+#include <QMouseEvent>
 #include <QTextDocument>
 #include <QToolButton>
+#include <QToolTip>
 
 #include <algorithm>
 
@@ -61,6 +64,7 @@ FigureStrip::FigureStrip(QWidget* parent) : QWidget(parent) {
     m_text->setTextFormat(Qt::RichText);
     // gets shorter in a small window, rather than keeping it large
     m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_text->installEventFilter(this);
     m_newest = newButton(QStringLiteral("presentNewestStep"), tr("Newest step (F)"));
     m_newest->setAccessibleName(tr("To the newest step"));
     m_newest->setToolTip(tr("Show the figures of the newest step again (F)"));
@@ -132,6 +136,7 @@ void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::op
                 << Form{named + bare.join(gap), kLeast}
                 << Form{title + gap + bare.join(gap), kLeastAtAll};
     }
+    m_scales = !full.isEmpty();
     m_forms << Form{title, 1};
     if (full.isEmpty() && !speeds.isEmpty()) m_forms.prepend({title + gap + speeds, 1});
     if (isVisible()) fit();
@@ -167,6 +172,32 @@ void FigureStrip::fit() {
     QTextDocument plain;
     plain.setHtml(m_forms.front().text);
     m_text->setAccessibleName(plain.toPlainText().replace(QChar::Nbsp, u' '));
+    explain();
+}
+
+void FigureStrip::explain() {
+    constexpr double kTip = 0.75; // of the figures' letters
+    const QString words =
+        !m_scales ? QString()
+                  : tr("The loss is multiplied by the loss scale before the backward pass, so that "
+                       "small gradients do not round to zero in fp16; before the weights are "
+                       "updated, the gradients are divided by it again. Where a gradient becomes "
+                       "infinite, the step is skipped: no weight changes.");
+    const int letters = QFontInfo(scaledFont(font(), kTip)).pixelSize();
+    const QString tip = words.isEmpty() ? QString()
+                                        : QStringLiteral("<p style='font-size:%1px'>%2</p>")
+                                              .arg(letters)
+                                              .arg(words.toHtmlEscaped());
+    if (tip == m_text->toolTip()) return;
+    m_text->setToolTip(tip);
+    m_text->setAccessibleDescription(words);
+}
+
+bool FigureStrip::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_text && event->type() == QEvent::MouseButtonPress)
+        QToolTip::showText(static_cast<QMouseEvent*>(event)->globalPosition().toPoint(),
+                           m_text->toolTip(), m_text);
+    return QWidget::eventFilter(watched, event);
 }
 
 void FigureStrip::showEvent(QShowEvent* event) {

@@ -39,6 +39,7 @@ protected:
     void showEvent(QShowEvent*) override;
     void resizeEvent(QResizeEvent*) override;
     void changeEvent(QEvent*) override;
+    bool eventFilter(QObject*, QEvent*) override;
 
 private:
     /// The figures in more or fewer words.
@@ -47,10 +48,14 @@ private:
         double least = 1; ///< how small the letters may get for it, relative to the usual size
     };
     void fit();
+    /// Explains the loss scale and its skips where one points or clicks, in letters that are read
+    /// from afar.
+    void explain();
     QToolButton* newButton(const QString& name, const QString& text);
 
     QList<Form> m_forms; ///< from the fullest to the shortest
     int m_lanes = 0;
+    bool m_scales = false;    ///< a lane has a loss scale
     QLabel* m_text = nullptr; ///< child, as are all below
     QLabel* m_state = nullptr;
     QToolButton* m_newest = nullptr;

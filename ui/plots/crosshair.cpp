@@ -9,8 +9,51 @@
 #include <QLocale>
 
 #include <algorithm>
+#include <cmath>
 
 namespace halfscope {
+
+/// The step's number, in place of the labels of the axis that it touches: what it leaves of one
+/// would be another number.
+class StepTag : public QCPItemText {
+public:
+    using QCPItemText::QCPItemText;
+    void setGround(const QColor& color) { m_ground = color; }
+    /// Lies below another tag, which then covers no labels itself: it would cover this one, too.
+    void putBelow(StepTag& other) {
+        m_above = &other;
+        other.m_below = this;
+    }
+
+protected:
+    void draw(QCPPainter* painter) override {
+        if (!m_below || !m_below->visible()) coverLabels(*painter);
+        if (m_above && m_above->visible()) m_above->coverLabels(*painter);
+        QCPItemText::draw(painter);
+    }
+
+private:
+    void coverLabels(QCPPainter& painter) const {
+        const QCPAxis& axis = *position->keyAxis();
+        const QFontMetrics metrics(axis.tickLabelFont());
+        const int wide =
+            QFontMetrics(font()).horizontalAdvance(text()) + padding().left() + padding().right();
+        const double x = position->pixelPosition().x();
+        const int from = axis.axisRect()->bottom() + axis.tickLengthOut() + 1;
+        const int high = axis.tickLabelPadding() + metrics.height();
+        const QVector<double> ticks = axis.tickVector();
+        const QVector<QString> labels = axis.tickVectorLabels();
+        for (qsizetype i = 0; i < std::min(ticks.size(), labels.size()); ++i) {
+            const int label = metrics.horizontalAdvance(labels[i]) + 2;
+            const double at = axis.coordToPixel(ticks[i]);
+            if (std::abs(at - x) < (wide + label) / 2.0)
+                painter.fillRect(QRectF(at - label / 2.0, from, label, high), m_ground);
+        }
+    }
+
+    QColor m_ground;
+    StepTag *m_above = nullptr, *m_below = nullptr; ///< owned by the plot
+};
 
 Crosshair::Crosshair(QCustomPlot& plot, QCPAxisRect& tagRect) : m_plot(plot) {
     plot.addLayer(QStringLiteral("crosshair"), nullptr, QCustomPlot::limAbove);
@@ -18,10 +61,11 @@ Crosshair::Crosshair(QCustomPlot& plot, QCPAxisRect& tagRect) : m_plot(plot) {
     m_layer->setMode(QCPLayer::lmBuffered);
     m_pinnedTag = newTag(tagRect); // the other one lies over it
     m_tag = newTag(tagRect);
+    m_pinnedTag->putBelow(*m_tag);
 }
 
-QCPItemText* Crosshair::newTag(QCPAxisRect& rect) {
-    auto* tag = make<QCPItemText>(&m_plot);
+StepTag* Crosshair::newTag(QCPAxisRect& rect) {
+    auto* tag = make<StepTag>(&m_plot);
     tag->setClipToAxisRect(false);
     tag->position->setAxisRect(&rect);
     tag->position->setAxes(rect.axis(QCPAxis::atBottom), rect.axis(QCPAxis::atLeft));
@@ -63,7 +107,8 @@ void Crosshair::removeFrom(const QCPAxisRect& rect) {
 
 void Crosshair::setColors(const Colors& colors) {
     m_pen = QPen(colors.text, 0);
-    for (QCPItemText* tag : {m_pinnedTag, m_tag}) {
+    for (StepTag* tag : {m_pinnedTag, m_tag}) {
+        tag->setGround(colors.background);
         tag->setFont(m_plot.font());
         tag->setPen(m_pen);
     }

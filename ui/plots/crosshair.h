@@ -11,13 +11,13 @@
 
 class QCPAxisRect;
 class QCPItemStraightLine;
-class QCPItemText;
 class QCPLayer;
 class QCustomPlot;
 
 namespace halfscope {
 
 struct Colors;
+class StepTag;
 
 class Crosshair {
 public:
@@ -43,13 +43,13 @@ private:
         const QCPAxisRect* rect;
         QCPItemStraightLine *pinned, *item; ///< owned by the plot
     };
-    QCPItemText* newTag(QCPAxisRect&);
+    StepTag* newTag(QCPAxisRect&);
     QCPItemStraightLine* newLine(QCPAxisRect&);
     void place();
 
     QCustomPlot& m_plot;
     QCPLayer* m_layer = nullptr; ///< owned by the plot, as are the tags
-    QCPItemText *m_pinnedTag = nullptr, *m_tag = nullptr;
+    StepTag *m_pinnedTag = nullptr, *m_tag = nullptr;
     QPen m_pen;
     std::vector<Line> m_lines;
     std::optional<qint64> m_step, m_pinned;

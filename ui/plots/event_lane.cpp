@@ -10,8 +10,10 @@
 #include <QPainterPath>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -30,6 +32,16 @@ constexpr EventKind kAllKinds[] = {
     EventKind::Growth,        EventKind::Backoff,   EventKind::Overflow,
     EventKind::LossNotFinite, EventKind::Other,     EventKind::Damaged,
     EventKind::Edit,          EventKind::Underflow, EventKind::RateFall};
+
+/// Returns the kinds from the lowest mark to the highest: worse events lie over better ones. Only a
+/// loss that is not finite lies below the skip of its step, whose mark it would hide.
+std::array<EventKind, std::size(kAllKinds)> drawnKinds() {
+    std::array<EventKind, std::size(kAllKinds)> kinds{};
+    std::copy(std::begin(kAllKinds), std::end(kAllKinds), kinds.begin());
+    std::iter_swap(std::find(kinds.begin(), kinds.end(), EventKind::Overflow),
+                   std::find(kinds.begin(), kinds.end(), EventKind::LossNotFinite));
+    return kinds;
+}
 
 /// Draws the marks of all steps in view as a whole, beyond the plot's edge as well.
 class MarkGraph : public QCPGraph {
@@ -247,8 +259,7 @@ void EventLane::setLanes(int lanes) {
     fillLegend();
     for (int i = 0; i < lanes; ++i) {
         Row row;
-        // worse events are drawn over better ones
-        for (const EventKind kind : kAllKinds) {
+        for (const EventKind kind : drawnKinds()) {
             QCPGraph* graph = make<MarkGraph>(m_rect.axis(QCPAxis::atBottom),
                                               m_rect.axis(QCPAxis::atLeft)); // the plot owns it
             graph->setName(QStringLiteral("%1/%2").arg(QLatin1String(nameOf(kind)), laneLetter(i)));

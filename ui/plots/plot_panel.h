@@ -65,6 +65,8 @@ public:
     /// Tells whether the speeds of lanes may be compared now. When not, a plot of them shows pale
     /// curves, no figures, and why.
     void setComparable(bool);
+    /// Whether it shows no figures for that reason.
+    bool holdsBack() const { return !m_comparable && m_metric.axis == PlotAxis::Rate; }
     /// Tells that a legend names the other runs, so that no name may cover a curve.
     void setNamed(bool named) { m_named = named; }
     /// Draws lines so many times as thick from the next update() on.
@@ -145,7 +147,6 @@ private:
     static void beginAtOwnScale(const Curve&, Points&);
     /// Takes away what is not a value of a lane that is absent.
     static void keepPresent(Lane&);
-    bool holdsBack() const { return !m_comparable && m_metric.axis == PlotAxis::Rate; }
     void writeTitle();
     CurveGraph* newGraph(const QString& name);
     void removeLanes();

@@ -8,6 +8,7 @@
 #include <qcustomplot.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace halfscope {
 
@@ -66,8 +67,8 @@ bool PlotRows::build(std::span<const Metric> all, std::span<const MetricId> metr
         prepare(*rect);
     }
     rows.addElement(row, 0, &m_events);
-    applyHidden();
     setComparable(m_comparable);
+    applyHidden();
     return true;
 }
 
@@ -80,12 +81,19 @@ void PlotRows::setComparable(bool comparable) {
     m_comparable = comparable;
     for (const auto& panel : m_panels)
         panel->setComparable(comparable);
+    if (m_bare) applyHidden();
+}
+
+void PlotRows::setBare(bool bare) {
+    if (std::exchange(m_bare, bare) != bare) applyHidden();
 }
 
 void PlotRows::applyHidden() {
-    for (const auto& panel : m_panels)
-        panel->setHidden(panel->id() != metric::Loss &&
-                         m_hidden.contains(QString::fromStdString(panel->metric().column)));
+    for (const auto& panel : m_panels) {
+        const bool unwanted = m_hidden.contains(QString::fromStdString(panel->metric().column));
+        const bool tellsNothing = m_bare && panel->holdsBack();
+        panel->setHidden(panel->id() != metric::Loss && (unwanted || tellsNothing));
+    }
 }
 
 std::vector<Metric> PlotRows::metrics() const {

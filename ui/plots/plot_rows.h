@@ -49,6 +49,9 @@ public:
     void hide(const QStringList& columns);
     /// Tells all plots, also those that are built later; see PlotPanel::setComparable().
     void setComparable(bool);
+    /// Takes away plots that show no figures because speeds may not be compared, or brings them
+    /// back.
+    void setBare(bool);
     const QStringList& hidden() const { return m_hidden; }
     /// Returns all plots that are not hidden, from top to bottom.
     std::vector<StackedPlot*> shown() const;
@@ -66,7 +69,7 @@ private:
     Crosshair& m_crosshair;
     std::vector<std::unique_ptr<PlotPanel>> m_panels;
     std::unique_ptr<GradientMap> m_map;
-    bool m_comparable = true;
+    bool m_comparable = true, m_bare = false;
     QStringList m_hidden; ///< columns of metrics, also of those that this run does not have
 };
 

@@ -124,8 +124,7 @@ void PlotStack::setRun(std::shared_ptr<const Run> run) {
     pinCrosshair(std::nullopt);
     showGradients(gradients);
     showGradientLane();
-    applyMargins();
-    applyColors();
+    placeAnew();
 }
 
 void PlotStack::setOverlays(std::vector<Overlay> overlays, Overlay shown) {
@@ -192,14 +191,12 @@ void PlotStack::showGradients(bool shows) {
     if (shows == showsGradients()) return;
     m_rows->showMap(shows);
     showGradientLane();
-    applyMargins();
-    applyColors();
+    placeAnew();
 }
 
 void PlotStack::hidePlots(const QStringList& columns) {
     m_rows->hide(columns);
-    applyMargins();
-    applyColors();
+    placeAnew();
 }
 
 const QStringList& PlotStack::hiddenPlots() const { return m_rows->hidden(); }
@@ -259,6 +256,7 @@ void PlotStack::updatePlots() {
 void PlotStack::setComparable(bool comparable) {
     if (std::exchange(m_comparable, comparable) == comparable) return;
     m_rows->setComparable(comparable);
+    if (m_magnified > 1) placeAnew(); // a plot comes or goes
     m_dirty = true;
 }
 
@@ -266,8 +264,8 @@ void PlotStack::magnify(double factor) {
     m_magnified = factor;
     m_events->magnify(factor);
     m_controls->setBare(factor > 1);
-    applyMargins();
-    applyColors();
+    m_rows->setBare(factor > 1);
+    placeAnew();
 }
 
 void PlotStack::setFollow(bool follow) {
@@ -307,6 +305,12 @@ std::optional<qint64> PlotStack::readStep() const {
 }
 
 std::optional<qint64> PlotStack::pinnedStep() const { return m_crosshair->pinned(); }
+
+std::optional<int> PlotStack::eventPointedAt() const {
+    const auto at = [this](auto step) { return step ? m_events->eventOf(*step) : std::nullopt; };
+    const std::optional<int> pinned = at(pinnedStep()), there = at(crosshair());
+    return there && !(m_hovers && pinned) ? there : pinned;
+}
 
 void PlotStack::pinCrosshair(std::optional<qint64> step) {
     m_crosshair->pin(step);
@@ -411,6 +415,7 @@ FigureLegend PlotStack::legendNow() const {
 }
 
 QByteArray PlotStack::file(PlotForm form) {
+    if (m_magnified > 1) return fileAsLaidOut(form);
     const auto places = qScopeGuard([this] { applyMargins(); });
     const WholeStack whole(*m_plot, *m_events, m_rows->shown(),
                            [this] { m_events->update(m_range.from(), m_range.to(), plotWidth()); });
@@ -493,11 +498,9 @@ qint64 PlotStack::nearestStep(const QPointF& position) const {
 void PlotStack::hover(const QPointF& position, const QPoint& onScreen) {
     const auto index = m_events->eventAt(position);
     const QString tip = wrappedTip(index ? m_events->text(*index) : helpAt(position.toPoint()));
-    if (tip.isEmpty())
-        QToolTip::hideText();
-    else
-        QToolTip::showText(onScreen, tip, m_plot.get());
+    QToolTip::showText(onScreen, tip, m_plot.get()); // hides it where there is nothing to say
     if (m_lastStep == 0) return;
+    m_hovers = true;
     moveCrosshair(index ? m_events->step(*index) : nearestStep(position));
 }
 
@@ -534,17 +537,12 @@ void PlotStack::keyPressEvent(QKeyEvent* event) {
         if (crosshair()) pinOrUnpin(*crosshair());
         return;
     case Qt::Key_Escape:
-        if (crosshair()) {
-            pinCrosshair(std::nullopt);
-            return;
-        }
-        break;
+        if (!crosshair()) break;
+        pinCrosshair(std::nullopt);
+        return;
     default: break;
     }
-    if (!target || newest == 0) {
-        QWidget::keyPressEvent(event);
-        return;
-    }
+    if (!target || newest == 0) return QWidget::keyPressEvent(event);
     goTo(std::clamp(*target, qint64{1}, newest));
 }
 
@@ -555,6 +553,7 @@ void PlotStack::goTo(qint64 step) {
         const double half = m_range.width() / 2;
         setRange(middle - half, middle + half);
     }
+    m_hovers = false;
     moveCrosshair(step);
     describe(true);
 }

@@ -97,16 +97,16 @@ public:
     std::optional<qint64> pinnedStep() const;
     /// Removes the crosshair while following: what is trained now is to be seen.
     void trainingStarts();
-    /// Returns the index, among the run's events, of the gravest event at the crosshair; nothing
-    /// when no event happened at that step.
-    std::optional<int> eventPointedAt() const {
-        return crosshair() ? m_events->eventOf(*crosshair()) : std::nullopt;
-    }
+    /// Returns the index, among the run's events, of the gravest event at the crosshair; without
+    /// one there, and while the pointer only reads figures, of the one at the pinned step. Nothing
+    /// when no event happened at either step.
+    std::optional<int> eventPointedAt() const;
     /// Pins the crosshair to the next step with an event, or the previous one, as a click on its
     /// mark does.
     void goToEvent(bool forward);
     /// Draws lines and marks so many times as large, for an audience; letters follow the widget's
-    /// font. Of the controls over the plots, only the choice of a lane stays above 1.
+    /// font. Of the controls over the plots, only the choice of a lane stays above 1. A plot of
+    /// speeds that may not be compared goes: it would tell an audience nothing.
     void magnify(double factor);
     double firstVisibleStep() const { return m_range.from(); }
     double lastVisibleStep() const { return m_range.to(); }
@@ -115,7 +115,8 @@ public:
 
     /// Returns the steps that are shown now as the bytes of a file, in the light theme's colours:
     /// paper is white. It has all plots that are not hidden, also those that the window has no room
-    /// for, and no row of events without a mark.
+    /// for, and no row of events without a mark. Magnified plots are a slide: it is as the window
+    /// shows it.
     QByteArray file(PlotForm);
     /// Returns the plots likewise, but only those that the window has room for.
     QByteArray svg() { return fileAsLaidOut(PlotForm::Svg); }
@@ -177,6 +178,11 @@ private:
     void applyColors() { useColors(colorsFor(palette())); }
     void useColors(const Colors&);
     void applyMargins();
+    /// For other plots, or letters of another size.
+    void placeAnew() {
+        applyMargins();
+        applyColors();
+    }
     int plotWidth() const;
 
     /// Returns the plots as they lie now.
@@ -235,9 +241,10 @@ private:
     bool m_named = false; ///< a legend names the other runs
     bool m_following = true;
     bool m_dirty = true;
-    bool m_moved = true;  ///< plots have moved since they were drawn last
-    bool m_holds = false; ///< see holdValues()
-    bool m_stale = false; ///< the headers have values of an earlier step than the curves
+    bool m_moved = true;   ///< plots have moved since they were drawn last
+    bool m_holds = false;  ///< see holdValues()
+    bool m_stale = false;  ///< the headers have values of an earlier step than the curves
+    bool m_hovers = false; ///< the pointer has moved the crosshair, not a key
     QElapsedTimer m_described;
 };
 

@@ -97,13 +97,14 @@ void Figures::choose(int event) { m_chosen = static_cast<size_t>(event); }
 /// gravest one.
 void Figures::showPointed() {
     const auto& run = m_models.run.run();
+    const auto pinned = m_parts.plots->pinnedStep(), at = m_parts.plots->crosshair();
     const auto isAt = [&](size_t event, std::optional<qint64> step) {
         return run && event < run->events().size() && run->events()[event].step == step;
     };
-    if (m_chosen && !isAt(*m_chosen, m_parts.plots->pinnedStep())) m_chosen.reset();
+    if (m_chosen && !isAt(*m_chosen, pinned)) m_chosen.reset();
     std::optional<size_t> told = m_parts.plots->eventPointedAt();
-    if (told && !isAt(*told, m_parts.plots->crosshair())) told.reset(); // of the run before
-    if (m_chosen && isAt(*m_chosen, m_parts.plots->crosshair())) told = m_chosen;
+    if (told && !isAt(*told, at) && !isAt(*told, pinned)) told.reset(); // of the run before
+    if (m_chosen && (told ? isAt(*told, pinned) : at == pinned)) told = m_chosen;
     if (told == std::exchange(m_told, told)) return;
     m_new = true;
     m_shown.reset();

@@ -6,7 +6,6 @@
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/panels/banner.h"
-#include "ui/panels/elided_label.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_strip.h"
 #include "ui/panels/runs_panel.h"
@@ -15,18 +14,22 @@
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/session/experiment_controller.h"
 #include "ui/window/headline.h"
 #include "ui/window/window_borders.h"
 
+#include <QAbstractItemModel>
 #include <QAction>
 #include <QBoxLayout>
 #include <QDockWidget>
 #include <QEvent>
+#include <QLabel>
 #include <QMainWindow>
 #include <QMenuBar>
 #include <QShortcut>
 #include <QSplitter>
 #include <QStatusBar>
+#include <QTableView>
 
 #include <algorithm>
 #include <utility>
@@ -41,12 +44,14 @@ constexpr double kStripFont = 1.3; // relative to the other letters
 constexpr double kGradients = 0.4; // of the width, beside pictures and plots
 constexpr double kDialog = 0.9;    // of the window
 constexpr int kNoticeMs = 8000;    // enough to read it twice
+constexpr int kReadMs = 2000;      // enough to read it once, for one that comes during a training
+constexpr int kMessageLines = 2;   // as many as the sentence that it covers
 constexpr QMargins kAroundHeading(4, 4, 4, 0);
 
 } // namespace
 
 Presentation::Presentation(const WindowParts& parts, const ViewActions& actions,
-                           QMainWindow& window)
+                           ExperimentController& controller, QMainWindow& window)
     : QObject(&window), m_parts(parts), m_actions(actions), m_window(window) {
     m_escape = make<QShortcut>(QKeySequence(Qt::Key_Escape), &window);
     m_escape->setEnabled(false);
@@ -61,8 +66,18 @@ Presentation::Presentation(const WindowParts& parts, const ViewActions& actions,
     for (QWidget* each :
          {static_cast<QWidget*>(&window), parts.heading, static_cast<QWidget*>(parts.headline)})
         each->installEventFilter(this);
-    m_message = make<ElidedLabel>(&window);
+    buildMessage();
+    connect(&controller, &ExperimentController::stateChanged, this, [this](SessionState state) {
+        if (state == SessionState::Running) endMessage();
+    });
+    connect(parts.banner, &Banner::toldElsewhere, &window,
+            [&window](const QString& text) { window.statusBar()->showMessage(text, kNoticeMs); });
+}
+
+void Presentation::buildMessage() {
+    m_message = make<QLabel>(&m_window);
     m_message->setObjectName(QStringLiteral("presentationMessage"));
+    m_message->setTextFormat(Qt::PlainText);
     m_message->setAttribute(Qt::WA_TransparentForMouseEvents);
     m_message->setFrameShape(QFrame::Box);
     m_message->setAlignment(Qt::AlignCenter);
@@ -70,9 +85,16 @@ Presentation::Presentation(const WindowParts& parts, const ViewActions& actions,
     m_message->setBackgroundRole(QPalette::ToolTipBase);
     m_message->setForegroundRole(QPalette::ToolTipText);
     m_message->hide();
-    connect(window.statusBar(), &QStatusBar::messageChanged, this, &Presentation::showMessage);
-    connect(parts.banner, &Banner::toldElsewhere, &window,
-            [&window](const QString& text) { window.statusBar()->showMessage(text, kNoticeMs); });
+    m_ends.setSingleShot(true);
+    connect(&m_ends, &QTimer::timeout, this, &Presentation::endMessage);
+    connect(m_window.statusBar(), &QStatusBar::messageChanged, this, [this] {
+        m_ends.stop();
+        m_told.start();
+        showMessage();
+    });
+    connect(m_parts.plots, &PlotStack::eventClicked, this, &Presentation::endMessage);
+    connect(m_parts.events->table()->model(), &QAbstractItemModel::rowsInserted, this,
+            &Presentation::endReadMessage);
 }
 
 void Presentation::set(bool on) {
@@ -163,11 +185,23 @@ void Presentation::showMessage() {
     const QString text = m_window.statusBar()->currentMessage();
     m_message->setVisible(m_on && !text.isEmpty());
     if (m_message->isHidden()) return;
-    m_message->setText(text);
-    m_message->setFont(scaledFont(m_window.font(), m_factor));
     const QWidget& place = *m_parts.headline;
     m_message->setGeometry({place.mapTo(&m_window, QPoint()), place.size()});
+    const FittedLines fitted = largestLines(text, scaledFont(m_window.font(), m_factor),
+                                            m_message->contentsRect().width(), kMessageLines);
+    m_message->setFont(fitted.font);
+    m_message->setText(fitted.lines.join(u'\n'));
+    m_message->setAccessibleName(text);
     m_message->raise();
+}
+
+void Presentation::endMessage() {
+    if (m_on) m_window.statusBar()->clearMessage();
+}
+
+void Presentation::endReadMessage() {
+    if (m_message->isHidden() || m_ends.isActive()) return;
+    m_ends.start(static_cast<int>(std::max<qint64>(0, kReadMs - m_told.elapsed())));
 }
 
 double Presentation::factorNow() const {

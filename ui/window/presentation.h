@@ -6,20 +6,23 @@
 #include "ui/window/window_parts.h"
 
 #include <QByteArray>
+#include <QElapsedTimer>
 #include <QList>
 #include <QObject>
 #include <QPointer>
 #include <QSize>
+#include <QTimer>
 #include <QWidget>
 
 class QAction;
 class QDockWidget;
+class QLabel;
 class QMainWindow;
 class QShortcut;
 
 namespace halfscope {
 
-class ElidedLabel;
+class ExperimentController;
 class FigureDialog;
 
 /// The entries of the View menu that show and hide parts. Their state outlasts a presentation.
@@ -34,7 +37,7 @@ struct ViewActions {
 class Presentation : public QObject {
     Q_OBJECT
 public:
-    Presentation(const WindowParts&, const ViewActions&, QMainWindow&);
+    Presentation(const WindowParts&, const ViewActions&, ExperimentController&, QMainWindow&);
 
     bool isOn() const { return m_on; }
     void set(bool on);
@@ -55,15 +58,22 @@ private:
     void placeHeading();
     void enlarge(double factor);
     void enlargeDialogs();
+    void buildMessage();
     /// Shows what the status bar would, in place of the sentence above the pictures.
     void showMessage();
+    /// Ends the message, which covers the sentence that tells of an event.
+    void endMessage();
+    /// Likewise, but not before it could be read.
+    void endReadMessage();
     double factorNow() const;
 
     WindowParts m_parts;
     ViewActions m_actions;
     QMainWindow& m_window;
-    QShortcut* m_escape = nullptr;    ///< child of the window, as is the next one
-    ElidedLabel* m_message = nullptr; ///< shown while there is one, in a presentation
+    QShortcut* m_escape = nullptr; ///< child of the window, as is the next one
+    QLabel* m_message = nullptr;   ///< shown while there is one, in a presentation
+    QTimer m_ends;                 ///< runs when an event waits for its sentence
+    QElapsedTimer m_told;          ///< since the message came
     bool m_on = false;
     double m_factor = 1;                           ///< the letters' size relative to the usual one
     Qt::WindowStates m_states = Qt::WindowNoState; ///< before, as are all below

@@ -2,6 +2,7 @@
 #include "ui/window/window_menus.h"
 
 #include "engine/train/predicted_samples.h"
+#include "ui/dialogs/ask.h"
 #include "ui/dialogs/grid_dialog.h"
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/help_dialog.h"
@@ -43,7 +44,6 @@
 #include <QMessageBox>
 #include <QShortcut>
 #include <QSplitter>
-#include <QStatusBar>
 
 #include <algorithm>
 #include <cmath>
@@ -409,7 +409,8 @@ void WindowMenus::addPresentation(QMenu& view) {
     presents->setShortcut(Qt::Key_F5);
     presents->setCheckable(true);
     m_presentation = make<Presentation>(
-        m_parts, ViewActions{m_settings, m_right, m_runs, m_gradients, m_fullScreen}, m_window);
+        m_parts, ViewActions{m_settings, m_right, m_runs, m_gradients, m_fullScreen}, m_controller,
+        m_window);
     connect(presents, &QAction::toggled, m_presentation, &Presentation::set);
     connect(m_presentation, &Presentation::changed, presents, &QAction::setChecked);
 }
@@ -447,10 +448,9 @@ void WindowMenus::fillZoom(QMenu& menu) {
             const bool other = percent != rememberedZoom();
             if (m_remembers) rememberZoom(percent);
             if (m_remembers && m_keeper && other) return offerRestart(percent);
-            constexpr int kReadable = 8000; // ms
-            m_window.statusBar()->showMessage(
-                tr("Everything will be shown at %1 % the next time Halfscope starts.").arg(percent),
-                kReadable);
+            tellBelow(m_window,
+                      tr("Everything will be shown at %1 % the next time Halfscope starts.")
+                          .arg(percent));
         });
         action->setCheckable(true);
         connect(&menu, &QMenu::aboutToShow, action,

@@ -36,6 +36,8 @@ private slots:
     void cellsTellTheirCounts();
     void countsHaveNoOtherMeaning();
     void audienceSeesNames();
+    void audienceReadsLargeShares();
+    void noTipCoversCells();
     void savedTablesTellTheSame();
     void scaleStandsBelowTheNames();
     void filesHaveTheShares();
@@ -170,7 +172,7 @@ void TestClassTables::cellsTellTheirCounts() {
     QCOMPARE(view.view(0).note(), QStringLiteral("971 of 983 right"));
     emit view.view(0).pixelHovered({2, 0});
     const QString told = QStringLiteral("True: ankle boot. Predicted: sandal.  "
-                                        "A 12 of 982 (1.2 %)  B 12 of 982 (1.2 %)");
+                                        "A 12 of 982 (1.2 %); B 12 of 982 (1.2 %)");
     QCOMPARE(view.readout(), told);
     QCOMPARE(view.accessibleDescription(), told);
 
@@ -224,6 +226,62 @@ void TestClassTables::audienceSeesNames() {
     QVERIFY(table.height() > side / 2.0);
 }
 
+/// The figures are as large as they can be: without a 100, two digits are larger.
+void TestClassTables::audienceReadsLargeShares() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.setFont(scaledFont(view.font(), 2));
+    view.setBare(true);
+    view.setTarget(constant(10, 1));
+    const QFontMetricsF large(scaledFont(view.font(), 0.85));
+    const double cell = 1.1 * std::max(large.height(), large.horizontalAdvance(u"96"));
+    QVERIFY(cell < large.horizontalAdvance(QStringLiteral("100")));
+    view.resize(static_cast<int>(2 * 10 * cell) + 200, static_cast<int>(10 * cell) + 200);
+    view.show();
+    QVERIFY(test::isActive(&view));
+    const auto heightOfFigures = [&view](float light) {
+        view.setPictures(1, {constant(10, light)});
+        const QRectF table = view.view(0).pictureRect();
+        const QRectF first(table.topLeft(), table.size() / 10);
+        const QImage image =
+            view.view(0).grab(first.toAlignedRect().adjusted(1, 1, -1, -1)).toImage();
+        int rows = 0;
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                if (image.pixel(x, y) != image.pixel(0, 0)) {
+                    ++rows;
+                    break;
+                }
+        return rows;
+    };
+    const int two = heightOfFigures(0.04f), three = heightOfFigures(0);
+    QVERIFY2(three > 4 && two > three, qPrintable(QStringLiteral("%1, %2").arg(two).arg(three)));
+    QVERIFY2(view.readout().contains(u'%'), qPrintable(view.readout()));
+}
+
+/// The line below the tables tells an audience of a cell, in large letters.
+void TestClassTables::noTipCoversCells() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.resize(900, 500);
+    view.show();
+    QVERIFY(test::isActive(&view));
+    view.setTarget(constant(3, 1));
+    view.setPictures(1, {constant(3, 0.75f)});
+    const auto tipNow = [&view] {
+        QToolTip::hideText();
+        const QPoint at = view.view(0).pictureRect().center().toPoint();
+        QHelpEvent help(QEvent::ToolTip, at, view.view(0).mapToGlobal(at));
+        QCoreApplication::sendEvent(&view.view(0), &help);
+        return QToolTip::isVisible() ? QToolTip::text() : QString();
+    };
+    QTRY_VERIFY2(tipNow().contains(QStringLiteral("True: 1.")), qPrintable(QToolTip::text()));
+    view.setBare(true);
+    QToolTip::hideText();
+    QTRY_VERIFY(!QToolTip::isVisible());
+    QCOMPARE(tipNow(), QString());
+}
+
 /// A share that is rounded twice may be another: 17 of 18 are 94 %, but 95 % from 8 bits.
 void TestClassTables::savedTablesTellTheSame() {
     ClassCounts counts(2);
@@ -245,9 +303,9 @@ void TestClassTables::savedTablesTellTheSame() {
         return view.readout();
     };
     QCOMPARE(told(outputPng(task, live)),
-             QStringLiteral("True: 0. Predicted: 0.  A 17 of 18 (94 %)  B 17 of 18 (94 %)"));
+             QStringLiteral("True: 0. Predicted: 0.  A 17 of 18 (94 %); B 17 of 18 (94 %)"));
     QCOMPARE(told(pngBytes(live)),
-             QStringLiteral("True: 0. Predicted: 0.  A 17 of 18 (94 %)  B 95 %"));
+             QStringLiteral("True: 0. Predicted: 0.  A 17 of 18 (94 %); B 95 %"));
 }
 
 /// The colour scale of a difference covers no name of a column.

@@ -441,8 +441,9 @@ void TestCompare::captionsInLittleRoom() {
     view.setLanes(lanes, {}, ViewKind::Classes);
     view.setValidated(625);
     view.setPictures(1, {constant(10, 0.5f), constant(10, 0.25f), constant(10, 0.25f)});
-    QTRY_COMPARE(label->text(),
-                 QStringLiteral("Validation. Rows: true. Columns: predicted. Diagonal: correct."));
+    QTRY_COMPARE(
+        label->text(),
+        QStringLiteral("Validation. Rows: true. Columns: predicted, in %. Diagonal: correct."));
     // an audience reads all of it, on more lines, after the one step that the pictures are of
     view.setBare(true);
     QTRY_VERIFY2(label->text().startsWith(QStringLiteral("After step 625")) &&

@@ -84,6 +84,7 @@ private slots:
     void theChoiceIsRemembered();
     void theLastPictureComesBack();
     void audienceReadsAllNames();
+    void audienceSeesThemLarge();
 };
 
 /// Key 5 goes through all contents, and the box that has them can be reached by Tab.
@@ -230,6 +231,37 @@ void TestWrongSamples::audienceReadsAllNames() {
     QVERIFY(label->fontMetrics().height() < shown.view.fontMetrics().height());
     shown.view.setBare(false);
     QCOMPARE(label->font(), shown.view.font());
+}
+
+/// Side by side in half of the width, whatever was shown before; and as many as there are pictures
+/// are told.
+void TestWrongSamples::audienceSeesThemLarge() {
+    constexpr int kMost = 950, kHeight = 930; // beside the plots of a window of 1920 x 1080
+    Shown shown;
+    CompareView& view = shown.view;
+    QVERIFY(test::isActive(&view));
+    shown.paint(mistakes());
+    view.setFont(scaledFont(view.font(), 2));
+    view.setBare(true);
+    view.setMinimumWidth(1);
+    QSignalSpy changed(&view, &CompareView::panesChanged);
+    QTest::keyClick(&view, Qt::Key_5);
+    QVERIFY(view.showsMistakes() && !changed.isEmpty());
+    QSet<int> widths;
+    for (const int before : {300, kMost, 600}) { // with more or fewer lines below the pictures
+        view.resize(before, kHeight);
+        QCoreApplication::processEvents();
+        widths << view.usefulWidth(kMost, kHeight);
+    }
+    QCOMPARE(widths.size(), qsizetype(1));
+    view.resize(*widths.begin(), kHeight);
+    QTRY_COMPARE(view.view(0).y(), view.view(1).y());
+    QVERIFY2(view.view(0).pictureRect().width() > 0.45 * kMost,
+             qPrintable(QString::number(view.view(0).pictureRect().width())));
+    QCOMPARE(view.view(0).note(), QStringLiteral("first 64 of 67 wrong"));
+    changed.clear();
+    QTest::keyClick(&view, Qt::Key_5); // tables have other words below
+    QVERIFY(!changed.isEmpty());
 }
 
 } // namespace tst_wrong_samples

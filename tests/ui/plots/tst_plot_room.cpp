@@ -18,6 +18,7 @@ private slots:
     void namesOfMarksAreWhole();
     void audiencesSeeCurvesRatherThanRows();
     void audiencesSeeRowsWithMarksOnly();
+    void audiencesSeeNoSpeedsWithoutFigures();
     void slidersGiveTheirWordsForSamples();
     void buttonsGiveTheirWordsForLanes();
 
@@ -105,6 +106,27 @@ void TestPlotRoom::audiencesSeeRowsWithMarksOnly() {
     draw();
     QCOMPARE(letters().size(), qsizetype(6));
     QCOMPARE(placeOf("overflow/D"), 3.2);
+}
+
+/// Speeds that may not be compared give their room to the other plots, until they may.
+void TestPlotRoom::audiencesSeeNoSpeedsWithoutFigures() {
+    setLanes(2);
+    m_stack->setComparable(false);
+    show(900, 700);
+    QVERIFY(m_stack->svg().contains("not comparable"));
+    m_stack->magnify(1.5);
+    draw();
+    QVERIFY(!m_stack->svg().contains("not comparable"));
+    const int skips = heightOf("Skipped steps");
+    m_stack->setComparable(true);
+    draw();
+    QVERIFY2(heightOf("Skipped steps") < skips, qPrintable(QString::number(skips)));
+    m_stack->setComparable(false);
+    draw();
+    QCOMPARE(heightOf("Skipped steps"), skips);
+    m_stack->magnify(1);
+    draw();
+    QVERIFY(m_stack->svg().contains("not comparable"));
 }
 
 /// In the width that a window of 1280 pixels leaves the plots.

@@ -54,6 +54,7 @@ private slots:
     void crosshairByKeys();
     void crosshairByMouse();
     void pinStaysInSight();
+    void tagsLeaveNoHalfNumbers();
     void onlyStepsThatExist();
     void contextMenu();
     void menuOutlivesItsKey();
@@ -284,14 +285,16 @@ void TestPlotUse::lostLossIsSeenBesideItsSkip() {
             ->keyAxis()
             ->axisRect();
     const QImage image = plotOf(*m_stack).toPixmap().toImage();
-    const QRgb red = colorsFor(m_stack->palette()).error.rgb();
-    int alone = 0, covered = 0; // pixels of the two triangles
+    const Colors colors = colorsFor(m_stack->palette());
+    int alone = 0, beside = 0, lost = 0; // pixels of the two triangles, and of the diamond
     for (int y = rows->top(); y <= rows->bottom(); ++y)
-        for (int x = rows->left(); x <= rows->right(); ++x)
-            if (image.pixel(x, y) == red) ++(x < rows->center().x() ? alone : covered);
-    // at the same height, less than a fifth would be seen
-    QVERIFY2(alone > 20 && 3 * covered > alone,
-             qPrintable(QStringLiteral("%1 %2").arg(alone).arg(covered)));
+        for (int x = rows->left(); x <= rows->right(); ++x) {
+            const bool right = x > rows->center().x();
+            if (image.pixel(x, y) == colors.error.rgb()) ++(right ? beside : alone);
+            if (right && image.pixel(x, y) == colors.text.rgb()) ++lost;
+        }
+    QVERIFY2(alone > 20 && beside > 0.9 * alone && lost > 10,
+             qPrintable(QStringLiteral("%1 %2 %3").arg(alone).arg(beside).arg(lost)));
     for (const qint64 step : {500, 1500, 1800}) {
         m_stack->goToEvent(true);
         QCOMPARE(m_stack->pinnedStep(), std::optional<qint64>(step));
@@ -463,6 +466,33 @@ void TestPlotUse::pinStaysInSight() {
     moveMouse(plot, at(80, rate));
     QCOMPARE(lines(Qt::CustomDashLine), Steps{}); // without a pin, the line is as ever
     QCOMPARE(lines(Qt::SolidLine).size(), size_t{1});
+}
+
+/// A label that the crosshair's number touches goes: its rest would be another number.
+void TestPlotUse::tagsLeaveNoHalfNumbers() {
+    m_stack->append(1, record(2000, 1, 0.1f));
+    show();
+    QCustomPlot& plot = plotOf(*m_stack);
+    const QCPAxis& axis = *plot.axisRects().back()->axis(QCPAxis::atBottom);
+    const QVector<QString> labels = axis.tickVectorLabels();
+    QVERIFY(labels.size() > 3);
+    const QFontMetrics metrics(axis.tickLabelFont());
+    const int width = metrics.horizontalAdvance(labels[2]);
+    const int x = static_cast<int>(axis.coordToPixel(axis.tickVector()[2]));
+    const QRect rest(x + width / 4, axis.axisRect()->bottom() + axis.tickLengthOut() + 2, width / 4,
+                     metrics.height());
+    const auto inked = [&] {
+        const QImage image = plot.toPixmap().toImage();
+        const QRgb ground = colorsFor(m_stack->palette()).background.rgb();
+        int pixels = 0;
+        for (int i = rest.top(); i <= rest.bottom(); ++i)
+            for (int j = rest.left(); j <= rest.right(); ++j)
+                pixels += image.pixel(j, i) != ground;
+        return pixels;
+    };
+    QVERIFY(inked() > 0);
+    m_stack->pinCrosshair(std::llround(axis.pixelToCoord(x - width))); // touches its beginning
+    QCOMPARE(inked(), 0);
 }
 
 /// Neither a drag nor the wheel shows more of the empty space before and behind the run than

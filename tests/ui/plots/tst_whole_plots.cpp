@@ -16,6 +16,7 @@ private slots:
     void init() { makeStack(); }
     void filesHaveAllPlots();
     void filesHaveNoEmptyRows();
+    void slidesAreAsShown();
 };
 
 /// A file has no button for more plots, and no window that they must fit into.
@@ -55,6 +56,21 @@ void TestWholePlots::filesHaveNoEmptyRows() {
     QCOMPARE(rows(), QStringLiteral("B"));
     draw();
     QCOMPARE(rows(), QStringLiteral("A B"));
+}
+
+/// Of plots that are magnified for an audience, a file has those that the audience sees, in their
+/// proportions.
+void TestWholePlots::slidesAreAsShown() {
+    for (int i = 1; i <= 100; ++i)
+        m_stack->append(1, record(i, 1, 0.5f));
+    m_stack->magnify(2);
+    show(900, 230);
+    const QByteArray shown = m_stack->svg();
+    QVERIFY(!shown.contains("Throughput") && !shown.contains("Steps/s"));
+    QVERIFY(m_stack->file(PlotForm::Svg) == shown);
+    m_stack->magnify(1);
+    draw();
+    QVERIFY(m_stack->file(PlotForm::Svg).contains("Throughput"));
 }
 
 } // namespace tst_whole_plots

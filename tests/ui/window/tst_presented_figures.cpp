@@ -1,5 +1,6 @@
 // What an audience reads beside the gradients, and the messages that it sees.
 #include "tests/support/fed_run.h"
+#include "tests/support/plot_parts.h"
 #include "tests/support/presented_window.h"
 #include "ui/dialogs/grid_dialog.h"
 #include "ui/images/compare_view.h"
@@ -10,11 +11,14 @@
 
 #include <QLabel>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QRegularExpression>
 #include <QSplitter>
 #include <QStandardPaths>
 #include <QStatusBar>
+#include <QTextCursor>
 #include <QToolButton>
+#include <QToolTip>
 
 namespace tst_presented_figures {
 
@@ -36,6 +40,10 @@ private slots:
     void tellsWhatWasSaved();
     void messagesCoverNoFigure();
     void noticesWait();
+    void noticesMakeWay();
+    void noticesAreWhole();
+    void pointingKeepsTheSentence();
+    void figuresExplainThemselves();
     void mapsAreRead();
 };
 
@@ -253,6 +261,110 @@ void TestPresentedFigures::noticesWait() {
     QTest::keyClick(&window, Qt::Key_F5);
     QTRY_VERIFY(banner->isVisible());
     QCOMPARE(banner->text(), QStringLiteral("Saved runs opened: 4."));
+}
+
+/// R leads to steps that are skipped at once: what it says covers none of their sentences.
+void TestPresentedFigures::noticesMakeWay() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 20);
+    present(window);
+    const auto* message = window.findChild<QLabel*>(QStringLiteral("presentationMessage"));
+    QTest::keyClick(&window, Qt::Key_R);
+    QTRY_VERIFY2(message->isVisible() && message->text().startsWith(QStringLiteral("Reset.")),
+                 qPrintable(message->text()));
+    window.shown().setPace(4);
+    window.setStopStep(100);
+    QTest::keyClick(&window, Qt::Key_Space);
+    QTRY_VERIFY(!message->isVisible()); // it would stay for 8 s
+    window.statusBar()->showMessage(QStringLiteral("Saved as plots.svg"));
+    QVERIFY(message->isVisible());
+    QTRY_VERIFY(!message->isVisible()); // the next step is skipped
+    window.pause();
+    window.statusBar()->showMessage(QStringLiteral("Saved as plots.svg"));
+    QVERIFY(message->isVisible());
+    QTest::keyClick(&window, Qt::Key_E); // asks for a sentence
+    QVERIFY(!message->isVisible());
+}
+
+/// What takes two lines has them: the sentence that it covers has, too.
+void TestPresentedFigures::noticesAreWhole() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    present(window);
+    window.resize(1280, 720);
+    const QString text = QStringLiteral(
+        "Reset. Shift+R brings back the run that trained to step 68. Loss scales that were set by "
+        "hand are gone; the settings stay as they are.");
+    window.statusBar()->showMessage(text);
+    const auto* message = window.findChild<QLabel*>(QStringLiteral("presentationMessage"));
+    QTRY_COMPARE(message->width(), window.findChild<QLabel*>(QStringLiteral("headline"))->width());
+    QTRY_VERIFY2(message->text().contains(u'\n'), qPrintable(message->text()));
+    QCOMPARE(message->text().simplified(), text);
+    QVERIFY(message->sizeHint().height() <= message->height());
+    QVERIFY(message->sizeHint().width() <= message->width());
+}
+
+/// The pointer reads figures; the event that is told stays the pinned one until a mark is clicked.
+void TestPresentedFigures::pointingKeepsTheSentence() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 40);
+    present(window);
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    const auto tells = [headline](const char* step) {
+        return headline->toolTip().contains(QLatin1String(step));
+    };
+    QTest::keyClick(&window, Qt::Key_E);
+    QTest::keyClick(&window, Qt::Key_E);
+    QTRY_VERIFY2(tells("Step 2 skipped"), qPrintable(headline->toolTip()));
+    const QCPGraph* marks = graphNamed(window.plots(), QStringLiteral("overflow/B"));
+    QVERIFY(marks);
+    QCustomPlot& plot = plotOf(window.plots());
+    const auto pointAt = [&](double step, bool clicks) {
+        const QPointF place(marks->keyAxis()->coordToPixel(step),
+                            marks->valueAxis()->coordToPixel(marks->data()->at(0)->value));
+        for (const QEvent::Type type :
+             {QEvent::MouseMove, QEvent::MouseButtonPress, QEvent::MouseButtonRelease}) {
+            const bool moves = type == QEvent::MouseMove;
+            if (!moves && !clicks) continue;
+            QMouseEvent event(
+                type, place, plot.mapToGlobal(place), moves ? Qt::NoButton : Qt::LeftButton,
+                type == QEvent::MouseButtonPress ? Qt::LeftButton : Qt::NoButton, Qt::NoModifier);
+            QApplication::sendEvent(&plot, &event);
+        }
+    };
+    for (const int step : {9, 25}) { // with an event of its own, and without
+        pointAt(step, false);
+        const QString figures = QStringLiteral("Step %1 ").arg(step);
+        QTRY_VERIFY2(figuresOf(window).startsWith(figures), qPrintable(figuresOf(window)));
+        QVERIFY2(tells("Step 2 skipped"), qPrintable(headline->toolTip()));
+    }
+    pointAt(9, true);
+    QTRY_VERIFY2(tells("Step 9 skipped"), qPrintable(headline->toolTip()));
+    QCOMPARE(window.plots().pinnedStep(), std::optional<qint64>(9));
+}
+
+/// Where one points or clicks, in letters that are read from afar.
+void TestPresentedFigures::figuresExplainThemselves() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    auto* figures = window.findChild<QLabel*>(QStringLiteral("largeFigures"));
+    present(window);
+    window.resize(1280, 800);
+    QTRY_VERIFY2(figures->toolTip().contains(QStringLiteral("multiplied by the loss scale")),
+                 qPrintable(figures->toolTip()));
+    QTextDocument tip;
+    tip.setHtml(figures->toolTip());
+    const QFont letters = QTextCursor(tip.begin()).charFormat().font();
+    QVERIFY2(QFontInfo(letters).pixelSize() > 1.3 * QFontInfo(window.font()).pixelSize(),
+             qPrintable(figures->toolTip()));
+    QToolTip::hideText();
+    QTest::mouseClick(figures, Qt::LeftButton);
+    QTRY_COMPARE(QToolTip::text(), figures->toolTip());
+    QToolTip::hideText();
 }
 
 /// The letters and cells of figures in dialogs are as large as those of the plots.
