@@ -28,6 +28,8 @@ std::string lostText(const Experiment& experiment, std::span<const GradientRange
     std::string text = percentText(lost->share, 3) + " of its gradients are zero";
     if (lost->beside >= 0)
         text += " (" + experiment.laneName(lost->beside) + ": " + percentText(lost->kept, 3) + ")";
+    if (lacksFp8Scaling(own))
+        return text + ": its FP8 scaling is none. " + scalingAdvice(own).english();
     if (scalesLoss(own)) return text + ": its loss scale is too small.";
     return text + ": it does not scale its loss. " + scalingAdvice(own).english();
 }

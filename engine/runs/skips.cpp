@@ -23,8 +23,12 @@ constexpr int kSettled = 20;
 constexpr int64_t kOften = 10, kFew = 4;
 /// From as many halvings at the start on, the first scale was far from what fits.
 constexpr int64_t kLongWay = 10;
-/// The halvings from 2^32, the largest initial scale of a known scaler, down to 1.
-constexpr int64_t kLongStart = 32;
+/// The halvings from 2^32, the largest initial scale of a known scaler, down to 1. Half of them,
+/// which lead to PyTorch's first scale, are too many where they are most of a short training.
+constexpr int64_t kLongStart = 32, kLongStartOfShort = 16;
+/// After so many halvings behind the start, with no growth in between, it is not the scale that
+/// searches: the gradients have become 2^8 times as large.
+constexpr int64_t kKeepsFalling = 8;
 
 // Since when the loss is not finite, a part of the sentences below.
 constexpr Phrase kSince = phrase("Events", "the loss is not finite from step %1 on");
@@ -113,6 +117,12 @@ constexpr Phrase kZero =
     phrase("Events", "the loss scale has fallen to 0 and cannot come back "
                      "from there. A larger first scale, or a floor of the scaler, prevents that.");
 
+// A scale of one is no place for a scaler: the largest gradients nearly overflow unscaled.
+constexpr Phrase kOnlyFalls =
+    phrase("Events", "the loss scale has fallen from %1 to %2 and has not grown since: the loss or "
+                     "its gradients are too large for fp16. Standardise the targets and inputs; if "
+                     "the loss has risen, a lower learning rate or clipping may help.");
+
 constexpr Phrase kAtStart =
     phrase("Events", "%1 of them were at the start, while the loss scale was coming down. A "
                      "smaller first scale or backoff factor makes this shorter.");
@@ -164,6 +174,10 @@ void SkipTally::add(const StepRow& row) {
     // a fork with a larger scale looks for its place anew
     if (m_isFork && m_updates == 0 && row.scale() > m_scale) m_settled = false;
     if (row.scale() != m_scale) m_skipsHere = 0;
+    if (m_fallenFrom == 0 || row.scale() > m_scale) {
+        m_fallenFrom = row.scale();
+        m_falls = m_laterFalls = 0;
+    }
     m_scale = row.scale();
     addLoss(row);
     m_rise.add(row);
@@ -186,6 +200,7 @@ void SkipTally::fork(int64_t step, bool scalesAnew) {
     m_updatesBefore = updates();
     m_updates = m_start = m_trials = m_others = m_failedGrowths = 0;
     m_lost = m_helpless = m_unanswered = m_startFalls = 0;
+    m_fallenFrom = 0; // its own falls are counted
     m_belowOne = m_stopped = false;
     m_isFork = true;
     if (m_lossLostAt > 0) return; // they stay the reason
@@ -198,6 +213,7 @@ void SkipTally::add(const Event& event) {
         m_helpless += event.step > m_judgedAfter;
         m_lastHelpless = std::max(m_lastHelpless, event.step);
     }
+    if (setsScale(event)) m_fallenFrom = 0; // it has not fallen there
     if (event.step > m_placesAfter) addPlaces(event);
     if (event.step > m_faultsAfter) addToFaultScale(event);
 }
@@ -248,7 +264,10 @@ void SkipTally::addUpdate(const StepRow& row) {
     m_losing = false;
     addTrial(row);
     m_skipsHere += row.has(kSkipped);
-    m_startFalls += !m_settled && row.has(kSkipped) && row.has(kBackedOff);
+    const bool falls = row.has(kSkipped) && row.has(kBackedOff);
+    m_startFalls += !m_settled && falls;
+    m_falls += falls;
+    m_laterFalls += m_settled && falls;
     if (row.has(kSkipped)) ++(!m_settled ? m_start : m_trial != Trial::None ? m_trials : m_others);
     if (!row.has(kSkipped)) learn(row.step);
     m_unanswered = row.has(kSkipped) && !row.has(kBackedOff) ? m_unanswered + 1 : 0;
@@ -277,6 +296,10 @@ bool SkipTally::often(int64_t count) const {
 }
 
 bool SkipTally::isAllBefore() const { return m_before == skipped() && m_lossLostAt == 0; }
+
+bool SkipTally::onlyFalls() const {
+    return m_laterFalls >= kKeepsFalling || (m_falls >= kLongWay && m_scale <= 1);
+}
 
 bool SkipTally::stuck() const { return m_scale == 0 || !std::isfinite(m_scale); }
 
@@ -402,13 +425,16 @@ Message SkipTally::badCauses() const {
         Phrase first, second;
     };
     std::vector<Cause> causes;
-    if (m_start > kLongStart) causes.push_back({m_start, kAtStart, kMoreAtStart});
+    const bool mostOfShort = m_start > kLongStartOfShort && 2 * m_start > updates();
+    if (m_start > kLongStart || mostOfShort) causes.push_back({m_start, kAtStart, kMoreAtStart});
     const bool once = m_trials == m_failedGrowths; // each growth cost one skip
     if (often(m_trials))
         causes.push_back(
             {m_trials, once ? kOfGrowth : kOfGrowths, once ? kMoreOfGrowth : kMoreOfGrowths});
     if (often(m_others)) causes.push_back({m_others, kOfOthers, kMoreOfOthers});
-    if (causes.empty()) return {};
+    if (causes.empty())
+        return onlyFalls() ? Message(kOnlyFalls, scaleText(m_fallenFrom), scaleText(m_scale))
+                           : Message();
     std::stable_sort(causes.begin(), causes.end(),
                      [](const Cause& a, const Cause& b) { return a.count > b.count; });
     const Message first(causes[0].first, causes[0].count);

@@ -136,6 +136,8 @@ private:
     /// Whether weights had changed before a step failed: only then the learning rate may be the
     /// reason.
     bool rateMayHelp(int64_t failed) const { return m_learnedAt > 0 && m_learnedAt < failed; }
+    /// Whether the scale has come down so far without growing that it does not search any more.
+    bool onlyFalls() const;
     /// Whether the last step used a scale that no rule changes any more.
     bool stuck() const;
     /// Whether the scale does not fall although steps are skipped at it: it is static, or at its
@@ -155,6 +157,8 @@ private:
     int64_t m_firstStep = 0, m_updatesBefore = 0, m_before = 0;
     int64_t m_steps = 0, m_updates = 0, m_start = 0, m_trials = 0, m_others = 0;
     int64_t m_startFalls = 0;    ///< those of m_start after which the scale fell
+    int64_t m_falls = 0;         ///< since it was m_fallenFrom
+    int64_t m_laterFalls = 0;    ///< those of m_falls behind the start
     int64_t m_skipsHere = 0;     ///< skips since the scale became what it is
     int64_t m_failedGrowths = 0; ///< how many growths m_trials followed
     int64_t m_lossLostAt = 0;    ///< the step since which the loss is not finite; 0 when it is
@@ -198,8 +202,9 @@ private:
     bool m_belowAtOnce = false; ///< likewise, whether the scale fell below one
     float m_scale = 1;          ///< the scale that the last step used
     float m_grownFrom = 0;      ///< the scale before the last growth
-    float m_takenScale = 1;     ///< that of the last step that was taken on an overflow
-    float m_lostScale = 1;      ///< that of the step by which the loss was lost
+    float m_fallenFrom = 0; ///< the first one, or what it last grew to or was set to; 0: none yet
+    float m_takenScale = 1; ///< that of the last step that was taken on an overflow
+    float m_lostScale = 1;  ///< that of the step by which the loss was lost
 };
 
 } // namespace halfscope

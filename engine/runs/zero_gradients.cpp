@@ -69,7 +69,13 @@ std::optional<LostGradients> lostGradientsOf(std::span<const GradientRange> rang
     return lost;
 }
 
+bool lacksFp8Scaling(const LaneConfig& lane) {
+    return lane.precision == Precision::Fp8 && lane.fp8Scaling == Fp8Scaling::None;
+}
+
 Message scalingAdvice(const LaneConfig& lane, size_t lanes) {
+    // one loss scale rarely suits all tensors, and their own scales suit each
+    if (lacksFp8Scaling(lane)) return phrase("Events", "Set FP8 scaling to dynamic.");
     if (!presetOf(lane.precision).mayScale)
         return lanes == 1
                    ? phrase("Events", "Use a precision that can scale it, such as amp-fp16.")

@@ -37,8 +37,10 @@ struct LostGradients {
 /// has; else nothing.
 std::optional<LostGradients> lostGradientsOf(std::span<const GradientRange>, int lane);
 
-/// Says what a lane that loses gradients and does not scale its loss, or several such lanes, should
-/// do: a sentence.
+/// Whether a lane computes in FP8 without a scale for each tensor.
+bool lacksFp8Scaling(const LaneConfig&);
+/// Says what a lane that loses gradients and lacksFp8Scaling(), or does not scale its loss, or
+/// several such lanes, should do: a sentence.
 Message scalingAdvice(const LaneConfig&, size_t lanes = 1);
 
 } // namespace halfscope

@@ -304,7 +304,7 @@ std::vector<Field> preparationFields() {
                                      "back.")},
                  [](auto& c) -> auto& { return c.task.test; })),
         when(holdsBack, in(ofRun(
-                               {"data.validation", phrase("Settings", "Share held back"), kNoUnit,
+                               {"data.validation", phrase("Settings", "Validation share"), kNoUnit,
                                 phrase("Settings",
                                        "The share of the samples that is kept for validation and "
                                        "not trained on. Which samples these are does not depend on "
@@ -313,7 +313,7 @@ std::vector<Field> preparationFields() {
                            {0, 1, Bound::BelowMaximum})),
         when(choosesHeld,
              oneOf(ofRun(
-                       {"data.held_back", phrase("Settings", "Which are held back"), kNoUnit,
+                       {"data.held_back", phrase("Settings", "Validation samples"), kNoUnit,
                         phrase("Settings",
                                "random: samples that chance chooses once for all seeds. last: "
                                "the last ones, for samples in the order of time, such as "
@@ -341,7 +341,7 @@ std::vector<Field> preparationFields() {
                  [](auto& c) -> auto& { return c.task.stratify; })),
         when([](const RunConfig& c) { return canTest(c.task); },
              in(ofRun(
-                    {"data.test_share", phrase("Settings", "Of these, for a test"), kNoUnit,
+                    {"data.test_share", phrase("Settings", "Test share"), kNoUnit,
                      phrase("Settings",
                             "The share of the samples to validate on that is kept for a test: no "
                             "validation sees them, and each lane is judged on them once, at the "

@@ -94,13 +94,14 @@ Preset masterWeights() {
 
 /// E4M3 can hardly tell the coordinates of pixels apart: it has only 8 numbers from 0.5 to 1.
 Preset fp8() {
-    Preset made =
-        preset("fp8", kPrecisions, phrase("Presets", "8 bits (FP8)"),
-               phrase("Presets",
-                      "Eight bits hold few digits: the pixels' coordinates are rounded to a coarse "
-                      "grid, and the picture gets blocks. With the first layer in bf16, the others "
-                      "learn in 8 bits nearly as well as in FP32."),
-               "fp32,fp8,fp8");
+    Preset made = preset(
+        "fp8", kPrecisions, phrase("Presets", "8 bits (FP8)"),
+        phrase(
+            "Presets",
+            "Eight bits hold few digits: the pixels' coordinates are rounded to a coarse "
+            "grid, and the picture breaks up into blocks. With the first layer in bf16, the others "
+            "learn in 8 bits nearly as well as in FP32."),
+        "fp32,fp8,fp8");
     made.config.lanes[2].layers = "layer 0=bfloat16";
     made.config.gradientError = kOftenMeasured;
     return made;
@@ -144,8 +145,8 @@ Preset regression() {
 Preset mnistMlp() {
     Preset made = preset("mnist-mlp", kExamples, phrase("Presets", "Digits"),
                          phrase("Presets", "784-256-10 learns handwritten digits in two epochs of "
-                                           "Adam; 2,000 come with the program, and with a folder "
-                                           "it takes all 60,000 of MNIST."),
+                                           "Adam; 2,000 of them come with the program, and with "
+                                           "a folder it takes all 60,000 of MNIST."),
                          "fp32,amp-fp16");
     made.config.task.kind = TaskKind::Mnist;
     made.config.task.loss.kind = LossKind::CrossEntropy;

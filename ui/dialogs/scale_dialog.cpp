@@ -40,12 +40,12 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : Q
     m_error->setWordWrap(true);
     m_error->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     setOwnColor(*m_error, QPalette::WindowText, colorsFor(QGuiApplication::palette()).error);
-    auto* hint =
-        make<QLabel>(tr("The view of the gradients (key G) shows at once what it does, or after "
-                        "Continue if the training has ended. Ctrl+Z sets the present one "
-                        "again. If the training is paused when some lanes have taken a "
-                        "step and others have not, Step (.) completes it first."),
-                     this);
+    auto* hint = make<QLabel>(
+        tr("The view of the gradients (key G) shows at once what the new scale does, or "
+           "after Continue if the training has ended. Ctrl+Z restores the current "
+           "one. If the training is paused when some lanes have taken a "
+           "step and others have not, Step (.) completes it first."),
+        this);
     hint->setWordWrap(true);
     setOwnColor(*hint, QPalette::WindowText, colorsFor(QGuiApplication::palette()).muted);
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);

@@ -85,11 +85,10 @@ TypesDialog::TypesDialog(ConfigModel& config, int lane, QWidget* parent)
     : QDialog(parent), m_config(config), m_lane(lane) {
     setWindowTitle(tr("Number types by layer"));
     auto* column = make<QVBoxLayout>(this);
-    auto* about =
-        make<QLabel>(tr("The functions of the network and its loss on the way forward, "
-                        "with the type of what they hand on in each lane. A filled box "
-                        "is a byte of each number; in FP8, of each input of the product."),
-                     this);
+    auto* about = make<QLabel>(tr("The functions of the network and its loss in the forward pass, "
+                                  "with the type of what they output in each lane. A filled box is "
+                                  "a byte of each number; in FP8, of each input of the product."),
+                               this);
     about->setWordWrap(true);
     column->addWidget(about);
     column->addWidget(makeTable(), 2);
@@ -176,7 +175,7 @@ void TypesDialog::addControls(QVBoxLayout& column) {
     m_type = make<QComboBox>(this);
     m_type->setObjectName(QStringLiteral("layerType"));
     leaveWheelAlone(*m_type);
-    m_type->addItem(tr("as in the precision"));
+    m_type->addItem(tr("the type that the precision gives"));
     for (const DType each : kForced)
         m_type->addItem(nameOfType(each));
     m_label->setBuddy(m_type);
@@ -186,7 +185,8 @@ void TypesDialog::addControls(QVBoxLayout& column) {
     line->addStretch(1);
     column.addLayout(line);
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
-    m_reset = buttons->addButton(tr("All as in the precision"), QDialogButtonBox::ResetRole);
+    m_reset =
+        buttons->addButton(tr("Reset all to the precision's types"), QDialogButtonBox::ResetRole);
     m_reset->setObjectName(QStringLiteral("allAsInThePrecision"));
     for (QAbstractButton* each : buttons->buttons())
         static_cast<QPushButton*>(each)->setAutoDefault(false);

@@ -19,9 +19,9 @@ namespace halfscope {
 
 QString stepWords(qint64 step, PicturesMade made) {
     const QString number = QLocale().toString(step);
+    if (step == 0) return QCoreApplication::translate("CompareView", "Before step 1");
     if (made == PicturesMade::AfterStep)
         return QCoreApplication::translate("CompareView", "After step %1").arg(number);
-    if (step == 0) return QCoreApplication::translate("CompareView", "Before step 1");
     return (made == PicturesMade::InStep ? QCoreApplication::translate("CompareView", "In step %1")
                                          : QCoreApplication::translate("CompareView", "Step %1"))
         .arg(number);

@@ -44,8 +44,9 @@ QString ofLostClassText() {
 }
 
 QString ofDataText() {
-    return EventModel::tr("Why: the data hold it, so every lane meets it, and no loss scale would "
-                          "have helped. Correct such values, or leave the samples out.");
+    return EventModel::tr("Why: the inf or nan is in the data, so it reaches every lane, and no "
+                          "loss scale would have helped. Correct such values, or leave the samples "
+                          "out.");
 }
 
 QString largestHalf() { return QLocale().toString(qlonglong{65504}); }
@@ -71,7 +72,8 @@ QString adviceText(const Event& event, const QString& reason) {
                               "step may overflow as well.");
     if (!reason.isEmpty()) return reason;
     return EventModel::tr("What to do: nothing, if it happens now and then. If many steps are "
-                          "skipped: a smaller first scale, or a longer growth interval.");
+                          "skipped at the start: a smaller first scale. If many growths are "
+                          "followed by a skip: a longer growth interval.");
 }
 
 /// Says why a loss that is not finite is so; `reason` tells why its lane has lost it.
@@ -92,18 +94,18 @@ QString ofLossText(const Event& event, const QString& reason) {
 }
 
 QString ofUnderflowText(const Event& event) {
-    const QString why =
-        EventModel::tr("Why: fp16 rounds 2^-25, about 3e-8, and what is smaller to zero. Every "
-                       "gradient of this step was as small, even multiplied by the loss scale, and "
-                       "became zero (underflow). The same step was run again at a larger loss "
-                       "scale, where they are not zero.");
+    const QString why = EventModel::tr(
+        "Why: fp16 rounds 2^-25, about 3e-8, and what is smaller to zero. Every "
+        "gradient of this step was that small, even when multiplied by the loss "
+        "scale, and became zero (underflow). The same step was run again at a larger loss "
+        "scale, where they are not zero.");
     if (isUnderflowOfFault(event))
         return why + u'\n' +
                EventModel::tr(
                    "What to do: see the events of the overflows that brought the loss scale "
                    "down, and correct what they name. A larger scale would fall again.");
     return why + u'\n' +
-           EventModel::tr("What to do: set a larger loss scale. A scaler that may grow also raises "
+           EventModel::tr("What to do: set a larger loss scale. A dynamic scaler also raises "
                           "it by itself, but only after enough clean steps. Where the loss is not "
                           "scaled, switch the scaler on; the precision fp16 has none, amp-fp16 has "
                           "one.");
@@ -369,7 +371,7 @@ QString EventModel::skipReason(const Event& event) const {
                                       : QString();
     const Message why = skips.badReason(dynamic, own, diverged);
     if (why.empty()) return {};
-    return tr("%1 skips more steps than normal: %2").arg(laneTag(event.lane), translated(why));
+    return tr("%1 skips more steps than is normal: %2").arg(laneTag(event.lane), translated(why));
 }
 
 QString EventModel::whyText(const Event& event, const QString& reason) {

@@ -53,8 +53,8 @@ public:
     /// Says why such an event happens and what it means for the training; empty for an edit.
     /// `reason` is what skipReason() returns.
     static QString whyText(const Event&, const QString& reason = {});
-    /// Says why the lane of an overflow skips more steps than normal, or why one without skips lost
-    /// the loss, and what may help; empty where it did not.
+    /// Says why the lane of an overflow skips more steps than is normal, or why one without skips
+    /// lost the loss, and what may help; empty where it did not.
     QString skipReason(const Event&) const;
     /// The last event of the gravest kind that the run has: a non-finite loss, an underflow, an
     /// overflow, a change of the scale. Underflows and overflows count until another loss scale is

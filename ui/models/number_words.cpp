@@ -35,7 +35,7 @@ public:
     static QString nameOfFormat(NumberFormat format) { return QString::fromLatin1(nameOf(format)); }
     static QString next(const StoredNumber& n) {
         constexpr int kDigits = 3;
-        return tr("Its neighbour is %1 away.")
+        return tr("The next number is %1 away.")
             .arg(shown(QString::number(static_cast<double>(n.spacing), 'g', kDigits)));
     }
 
@@ -114,6 +114,21 @@ public:
         return std::isfinite(before) && std::isfinite(after) && after != before;
     }
 
+    /// Says that no format loses the update, and which ones move the sum to a number of theirs.
+    static QString allKeep(double x, double weight) {
+        QStringList rounding;
+        for (const NumberFormat format : {NumberFormat::Float16, NumberFormat::Bfloat16}) {
+            const auto before = static_cast<double>(halfscope::stored(format, weight).value);
+            if (static_cast<double>(halfscope::stored(format, before + x).value) != before + x)
+                rounding << nameOfFormat(format);
+        }
+        if (rounding.isEmpty()) return tr("All three keep this update.");
+        if (rounding.size() == 1)
+            return tr("All three keep this update, but %1 rounds the sum.").arg(rounding.first());
+        return tr("All three keep this update, but %1 and %2 round the sum.")
+            .arg(rounding.first(), rounding.last());
+    }
+
     static QString conclusion(double x, double weight) {
         if (x == 0) return tr("An update of 0 changes no weight.");
         const double sum =
@@ -125,9 +140,12 @@ public:
                       "and bfloat16: that is why AMP keeps the weights in float32.");
         const bool half = keeps(NumberFormat::Float16, x, weight);
         const bool brain = keeps(NumberFormat::Bfloat16, x, weight);
-        if (half && brain)
-            return tr("All three keep this update. Most updates are smaller beside their weights, "
-                      "and AMP keeps the weights in float32 for those.");
+        if (half && brain) {
+            const QString kept = allKeep(x, weight);
+            return tr("%1 Most updates are smaller relative to their weights, and AMP keeps the "
+                      "weights in float32 because of those.")
+                .arg(kept);
+        }
         const QString others = half    ? nameOfFormat(NumberFormat::Bfloat16)
                                : brain ? nameOfFormat(NumberFormat::Float16)
                                        : tr("%1 and %2")

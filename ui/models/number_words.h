@@ -12,7 +12,7 @@ namespace halfscope {
 struct FormatWords {
     QString format; ///< "float16"
     QString bits;   ///< "0 01111 0000000000"
-    QString what;   ///< "1 exactly. Its neighbour is 0.000977 away."
+    QString what;   ///< "1 exactly. The next number is 0.000977 away."
 };
 
 /// Tells what float32, float16, bfloat16 and the two formats of FP8 make of x.

@@ -81,6 +81,20 @@ QString oneClassText(const RunConfig& config) {
     return one ? u' ' + translated(Message(kOneClass)) : QString();
 }
 
+/// Returns "3 of 3", the samples that a lane has right, where so few are judged that each counts
+/// for much; empty for others.
+QString rightText(const RunConfig& config, double accuracy) {
+    constexpr int64_t kFew = 30;
+    const std::optional<DataFacts> facts = knownFactsOf(config);
+    const int64_t judged = facts ? facts->validation : 0;
+    if (judged == 0 || judged >= kFew) return {};
+    if (facts->tensors[kTarget].shape.elements() != 1) return {}; // every token is judged
+    const double right = accuracy * static_cast<double>(judged);
+    constexpr double kRounding = 1e-3; // samples may have been left out, or judged before
+    if (std::abs(right - std::round(right)) > kRounding) return {};
+    return RunModel::tr("%1 of %2").arg(countText(std::llround(right)), countText(judged));
+}
+
 } // namespace
 
 QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
@@ -286,8 +300,8 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
     QString label = named ? briefLabel(laneTag(i) + u' ' + status.title) : laneTag(i);
     const int64_t lost = status.skips.lossLostAt();
     const bool gone = full && lost > 0;
-    // a setting's value stands before the loss, or words in the place of a figure
-    const bool said = gone || (figure == Figure::Accuracy && status.outputIsNan());
+    // a setting's value stands before the loss, or words that are not about it
+    const bool said = !gone && figure == Figure::Accuracy && status.outputIsNan();
     if (said || label.count(u' ') > 1 || label.count(QChar::Nbsp) > 1) label += u':';
     // where the loss was just lost, most of the last ones are finite: their median would hide that
     const bool steady = figure == Figure::Median && lost == 0;
@@ -298,9 +312,15 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
         : std::isfinite(trailing)    ? shownNumber(trailing)
                                      : status.lossText();
     const QString text = label + QChar(QChar::Nbsp) + unbroken(value);
-    if (words == Words::Fewest) return text;
+    const QString right =
+        figure == Figure::Accuracy && !said && m_run->now().lostSamples().sentence().empty()
+            ? unbroken(rightText(m_run->info().config, *status.accuracy))
+            : QString();
+    if (words == Words::Fewest)
+        return right.isEmpty() ? text : text + QStringLiteral(" (%1)").arg(right);
     const int64_t skipped = status.last.skippedSoFar();
     QStringList notes;
+    if (!right.isEmpty()) notes << right;
     const bool leads = figure == Figure::Accuracy;
     const int64_t steps = m_run->column(i, metric::Loss).size();
     // one spike at the last step must not decide a comparison; it is the median of the losses, not
@@ -368,11 +388,10 @@ QString RunModel::figureText(Words words, Figure figure, const QString& all) con
                       : tr("After step %1 the median loss is: %2."))
             .arg(step, all);
     if (const int64_t few = smallBatch(); few > 0)
-        return (brief ? tr("Loss of %1 after step %2: %3.")
-                      : tr("The loss of the last batch (%1) after step %2 is: %3."))
+        return (brief ? tr("Loss of %1 in step %2: %3.")
+                      : tr("In step %2 the loss of the last batch (%1) is: %3."))
             .arg(samplesText(few), step, all);
-    return (brief ? tr("Loss after step %1: %2.") : tr("After step %1 the loss is: %2."))
-        .arg(step, all);
+    return (brief ? tr("Loss in step %1: %2.") : tr("In step %1 the loss is: %2.")).arg(step, all);
 }
 
 QString RunModel::summaryIn(Words words) const {
@@ -440,8 +459,8 @@ QString RunModel::medianNote() const {
     for (int i = 0; i < lanes(); ++i)
         if (m_run->column(i, metric::Loss).size() >= kTrailingSteps &&
             std::isfinite(trailingLoss(m_run->now(), i)))
-            return tr("The median is that of the last losses of a lane, up to %1: one step that "
-                      "is unlike the others hardly changes it.")
+            return tr("The median is that of the last losses of a lane, up to %1: a single "
+                      "outlier hardly changes it.")
                 .arg(kTrailingSteps);
     return {};
 }

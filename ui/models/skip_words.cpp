@@ -78,8 +78,8 @@ QString skippedStepsText(const RunModel& run, ReasonLength length) {
     const bool accumulates = run.run()->info().config.gradients.accumulate > 1;
     QString text = idleText(idle, accumulates);
     if (!often.isEmpty())
-        text += (accumulates ? RunModel::tr(" %1 skipped more updates than normal.")
-                             : RunModel::tr(" %1 skipped more steps than normal."))
+        text += (accumulates ? RunModel::tr(" %1 skipped more updates than is normal.")
+                             : RunModel::tr(" %1 skipped more steps than is normal."))
                     .arg(listedTags(often));
     const int worst = worstLane(run);
     if (length == ReasonLength::None || worst < 0) return text;

@@ -13,6 +13,7 @@
 #include <QRegularExpression>
 #include <QTranslator>
 
+#include <cstdlib>
 #include <memory>
 
 namespace halfscope {
@@ -26,8 +27,14 @@ QString shownNumber(std::string_view number) {
     bool whole = false;
     const qlonglong value = digits.toLongLong(&whole);
     const QString rest = text.mid(digits.size()); // before it changes
-    return (whole ? QLocale().toString(value) : digits.replace(u'.', QLocale().decimalPoint())) +
-           rest;
+    if (whole) return QLocale().toString(value) + rest;
+    constexpr qlonglong kGrouped = 1000; // below, "-0.5" would lose its sign
+    const QString front = digits.section(u'.', 0, 0);
+    const qlonglong large = front.toLongLong(&whole);
+    digits.replace(u'.', QLocale().decimalPoint());
+    if (whole && std::abs(large) >= kGrouped)
+        digits.replace(0, front.size(), QLocale().toString(large));
+    return digits + rest;
 }
 
 /// Replaces the keys of settings by their labels, but not in quoted data, in paths, and in

@@ -126,7 +126,7 @@ QString TypesModel::totals() const {
                     ? tr("%1: none").arg(label)
                     : tr("%1: %2 (numbers: %3)").arg(label, countText(casts), countText(numbers)));
     }
-    return tr("Casts on the way forward. %1").arg(lanes.join(QStringLiteral("; ")));
+    return tr("Casts in the forward pass. %1").arg(lanes.join(QStringLiteral("; ")));
 }
 
 int TypesModel::rowCount(const QModelIndex& parent) const {

@@ -41,21 +41,40 @@ QString listedLanes(const Lanes& lanes) {
 
 bool scalesIn(const RunModel& run, int lane) { return laneScales(run.run()->info().config, lane); }
 
-/// Returns what lanes that do not scale their loss should do, after a space; empty for others.
+/// Whether a lane loses gradients because it does not scale its FP8 tensors.
+bool lacksFp8In(const RunModel& run, int lane) {
+    const std::optional<LaneConfig>& config = run.lane(lane).config;
+    return config && lacksFp8Scaling(*config);
+}
+
+/// Returns what lanes that scale too little should do, after a space; empty where the cause says
+/// it.
 QString adviceFor(const RunModel& run, const Lanes& lanes) {
-    const std::optional<LaneConfig>& config = run.lane(lanes.front()).config;
-    if (!config || scalesIn(run, lanes.front())) return {};
+    const int first = lanes.front();
+    const std::optional<LaneConfig>& config = run.lane(first).config;
+    if (!config || run.lane(first).blamesFaults()) return {};
+    if (scalesIn(run, first) && !lacksFp8In(run, first)) return {};
     return u' ' + translated(scalingAdvice(*config, lanes.size()));
 }
 
 /// Whether the same cause and the same advice are told of both lanes.
 bool shareCause(const RunModel& run, int a, int b) {
-    return scalesIn(run, a) == scalesIn(run, b) && adviceFor(run, {a}) == adviceFor(run, {b});
+    return run.lane(a).blamesFaults() == run.lane(b).blamesFaults() &&
+           lacksFp8In(run, a) == lacksFp8In(run, b) && scalesIn(run, a) == scalesIn(run, b) &&
+           adviceFor(run, {a}) == adviceFor(run, {b});
 }
 
 /// Returns why the lanes of a group lose gradients.
 QString causeOf(const RunModel& run, const Lanes& lanes, Tense tense) {
     const bool one = lanes.size() == 1;
+    if (run.lane(lanes.front()).blamesFaults())
+        return one ? RunModel::tr("steps that overflow at any loss scale have brought its loss "
+                                  "scale down")
+                   : RunModel::tr("steps that overflow at any loss scale have brought their loss "
+                                  "scales down");
+    if (lacksFp8In(run, lanes.front()))
+        return one ? RunModel::tr("its FP8 scaling is none")
+                   : RunModel::tr("their FP8 scaling is none");
     if (!scalesIn(run, lanes.front()))
         return one ? RunModel::tr("it does not scale its loss")
                    : RunModel::tr("they do not scale their losses");
@@ -159,7 +178,6 @@ QStringList briefLossSentences(const RunModel& run, const Lanes& lanes) {
 QString zeroGradientsText(const RunModel& run, Detail detail) {
     Lanes underflow, lost;
     for (int i = 0; i < run.lanes(); ++i) {
-        if (run.lane(i).blamesFaults()) continue;
         if (run.lane(i).underflowStep > 0)
             underflow.push_back(i);
         else if (run.lane(i).lost)
@@ -176,7 +194,7 @@ QString zeroGradientsText(const RunModel& run, Detail detail) {
 QStringList lostGradientsTexts(const RunModel& run) {
     Lanes lanes;
     for (int i = 0; i < run.lanes(); ++i)
-        if (!run.lane(i).blamesFaults() && run.lane(i).lost) lanes.push_back(i);
+        if (run.lane(i).lost) lanes.push_back(i);
     if (lanes.empty()) return {};
     return {lossSentences(run, lanes).join(u' '), briefLossSentences(run, lanes).join(u' ')};
 }

@@ -51,7 +51,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     m_loss = addFigure(*grid, kLossRow, tr("Loss"));
     m_extras.push_back(nameOf(m_loss));
     if (facts.judged != LaneFacts::Judged::Not) addJudged(*grid, facts.judged);
-    if (facts.memory.peakBytes > 0) addMemory(*grid, facts.memory);
+    if (facts.memory.peakBytes > 0) addMemory(*grid, facts.memory, facts.half);
     if (m_scales) {
         addScaler(*grid, kScaleRow);
     } else {
@@ -138,16 +138,17 @@ void LaneCard::showZeros(const LaneStatus& status) {
                        .arg(text, laneLetter(zeros->reference), percentText(zeros->expected));
     }
     m_zeros->showFigure(text);
-    explain(m_zeros,
-            tr("How many of the gradients' values, of layer outputs and of weights, are zero as "
-               "this lane stores them. Some are zero in every precision, behind ReLU for example. "
-               "What the lane has beyond a lane in FP32, in parentheses, was too small for its 16 "
-               "bits, or for the 8 bits of FP8 (underflow), and is lost; a larger loss scale "
-               "preserves it. Once the weights of the two have parted, their shares differ by a "
-               "few percent for other reasons, too.") +
-                QStringLiteral("\n\n") + when + u' ' +
-                tr("That takes about a hundredth of the time; on a GPU it happens while the "
-                   "gradients are shown (G)."));
+    explain(
+        m_zeros,
+        tr("How many of the gradients' values, of layer outputs and of weights, are zero as "
+           "this lane stores them. Some are zero in every precision, behind ReLU for example. "
+           "What the lane has beyond a lane in FP32, in parentheses, was too small for its 16 "
+           "bits, or for the 8 bits of FP8 (underflow), and is lost; a larger loss scale "
+           "preserves it. Once the weights of the two have diverged, their shares differ by a "
+           "few percent for other reasons, too.") +
+            QStringLiteral("\n\n") + when + u' ' +
+            tr("Counting takes about a hundredth of the training time; on a GPU it happens while "
+               "the gradients are shown (G)."));
 }
 
 void LaneCard::addUnchanged(QGridLayout& grid) {
@@ -183,16 +184,22 @@ void LaneCard::showUnchanged(const LaneStatus& status) {
     fitUnchanged();
 }
 
-void LaneCard::addMemory(QGridLayout& grid, const MemoryUse& memory) {
+void LaneCard::addMemory(QGridLayout& grid, const MemoryUse& memory, bool half) {
     FigureLabel* figure = addFigure(grid, kMemoryRow, tr("Memory"));
     figure->showFigure(memoryText(memory.peakBytes));
     m_memoryText = tr("Memory: %1").arg(memoryText(memory.peakBytes));
     m_extras.insert(m_extras.end(), {figure, nameOf(figure)});
+    // a reader expects half of it
+    const QString why =
+        half ? u'\n' + tr("In half precision a small network can need more than in FP32: the casts "
+                          "add copies in 16 bits to weights that stay in FP32.")
+             : QString();
     explain(figure, tr("Peak memory of a step of this lane: weights, activations kept for the "
-                       "backward pass, gradients, and the optimizer's moments"));
+                       "backward pass, gradients, and the optimizer's moments.") +
+                        why);
     if (memoryParts(memory).empty()) return;
     auto* bar = make<MemoryBar>(memory, laneLetter(m_lane), this);
-    explain(figure, bar->toolTip());
+    explain(figure, bar->toolTip() + why);
     grid.addWidget(bar, kBarRow, 1, 1, 3);
     m_extras.push_back(bar);
 }

@@ -66,7 +66,8 @@ private:
     int leastFigure() const;
     void fitUnchanged();
     FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
-    void addMemory(QGridLayout&, const MemoryUse&);
+    /// `half`: see LaneFacts.
+    void addMemory(QGridLayout&, const MemoryUse&, bool half);
     void addJudged(QGridLayout&, LaneFacts::Judged);
     void showJudged(const LaneStatus&);
     void addZeros(QGridLayout&);

@@ -69,12 +69,15 @@ QString RestartNote::waitingText() const {
 QString RestartNote::heldText() const {
     const QStringList names = m_model.heldNames();
     if (names.isEmpty()) return {};
-    return names.size() > kMostWaiting
-               ? tr("The run has ended. Continue trains on with these changes; a restart begins "
-                    "with them.")
-               : tr("The run has ended. Continue trains on with the change of %1; a restart begins "
-                    "with it.")
-                     .arg(listedTags(names));
+    if (names.size() > kMostWaiting)
+        return tr("The run has ended. Continue keeps training with these changes; a restart uses "
+                  "them from the start.");
+    return (names.size() == 1
+                ? tr("The run has ended. Continue keeps training with the new value of %1; a "
+                     "restart uses it from the start.")
+                : tr("The run has ended. Continue keeps training with the new values of %1; a "
+                     "restart uses them from the start."))
+        .arg(listedTags(names));
 }
 
 /// Says why no run could begin with what the boxes show; empty when one could.

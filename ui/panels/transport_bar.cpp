@@ -5,6 +5,7 @@
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/preset_box.h"
@@ -392,6 +393,13 @@ QString TransportBar::speedsTip(const RunModel& run, bool comparable) const {
              : tr("Throughput of each lane (the median over the last five seconds), then how much "
                   "faster lane %1 is than lane %2, unless the pace makes them wait."))
             .arg(laneLetter(other), laneLetter(base))};
+    // the later lane is usually the one in half precision, which is expected to be the faster one
+    const double ratio = run.speedRatio(other, base);
+    if (comparable && ratio > 0 && ratio < 1 && laneIsHalf(run.run()->info().config, other))
+        all << tr(
+            "Half precision is often slower in small networks, where the casts cost more than "
+            "the products gain, and in float16 on a CPU, which mostly computes it in "
+            "FP32 and rounds.");
     if (run.lanes() > 2) all << tr("Click to choose the two lanes that are compared.");
     if (!comparable)
         all << tr(

@@ -105,6 +105,11 @@ private slots:
         lane.precision = Precision::Fp16;
         QCOMPARE(scalingAdvice(lane).english(),
                  std::string("Use a precision that can scale it, such as amp-fp16."));
+        // its tensors come before its loss
+        lane.precision = Precision::Fp8;
+        QCOMPARE(scalingAdvice(lane).english(), std::string("Switch its loss scaling on."));
+        lane.fp8Scaling = Fp8Scaling::None;
+        QCOMPARE(scalingAdvice(lane).english(), std::string("Set FP8 scaling to dynamic."));
     }
 
     void inOneUpdate() {

@@ -1,8 +1,11 @@
 // What the skips of a lane say of its loss scale: how far it came down at the start, and whether
 // one that was made static later is too large.
 #include "engine/runs/skips.h"
+#include "engine/settings/fields.h"
 
 #include <QTest>
+
+#include <cmath>
 
 namespace tst_scale_held {
 
@@ -33,6 +36,7 @@ class TestScaleHeld : public QObject {
 private slots:
     void onlyItsOwnSkipsTell();
     void aLongWayDown();
+    void aScaleThatOnlyFalls();
 };
 
 /// A scale that was made static has come down before: only what overflows at the scale that it has
@@ -62,19 +66,70 @@ void TestScaleHeld::aLongWayDown() {
     add(near, 0x1p15F, 30);
     QVERIFY(!near.sentence(true).english().ends_with(advice));
     add(far, 0x1p40F, 25, kFalls);
+    // most of the training so far
+    QCOMPARE(far.verdict(true), SkipVerdict::TooMany);
     QCOMPARE(far.sentence(true).english(),
-             "all 25 steps were skipped. That is normal: the loss scale is coming down." + advice);
-    add(far, 0x1p15F, 275);
+             std::string("all 25 steps were skipped. That is not normal: 25 of them were at the "
+                         "start, while the loss scale was coming down. A smaller first scale or "
+                         "backoff factor makes this shorter."));
+    add(far, 0x1p15F, 24);
+    QCOMPARE(far.verdict(true), SkipVerdict::TooMany);
+    add(far, 0x1p15F, 251);
     QCOMPARE(far.verdict(true), SkipVerdict::Normal);
     QCOMPARE(far.sentence(true).english(),
              "25 of 300 steps were skipped. That is normal: at the start, until the loss scale was "
              "low enough." +
                  advice);
-    add(farthest, 0x1p32F, 32, kFalls); // the largest usual one
+    add(farthest, 0x1p32F, 16, kFalls); // the largest usual one, down to PyTorch's
     QCOMPARE(farthest.verdict(true), SkipVerdict::Normal);
+    add(farthest, 0x1p16F, 1, kFalls);
+    QCOMPARE(farthest.verdict(true), SkipVerdict::TooMany);
     // which a fork has not walked itself
     far.fork(300);
     QVERIFY(far.startAdvice().empty());
+}
+
+/// Few skips in many steps are too many where the scale never finds a place: then the loss is too
+/// large.
+void TestScaleHeld::aScaleThatOnlyFalls() {
+    SkipTally tally, edited, later;
+    add(tally, 65536, 12, kFalls);
+    for (const float scale : {16.0F, 8.0F, 4.0F, 2.0F}) {
+        add(tally, scale, 400);
+        QCOMPARE(tally.verdict(true), SkipVerdict::Normal);
+        add(tally, scale, 1, kFalls);
+    }
+    add(tally, 1, 400);
+    QCOMPARE(tally.verdict(true), SkipVerdict::TooMany);
+    const std::string reason = tally.badReason(true).english();
+    QVERIFY2(reason.starts_with("the loss scale has fallen from 65536 (2^16) to 1"),
+             reason.c_str());
+    QVERIFY2(reason.find("Standardise the targets") != std::string::npos, reason.c_str());
+    add(tally, 1, 1, kGrew);
+    add(tally, 2, 1, kFalls);
+    add(tally, 1, 1);
+    QCOMPARE(tally.verdict(true), SkipVerdict::Normal); // the scaler searches
+    // a scale that was set by hand has not fallen there
+    add(edited, 65536, 8, kFalls);
+    Event set;
+    set.kind = EventKind::Edit;
+    set.tensor = kLiveScale;
+    edited.add(set);
+    add(edited, 8, 3, kFalls);
+    add(edited, 1, 400);
+    QCOMPARE(edited.verdict(true), SkipVerdict::Normal);
+    // far above one, it falls again and again
+    add(later, 0x1p24F, 30);
+    for (int i = 24; i > 16; --i) {
+        QCOMPARE(later.verdict(true), i == 24 ? SkipVerdict::None : SkipVerdict::Normal);
+        add(later, std::ldexp(1.0F, i), 1, kFalls);
+        add(later, std::ldexp(1.0F, i - 1), 30);
+    }
+    QCOMPARE(later.verdict(true), SkipVerdict::TooMany);
+    later.fork(later.steps());
+    QCOMPARE(later.verdict(true), SkipVerdict::None);
+    add(later, 0x1p16F, 1, kFalls);
+    QCOMPARE(later.verdict(true), SkipVerdict::Normal);
 }
 
 } // namespace tst_scale_held

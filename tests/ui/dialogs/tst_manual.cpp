@@ -277,6 +277,7 @@ void TestManual::searchReadsQuestions_data() {
     row("test my network on new data", "How do I test my network on new data?");
     row("export python", "How do I export my network as Python code?");
     row("confusion matrix", "the confusion matrix?");
+    row("why is half slower", "Why is half precision slower");
     row("65536", "65536 (2^16) is the default init_scale");
     row("65,536", "65,536 at first?"); // an excerpt begins near the word
     row("2000", "After 2000 clean steps in a row");

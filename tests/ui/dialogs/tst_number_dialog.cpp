@@ -3,6 +3,7 @@
 #include "tests/support/opened_window.h"
 #include "tests/support/shown_window.h"
 #include "ui/dialogs/number_dialog.h"
+#include "ui/models/translated.h"
 
 #include <QApplication>
 #include <QLabel>
@@ -26,6 +27,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void sentences_data();
     void sentences();
+    void numbersAreGrouped();
     void refusesAndGoesOn();
     void everyTextIsReachedByKeys();
     void allIsSeenAtFirst();
@@ -54,9 +56,9 @@ void TestNumberDialog::sentences_data() {
                "0: the number underflows. The smallest float16 number above 0 is 5.96046e-08.",
                "float16: multiplied by 65536, it is stored as 0.000655174. Divided by 65536 "
                "again, in float32, it is 9.99717e-09, off by 0.028 %.",
-               "float32: the weight stays 1, and the update is lost. Its neighbour is "
+               "float32: the weight stays 1, and the update is lost. The next number is "
                "1.19e-07 away.",
-               "float16: the weight stays 1, and the update is lost. Its neighbour is "
+               "float16: the weight stays 1, and the update is lost. The next number is "
                "0.000977 away.",
                "Not even float32 keeps this update. It keeps much smaller ones than float16 and "
                "bfloat16: that is why AMP keeps the weights in float32."};
@@ -74,8 +76,24 @@ void TestNumberDialog::sentences_data() {
                        "weights in float32."};
     QTest::newRow("an update that all keep")
         << QStringList{"0.1", "1", "1"}
-        << QStringList{"All three keep this update. Most updates are smaller beside their weights, "
-                       "and AMP keeps the weights in float32 for those."};
+        << QStringList{"All three keep this update, but float16 and bfloat16 round the sum. Most "
+                       "updates are smaller relative to their weights, and AMP keeps the weights "
+                       "in float32 because of those."};
+    QTest::newRow("an update that only bfloat16 rounds")
+        << QStringList{"1.001953125", "1", "1"}
+        << QStringList{"All three keep this update, but bfloat16 rounds the sum. Most updates are "
+                       "smaller relative to their weights, and AMP keeps the weights in float32 "
+                       "because of those."};
+    QTest::newRow("an update that all keep exactly")
+        << QStringList{"0.5", "1", "1"}
+        << QStringList{"All three keep this update. Most updates are smaller relative to their "
+                       "weights, and AMP keeps the weights in float32 because of those."};
+    QTest::newRow("an update that swallows the weight")
+        << QStringList{"65519", "1", "0.1"}
+        << QStringList{"float16: the weight becomes 65504.", "bfloat16: the weight becomes 65536.",
+                       "All three keep this update, but float16 and bfloat16 round the sum. Most "
+                       "updates are smaller relative to their weights, and AMP keeps the weights "
+                       "in float32 because of those."};
     QTest::newRow("no update") << QStringList{"0", "1", "1"}
                                << QStringList{"An update of 0 changes no weight."};
     QTest::newRow("too small for the loss scale")
@@ -91,15 +109,15 @@ void TestNumberDialog::sentences_data() {
     QTest::newRow("exact") << QStringList{"-1.5", "1", "2"}
                            << QStringList{"float16   1 01111 1000000000",
                                           "bfloat16  1 01111111 1000000",
-                                          "-1.5 exactly. Its neighbour is 0.000977 away.",
+                                          "-1.5 exactly. The next number is 0.000977 away.",
                                           "bfloat16: the weight becomes 0.5."};
     QTest::newRow("overflow and few digits")
         << QStringList{"70000", "1", "1"}
         << QStringList{"inf: the number overflows. The largest finite float16 number is 65504.",
-                       "70144, off by 0.21 %. Its neighbour is 512 away."};
+                       "70144, off by 0.21 %. The next number is 512 away."};
     QTest::newRow("FP8") << QStringList{"0.53", "2^17", "1"}
                          << QStringList{"FP8 E4M3  0 0110 000", "FP8 E5M2  0 01110 00",
-                                        "0.5, off by 5.7 %. Its neighbour is 0.0625 away.",
+                                        "0.5, off by 5.7 %. The next number is 0.0625 away.",
                                         "FP8 E5M2 without a scale of its own: multiplied by "
                                         "131072, it is too large and becomes the largest "
                                         "number, 57344. No step is skipped."};
@@ -111,22 +129,23 @@ void TestNumberDialog::sentences_data() {
                        "float32, it is 1024, off by 2.4 %."};
     QTest::newRow("a weight that overflows")
         << QStringList{"1", "1", "70000"}
-        << QStringList{"float16: the weight itself overflows: it is inf.",
-                       "bfloat16: the weight stays 70144, and the update is lost. Its neighbour is "
-                       "512 away."};
+        << QStringList{
+               "float16: the weight itself overflows: it is inf.",
+               "bfloat16: the weight stays 70144, and the update is lost. The next number is "
+               "512 away."};
     QTest::newRow("a tiny update of nothing")
         << QStringList{"-2^-30", "1", "0"}
-        << QStringList{"float16: the weight stays 0, and the update is lost. Its neighbour is "
+        << QStringList{"float16: the weight stays 0, and the update is lost. The next number is "
                        "5.96e-08 away.",
                        "bfloat16: the weight becomes -9.313226e-10."};
     QTest::newRow("off by nearly all")
         << QStringList{"2.983e-8", "1", "1"}
         << QStringList{"5.96046e-08, off by 100 %: a subnormal number, which has fewer digits. "
-                       "Its neighbour is 5.96e-08 away."};
+                       "The next number is 5.96e-08 away."};
     QTest::newRow("subnormal")
         << QStringList{"1e-7", "1", "1"}
         << QStringList{"1.19209e-07, off by 19 %: a subnormal number, which has fewer digits. "
-                       "Its neighbour is 5.96e-08 away."};
+                       "The next number is 5.96e-08 away."};
 }
 
 void TestNumberDialog::sentences() {
@@ -138,6 +157,22 @@ void TestNumberDialog::sentences() {
     const QStringList shown = dialog.text().split('\n');
     for (const QString& line : lines)
         QVERIFY2(shown.contains(line), qPrintable(line + "\nis not in\n" + dialog.text()));
+}
+
+/// A fraction does not take the comma from a number.
+void TestNumberDialog::numbersAreGrouped() {
+    const auto before = qScopeGuard([] { QLocale::setDefault(QLocale::c()); });
+    QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates));
+    const auto shown = [](const char* number) {
+        return translated(Message::number(std::string_view(number)));
+    };
+    QCOMPARE(shown("65519"), QStringLiteral("65,519"));
+    QCOMPARE(shown("65519.1"), QStringLiteral("65,519.1"));
+    QCOMPARE(shown("-65519.1"), QStringLiteral("-65,519.1"));
+    QCOMPARE(shown("-0.5"), QStringLiteral("-0.5"));
+    QCOMPARE(shown("6.5e+04"), QStringLiteral("6.5e+04"));
+    QLocale::setDefault(QLocale(QLocale::German, QLocale::Germany));
+    QCOMPARE(shown("65519.1"), QStringLiteral("65.519,1"));
 }
 
 void TestNumberDialog::refusesAndGoesOn() {

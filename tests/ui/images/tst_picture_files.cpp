@@ -62,7 +62,7 @@ void TestPictureFiles::stepsAreNamedTruthfully() {
     QCOMPARE(view.readout(), QStringLiteral("In step 300   Magenta: not finite."));
     QVERIFY(said(ViewKind::Painted, 0, 0).startsWith(QStringLiteral("Before step 1: As the ")));
     QCOMPARE(said(ViewKind::Curve, 0, 300), QStringLiteral("After step 300"));
-    QCOMPARE(said(ViewKind::Plane, 0, 0), QStringLiteral("After step 0"));
+    QCOMPARE(said(ViewKind::Plane, 0, 0), QStringLiteral("Before step 1"));
     for (const ViewKind kind : {ViewKind::Scatter, ViewKind::Classes}) {
         QCOMPARE(said(kind, 0, 9), QStringLiteral("In step 9") + how.arg(9)); // this batch
         QCOMPARE(said(kind, 7, 9), QStringLiteral("After step 7"));           // the validation

@@ -50,11 +50,12 @@ private slots:
         model.refresh();
         const QStringList texts =
             model.summaries().replaceInStrings(QString(QChar::Nbsp), QStringLiteral(" "));
-        QVERIFY2(texts[0].contains(
-                     " B skipped more steps than normal. A diverged as well, so the precision is "
-                     "not the cause. Lower the learning rate first, or clip the gradients. The "
-                     "forward pass of layer 0 reached inf or nan in step 2, before any other."),
-                 qPrintable(texts[0]));
+        QVERIFY2(
+            texts[0].contains(
+                " B skipped more steps than is normal. A diverged as well, so the precision is "
+                "not the cause. Lower the learning rate first, or clip the gradients. The "
+                "forward pass of layer 0 reached inf or nan in step 2, before any other."),
+            qPrintable(texts[0]));
         QVERIFY2(texts[1].endsWith(" A diverged as well: lower the learning rate."),
                  qPrintable(texts[1]));
         const QString reason = QStringLiteral("A diverged as well, so the precision is not");

@@ -26,7 +26,9 @@ void TestSingleClass::aSingleClassIsNoSuccess() {
     config.task.kind = TaskKind::Arrays;
     config.task.x = folder.filePath("x.npy").toStdString();
     config.task.loss.kind = LossKind::CrossEntropy;
-    const auto told = [&config, &folder](const char* name, const std::string& labels) {
+    config.task.validation = 0.5;
+    QString fewest;
+    const auto told = [&](const char* name, const std::string& labels) {
         config.task.y = folder.filePath(name).toStdString();
         writeBytes(config.task.x, npy("<f4", "(4, 1)", std::string(16, '\0')));
         writeBytes(config.task.y, npy("|u1", "(4,)", labels));
@@ -38,13 +40,16 @@ void TestSingleClass::aSingleClassIsNoSuccess() {
                 rowAt(1, lane, 1).set(metric::Loss, -0.0f).set(metric::Accuracy, 1.0F));
         run->append(std::move(step));
         model.refresh();
+        fewest = model.summaries().last().replace(QChar::Nbsp, u' ');
         return model.summary().replace(QChar::Nbsp, u' ');
     };
     const QString warning = QStringLiteral(
         " All samples have the same class, so there is nothing to learn: any network has an "
         "accuracy of 100 %.");
     const QString text = told("one.npy", std::string(4, '\0'));
-    QVERIFY2(text.contains(" 100.00 % (loss 0).") && text.endsWith(warning), qPrintable(text));
+    QVERIFY2(text.contains(" 100.00 % (2 of 2, loss 0).") && text.endsWith(warning),
+             qPrintable(text));
+    QVERIFY2(fewest.contains(" 100.00 % (2 of 2)"), qPrintable(fewest));
     QVERIFY(!told("two.npy", std::string("\0\1\0\1", 4)).contains("All samples"));
 }
 

@@ -30,6 +30,7 @@ class TestZeroGradients : public QObject {
 private slots:
     void nearlyAllZero();
     void someGradientsLost();
+    void unscaledEightBits();
     void lanesShareASentence();
     void lanesShareAnUnderflow();
     void underflowNowAndThen();
@@ -74,6 +75,25 @@ void TestZeroGradients::someGradientsLost() {
                                   "is too small."));
     QVERIFY2(model.summary().replace(QChar::Nbsp, u' ').endsWith(u' ' + text),
              qPrintable(model.summary()));
+}
+
+/// Scales of the tensors come before one of the loss, whether the loss is scaled or not.
+void TestZeroGradients::unscaledEightBits() {
+    for (const ScalerMode mode : {ScalerMode::Off, ScalerMode::Static}) {
+        RunConfig config = defaultConfig();
+        config.lanes[1].precision = Precision::Fp8;
+        config.lanes[1].fp8Scaling = Fp8Scaling::None;
+        config.lanes[1].scaler.rules.mode = mode;
+        RunModel model;
+        const auto run = shownIn(model, config);
+        RunBatch counted;
+        counted.gradients = {{rangeOf(DType::F32, 0, 0), rangeOf(DType::F16, 62, 0)}};
+        run->append(std::move(counted));
+        model.refresh();
+        QCOMPARE(lostGradientsTexts(model).value(0).replace(QChar::Nbsp, u' '),
+                 QStringLiteral("62 % of the gradients of B are zero (A: 0 %): its FP8 scaling is "
+                                "none. Set FP8 scaling to dynamic."));
+    }
 }
 
 /// Three sentences would not fit above the pictures.

@@ -195,9 +195,9 @@ void TestEventPanel::adviceFollowsTheCause() {
             return label->text().contains(QLatin1String(words));
         });
     };
-    QVERIFY(says(3, "a smaller first scale, or a longer growth interval"));
-    QVERIFY(!says(40, "a smaller first scale, or a longer growth interval"));
-    QVERIFY(says(40, "B skips more steps than normal: 20 of them did not follow a growth"));
+    QVERIFY(says(3, "at the start: a smaller first scale"));
+    QVERIFY(!says(40, "at the start: a smaller first scale"));
+    QVERIFY(says(40, "B skips more steps than is normal: 20 of them did not follow a growth"));
 }
 
 void TestEventPanel::eventsJump() {

@@ -68,6 +68,7 @@ private slots:
     void memoryHasThreeDigits_data();
     void memoryHasThreeDigits();
     void memoryByCause();
+    void memoryOfHalfPrecision();
     void intervalBelowTheCleanSteps();
     void copyingNothingIsNoFault();
     void largeStepsAreNotCutOff();
@@ -283,6 +284,25 @@ void TestPanels::memoryByCause() {
              qPrintable(QStringLiteral("%1 of %2").arg(activations).arg(image.width())));
     panel.setLanes({{true, {}, {}}});
     QCOMPARE(panel.findChildren<MemoryLegend*>().size(), 0);
+}
+
+/// A small network in half precision needs more, where a reader expects half: the figure says why.
+void TestPanels::memoryOfHalfPrecision() {
+    MemoryUse memory;
+    memory.peakBytes = 4096;
+    for (const bool byCause : {false, true}) {
+        memory.peakByCause[0] = byCause ? 4096 : 0;
+        ScalerPanel panel;
+        LaneFacts single, half;
+        single.memory = half.memory = memory;
+        half.half = true;
+        panel.setLanes({single, half});
+        QStringList tips;
+        for (const FigureLabel* figure : panel.findChildren<FigureLabel*>())
+            if (figure->toolTip().contains(QStringLiteral("can need more than in FP32")))
+                tips << figure->toolTip();
+        QCOMPARE(tips.size(), 1);
+    }
 }
 
 /// PyTorch's scaler tests for equality: the card says so, and offers the other test.

@@ -174,6 +174,24 @@ void TestTransportBar::transportFigures() {
     for (const char* part : {">A</b> 100 steps/s", ">B</b> 250 steps/s", "B/A ×2.50"})
         QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
     QCOMPARE(bar.speedRatio(), QStringLiteral("throughput B/A ×2.50"));
+    const auto explains = [&bar] {
+        return bar.findChild<QLabel*>(QStringLiteral("speeds"))
+            ->toolTip()
+            .contains(QStringLiteral("Half precision is often slower in small networks"));
+    };
+    QVERIFY(!explains());
+    std::swap(a.deviceSeconds, b.deviceSeconds);
+    run.start({"fp32", "amp-fp16"});
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    QCOMPARE(bar.speedRatio(), QStringLiteral("throughput B/A ×0.40"));
+    QVERIFY(!explains()); // both compute in FP32
+    run.setGrowthInterval(1, 2000);
+    bar.setFigures(run);
+    QVERIFY(explains());
+    std::swap(a.deviceSeconds, b.deviceSeconds);
+    run.start({"fp32", "amp-fp16"});
+    run.append(std::vector{a, b}, {});
     run.setPace(15); // the lanes wait: what is compared then are cold caches
     bar.setFigures(run);
     const auto* speeds = bar.findChild<QLabel*>(QStringLiteral("speeds"));

@@ -41,8 +41,9 @@ void TestHeldChanges::saysWhatWaitsForContinue() {
     QVERIFY(!window.setup().restartShown());
     QVERIFY(edit(window, "optimizer.lr", -1, "0.25"));
     QVERIFY(window.setup().restartShown());
-    QCOMPARE(text->text(), QStringLiteral("The run has ended. Continue trains on with the change "
-                                          "of Learning rate; a restart begins with it."));
+    QCOMPARE(text->text(), QStringLiteral("The run has ended. Continue keeps training with the "
+                                          "new value of Learning rate; a restart uses it from the "
+                                          "start."));
     QCOMPARE(window.config().heldNames().join(u'|'), QStringLiteral("Learning rate"));
     actionFor(window, QKeySequence::Undo)->trigger();
     QVERIFY(!window.setup().restartShown());

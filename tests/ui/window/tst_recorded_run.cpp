@@ -89,7 +89,7 @@ void TestRecordedRun::canBeLookedAt() {
     // its results are told as those of any other run
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QTRY_VERIFY2(headline->toolTip().startsWith(QStringLiteral("Recorded in PyTorch: 12 steps")) &&
-                     headline->toolTip().contains(QStringLiteral(". After step 12 the loss is: ")),
+                     headline->toolTip().contains(QStringLiteral(". In step 12 the loss is: ")),
                  qPrintable(headline->toolTip()));
     // an experiment that can be trained has its pictures back
     window.openPreset(QStringLiteral("overflow"));

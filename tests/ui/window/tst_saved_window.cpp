@@ -142,7 +142,7 @@ void TestSavedWindow::looksAsItWasSaved() {
     QVERIFY(stateOf(window).endsWith(
         QStringLiteral(" Press Play (Space) to train it from the start.")));
     const QString tip = window.findChild<QLabel*>(QStringLiteral("headline"))->toolTip();
-    QVERIFY(tip.startsWith(lead) && tip.contains(QStringLiteral(". After step 30 the loss is: ")));
+    QVERIFY(tip.startsWith(lead) && tip.contains(QStringLiteral(". In step 30 the loss is: ")));
     QCOMPARE(window.run().step(), kTrained);
     QCOMPARE(pointsOf(window, "Loss/A fp32"), m_losses);
     QCOMPARE(pointsOf(window, "Loss scale/B amp-fp16"), m_scales);

@@ -370,7 +370,7 @@ void TestWindowLanes::layersChosen() {
     QCOMPARE(type->currentText(), QStringLiteral("bfloat16"));
     QVERIFY(dialog->told().contains(QStringLiteral("a type of its own")));
     dialog->choose(0, 0); // another lane, which has none
-    QCOMPARE(type->currentText(), QStringLiteral("as in the precision"));
+    QCOMPARE(type->currentText(), QStringLiteral("the type that the precision gives"));
     dialog->choose(0, 1);
     QTest::mouseClick(dialog->findChild<QPushButton*>(QStringLiteral("allAsInThePrecision")),
                       Qt::LeftButton);

@@ -180,7 +180,7 @@ void TestWindowUse::everythingSeenIsTold() {
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(30), kPatience);
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QTRY_VERIFY2_WITH_TIMEOUT(
-        headline->toolTip().startsWith(QStringLiteral("Finished. After step 30 the loss is: A ")),
+        headline->toolTip().startsWith(QStringLiteral("Finished. In step 30 the loss is: A ")),
         qPrintable(headline->toolTip()), kPatience);
     QVERIFY2(silentIn(window).isEmpty(), qPrintable(silentIn(window).join(u'\n')));
     QLabel silent(QStringLiteral("31.75"), &window); // what the search must find
