@@ -247,7 +247,7 @@ bool CpuLoop::runVector(const Arena& arena, float* scratch, const Section& secti
     if (columns % VectorLoop::kLanes != 0) return false;
     section.vector->run(arena, scratch, first, rows, columns);
     for (const auto& [reduction, at] : section.sums)
-        moveStrands(scratch + at, static_cast<size_t>(m_strands), static_cast<size_t>(tile.columns),
+        moveStrands(scratch + at, strandsOf(tile),
                     blockSums(scratch, m_reductions[reduction], tile));
     return true;
 }
@@ -363,8 +363,8 @@ void CpuLoop::reduce(const float* values, float* scratch, double* partials,
     double* sums = partials + reduction.partial;
     switch (reduction.kind) {
     case ReduceKind::Rows:
-        addRows(values, static_cast<size_t>(tile.rows), static_cast<size_t>(tile.columns),
-                static_cast<size_t>(m_strands), blockSums(scratch, reduction, tile));
+        addRows(values, static_cast<size_t>(tile.rows), strandsOf(tile),
+                blockSums(scratch, reduction, tile));
         break;
     case ReduceKind::All:
         sums[tile.rowBlock * m_columnBlocks + tile.columnBlock] += addAll(values, tile.n());

@@ -4,6 +4,7 @@
 
 #include "engine/core/thread_pool.h"
 #include "engine/cpu/arena.h"
+#include "engine/cpu/loop_sums.h"
 #include "engine/cpu/op_table.h"
 #include "engine/cpu/vector_loop.h"
 #include "engine/graph/program.h"
@@ -128,6 +129,10 @@ private:
                   int64_t begin, int64_t end) const;
     void runTile(const Arena& arena, float* scratch, double* partials, const Tile&) const;
     bool runVector(const Arena& arena, float* scratch, const Section&, const Tile&) const;
+    Strands strandsOf(const Tile& tile) const {
+        return {static_cast<size_t>(m_strands), static_cast<size_t>(tile.columns),
+                m_space.rank() == 4 && m_split == 3};
+    }
     double* blockSums(float* scratch, const Reduction&, const Tile&) const;
     void interpret(const Arena& arena, float* scratch, double* partials, const Instruction&,
                    const Tile&) const;

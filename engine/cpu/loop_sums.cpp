@@ -70,8 +70,6 @@ template <size_t N>
     totals += __builtin_convertvector((a + b) + (c + d), Totals);
 }
 
-/// Strands of narrow tensors that are added in f32: together they have no more rows than a lane of
-/// addRun() adds.
 constexpr size_t kTogether = 4;
 
 /// Computes the sums of 16 columns of up to kTogether strands.
@@ -88,35 +86,40 @@ constexpr size_t kTogether = 4;
     sum = (each[0] + each[1]) + (each[2] + each[3]);
 }
 
+/// Adds 16 columns of all strands of pixels.
+[[gnu::always_inline]] inline void addPixels(const float* partial, const Strands& strands,
+                                             double* sums) {
+    Totals totals = {};
+    for (size_t s = 0; s < strands.count; s += kTogether) {
+        Lanes sum;
+        addTogether(partial + s * strands.columns, std::min(kTogether, strands.count - s),
+                    strands.columns, sum);
+        totals += __builtin_convertvector(sum, Totals);
+    }
+    for (size_t i = 0; i < kLanes; ++i)
+        sums[i] += totals[i];
+}
+
 } // namespace
 
-HALFSCOPE_VECTOR void addStrands(const float* partial, size_t strands, size_t columns,
-                                 double* sums) {
-    size_t c = 0;
-    for (; c + kLanes <= columns; c += kLanes) {
-        Totals totals = {};
-        for (size_t s = 0; s < strands; s += kTogether) {
-            Lanes sum;
-            addTogether(partial + s * columns + c, std::min(kTogether, strands - s), columns, sum);
-            totals += __builtin_convertvector(sum, Totals);
-        }
-        for (size_t i = 0; i < kLanes; ++i)
-            sums[c + i] += totals[i];
-    }
-    for (; c < columns; ++c)
-        for (size_t s = 0; s < strands; ++s)
-            sums[c] += static_cast<double>(partial[s * columns + c]);
+HALFSCOPE_VECTOR void addStrands(const float* partial, const Strands& strands, double* sums) {
+    const size_t columns = strands.columns;
+    size_t first = 0;
+    for (; strands.pixels && first + kLanes <= columns; first += kLanes)
+        addPixels(partial + first, strands, sums + first);
+    for (size_t s = 0; s < strands.count; ++s, partial += columns)
+        for (size_t c = first; c < columns; ++c)
+            sums[c] += static_cast<double>(partial[c]);
 }
 
-HALFSCOPE_VECTOR void moveStrands(float* partial, size_t strands, size_t columns, double* sums) {
-    addStrands(partial, strands, columns, sums);
-    std::fill_n(partial, strands * columns, 0.0F);
+HALFSCOPE_VECTOR void moveStrands(float* partial, const Strands& strands, double* sums) {
+    addStrands(partial, strands, sums);
+    std::fill_n(partial, strands.count * strands.columns, 0.0F);
 }
 
-HALFSCOPE_VECTOR void addRows(const float* x, size_t rows, size_t columns, size_t strands,
-                              double* sums) {
+HALFSCOPE_VECTOR void addRows(const float* x, size_t rows, const Strands& strands, double* sums) {
     alignas(Lanes) float partial[kMostTileElements];
-    const size_t width = strands * columns, whole = rows / strands;
+    const size_t width = strands.count * strands.columns, whole = rows / strands.count;
     size_t i = 0;
     for (; i + 4 * kLanes <= width; i += 4 * kLanes)
         addStrip<4>(x + i, whole, width, partial + i);
@@ -127,9 +130,10 @@ HALFSCOPE_VECTOR void addRows(const float* x, size_t rows, size_t columns, size_
         for (size_t r = 0; r < whole; ++r)
             partial[i] += x[r * width + i];
     }
-    for (i = whole * width; i < rows * columns; ++i) // the strands that are one row longer
+    // the strands that are one row longer
+    for (i = whole * width; i < rows * strands.columns; ++i)
         partial[i - whole * width] += x[i];
-    addStrands(partial, strands, columns, sums);
+    addStrands(partial, strands, sums);
 }
 
 HALFSCOPE_VECTOR void addSums(const double* x, size_t n, double* sums) {

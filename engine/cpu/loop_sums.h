@@ -8,13 +8,19 @@ namespace halfscope {
 
 inline constexpr int64_t kMostTileElements = 2048; ///< elements in a tile
 
-/// Ends the sums of a tile over its rows: sums[c] += partial[s][c], strand by strand.
-void addStrands(const float* partial, size_t strands, size_t columns, double* sums);
+/// The sums of a tile over its rows: each strand is the sum of every count-th row, in f32. `pixels`
+/// are the rows of images with channels last: of them kTogether strands are added in f32, which
+/// gives as many terms as a lane of addAll() has. All others are added in double, one by one.
+struct Strands {
+    size_t count, columns;
+    bool pixels = false;
+};
+/// Ends the sums of a tile: sums[c] += partial[s][c] over the strands.
+void addStrands(const float* partial, const Strands&, double* sums);
 /// Does the same, and leaves zeros for the next tile.
-void moveStrands(float* partial, size_t strands, size_t columns, double* sums);
-/// Adds sums[c] += x[r][c] over the rows of a tile: first each strand, which is every strands-th
-/// row, in f32, then strand by strand in double.
-void addRows(const float* x, size_t rows, size_t columns, size_t strands, double* sums);
+void moveStrands(float* partial, const Strands&, double* sums);
+/// Adds sums[c] += x[r][c] over the rows of a tile.
+void addRows(const float* x, size_t rows, const Strands&, double* sums);
 /// Adds sums[c] += x[c].
 void addSums(const double* x, size_t n, double* sums);
 /// Returns the sum of n values: 16 lanes in f32 over runs of 256, then in double each lane over the

@@ -193,10 +193,7 @@ void WindowFiles::showRuns(const OpenedFile& opened) {
     m_news = RunWords::openedRuns(opened.runs.size(), opened.lost, opened.problem);
     if (!m_parts.banner->isHidden()) return emit told(m_news); // the last one cannot be trained
     const bool good = opened.problem.empty() && opened.lost.empty();
-    if (good)
-        m_parts.banner->showNotice(m_news);
-    else
-        m_parts.banner->showText(m_news);
+    good ? (void)m_parts.banner->showNotice(m_news) : (void)m_parts.banner->showText(m_news);
 }
 
 void WindowFiles::showPicture(const QString& path) {
