@@ -524,7 +524,7 @@ private:
             least = std::min(least, value);
             most = std::max(most, value);
         }
-        m_view = least <= most ? scatterView(least, most) : scatterView(0, 0);
+        m_view = least <= most ? scatterView(least, most, m_targetScale) : scatterView(0, 0);
     }
 
     Array m_x, m_y;

@@ -125,7 +125,7 @@ private:
     std::vector<bool> m_dropped;
 };
 
-/// Returns what the columns of inputs hold, in all lines that are not dropped.
+/// Returns what the columns of inputs and of the target hold, in all lines that are not dropped.
 std::vector<SeenFields> lookThrough(const TaskConfig& task, const CsvLayout& layout) {
     CsvFile file = tableOf(task);
     std::vector<SeenFields> seen(layout.columns.size());
@@ -133,16 +133,31 @@ std::vector<SeenFields> lookThrough(const TaskConfig& task, const CsvLayout& lay
     while (file.next()) {
         if (layout.drops(file, task.missing)) continue;
         for (size_t i = 0; i < seen.size(); ++i)
-            if (layout.columns[i].use == ColumnUse::Number) seen[i].add(file, i);
+            if (layout.columns[i].use != ColumnUse::LeftOut) seen[i].add(file, i);
     }
     return seen;
+}
+
+/// Returns the decimal mark that the target does not have or, where it has none, that fewer columns
+/// have; nothing when all have the same.
+std::optional<char> oddMark(const CsvLayout& layout, const std::vector<SeenFields>& seen) {
+    int64_t commas = 0, points = 0;
+    const auto all = static_cast<int64_t>(seen.size());
+    for (size_t i = 0; i < seen.size(); ++i) {
+        const int64_t weight = layout.columns[i].use == ColumnUse::Target ? all : 1;
+        commas += seen[i].hasMark(',') ? weight : 0;
+        points += seen[i].hasMark('.') ? weight : 0;
+    }
+    if (commas == 0 || points == 0) return std::nullopt;
+    return commas < points ? ',' : '.';
 }
 
 std::vector<std::string> namesWithManyWords(const CsvLayout& layout,
                                             const std::vector<SeenFields>& seen) {
     std::vector<std::string> names;
     for (size_t i = 0; i < seen.size(); ++i)
-        if (seen[i].hasManyWords()) names.push_back(layout.columns[i].name);
+        if (layout.columns[i].use == ColumnUse::Number && seen[i].hasManyWords())
+            names.push_back(layout.columns[i].name);
     return names;
 }
 
@@ -156,7 +171,7 @@ std::vector<std::string> namesWith(const CsvLayout& layout, ColumnHint hint) {
 /// Returns the first name that is a number, when the first line seems to be a sample: all names are
 /// numbers, or one is a fraction. Whole numbers may well be names, such as years.
 std::optional<std::string> numberAmongNames(const CsvLayout& layout) {
-    const bool commas = layout.separator == ';';
+    const bool commas = layout.commas;
     const auto isNumber = [commas](const CsvColumn& column) {
         return NumberText(column.name, commas).isNumber();
     };
@@ -208,12 +223,20 @@ void noteUnusable(std::map<ColumnHint, std::vector<std::string>>& names,
                        some, first[ColumnHint::Mixed]);
     });
     tell(ColumnHint::BeyondFloat, [&first](const Message& some) {
-        return Message(phrase("Data",
-                              "Columns with a number beyond 3.4e+38, where float32 ends, "
-                              "cannot be inputs. The setting data.drop leaves out: %1. The "
-                              "first such number is in %2. To use these columns, correct such "
-                              "numbers, and open the table again."),
-                       some, first[ColumnHint::BeyondFloat]);
+        return Message(
+            phrase("Data",
+                   "Columns with an infinite number, or one beyond 3.4e+38, where "
+                   "float32 ends, cannot be inputs. The setting data.drop leaves out: %1. The "
+                   "first such number is in %2. To use these columns, correct such "
+                   "numbers, and open the table again."),
+            some, first[ColumnHint::BeyondFloat]);
+    });
+    tell(ColumnHint::OtherMark, [](const Message& some) {
+        return Message(phrase("Data", "Some numbers have points and others decimal commas, so "
+                                      "1.234 could mean either. The setting data.drop leaves out: "
+                                      "%1. To use these columns, save the table with one of the "
+                                      "two throughout."),
+                       some);
     });
     tell(ColumnHint::NoValue, [](const Message& some) {
         return Message(phrase("Data", "Columns without any value cannot be inputs. The setting "
@@ -316,16 +339,19 @@ void notePlaceholders(const CsvLayout& layout, std::vector<Message>& notes) {
                          someOf(columns)});
 }
 
-/// Returns data.drop with the columns of inputs added whose names and fields are such; unchanged
-/// when no other inputs are left.
+/// Returns data.drop with the columns of inputs added whose names and fields are such, of which
+/// `out` also learns whether they have an odd decimal mark; unchanged when no other inputs are
+/// left.
 template <class Out>
 std::string dropWhere(const TaskConfig& task, const Out& out) {
     CsvFile file = tableOf(task);
     const CsvLayout layout = csvLayout(task, file);
     const std::vector<SeenFields> seen = lookThrough(task, layout);
+    const std::optional<char> odd = oddMark(layout, seen);
     std::vector<std::string> names;
     for (size_t i = 0; i < seen.size(); ++i)
-        if (layout.columns[i].use == ColumnUse::Number && out(layout.columns[i].name, seen[i]))
+        if (layout.columns[i].use == ColumnUse::Number &&
+            out(layout.columns[i].name, seen[i], odd && seen[i].hasMark(*odd)))
             names.push_back(layout.columns[i].name);
     const auto others = std::count_if(layout.columns.begin(), layout.columns.end(),
                                       [](const CsvColumn& column) { return column.inputs() > 0; }) -
@@ -358,6 +384,10 @@ std::vector<std::string> CsvLayout::inputNames() const {
     return names;
 }
 
+bool CsvLayout::lacks(const CsvFile& file, size_t column) const {
+    return file.lacks(column) || (columns[column].gaps && isGapWord(file.text(column)));
+}
+
 /// A line without a target is dropped even when means fill the inputs: a target cannot be made up.
 bool CsvLayout::drops(const CsvFile& file, Missing missing) const {
     if (missing == Missing::Refuse) return false;
@@ -365,7 +395,7 @@ bool CsvLayout::drops(const CsvFile& file, Missing missing) const {
         const ColumnUse use = columns[i].use;
         const bool counts =
             use == ColumnUse::Target || (missing == Missing::Drop && use != ColumnUse::LeftOut);
-        if (counts && file.lacks(i)) return true;
+        if (counts && lacks(file, i)) return true;
     }
     return false;
 }
@@ -390,13 +420,19 @@ CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
                                 "name the columns, so remove titles and empty lines above "
                                 "the line of names"),
                          file.place(), names.size(), quotedText(names[0]));
-    CsvLayout layout{.separator = file.separator(), .renamed = file.renamed()};
+    CsvLayout layout{
+        .separator = file.separator(), .commas = file.commas(), .renamed = file.renamed()};
     HeaderUses(task, names).apply(layout);
     return layout;
 }
 
 void useWords(const TaskConfig& task, CsvLayout& layout) {
     std::vector<SeenFields> seen = lookThrough(task, layout);
+    bool gaps = false;
+    for (size_t i = 0; i < seen.size(); ++i)
+        gaps = (layout.columns[i].gaps = seen[i].hasGaps()) || gaps;
+    if (gaps && task.missing != Missing::Refuse)
+        seen = lookThrough(task, layout); // more lines are dropped now
     if (const auto many = namesWithManyWords(layout, seen); !many.empty()) {
         const auto drop = dropAlso(task, many);
         if (!drop)
@@ -425,20 +461,20 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
 }
 
 std::string dropWithUnusable(const TaskConfig& task) {
-    return dropWhere(task, [](const std::string&, const SeenFields& seen) {
-        return seen.areDates() || seen.hasManyWords() || seen.areMixed() || seen.areBeyondFloat() ||
-               seen.hasNothing();
+    return dropWhere(task, [](const std::string&, const SeenFields& seen, bool oddMark) {
+        return oddMark || seen.areDates() || seen.hasManyWords() || seen.areMixed() ||
+               seen.areSomeFormatted() || seen.areBeyondFloat() || seen.hasNothing();
     });
 }
 
 std::string dropWithDates(const TaskConfig& task) {
-    return dropWhere(task,
-                     [](const std::string&, const SeenFields& seen) { return seen.areDates(); });
+    return dropWhere(
+        task, [](const std::string&, const SeenFields& seen, bool) { return seen.areDates(); });
 }
 
 std::string dropIfDates(const TaskConfig& task, std::string_view column) {
     if (column.empty()) return task.drop;
-    return dropWhere(task, [column](const std::string& name, const SeenFields& seen) {
+    return dropWhere(task, [column](const std::string& name, const SeenFields& seen, bool) {
         return name == column && seen.areDates();
     });
 }
@@ -454,6 +490,25 @@ std::string dropWithout(const TaskConfig& task, std::string_view column) {
     std::vector<std::string> names = droppedColumns(task.drop);
     if (std::erase(names, column) == 0) return task.drop;
     return dropText(names).value_or(task.drop);
+}
+
+std::vector<std::string> columnsWithGaps(const TaskConfig& task) {
+    CsvFile file = tableOf(task);
+    const CsvLayout layout = csvLayout(task, file);
+    const std::vector<SeenFields> seen = lookThrough(task, layout);
+    std::set<std::string> numbers, found;
+    for (size_t i = 0; i < seen.size(); ++i)
+        if (seen[i].areNumbers())
+            (seen[i].hasGaps() ? found : numbers).insert(layout.columns[i].name);
+    for (const std::string& path : {task.validationPath, task.testPath}) {
+        if (path.empty()) continue;
+        CsvFile other(path, task.header);
+        const std::vector<std::string> names = other.readHeader();
+        while (other.next())
+            for (size_t i = 0; i < names.size(); ++i)
+                if (isGapWord(other.text(i)) && numbers.contains(names[i])) found.insert(names[i]);
+    }
+    return {found.begin(), found.end()};
 }
 
 std::vector<std::string> columnNames(const TaskConfig& task) { return tableOf(task).readHeader(); }
@@ -490,7 +545,10 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
         if (column.use == ColumnUse::Truth) truths.push_back(column.name);
     }
     if (layout.separator == '\t')
-        notes.push_back(phrase("Data", "The columns are separated by tabs."));
+        notes.push_back(layout.decimalComma
+                            ? phrase("Data", "The columns are separated by tabs, and numbers have "
+                                             "decimal commas.")
+                            : phrase("Data", "The columns are separated by tabs."));
     if (layout.separator == ' ')
         notes.push_back(phrase("Data", "The columns are separated by spaces."));
     if (layout.separator == ';')

@@ -31,6 +31,7 @@ enum class ColumnHint : uint8_t {
     ManyWords,   ///< likewise; too many to be inputs
     Mixed,       ///< likewise; numbers with a word here and there
     BeyondFloat, ///< likewise; numbers, one of which float32 does not hold
+    OtherMark,   ///< likewise; numbers, some with points where others have decimal commas
     Dates,       ///< likewise; dates
     Formatted,   ///< numbers with separators or signs, which are read as words
     NamesLines,  ///< each line has another number, or another word
@@ -41,6 +42,7 @@ struct CsvColumn {
     std::string name;
     ColumnUse use = ColumnUse::Number;
     std::vector<std::string> words{};   ///< sorted
+    bool gaps = false;                  ///< of numbers; words such as "-" are missing values
     size_t input = 0;                   ///< index of the column's first input
     ColumnHint hint = ColumnHint::None; ///< known once the samples are read
     /// Likewise, see SeenNumbers.
@@ -56,7 +58,8 @@ struct CsvColumn {
 /// truths in the order of the file, then the words of each column that holds words.
 struct CsvLayout {
     char separator = ',';
-    bool decimalComma = false; ///< a number such as 1,5 was found, in a table with semicolons
+    bool commas = false;       ///< see CsvFile::commas()
+    bool decimalComma = false; ///< a number such as 1,5 was found
     std::vector<CsvColumn> columns{};
     size_t inputs = 0;
     std::vector<std::string> renamed{}; ///< see CsvFile::renamed()
@@ -65,6 +68,9 @@ struct CsvLayout {
     /// in a column of words. One that is already there gets a number: "colour_red.1" where another
     /// column is called "colour_red".
     std::vector<std::string> inputNames() const;
+    /// Whether the current line of the file has no value in a column. In one of numbers, the words
+    /// that people write there count as none, see isGapWord().
+    bool lacks(const CsvFile&, size_t column) const;
     /// Whether data.missing leaves out the current line of the file.
     bool drops(const CsvFile&, Missing) const;
 };
@@ -76,13 +82,15 @@ bool isUnnamed(std::string_view name);
 /// useWords() is called. Throws InputError for a header with fewer than 2 columns, for settings
 /// that name wrong columns, and when no input is left.
 CsvLayout csvLayout(const TaskConfig&, CsvFile&);
-/// Looks through task.path and finds the columns that hold words. Throws InputError when a column
+/// Looks through task.path and finds the columns that hold words, and those of numbers that have
+/// words for missing values. Throws InputError when a column
 /// has too many different words, or when the words make too many inputs.
 void useWords(const TaskConfig&, CsvLayout&);
 
 /// Returns data.drop with the columns added that cannot be inputs: those with too many different
-/// words, those of numbers with a word here and there or with a number that float32 does not hold,
-/// and those without any value; likewise those of dates, see dropWithDates(). Returns it unchanged
+/// words, those of numbers with a word here and there, with a number that float32 does not hold or
+/// with another decimal mark than most, and those without any value; likewise those of dates, see
+/// dropWithDates(). Returns it unchanged
 /// when there are no such columns or no other inputs, and when the setting cannot hold their names.
 /// Throws InputError as CsvFile and csvLayout() do.
 std::string dropWithUnusable(const TaskConfig&);
@@ -96,6 +104,10 @@ std::string dropIfDates(const TaskConfig&, std::string_view column);
 std::string targetColumn(const TaskConfig&);
 /// Returns data.drop without one of its columns.
 std::string dropWithout(const TaskConfig&, std::string_view column);
+/// Returns the columns in which words stand for missing values, see CsvLayout::lacks(), in
+/// task.path or the tables beside it. Reads these tables. Throws InputError as CsvFile and
+/// csvLayout() do.
+std::vector<std::string> columnsWithGaps(const TaskConfig&);
 /// Returns the names of the columns of the table, in its order. Throws InputError as CsvFile does.
 std::vector<std::string> columnNames(const TaskConfig&);
 /// Returns the names in data.drop, which has commas between them; names with a comma are in

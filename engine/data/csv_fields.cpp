@@ -5,6 +5,7 @@
 #include "engine/core/text.h"
 #include "engine/data/shipped_data.h"
 #include "engine/data/standardiser.h"
+#include "engine/io/text_input.h"
 
 #include <algorithm>
 #include <cmath>
@@ -70,24 +71,19 @@ void checkIsNoSpreadsheet(const std::string& path) {
 }
 
 /// Refuses what would otherwise be read as a table of other columns, or of no lines.
-void checkStart(const std::string& path, std::string_view record,
-                const std::vector<std::string>& names) {
+void checkStart(const std::string& path, std::string_view record) {
     if (record.find('\0') != record.npos)
         throw InputError(
             phrase("Data", "%1: this is not a csv table: it has bytes that no text has"),
             pathText(path));
-    if (names.size() == 2 && names[0] == "sep=" && names[1].empty())
-        throw InputError(phrase("Data", "%1: its first line, %2, is for Excel alone; remove it, so "
-                                        "that the first line names the columns"),
-                         pathText(path), quotedText(record));
     const size_t end = record.find('\r');
     if (end != record.npos && end + 1 < record.size() && record[end + 1] != '\n')
         throw InputError(kEndsWithCr, pathText(path));
 }
 
 CsvReader::Separator separatorFor(const std::string& path, bool firstLineCounts) {
-    if (!lowerCase(std::string(unpackedName(path))).ends_with(".tsv"))
-        return CsvReader::Separator::AsHeader;
+    const bool tabs = lowerCase(std::string(unpackedName(path))).ends_with(".tsv");
+    if (!tabs && !isUnicodeTable(path)) return CsvReader::Separator::AsHeader;
     return firstLineCounts ? CsvReader::Separator::TabFirstKept : CsvReader::Separator::TabFirst;
 }
 
@@ -95,6 +91,24 @@ CsvReader::Separator separatorFor(const std::string& path, bool firstLineCounts)
 
 bool isMissing(std::string_view text) {
     return std::find(kMissingWords.begin(), kMissingWords.end(), text) != kMissingWords.end();
+}
+
+bool isGapWord(std::string_view text) {
+    constexpr size_t kLongest = 13;
+    return text.size() <= kLongest &&
+           std::ranges::find(kGapWords, lowerCase(std::string(text))) != kGapWords.end();
+}
+
+bool hasPointsAndComma(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    size_t at = digitsAt(text, 0);
+    if (at == 0 || at > 3 || text.front() == '0') return false;
+    const size_t first = at;
+    while (at < text.size() && text[at] == '.' && digitsAt(text, at + 1) == 3)
+        at += 4;
+    if (at == first || at >= text.size() || text[at] != ',') return false;
+    const size_t decimals = digitsAt(text, at + 1);
+    return decimals > 0 && at + 1 + decimals == text.size();
 }
 
 std::optional<float> truthOf(std::string_view text) {
@@ -175,11 +189,12 @@ std::vector<std::string> CsvFile::readHeader() {
     std::vector<std::string> names;
     for (const std::string_view field : fields)
         names.emplace_back(trimmed(field));
-    checkStart(m_path, m_reader.text(), names);
+    checkStart(m_path, m_reader.text());
     if (names.size() > kMostColumns)
         throw InputError(phrase("Data", "%1: %2 columns are not allowed: at most %3"), place(),
                          names.size(), kMostColumns);
     m_columns = names.size();
+    m_commas = separator() == ';' || (separator() == '\t' && findsCommas());
     m_counts = Counts::of(names);
     m_isAhead = !m_header;
     for (size_t i = 0; !m_header && i < names.size(); ++i)
@@ -192,6 +207,28 @@ std::vector<std::string> CsvFile::readHeader() {
     };
     m_namesAsRead = m_header && std::ranges::equal(fields, names, isAsRead);
     return names;
+}
+
+/// A table with tabs may be of either kind. Such as 1,234 and 1.234 tell nothing.
+bool CsvFile::findsCommas() const {
+    int64_t commas = 0, points = 0;
+    const auto count = [&](std::string_view field) {
+        if (field.size() > 1 && field.starts_with('"') && field.ends_with('"'))
+            field = field.substr(1, field.size() - 2);
+        const NumberText number(field, true);
+        if (number.mark == 0 || !number.isNumber()) return;
+        if (hasPointsAndComma(field) || field.starts_with('0') || !isFormattedNumber(field))
+            ++(number.mark == ',' ? commas : points);
+    };
+    std::string_view rest = m_reader.ahead();
+    while (!rest.empty()) {
+        const size_t end = std::min(rest.find_first_of("\t\n"), rest.size());
+        count(trimmed(rest.substr(0, end)));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    for (const std::string_view field : fields)
+        if (!m_header) count(trimmed(field));
+    return commas > points;
 }
 
 CsvFile::Counts CsvFile::Counts::of(const std::vector<std::string>& names) {
@@ -248,6 +285,18 @@ bool CsvFile::isBlank() const {
 bool namesTable(const std::string& path) {
     const std::string name = lowerCase(std::string(unpackedName(path)));
     return name.ends_with(".csv") || name.ends_with(".tsv") || name.ends_with(".data");
+}
+
+bool isUnicodeTable(const std::string& path) {
+    if (!lowerCase(path).ends_with(".txt")) return false;
+    try {
+        TextInput file(path);
+        std::string text;
+        if (!file.isUtf16() || !file.next(text)) return false;
+        return std::string_view(text).substr(0, text.find('\n')).find('\t') != text.npos;
+    } catch (const InputError&) { // whoever reads it tells
+        return false;
+    }
 }
 
 CsvFile tableOf(const TaskConfig& task) {

@@ -16,10 +16,21 @@
 namespace halfscope {
 
 /// The texts that spreadsheets, R and pandas write for a missing value.
-inline constexpr std::array<std::string_view, 14> kMissingWords{
-    "",    "NA",   "N/A",  "n/a",  "#N/A", "NaN",  "nan",
-    "NAN", "-nan", "-NaN", "null", "NULL", "None", "?"};
+inline constexpr std::array<std::string_view, 21> kMissingWords{
+    "",     "NA",       "N/A",  "n/a",     "#N/A",   "NaN",      "nan",
+    "NAN",  "-nan",     "-NaN", "null",    "NULL",   "None",     "?",
+    "<NA>", "#N/A N/A", "#NA",  "-1.#IND", "1.#IND", "-1.#QNAN", "1.#QNAN"};
 bool isMissing(std::string_view text);
+/// What people write where they have no number, in lower case. In a column of words, such a text
+/// may well be a word like any other.
+inline constexpr std::array<std::string_view, 35> kGapWords{
+    "-",         "--",      "---",     "\u2013",  "\u2014",       ".",       "..",
+    "...",       "k.a.",    "k. a.",   "ka",      "keine angabe", "na",      "keine angaben",
+    "n/a",       "n.a.",    "n. a.",   "n.v.",    "n. v.",        "none",    "null",
+    "unbekannt", "fehlt",   "missing", "unknown", "no answer",    "no data", "not available",
+    "#nv",       "#div/0!", "#wert!",  "#zahl!",  "#value!",      "#num!",   "#ref!"};
+/// Whether the text is one of them, in upper or lower case. See CsvLayout::lacks().
+bool isGapWord(std::string_view text);
 /// Returns 1 for true and yes, 0 for false and no, in upper or lower case; nothing for other texts.
 std::optional<float> truthOf(std::string_view text);
 
@@ -36,22 +47,28 @@ inline constexpr Phrase kSpreadsheet =
     phrase("Data", "%1: this is a spreadsheet, not a csv table; open it in Excel, LibreOffice or "
                    "the like, and save the sheet as CSV (UTF-8)");
 
+/// Whether the text is a number with points between its thousands and a decimal comma, 1.234,5:
+/// nobody means another number by it.
+bool hasPointsAndComma(std::string_view text);
+
 /// A field's text in the form that from_chars reads.
 struct NumberText {
     std::string_view text;
     char mark = 0;     ///< the decimal mark, '.' or ','; 0 when there is none
     std::string own{}; ///< holds the text when it differs from the field's
 
-    /// Replaces a decimal comma by a point when `commas` allows it: in 1,5 but not in 1,234.5.
+    /// Replaces a decimal comma by a point when `commas` allows it: in 1,5 and, without its point,
+    /// in 1.234,5, but not in 1,234.5.
     NumberText(std::string_view field, bool commas) : text(field) {
         if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
         if (!commas) return;
         const size_t comma = text.find(',');
-        if (text.find('.') != text.npos) mark = '.';
+        if (text.find('.') != text.npos && !hasPointsAndComma(text)) mark = '.';
         if (comma == text.npos || mark != 0) return;
         mark = ',';
         own = text;
-        own[comma] = '.';
+        std::erase(own, '.');
+        own[own.find(',')] = '.';
         text = own;
     }
     NumberText(const NumberText&) = delete;
@@ -109,8 +126,11 @@ public:
     std::string_view text(size_t column) const { return trimmed(fields[column]); }
     bool lacks(size_t column) const { return isMissing(text(column)); }
     char separator() const { return m_reader.separator(); }
-    /// Whether numbers may have decimal commas: true when the columns are separated by semicolons.
-    bool commas() const { return separator() == ';'; }
+    /// Whether the first line named the separator, and is no part of the table: sep=;
+    bool hasSeparatorLine() const { return m_reader.hasSeparatorLine(); }
+    /// Whether numbers may have decimal commas: true when the columns are separated by semicolons,
+    /// or by tabs and more numbers of the first lines have decimal commas than points.
+    bool commas() const { return m_commas; }
     /// The current line as it stands in the file, without its line end.
     std::string_view record() const { return m_reader.text(); }
     /// Returns the file and the current line: "PATH, line 4".
@@ -129,6 +149,7 @@ private:
         static Counts of(const std::vector<std::string>& names);
     };
     void checkFollows(const Counts&) const;
+    bool findsCommas() const;
 
     std::string m_path;
     bool m_ships;  ///< it is no file of the user's
@@ -139,12 +160,16 @@ private:
     size_t m_columns = 0;
     std::vector<std::string> m_renamed;
     bool m_namesAsRead = true;
+    bool m_commas = false;
     Counts m_counts; ///< in the first line
 };
 
 /// Whether the file's name ends as that of a table: in .csv, .tsv, or .data, as in the UCI
 /// repository. Behind that, .gz may follow.
 bool namesTable(const std::string& path);
+/// Whether the file is what Excel saves as Unicode text: a .txt in UTF-16 with tabs in its first
+/// line. Returns false for files that cannot be read.
+bool isUnicodeTable(const std::string& path);
 /// The name of the words that come with the program.
 inline constexpr const char* kWordsFile = "words.csv";
 /// Opens task.path. Texts with classes are those words where it is empty.

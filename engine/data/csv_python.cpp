@@ -76,14 +76,30 @@ def others(path, separator, names, wanted):
         reader = csv.reader(lines, delimiter=separator)
         rows = [[field.strip(" \t") for field in row] for row in reader]
     rows = [row for row in rows if any(row)]
+    if rows[0][0].startswith("sep="):
+        del rows[0]
     if HEADER:
         first, *rows = rows
         names = names or first
     else:
         names = [f"c{i + 1}" for i in range(len(rows[0]))]
-    order = [names.index(name) for name in wanted]
+{GAPS}    order = [names.index(name) for name in wanted]
     return [[row[i] for i in order] for row in rows]
 )";
+
+/// For columns of numbers with words for missing values, see CsvLayout::lacks().
+constexpr std::string_view kPythonWithoutGaps = R"(
+
+def without_gaps(names, rows):
+    """Empties fields of GAPPY, columns of numbers, where they have words for a missing value."""
+    gappy = [name in GAPPY for name in names]
+    return [
+        ["" if gap and field.lower() in GAPS else field for gap, field in zip(gappy, row)]
+        for row in rows
+    ]
+
+)";
+constexpr std::string_view kPythonUseWithoutGaps = "    rows = without_gaps(names, rows)\n";
 
 constexpr std::string_view kPythonDrop =
     R"(    rows = [row for row in rows if not any(row[i] in MISSING for i in [at, *kept])]
@@ -142,7 +158,7 @@ constexpr std::string_view kPythonSamples = R"(
 
 def samples():
 {READ}
-    kept = [i for i, name in enumerate(names) if name not in DROP]
+{GAPS}    kept = [i for i, name in enumerate(names) if name not in DROP]
     named = [i for i in kept if not re.fullmatch(r"(Unnamed: \d+)?", names[i])]
     at = {COLUMN}
     kept = [i for i in named if i != at] or [i for i in kept if i != at]
@@ -208,9 +224,21 @@ std::string targetPython(const TaskConfig& task) {
                          {"DOUBLE", standardisesTarget(task) ? ", dtype=torch.float64" : ""}});
 }
 
+/// Returns the sets and the function that `gappy` columns need.
+std::string gapsPython(const std::vector<std::string>& gappy) {
+    if (gappy.empty()) return {};
+    const std::vector<std::string_view> names(gappy.begin(), gappy.end());
+    return "\nGAPPY = " + pythonSet(names) + "\nGAPS = " + pythonSet(kGapWords) + "\n" +
+           std::string(kPythonWithoutGaps);
+}
+
 } // namespace
 
 PythonData csvPython(const TaskConfig& task, int64_t) {
+    const bool refuses = task.missing == Missing::Refuse;
+    const std::vector<std::string> gappy =
+        refuses ? std::vector<std::string>() : columnsWithGaps(task);
+    const std::string gaps(gappy.empty() ? "" : kPythonUseWithoutGaps);
     const bool fills = task.missing == Missing::Mean, others = hasOthers(task);
     const std::vector<std::string> dropped = droppedColumns(task.drop);
     const std::vector<std::string_view> names(dropped.begin(), dropped.end());
@@ -219,6 +247,7 @@ PythonData csvPython(const TaskConfig& task, int64_t) {
         {{"COLUMN", task.target.empty() ? "(named or kept)[-1]"
                                         : "names.index(" + lang::pythonText(task.target) + ")"},
          {"READ", readTablePython(task)},
+         {"GAPS", gaps},
          {"TARGET", targetPython(task)},
          {"ROWS", rowsPython(task)},
          {"COUNT", others ? ", known" : ""},
@@ -227,15 +256,15 @@ PythonData csvPython(const TaskConfig& task, int64_t) {
          {"STANDARDISE", std::string(task.standardise ? kPythonStandardise : "")},
          {"SCALED", scaleTargetPython(task, "target", {1})},
          {"TESTED", testsOwn(task) ? ", (x[tested], target[tested])" : ""}});
-    const bool refuses = task.missing == Missing::Refuse;
     PythonData python{
         "import csv\n" + openerImports(task) + "import math\nimport re\n",
         "TABLE = " + lang::pythonText(task.path) + "\n" +
             (others ? otherTables(task) + "HEADER = " + lang::pythonTruth(task.header) + "\n"
                     : std::string()) +
             "DROP = " + (names.empty() ? "set()" : pythonSet(names)) +
-            "\nMISSING = " + (refuses ? "set()" : pythonSet(kMissingWords)) +
-            (others ? lang::filled(kPythonOwnColumns, {{"OPEN", openPython(task, "path")}})
+            "\nMISSING = " + (refuses ? "set()" : pythonSet(kMissingWords)) + gapsPython(gappy) +
+            (others ? lang::filled(kPythonOwnColumns,
+                                   {{"OPEN", openPython(task, "path")}, {"GAPS", gaps}})
                     : std::string(kPythonColumns)) +
             openerPython(task) + samples};
     python.tests = testsOwn(task);

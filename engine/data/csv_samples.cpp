@@ -57,6 +57,8 @@ public:
         while (m_file.next()) {
             if (m_file.isBlank() || m_table.layout.drops(m_file, m_task.missing) || lacksTruths()) {
                 ++m_table.dropped;
+                for (size_t i = 0; i < m_file.fields.size(); ++i)
+                    seeMissing(i);
                 const bool lost = m_file.isBlank() || m_table.layout.drops(m_file, Missing::Mean);
                 m_table.keepable += lost ? 0 : 1;
                 continue;
@@ -78,6 +80,13 @@ public:
 private:
     std::string_view text(size_t column) const { return m_file.text(column); }
 
+    bool lacks(size_t column) const { return m_table.layout.lacks(m_file, column); }
+    /// Keeps the word that stands for a missing value, if one does.
+    void seeMissing(size_t i) {
+        const bool used = m_table.layout.columns[i].use != ColumnUse::LeftOut;
+        if (used && !text(i).empty() && lacks(i)) m_table.missingWords.emplace(text(i));
+    }
+
     /// Returns the value of a column of truths. What a trained network meets there may be numbers.
     std::optional<float> truthAt(size_t i) const {
         if (const auto truth = truthOf(text(i)); truth || m_words != Words::TrainingData)
@@ -92,7 +101,7 @@ private:
         if (m_words != Words::TrainingData) return false;
         const int64_t before = m_table.untrue;
         for (size_t i = 0; i < m_file.fields.size(); ++i) {
-            if (m_table.layout.columns[i].use != ColumnUse::Truth || m_file.lacks(i) || truthAt(i))
+            if (m_table.layout.columns[i].use != ColumnUse::Truth || lacks(i) || truthAt(i))
                 continue;
             if (m_table.untrue++ == 0) m_table.firstUntrue = inColumn(i);
         }
@@ -112,7 +121,7 @@ private:
                     m_table.labels.push_back(classAt(i));
                 else
                     m_numbers[i].add(m_table.numbers.emplace_back(targetAt(i)));
-                m_hasTarget = m_hasTarget || !m_file.lacks(i);
+                m_hasTarget = m_hasTarget || !lacks(i);
                 break;
             default: readInput(i, x);
             }
@@ -125,8 +134,9 @@ private:
         const CsvColumn& column = m_table.layout.columns[i];
         const auto truth = column.use == ColumnUse::Truth ? truthAt(i) : std::nullopt;
         const bool untrue = column.use == ColumnUse::Truth && !truth;
-        if (m_task.missing == Missing::Mean && (m_file.lacks(i) || untrue)) {
+        if (m_task.missing == Missing::Mean && (lacks(i) || untrue)) {
             ++m_table.filled;
+            seeMissing(i);
             std::fill(x.begin(), x.end(), double{NAN});
         } else if (column.use == ColumnUse::Number) {
             x[0] = numberAt(i);
@@ -185,6 +195,8 @@ private:
             if (leftOut.areDates()) return ColumnHint::Dates;
             if (leftOut.areMixed()) return ColumnHint::Mixed;
             if (leftOut.areBeyondFloat()) return ColumnHint::BeyondFloat;
+            if (leftOut.areNumbers() && hasOtherMark(leftOut)) return ColumnHint::OtherMark;
+            if (leftOut.areSomeFormatted()) return ColumnHint::Formatted;
             if (!leftOut.hasManyWords()) return ColumnHint::None;
             return leftOut.hasFormatted() ? ColumnHint::Formatted : ColumnHint::ManyWords;
         case ColumnUse::Number:
@@ -204,10 +216,16 @@ private:
         return ColumnHint::None;
     }
 
+    /// Whether numbers have another decimal mark than those of the samples, or both.
+    bool hasOtherMark(const SeenFields& seen) const {
+        const bool commas = seen.hasMark(','), points = seen.hasMark('.');
+        return (commas && (points || m_mark == '.')) || (points && m_mark == ',');
+    }
+
     /// Leaves all inputs of a column at 0 for a word that the training data lack, as scikit-learn's
     /// OneHotEncoder(handle_unknown="ignore") and pandas' reindex() do.
     void takeUnknown(size_t i) {
-        if (m_file.lacks(i)) refuseMissing(i, phrase("Data", "a word"));
+        if (lacks(i)) refuseMissing(i, phrase("Data", "a word"));
         if (m_table.unknown.empty()) m_table.firstUnknown = inColumn(i);
         if (m_table.unknown.empty() || m_table.unknown.back() != m_table.samples)
             m_table.unknown.push_back(m_table.samples);
@@ -218,7 +236,7 @@ private:
     [[noreturn]] void refuse(const InputError& error, size_t column) {
         if (m_table.layout.columns[column].use != ColumnUse::Target || m_hasTarget) throw error;
         while (m_file.next())
-            if (!m_file.lacks(column)) throw error;
+            if (!lacks(column)) throw error;
         throw InputError(phrase("Data", "%1: no line has a value in the column %2, which is to be "
                                         "predicted; set data.target to another column"),
                          pathText(m_path), quotedText(nameOf(column)));
@@ -232,8 +250,8 @@ private:
     }
     const std::string& nameOf(size_t column) const { return m_table.layout.columns[column].name; }
 
-    /// Refuses points and decimal commas in one table with semicolons, because 1.234 means one
-    /// number where commas are decimal and another one where points are.
+    /// Refuses points and decimal commas in one table with semicolons or tabs, because 1.234 means
+    /// one number where commas are decimal and another one where points are.
     void checkMark(char mark, size_t column) {
         if (mark == 0 || mark == m_mark) return;
         if (m_mark != 0)
@@ -262,8 +280,9 @@ private:
             const bool small = number.read(wide) == std::errc{} && std::abs(wide) < 1;
             if (small) return static_cast<double>(wide); // too small, not too large
         }
-        if (isMissing(text(column))) refuseMissing(column, phrase("Data", "a finite number"));
+        if (lacks(column)) refuseMissing(column, phrase("Data", "a finite number"));
         const bool input = m_table.layout.columns[column].use == ColumnUse::Number;
+        if (!input && mayBeGap(column)) return 0;
         if (isFormattedNumber(text(column)) && !(input && m_words == Words::NotKnown))
             throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a number "
                                             "without thousands separators, percent signs and signs "
@@ -290,6 +309,13 @@ private:
                                  "task.loss cross-entropy, each word is a class")
                 : phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number"),
             m_file.place(), quotedText(m_file.fields[column]), quotedText(nameOf(column)));
+    }
+
+    /// Whether a word of the target may stand for a missing value. All lines have to be seen then.
+    bool mayBeGap(size_t column) {
+        const bool may = m_words == Words::NotKnown && isGapWord(text(column));
+        m_metWord = m_metWord || may;
+        return may;
     }
 
     /// Returns the target of the line. With the loss that takes 0 to 1, it may be a truth.
@@ -323,6 +349,7 @@ private:
                               m_file.place(), quotedText(nameOf(column))),
                    column);
         if (m_trained) return trainedClassAt(column);
+        if (m_task.missing != Missing::Refuse && mayBeGap(column)) return 0;
         const auto [at, added] = m_indices.try_emplace(std::string(text(column)),
                                                        static_cast<int32_t>(m_indices.size()));
         if (added && m_indices.size() > kMostClasses)
@@ -366,7 +393,7 @@ private:
     const CsvTable* m_trained = nullptr; ///< the table whose classes are the only ones
     Words m_words = Words::NotKnown;
     bool m_metWord = false;
-    char m_mark = 0;                          ///< of the numbers so far, in a table with semicolons
+    char m_mark = 0; ///< of the numbers so far, where commas may be decimal
     std::map<std::string, int32_t> m_indices; ///< of the classes, as they first appear
     Message m_firstInfinite;                  ///< the first class that is inf, see inColumn()
     bool m_hasTarget = false;                 ///< a line so far has one
@@ -384,7 +411,7 @@ enum class Wanted : uint8_t { Inputs, TargetToo };
 CsvLayout layoutLike(const CsvLayout& like, CsvFile& file, const std::string& path,
                      Wanted wantedColumns) {
     const std::vector<std::string> names = file.readHeader();
-    CsvLayout layout{.separator = file.separator(), .inputs = like.inputs};
+    CsvLayout layout{.separator = file.separator(), .commas = file.commas(), .inputs = like.inputs};
     for (const std::string& name : names)
         layout.columns.push_back({name, ColumnUse::LeftOut});
     std::multimap<std::string_view, size_t> places; // several columns may have no name
@@ -401,7 +428,8 @@ CsvLayout layoutLike(const CsvLayout& like, CsvFile& file, const std::string& pa
                                                      "was trained on%3"),
                              pathText(path), quotedText(wanted.name),
                              nearestHint(wanted.name, names));
-        layout.columns[found->second] = wanted;
+        CsvColumn& column = layout.columns[found->second] = wanted;
+        column.gaps = column.gaps || column.use == ColumnUse::Number;
         places.erase(found);
     }
     return layout;

@@ -3,6 +3,8 @@
 
 #include "engine/data/csv_columns.h"
 
+#include <set>
+
 namespace halfscope {
 
 struct CsvTable {
@@ -20,6 +22,7 @@ struct CsvTable {
     int64_t dropped = 0;  ///< lines left out because a value is missing
     int64_t keepable = 0; ///< those of them that have a target: data.missing mean would keep them
     int64_t filled = 0;   ///< missing values in x
+    std::set<std::string> missingWords{}; ///< stood for missing values, filled or left out
     /// The samples with words that the training data lack: the inputs of such a column are 0.
     std::vector<int64_t> unknown;
     Message firstUnknown; ///< "PATH, line 4: "teal" in the column "colour""

@@ -54,15 +54,19 @@ constexpr double kRounded = 0x1p53; ///< from there on, doubles do not tell all 
 void SeenFields::add(const CsvFile& file, size_t column) {
     if (file.lacks(column)) return;
     const std::string_view text = file.text(column);
-    const bool number = NumberText(text, file.commas()).isNumber();
+    const NumberText read(text, file.commas());
+    const bool number = read.isNumber(), gap = !number && isGapWord(text);
     Texts& texts = number ? m_numbers : m_words;
     if (texts.size() <= kMostWords) texts.emplace(text);
     ++m_fields;
     m_beyondFloat = m_beyondFloat || (number && isBeyondFloat(text, file.commas()));
+    m_commas = m_commas || (number && read.mark == ',');
+    m_points = m_points || (number && read.mark == '.');
     if (number) return;
     ++m_wordFields;
+    m_gapFields += gap ? 1 : 0;
     m_allTruths = m_allTruths && truthOf(text);
-    m_onlyFormatted = m_onlyFormatted && isFormattedNumber(text);
+    m_onlyFormatted = m_onlyFormatted && (gap || isFormattedNumber(text));
     m_allDates = m_allDates && isDate(text);
 }
 

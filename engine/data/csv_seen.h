@@ -31,7 +31,11 @@ public:
         return m_words.contains(text) || (areWords() && m_numbers.contains(text));
     }
     bool hasWords() const { return !m_words.empty(); }
-    bool areNumbers() const { return m_fields > 0 && m_words.empty(); }
+    bool areNumbers() const { return m_fields > 0 && (m_words.empty() || hasGaps()); }
+    /// Whether words stand for missing values: all others are numbers, see isGapWord().
+    bool hasGaps() const { return hasBoth() && m_gapFields == m_wordFields; }
+    /// Whether a number has this decimal mark, '.' or ','; see NumberText.
+    bool hasMark(char mark) const { return mark == ',' ? m_commas : m_points; }
     /// Whether each different text is a word, those of numbers too: all fields are words, or ten of
     /// them and a tenth, as in a column of 4, f and r.
     bool areWords() const;
@@ -44,7 +48,9 @@ public:
     bool areTruths() const { return areWords() && m_allTruths && m_numbers.empty(); }
     bool hasManyWords() const { return (areWords() ? values() : m_words.size()) > kMostWords; }
     /// Whether all words are numbers with separators or signs, see isFormattedNumber().
-    bool hasFormatted() const { return !m_words.empty() && m_onlyFormatted; }
+    bool hasFormatted() const { return m_wordFields > m_gapFields && m_onlyFormatted; }
+    /// Likewise, beside plain numbers.
+    bool areSomeFormatted() const { return hasFormatted() && hasBoth(); }
     /// Whether no text was met twice, as far as they were kept.
     bool areAllDifferent() const { return m_fields == values(); }
     /// Returns the words in their order; those of numbers too.
@@ -53,9 +59,11 @@ public:
 private:
     bool hasBoth() const { return !m_words.empty() && !m_numbers.empty(); }
 
-    size_t m_fields = 0, m_wordFields = 0;
-    bool m_allTruths = true, m_onlyFormatted = true, m_allDates = true; ///< of the words
-    bool m_beyondFloat = false;                                         ///< one of the numbers is
+    size_t m_fields = 0, m_wordFields = 0, m_gapFields = 0;
+    bool m_allTruths = true, m_allDates = true; ///< of the words
+    bool m_onlyFormatted = true;                ///< of those that are no gaps
+    bool m_beyondFloat = false, m_commas = false,
+         m_points = false;    ///< of the numbers, one is or has
     Texts m_words, m_numbers; ///< different texts; at most one more than is allowed of each
 };
 

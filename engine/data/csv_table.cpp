@@ -46,6 +46,7 @@ public:
         noteEncoding(task);
         noteDropped();
         noteFilled();
+        noteMissingWords();
         noteHeldBack(task);
         if (!task.predictFile.empty()) {
             setView();
@@ -276,6 +277,14 @@ private:
                                m_table.filled});
     }
 
+    void noteMissingWords() {
+        std::vector<std::string> words;
+        for (const std::string& word : m_table.missingWords)
+            words.push_back(quotedText(word));
+        if (!words.empty())
+            m_notes.push_back({phrase("Data", "Taken for missing values: %1."), someOf(words)});
+    }
+
     /// The range is that of the targets that are shown: a test's own are no part of it.
     void setView() {
         if (!m_table.labels.empty()) {
@@ -284,7 +293,7 @@ private:
         }
         const auto [least, most] =
             std::minmax_element(m_targets.begin(), m_targets.end() - std::ptrdiff_t{m_tested});
-        m_view = scatterView(double{*least}, double{*most});
+        m_view = scatterView(double{*least}, double{*most}, m_targetScale);
     }
 
     double& at(int32_t row, size_t column) {
@@ -416,7 +425,7 @@ const DataSetInfo kCsvData{
     .opens =
         [](const std::string& path, TaskConfig& task) {
             if (!findTables(path, task)) {
-                if (!namesTable(path)) return false;
+                if (!namesTable(path) && !isUnicodeTable(path)) return false;
                 task.path = path;
             }
             task.header = namesColumns(task.path);

@@ -37,6 +37,12 @@ def opened(path):
     return opens(path, "rt", newline="", encoding=encoding, errors=errors)
 )";
 
+/// See hasPointsAndComma().
+constexpr std::string_view kPythonThousands =
+    R"(        if re.fullmatch(r"[+-]?[1-9][0-9]{0,2}([.][0-9]{3})+,[0-9]+", field):
+            field = field.replace(".", "")  # between thousands
+)";
+
 bool needsOpener(const TaskConfig& task) {
     const std::vector<std::string> paths = tablesOf(task);
     return std::ranges::any_of(paths, [](const std::string& path) {
@@ -69,18 +75,21 @@ std::string readTablePython(const TaskConfig& task) {
     if (file.hasNamesAsRead()) told = ""; // then the program takes them from the file
     if (!told.empty()) told += ']';
     const bool spaces = file.separator() == ' ';
+    const std::string first = file.hasSeparatorLine() ? "    del rows[0]  # sep=\n    " : "    ";
     return lang::filled(
         R"(    with {OPEN} as file:
         reader = csv.reader({LINES}, delimiter={SEPARATOR})
         rows = [[field.strip(" \t") for field in row] for row in reader]
-    {NAMES}
+{FIRST}{NAMES}
 
     def number(field):
-        return float({FIELD})
+{THOUSANDS}        return float({FIELD})
 )",
         {{"OPEN", openPython(task, "TABLE")},
          {"LINES", spaces ? R"((" ".join(line.split()) for line in file))" : "file"},
          {"SEPARATOR", lang::pythonText(std::string(1, file.separator()))},
+         {"FIRST", first},
+         {"THOUSANDS", std::string(file.commas() ? kPythonThousands : "")},
          {"NAMES", task.header ? "names, *rows = [row for row in rows if any(row)]" + told
                                : "rows = [row for row in rows if any(row)]\n"
                                  "    names = [f\"c{i + 1}\" for i in range(len(rows[0]))]"},

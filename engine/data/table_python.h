@@ -16,7 +16,8 @@ std::string openerImports(const TaskConfig&);
 /// Returns the expression that opens the table at a path, which is a Python expression too.
 std::string openPython(const TaskConfig&, const std::string& path);
 
-/// Returns Python that reads TABLE: the columns' `names`, its `rows` of texts, and number(field).
+/// Returns Python that reads TABLE: the columns' `names`, its `rows` of texts, and number(field),
+/// which may need `import re`.
 /// Throws InputError as CsvFile does.
 std::string readTablePython(const TaskConfig&);
 

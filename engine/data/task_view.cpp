@@ -207,6 +207,19 @@ Picture plane(const TaskView& view, std::span<const float> scores) {
     return sketch.take();
 }
 
+/// Returns "0.8 to 5.4": the ends of an axis, to a hundredth of its length or less.
+std::string rangeText(double low, double high) {
+    const double digits = std::floor(std::log10(high - low)) - 2;
+    if (!std::isfinite(digits)) return {};
+    const auto rounded = [digits](double value) {
+        // a power of ten below 1 is no double, but its inverse is
+        const double factor = std::pow(10.0, std::abs(digits));
+        const double whole = std::round(digits < 0 ? value * factor : value / factor);
+        return numberText(digits < 0 ? whole / factor : whole * factor);
+    };
+    return rounded(low) + " to " + rounded(high);
+}
+
 /// Draws the class table of a batch.
 Picture classTableOf(const TaskView& view, std::span<const int32_t> labels,
                      std::span<const int32_t> taken) {
@@ -217,12 +230,15 @@ Picture classTableOf(const TaskView& view, std::span<const int32_t> labels,
 
 } // namespace
 
-TaskView scatterView(double least, double most) {
+TaskView scatterView(double least, double most, const Standardiser& scale) {
     TaskView view;
     view.kind = ViewKind::Scatter;
     view.centre = least + (most - least) / 2;
     const double reach = 0.55 * (most - least); // some space on both sides
     view.reach = std::isfinite(reach) && reach > 0 ? reach : 1;
+    if (scale.spreads().size() <= 1) // else each output has axes of its own
+        view.truth = rangeText(scale.restored(0, view.centre - view.reach),
+                               scale.restored(0, view.centre + view.reach));
     return view;
 }
 
@@ -277,6 +293,11 @@ Picture targetPictureOf(const TaskView& view, const Batch& batch) {
     }
     if (view.kind == ViewKind::Curve) {
         Picture picture = curve(view, batch, view.probe->floats(kTarget));
+        picture.caption = view.truth;
+        return picture;
+    }
+    if (view.kind == ViewKind::Scatter) {
+        Picture picture = pictureOf(view, batch, batch.floats(kTarget));
         picture.caption = view.truth;
         return picture;
     }

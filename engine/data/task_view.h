@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/data/batch.h"
+#include "engine/data/standardiser.h"
 #include "engine/io/picture.h"
 
 #include <memory>
@@ -43,12 +44,14 @@ struct TaskView {
     std::shared_ptr<const Batch> probe{};
     size_t axisInput = 0;             ///< Curve: the input that runs to the right
     std::vector<std::string> terms{}; ///< Curve: what the inputs are: "x²", "x", "" for 1
-    std::string truth{};              ///< Curve: its formula, for the caption of the target
-    std::vector<PlaneMark> marks{};   ///< Plane: the samples on the map
+    /// The caption of the target. Curve: its formula. Scatter: where both axes run, "0.8 to 5.4";
+    /// empty where that is not known.
+    std::string truth{};
+    std::vector<PlaneMark> marks{}; ///< Plane: the samples on the map
 };
 
-/// Returns a view for targets from `least` to `most`.
-TaskView scatterView(double least, double most);
+/// Returns a view for targets from `least` to `most`, which `scale` may have standardised.
+TaskView scatterView(double least, double most, const Standardiser& scale = {});
 /// Returns a view for so many classes; those without a name are called by their number, "0", "1"
 /// ...
 TaskView classesView(int64_t classes, std::vector<std::string> names = {});

@@ -7,6 +7,7 @@
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
 #include "engine/data/class_weights.h"
+#include "engine/data/csv_fields.h"
 #include "engine/data/dataset.h"
 #include "engine/data/shipped_data.h"
 #include "engine/data/targets.h"
@@ -304,7 +305,7 @@ const DataSetInfo kTextData{
     .opens =
         [](const std::string& path, TaskConfig& task) {
             task.path = path;
-            return lowerCase(path).ends_with(".txt");
+            return lowerCase(path).ends_with(".txt") && !isUnicodeTable(path);
         },
     .facts = textFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {

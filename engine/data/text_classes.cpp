@@ -236,8 +236,10 @@ constexpr std::string_view kPythonCheck = R"(    if not os.path.exists(TABLE):
 PythonData textClassPython(const TaskConfig& task, int64_t) {
     const TextColumns columns = chosenColumns(task);
     const bool words = task.tokens == Tokens::Words, ships = task.path.empty();
+    const std::string read = readTablePython(task);
+    const bool matches = words || read.find(" re.") != read.npos;
     return {"import collections\nimport csv\n" + openerImports(task) +
-                (ships ? "import os\n" : "") + (words ? "import re\n" : ""),
+                (ships ? "import os\n" : "") + (matches ? "import re\n" : ""),
             lang::filled(kPython,
                          {{"NOTE", std::string(ships ? kPythonShips : "")},
                           {"CHECK", std::string(ships ? kPythonCheck : "")},
@@ -248,7 +250,7 @@ PythonData textClassPython(const TaskConfig& task, int64_t) {
                                                           {{"WORD", std::string(kWordsInPython)}})
                                            : std::string(kPythonCharacters)},
                           {"OPENER", openerPython(task)},
-                          {"READ", readTablePython(task)},
+                          {"READ", read},
                           {"TEXT", lang::pythonText(columns.text)},
                           {"COLUMN", lang::pythonText(columns.target)},
                           {"HELD", heldBackPython(task)}})};
@@ -270,7 +272,7 @@ const DataSetInfo kTextClassData{
     .view = ViewKind::Classes,
     .opens =
         [](const std::string& path, TaskConfig& task) {
-            if (!namesTable(path)) return false;
+            if (!namesTable(path) && !isUnicodeTable(path)) return false;
             const bool header = namesColumns(path);
             const auto columns = textColumnsOf(path, header);
             if (!columns) return false;

@@ -46,6 +46,16 @@ char separatorOf(std::string_view header, std::string_view below, bool tabFirst)
     return kAll[static_cast<size_t>(most - counts.begin())];
 }
 
+/// Returns the separator that a line such as sep=; names; nothing for any other line.
+std::optional<char> namedSeparator(std::string_view line) {
+    constexpr std::string_view kBegin = "sep=", kAll = ",\t;";
+    const bool quoted = line.size() > 1 && line.starts_with('"') && line.ends_with('"');
+    if (quoted) line = line.substr(1, line.size() - 2);
+    const bool names = line.size() == kBegin.size() + 1 && line.starts_with(kBegin) &&
+                       kAll.find(line.back()) != kAll.npos;
+    return names ? std::optional(line.back()) : std::nullopt;
+}
+
 Phrase textAfterMark(char separator) {
     switch (separator) {
     case ';':
@@ -142,16 +152,22 @@ bool CsvReader::next(std::vector<std::string_view>& fields) {
     m_texts.clear();
     fields.clear();
     if (!takeRecord()) return false;
-    if (m_rule != Separator::Comma) { // the header; it decides for all records
-        m_record.erase(0, m_record.size() - withoutByteOrderMark(m_record).size());
-        const bool tabsCount = m_rule == Separator::TabFirstKept;
-        while (trimmed(m_record).empty() && !(tabsCount && m_record.find('\t') != m_record.npos))
-            if (!takeRecord()) return false;
-        m_separator = separatorOf(m_record, std::string_view(m_block).substr(m_at),
-                                  m_rule != Separator::AsHeader);
-        m_rule = Separator::Comma;
-    }
+    if (m_rule != Separator::Comma && !takeHeader()) return false;
     split(fields);
+    return true;
+}
+
+/// Moves on to the record that is the header, which decides for all records.
+bool CsvReader::takeHeader() {
+    m_record.erase(0, m_record.size() - withoutByteOrderMark(m_record).size());
+    const std::optional<char> named = m_firstLine == 1 ? namedSeparator(m_record) : std::nullopt;
+    m_hasSeparatorLine = named.has_value();
+    if (named && !takeRecord()) return false;
+    const bool tabsCount = m_rule == Separator::TabFirstKept;
+    while (trimmed(m_record).empty() && !(tabsCount && m_record.find('\t') != m_record.npos))
+        if (!takeRecord()) return false;
+    m_separator = named ? *named : separatorOf(m_record, ahead(), m_rule != Separator::AsHeader);
+    m_rule = Separator::Comma;
     return true;
 }
 

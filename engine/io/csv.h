@@ -30,7 +30,8 @@ public:
     /// line without one was cut off.
     enum class LastLine : uint8_t { MustEnd, MayLackEnd };
     /// What separates fields. When the header decides, a byte order mark and empty lines before it
-    /// are skipped.
+    /// are skipped. A first line such as sep=; names the separator, as Excel has it, and is no
+    /// record.
     enum class Separator : uint8_t {
         Comma,
         /// The one of comma, tab and semicolon that the first record, the header, has most often
@@ -61,6 +62,10 @@ public:
     bool cutOff() const { return m_cutOff; }
     /// Returns ',', '\t', ';' or ' '. It is known once next() has been called.
     char separator() const { return m_separator; }
+    /// Whether the first line named the separator. Likewise.
+    bool hasSeparatorLine() const { return m_hasSeparatorLine; }
+    /// What has been read but not taken yet: the lines behind the last record, but seldom all.
+    std::string_view ahead() const { return std::string_view(m_block).substr(m_at); }
     /// The last record as it stands in the file, without its line end.
     std::string_view text() const { return m_record; }
     /// Returns "PATH, line 4", the place where the last record begins; lines count from 1.
@@ -70,6 +75,7 @@ public:
 
 private:
     bool takeRecord();
+    bool takeHeader();
     bool takeLine();
     bool appendLine();
     bool fill();
@@ -90,6 +96,7 @@ private:
     int64_t m_lines = 0;     ///< taken
     int64_t m_firstLine = 0; ///< of the record
     bool m_cutOff = false;
+    bool m_hasSeparatorLine = false;
     std::string m_record;            ///< the record without its line end
     size_t m_marks = 0;              ///< the number of quotation marks in it
     std::deque<std::string> m_texts; ///< fields without their quotation marks

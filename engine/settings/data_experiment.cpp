@@ -14,6 +14,7 @@
 #include "engine/data/known_facts.h"
 #include "engine/data/own_files.h"
 #include "engine/data/picture_samples.h"
+#include "engine/data/picture_side.h"
 #include "engine/data/pictures.h"
 #include "engine/data/targets.h"
 #include "engine/data/text_table.h"
@@ -448,6 +449,8 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     const DataSetInfo& info = infoOf(config.task.kind); // another row where data.kind is given
     if (!isGiven("data.damaged") && info.has("data.damaged"))
         config.task.damaged = Damaged::Skip; // until damagedFor() has looked
+    if (!isGiven("data.side") && info.has("data.side"))
+        config.task.pictureSide = sideOfPictures(config.task);
     if (!isGiven("data.test") && canValidateTestArrays(config.task))
         config.task.test = testsFor(config.task);
     const OtherFiles others(config.task);

@@ -474,6 +474,10 @@ QImage CompareView::picture(const Colors& colors) const {
 /// Says what pictures mean whose pixels are no values. When room is short it says less: the names
 /// of classes and formulas tell more than how to read them.
 QString CompareView::explanation(WordsFor room) const {
+    if (m_kind == ViewKind::Scatter) // the axes come first: what is said last may be cut
+        return (axesWords(QString::fromStdString(m_target.caption)) + u' ' +
+                pictureWords(m_kind, m_validated, room))
+            .trimmed();
     if (m_kind != ViewKind::Classes) return pictureWords(m_kind, m_validated, room);
     if (!showsSamples()) return tableWords(m_validated, room);
     const QString names = QString::fromStdString(shownTarget().caption);
@@ -522,6 +526,9 @@ FittedLines CompareView::linesBelow(int width) const {
         whole = readoutText(explanation(WordsFor::LittleRoom));
     constexpr int kLines = 3; // an audience cannot point at what is cut
     if (m_bar->isHidden()) return largestLines(whole, font(), width, kLines);
+    constexpr int kNamesOfTen = 2; // lines: frames show the numbers of classes
+    if (m_kind == ViewKind::Classes && showsSamples())
+        return {{}, fittingLines(whole, font(), width, kNamesOfTen)};
     return {{}, {metrics.elidedText(whole, Qt::ElideRight, width)}};
 }
 

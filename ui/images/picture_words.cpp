@@ -183,7 +183,31 @@ static std::optional<std::pair<QString, QString>> countsOf(const QString& captio
     return std::pair(countText(some), countText(all));
 }
 
+/// Returns both numbers of a caption like "0.8 to 5.4" as the window writes them; nothing for
+/// others.
+static std::optional<std::pair<QString, QString>> endsOf(const QString& caption) {
+    const QStringList ends = caption.split(QStringLiteral(" to "));
+    if (ends.size() != 2) return std::nullopt;
+    bool areNumbers[2] = {};
+    const double low = ends[0].toDouble(&areNumbers[0]), high = ends[1].toDouble(&areNumbers[1]);
+    if (!areNumbers[0] || !areNumbers[1]) return std::nullopt;
+    constexpr int kMostDigits = 7; // a large number has no exponent
+    return std::pair(QLocale().toString(low, 'g', kMostDigits),
+                     QLocale().toString(high, 'g', kMostDigits));
+}
+
+QString axesWords(const QString& caption) {
+    const auto ends = endsOf(caption);
+    return ends ? QCoreApplication::translate("CompareView", "Both axes run from %1 to %2.")
+                      .arg(ends->first, ends->second)
+                : QString();
+}
+
 QString captionNote(ViewKind kind, const QString& caption, ErrorText form) {
+    if (const auto ends = endsOf(caption); ends && kind == ViewKind::Scatter)
+        //: both axes of a picture run so
+        return QCoreApplication::translate("CompareView", "%1 to %2")
+            .arg(ends->first, ends->second);
     if (tellsNoClasses(kind, caption) && form != ErrorText::Shortest) return nanOutputText();
     const auto counts = countsOf(caption);
     if (kind != ViewKind::Classes || !counts) return caption;
@@ -196,6 +220,7 @@ QString captionNote(ViewKind kind, const QString& caption, ErrorText form) {
 }
 
 QString captionWords(ViewKind kind, const QString& caption) {
+    if (kind == ViewKind::Scatter) return {};
     if (tellsNoClasses(kind, caption))
         return QCoreApplication::translate("CompareView",
                                            "The output is nan, so no sample has a class.");

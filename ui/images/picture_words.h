@@ -44,10 +44,14 @@ QString stepExplained(qint64 step, PicturesMade);
 QString pictureWords(ViewKind, std::optional<int64_t> validated, WordsFor);
 /// Returns a caption like "58/64" as "58 of 64 right", in counts because it is no accuracy of all
 /// samples. Shorter forms are "58/64 right" and "58/64". One that tells of an output that is nan is
-/// written as on the lane's card. Returns others as they are.
+/// written as on the lane's card. One like "0.8 to 5.4" of a scatter is written in the user's
+/// language. Returns others as they are.
 QString captionNote(ViewKind, const QString& caption, ErrorText form);
+/// Tells where both axes of a scatter run, from the caption of its target, "0.8 to 5.4". Empty for
+/// other captions, such as that of an older run.
+QString axesWords(const QString& caption);
 /// Explains a caption like "58/64", or "nan", above a table of classes or its samples; returns
-/// others as they are.
+/// others as they are, but nothing for a scatter, see axesWords().
 QString captionWords(ViewKind, const QString& caption);
 /// Returns a caption of mistakes like "64/67" as "first 64 of 67 wrong", shorter "67 wrong" and
 /// "67"; where all are shown, only how many there are.

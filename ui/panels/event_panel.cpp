@@ -342,6 +342,7 @@ void EventPanel::showSentence() {
         lines << (scales ? tr("Overflows, changes of the loss scale and your edits appear here.")
                          : tr("Your edits appear here, and a loss that is not finite. No lane of "
                               "this experiment has a loss scale."))
+              << tr("Your own data? Drop a table (.csv) or a folder of pictures on the window.")
               << tr("New to loss scales? Help > First lesson.");
         if (scales) lines << tr("To see what another loss scale does: Edit > Set the loss scale.");
     } else if (current.isValid()) {

@@ -2,8 +2,11 @@
 #include "ui/window/lane_files.h"
 
 #include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
 #include "engine/train/predicted_samples.h"
+#include "ui/dialogs/answer_box.h"
 #include "ui/dialogs/ask.h"
+#include "ui/look/owned.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -15,6 +18,8 @@
 #include "ui/window/shown_run.h"
 
 #include <QCoreApplication>
+#include <QFile>
+#include <QFileInfo>
 #include <QLocale>
 
 #include <memory>
@@ -37,6 +42,7 @@ LaneFiles::LaneFiles(ExperimentController& controller, ShownRun& shown, const Wi
     : m_controller(controller), m_shown(shown), m_parts(parts), m_window(window) {
     connect(&m_controller, &ExperimentController::laneSaved, this,
             [this](const QString& path, qint64 step, const Message& note) {
+                if (isAnswer(path)) return showAnswer(path, note);
                 emit told(tr("Saved as %2 after step %1")
                               .arg(QLocale().toString(step), safeText(path.toStdString())));
                 tellOf(m_asked.take(path), path, note);
@@ -89,8 +95,40 @@ void LaneFiles::predict(int lane, SamplesIn in) {
         one ? QString::fromStdString(lanes[static_cast<size_t>(lane)].name) : QString();
     saveLane(LaneFile::Predicted, lane, tr("Predict new samples"), [&](const TaskConfig& task) {
         const auto fits = [&](const QString& samples) { return canPredict(task, samples); };
-        return askWhatToPredict(task.kind, in, name, m_window, fits);
+        LanePaths paths = askWhatToPredict(task.kind, in, name, answersFolder(), m_window, fits);
+        if (isAnswer(paths.to)) m_picture = {task.kind, paths.samples, name};
+        return paths;
     });
+}
+
+/// Empty where there is no room for temporary files: then the user is asked where to write.
+QString LaneFiles::answersFolder() { return m_answers.isValid() ? m_answers.path() : QString(); }
+
+bool LaneFiles::isAnswer(const QString& path) const {
+    return m_answers.isValid() && path.startsWith(m_answers.path() + u'/');
+}
+
+/// Shows what was predicted for one picture; the table of it stays until the user has saved it or
+/// not.
+void LaneFiles::showAnswer(const QString& path, const Message& note) {
+    m_asked.remove(path);
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly)) return;
+    const QByteArray table = file.readAll();
+    file.remove();
+    auto* box = make<AnswerBox>(table, m_picture.lane, translated(note), &m_window);
+    connect(
+        box, &AnswerBox::saveAsked, this,
+        [this, table, picture = m_picture, name = QFileInfo(path).fileName()] {
+            const QString to = askWhereToSave(picture.kind, picture.samples, name, m_window);
+            if (to.isEmpty()) return;
+            const bool written = guarded(*m_parts.banner, [&] {
+                writeFileAtomically(to.toStdString(), table.toStdString());
+            });
+            if (written) tellOf(LaneFile::Predicted, to, {});
+        },
+        Qt::QueuedConnection); // when the box has gone
+    box->open();
 }
 
 /// Whether a table has the columns of the one that was trained on; tells what is missing.
@@ -145,6 +183,7 @@ void LaneFiles::saveFromFolder(LaneFile file, int lane, const QString& title, co
                    program = QCoreApplication::applicationVersion().toStdString()] {
             *note = writeLaneFile(**weights, file, name, paths, program);
         });
+    if (isAnswer(paths.to)) return showAnswer(paths.to, *note);
     emit told(tr("Saved as %1").arg(safeText(paths.to.toStdString())));
     tellOf(file, paths.to, *note);
 }

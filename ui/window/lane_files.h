@@ -10,6 +10,7 @@
 #include <QHash>
 #include <QObject>
 #include <QStringList>
+#include <QTemporaryDir>
 
 #include <functional>
 
@@ -45,6 +46,9 @@ private:
     void saveLane(LaneFile, int lane, const QString& title, const AskPaths& ask);
     void saveFromFolder(LaneFile, int lane, const QString& title, const AskPaths& ask);
     bool canPredict(TaskConfig, const QString& samples);
+    QString answersFolder();
+    bool isAnswer(const QString& path) const;
+    void showAnswer(const QString& path, const Message& note);
     void tellOf(LaneFile, const QString& path, const Message& note);
 
     ExperimentController& m_controller;
@@ -52,6 +56,12 @@ private:
     WindowParts m_parts;
     QWidget& m_window;
     QHash<QString, LaneFile> m_asked; ///< what lanes were asked for, by path, until it is saved
+    struct Asked {
+        TaskKind kind{};
+        QString samples{}, lane{}; ///< the lane's name, where one predicts
+    };
+    QTemporaryDir m_answers; ///< what is predicted for single pictures, until it is shown
+    Asked m_picture;         ///< the last one
 };
 
 } // namespace halfscope

@@ -43,7 +43,18 @@ Kinds kindsOf(TaskKind kind) {
 
 } // namespace
 
-LanePaths askWhatToPredict(TaskKind kind, SamplesIn in, const QString& lane, QWidget& window,
+QString askWhereToSave(TaskKind kind, const QString& samples, const QString& name,
+                       QWidget& window) {
+    const ReadPath read{
+        text(QT_TRANSLATE_NOOP("PredictSamples", "the samples to predict")).toStdString(),
+        samples.toStdString()};
+    return chooseTarget(&window, text(QT_TRANSLATE_NOOP("PredictSamples", "Save the predictions")),
+                        name, kindsOf(kind).predicted, std::span(&read, 1),
+                        QFileInfo(samples).absolutePath());
+}
+
+LanePaths askWhatToPredict(TaskKind kind, SamplesIn in, const QString& lane, const QString& answers,
+                           QWidget& window,
                            const std::function<bool(const QString& samples)>& fits) {
     const Kinds kinds = kindsOf(kind);
     const QString samples =
@@ -61,12 +72,9 @@ LanePaths askWhatToPredict(TaskKind kind, SamplesIn in, const QString& lane, QWi
             .arg(in == SamplesIn::Folder ? from.fileName() : from.completeBaseName(),
                  lane.isEmpty() ? QString() : u'_' + lane,
                  kinds.ending.isEmpty() ? from.suffix() : kinds.ending);
-    const ReadPath read{
-        text(QT_TRANSLATE_NOOP("PredictSamples", "the samples to predict")).toStdString(),
-        samples.toStdString()};
-    const QString to =
-        chooseTarget(&window, text(QT_TRANSLATE_NOOP("PredictSamples", "Save the predictions")),
-                     name, kinds.predicted, std::span(&read, 1), from.absolutePath());
+    if (in == SamplesIn::File && predictsPictures(kind) && !answers.isEmpty())
+        return {samples, answers + u'/' + name};
+    const QString to = askWhereToSave(kind, samples, name, window);
     return to.isEmpty() ? LanePaths() : LanePaths{samples, to};
 }
 

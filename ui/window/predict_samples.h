@@ -21,11 +21,16 @@ struct LanePaths {
     QString to{};      ///< empty when the user has chosen none
 };
 
-/// Asks in dialogs; `kind` is that of the training data. `lane` is the name of the lane that
-/// predicts where the run has several, for the name of the file; else empty. `fits` tells whether
-/// the samples can be predicted; if not, it has told why, and nothing more is asked.
-LanePaths askWhatToPredict(TaskKind kind, SamplesIn, const QString& lane, QWidget& window,
+/// Asks in dialogs; `kind` is that of the training data. What is predicted for one picture is read
+/// at once: it goes to a file in the folder `answers`, unless that is empty. `lane` is the name of
+/// the lane that predicts where the run has several, for the name of the file; else empty. `fits`
+/// tells whether the samples can be predicted; if not, it has told why, and nothing more is asked.
+LanePaths askWhatToPredict(TaskKind kind, SamplesIn, const QString& lane, const QString& answers,
+                           QWidget& window,
                            const std::function<bool(const QString& samples)>& fits);
+/// Asks where to save what was predicted for the picture `samples`; `name` is suggested. Returns
+/// nothing when the user thought better of it.
+QString askWhereToSave(TaskKind kind, const QString& samples, const QString& name, QWidget& window);
 
 /// Writes laneFileBytes(), and returns what users should know about the file in whole sentences.
 /// Can be cancelled, see core/cancel.h. Throws the engine's errors.

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/class_sides.h"
+#include "engine/data/csv_columns.h"
 #include "engine/data/csv_samples.h"
 #include "engine/data/known_facts.h"
 #include "engine/settings/run_length.h"
@@ -252,6 +253,20 @@ bool RunWords::hasOneSample(const RunConfig& config) {
     return facts && facts->train == 1;
 }
 
+/// Names columns that nothing is learnt from, two at most.
+QString RunWords::leftOut(const TaskConfig& task) {
+    if (!infoOf(task.kind).has("data.drop")) return {};
+    const std::vector<std::string> names = droppedColumns(task.drop);
+    if (names.empty()) return {};
+    constexpr size_t kMostBytes = 40; // of each name
+    const QString first = safeText(names[0], kMostBytes);
+    if (names.size() == 1) return tr("Left out: %1.").arg(first);
+    const QString second = safeText(names[1], kMostBytes);
+    if (names.size() == 2) return tr("Left out: %1 and %2.").arg(first, second);
+    return tr("Left out: %1, %2 and %3 more.")
+        .arg(first, second, countText(static_cast<int64_t>(names.size()) - 2));
+}
+
 QString RunWords::data(const RunConfig& config) {
     if (!namesFiles(config.task)) return {};
     const std::optional<DataFacts> known = knownFactsOf(config);
@@ -265,6 +280,8 @@ QString RunWords::data(const RunConfig& config) {
                    : classes == 1 ? translated(Message(kOneClass))
                    : classes > 1  ? tr("There are %1 classes.").arg(countText(classes))
                                   : QString();
+    if (const QString columns = leftOut(config.task); !columns.isEmpty())
+        what = what.isEmpty() ? columns : tr("%1 %2").arg(what, columns);
     for (const Message& note : facts.notes) // what is not there is easily missed in the settings
         if (isDroppedNote(note))
             what = what.isEmpty() ? translated(note) : tr("%1 %2").arg(what, translated(note));

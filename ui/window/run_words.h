@@ -97,6 +97,9 @@ public:
     static void refuseRecorded(const RunConfig&);
     /// Says that such a run cannot be trained.
     static QString recorded();
+
+private:
+    static QString leftOut(const TaskConfig&);
 };
 
 } // namespace halfscope

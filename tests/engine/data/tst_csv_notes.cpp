@@ -178,8 +178,9 @@ void TestCsvNotes::beyondFloat() {
     QCOMPARE(
         notesOf(task).value(1),
         QString(
-            "Columns with a number beyond 3.4e+38, where float32 ends, cannot be inputs. "
-            "The setting data.drop leaves out: b. The first such number is in %1, line 3: "
+            "Columns with an infinite number, or one beyond 3.4e+38, where float32 ends, cannot "
+            "be inputs. The setting data.drop leaves out: b. The first such number is in %1, line "
+            "3: "
             "\"-1e39\" in the column \"b\". To use these columns, correct such numbers, and open "
             "the table again.")
             .arg(QString::fromStdString(m_path)));

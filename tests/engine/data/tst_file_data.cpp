@@ -328,14 +328,15 @@ void TestFileData::missingValues_data() {
     const QString withoutTarget = "2 of 6 lines lack their target and are left out.";
     const QString filled = "2 missing values are replaced by the mean of their column over the "
                            "training samples.";
+    const QString words = "Taken for missing values: \"?\", \"NA\", \"null\".";
     QTest::newRow("numbers, drop") << false << false << "1 2 5 6"
-                                   << "7 3" << QStringList{dropped};
+                                   << "7 3" << QStringList{dropped, words};
     QTest::newRow("numbers, mean") << false << true << "1 2 3 4 3 4 5 6"
-                                   << "7 8 1 3" << QStringList{withoutTarget, filled};
+                                   << "7 8 1 3" << QStringList{withoutTarget, filled, words};
     QTest::newRow("classes, drop") << true << false << "1 2 5 6"
-                                   << "1 0" << QStringList{dropped};
+                                   << "1 0" << QStringList{dropped, words};
     QTest::newRow("classes, mean") << true << true << "1 2 3 4 3 4 5 6"
-                                   << "2 3 0 1" << QStringList{withoutTarget, filled};
+                                   << "2 3 0 1" << QStringList{withoutTarget, filled, words};
 }
 
 /// A line without a target is left out whatever the setting says.
@@ -425,7 +426,7 @@ void TestFileData::refusesTables_data() {
     };
     row("empty", "", "the file is empty");
     row("header alone", "a,b\n", ": no line of values follows the names of the columns");
-    row("line for Excel", "sep=;\na;b\n1;2\n", "its first line, \"sep=;\", is for Excel alone");
+    row("line for Excel alone", "sep=;\n", "the file is empty");
     row("ends of lines of old Macs", "a,b\r1,2\r", ": the lines end with CR alone, as on old Macs");
     row("the same with quotation marks", "a,b\r1,\"stay\"\r2,\"go\"\r",
         ": the lines end with CR alone, as on old Macs");

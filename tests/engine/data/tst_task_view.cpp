@@ -20,6 +20,7 @@ class TestTaskView : public QObject {
 private slots:
     void curve();
     void plane();
+    void axesOfScatters();
     void formulas();
     void formulasInOtherLocales();
     /// Five pictures of 2 x 1 pixels fill a square, with a line between them.
@@ -153,6 +154,33 @@ void TestTaskView::plane() {
         QVERIFY(each.at(1.5, -0.5 + disc)[2] > 0.3f);                          // open above
         QVERIFY(each.at(1.5 + 0.7 * disc, -0.5 + 0.7 * disc)[2] < 0.2f);       // an arm of the mark
     }
+}
+
+/// The caption of the target tells where the axes run, in the units of the data.
+void TestTaskView::axesOfScatters() {
+    const auto caption = [](const TaskView& view) {
+        Batch batch;
+        for (int i = 0; i < 2; ++i) {
+            TypedBytes& values = batch.tensors.emplace_back();
+            values.shape = Shape{1, 1};
+            values.bytes.resize(sizeof(float));
+        }
+        return targetPictureOf(view, batch).caption;
+    };
+    QCOMPARE(caption(scatterView(1, 5)), std::string("0.8 to 5.2"));
+    QCOMPARE(caption(scatterView(-2, 0.5)), std::string("-2.13 to 0.63"));
+    QCOMPARE(caption(scatterView(60'000, 580'000)), std::string("34000 to 606000"));
+    QCOMPARE(caption(scatterView(7, 7)), std::string("6 to 8"));
+    QCOMPARE(caption(TaskView{}), std::string());
+    const std::vector<double> numbers{100, 300};
+    const auto of = [&numbers](int64_t columns) {
+        return Standardiser::of({columns}, std::vector<int32_t>{0, 1},
+                                [&numbers](int32_t row, std::span<double> values) {
+                                    std::ranges::fill(values, numbers[static_cast<size_t>(row)]);
+                                });
+    };
+    QCOMPARE(caption(scatterView(-1, 1, of(1))), std::string("90 to 310"));
+    QCOMPARE(caption(scatterView(-1, 1, of(2))), std::string()); // each column has its own
 }
 
 void TestTaskView::formulas() {

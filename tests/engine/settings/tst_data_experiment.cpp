@@ -27,6 +27,7 @@ class TestDataExperiment : public QObject {
 private slots:
     void archives();
     void chosenSide();
+    void sideOfSmallPictures();
     void arraysAlone();
     void arrayBesideAGivenOne();
     void arrays_data();
@@ -109,6 +110,29 @@ void TestDataExperiment::chosenSide() {
     QVERIFY(config);
     QCOMPARE(modelShapes(*config).error.english(), std::string());
     QVERIFY(config->model.layers.find("nn.Linear(512, 64)") != std::string::npos);
+}
+
+/// Smaller pictures are not enlarged: samples get the median of their shorter sides.
+void TestDataExperiment::sideOfSmallPictures() {
+    int count = 0;
+    for (const char* name : {"left", "right"}) {
+        QDir().mkpath(m_folder.filePath("small/") + name);
+        for (const int side : {12, 16, 40}) {
+            const auto pixels = static_cast<size_t>(side * 50);
+            const bool wide = ++count % 2 == 0;
+            writePng({wide ? 50 : side, wide ? side : 50, 1, std::vector<float>(pixels, 0.5f)},
+                     path(QString("small/%1/%2.png").arg(name).arg(side)));
+        }
+    }
+    writeBytes(path("small/left/4.png"), "no picture");
+    const auto config = experimentOn(path("small"));
+    QVERIFY(config);
+    QCOMPARE(config->task.pictureSide, int64_t{16});
+    QCOMPARE(modelShapes(*config).error.english(), std::string());
+    for (const char* name : {"left", "right"})
+        for (const char* file : {"12.png", "16.png"})
+            QVERIFY(QFile::remove(m_folder.filePath(QString("small/%1/").arg(name)) + file));
+    QCOMPARE(experimentOn(path("small"))->task.pictureSide, RunConfig().task.pictureSide);
 }
 
 void TestDataExperiment::arrays_data() {

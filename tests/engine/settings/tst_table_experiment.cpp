@@ -207,19 +207,23 @@ void TestTableExperiment::unusableColumns() {
     QCOMPARE(experimentOn(file, both)->task.loss.kind, LossKind::CrossEntropy);
 }
 
-/// Prices with thousands separators are no classes, unless someone says so.
+/// Prices with thousands separators are no classes, unless someone says so. Where points stand
+/// between thousands and commas before decimals, they are numbers.
 void TestTableExperiment::formattedTargets() {
-    std::string prices = "a;price\n", few = "a,share\n";
+    std::string prices = "a;price\n", spaced = "a;price\n", few = "a,share\n";
     for (int i = 0; i < 60; ++i) {
         prices +=
             std::to_string(i) + ";" + (i % 3 ? "1.1" + std::to_string(10 + i) : "950") + ",50\n";
+        spaced += std::to_string(i) + (i % 3 ? ";1 1" + std::to_string(10 + i) : ";950") + ",50\n";
         few += std::to_string(i) + (i % 2 ? ",5%\n" : ",10%\n");
     }
     writeBytes(path("prices.csv"), prices);
+    writeBytes(path("spaced.csv"), spaced);
     writeBytes(path("few.csv"), few);
-    QCOMPARE(thrownBy<InputError>([&] { experimentOn(path("prices.csv")); }),
-             path("prices.csv") +
-                 ", line 3: \"1.111,50\" in the column \"price\" is not allowed: a number without "
+    QCOMPARE(experimentOn(path("prices.csv"))->task.loss.kind, LossKind::Mse);
+    QCOMPARE(thrownBy<InputError>([&] { experimentOn(path("spaced.csv")); }),
+             path("spaced.csv") +
+                 ", line 3: \"1 111,50\" in the column \"price\" is not allowed: a number without "
                  "thousands separators, percent signs and signs of currency; to use such values, "
                  "format their cells as plain numbers in a spreadsheet program, and save the table "
                  "as CSV again");

@@ -4,6 +4,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_image.h"
+#include "ui/images/picture_words.h"
 #include "ui/look/theme.h"
 
 #include <QApplication>
@@ -58,6 +59,7 @@ private slots:
     void values_data();
     void values();
     void nanIsHatched();
+    void axesOfScattersAreTold();
     void zoomKeepsThePlaceUnderThePointer();
     void linkedZoomAndPan();
     void panHasLimits();
@@ -426,6 +428,24 @@ void TestImages::tinySizes() {
     compare.setMinimumSize(1, 1);
     compare.resize(size);
     QVERIFY(!compare.grab().isNull());
+}
+
+/// In the title of the target, which has them in its caption, and in all that explains scatters.
+void TestImages::axesOfScattersAreTold() {
+    CompareView view;
+    view.resize(1200, 400);
+    view.show();
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Scatter);
+    Picture target = constant(8, 1);
+    target.caption = "0.85 to 950";
+    view.setTarget(target);
+    view.setPictures(1, {constant(8, 0.5f)});
+    const QString told = QStringLiteral("Both axes run from 0.85 to 950.");
+    QVERIFY2(view.readout().startsWith(told), qPrintable(view.readout()));
+    QVERIFY2(view.view(0).toolTip().count(told) == 1, qPrintable(view.view(0).toolTip()));
+    QCOMPARE(view.view(1).note(), QStringLiteral("0.85 to 950"));
+    QCOMPARE(view.view(1).toolTip().count(told), 1);
+    QCOMPARE(axesWords(QStringLiteral("y = 2 to x")), QString());
 }
 
 } // namespace tst_images

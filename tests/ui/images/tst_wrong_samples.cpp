@@ -19,6 +19,9 @@ using namespace halfscope;
 
 namespace {
 
+constexpr const char* kClothes = "0 T-shirt/top, 1 Trouser, 2 Pullover, 3 Dress, 4 Coat, 5 Sandal, "
+                                 "6 Shirt, 7 Sneaker, 8 Bag, 9 Ankle boot";
+
 Picture captioned(int side, float value, const char* caption) {
     Picture picture = constant(side, value);
     picture.caption = caption;
@@ -83,6 +86,7 @@ private slots:
     void keysLeaveTheLastPicture();
     void theChoiceIsRemembered();
     void theLastPictureComesBack();
+    void namesOfTenClassesTakeTwoLines();
     void audienceReadsAllNames();
     void audienceSeesThemLarge();
 };
@@ -211,13 +215,31 @@ void TestWrongSamples::theLastPictureComesBack() {
     QVERIFY(gain->isVisible() && shown.view.shows() == CompareView::Shows::Difference);
 }
 
+/// Frames show the numbers of classes, so that the names of all ten have to be there.
+void TestWrongSamples::namesOfTenClassesTakeTwoLines() {
+    Shown shown;
+    std::vector<Picture> samples = galleries();
+    samples.back().caption = kClothes;
+    shown.view.setGalleries(samples);
+    shown.view.setPictures(10, {constant(2, 0.5f), constant(2, 0.25f)});
+    QTest::keyClick(&shown.view, Qt::Key_5);
+    QVERIFY(shown.view.showsSamples());
+    const auto* label = shown.view.findChild<QLabel*>(QStringLiteral("readout"));
+    const int names = shown.view.fontMetrics().horizontalAdvance(QLatin1String(kClothes));
+    shown.view.resize(names * 4 / 5, 400);
+    QTRY_VERIFY2(label->text().endsWith(QStringLiteral("9 Ankle boot")) &&
+                     label->text().count(u'\n') == 1,
+                 qPrintable(label->text()));
+    shown.view.resize(3 * names, 400);
+    QTRY_COMPARE(label->text().count(u'\n'), 0);
+}
+
 /// Nobody can point at names that are cut: the letters get smaller first.
 void TestWrongSamples::audienceReadsAllNames() {
     Shown shown;
     QVERIFY(test::isActive(&shown.view));
     std::vector<Picture> samples = galleries();
-    samples.back().caption = "0 T-shirt/top, 1 Trouser, 2 Pullover, 3 Dress, 4 Coat, 5 Sandal, "
-                             "6 Shirt, 7 Sneaker, 8 Bag, 9 Ankle boot";
+    samples.back().caption = kClothes;
     shown.view.setGalleries(samples);
     shown.view.setPictures(10, {constant(2, 0.5f), constant(2, 0.25f)});
     shown.view.setBare(true);

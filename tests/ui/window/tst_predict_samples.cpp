@@ -11,6 +11,7 @@
 
 #include <QAbstractButton>
 #include <QMessageBox>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QStatusBar>
 
@@ -45,6 +46,7 @@ private:
     /// Chooses an entry, and answers its dialogs with the file of the samples and the one to write.
     /// Returns the path that was proposed for the latter.
     static QString choose(QAction* entry, const QString& samples, const QString& to);
+    static void showsTheAnswer(MainWindow&, QAction* entry, const QTemporaryDir& folder);
     /// Opens a table of which the kind follows from the size, and trains on it.
     static void trainOnKinds(Opened&);
     /// Trains so, saves the run, and leaves only the weights of its networks in the folder.
@@ -343,6 +345,33 @@ void TestPredictSamples::aCommandComesFirst() {
     QVERIFY(predicted && predicted->bytes.starts_with("a,b,b_predicted\n0,0.5,"));
 }
 
+/// The answer for one picture is shown before anybody asks for a file, and can be saved as one.
+void TestPredictSamples::showsTheAnswer(MainWindow& window, QAction* entry,
+                                        const QTemporaryDir& folder) {
+    const QString red = folder.filePath(QStringLiteral("new/a.png"));
+    const QString to = folder.filePath(QStringLiteral("one.csv"));
+    QCOMPARE(choose(entry, red, to), QString()); // no dialog asked where to save
+    QMessageBox* box = nullptr;
+    QTRY_VERIFY_WITH_TIMEOUT(
+        (box = window.findChild<QMessageBox*>(QStringLiteral("answer"))) != nullptr, kPatience);
+    const QStringList lines = box->text().split(u'\n');
+    QCOMPARE(lines.size(), 2);
+    static const QRegularExpression kFirst(QStringLiteral("^fp32: red, [0-9.]+ %$")),
+        kSecond(QStringLiteral("^amp-fp16: red, [0-9.]+ %$"));
+    QVERIFY2(kFirst.match(lines[0]).hasMatch() && kSecond.match(lines[1]).hasMatch(),
+             qPrintable(box->text()));
+    QVERIFY(!QFile::exists(to));
+    QAction save;
+    connect(&save, &QAction::triggered, box, [box, to] {
+        box->button(QMessageBox::Save)->click();
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(to), kPatience);
+    });
+    QVERIFY(choose(&save, red, to).endsWith(QStringLiteral("new/a_predicted.csv")));
+    QFile file(to);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(file.readAll().startsWith("file,class_predicted_fp32,probability_fp32,"));
+}
+
 /// Of pictures, each lane predicts a folder or one of them.
 void TestPredictSamples::aFolderOfPictures() {
     Opened opened(tinyConfig(5));
@@ -370,6 +399,8 @@ void TestPredictSamples::aFolderOfPictures() {
     QCOMPARE(lanes[0]->text(), QStringLiteral("All lanes, a folder of pictures…"));
     QVERIFY(lanes[4]->text().endsWith(QStringLiteral(", a folder of pictures…")));
     QCOMPARE(lanes[5]->text(), QStringLiteral("B amp-fp16, one picture…"));
+    QCOMPARE(lanes[1]->text(), QStringLiteral("All lanes, one picture…"));
+    showsTheAnswer(window, lanes[1], opened.folder);
     const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
     const QString samples = opened.folder.filePath(QStringLiteral("new"));
     const QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);

@@ -132,6 +132,7 @@ private slots:
     void tokensGoToAnEmbedding();
     void pricesAreStandardised();
     void linesThatAreLeftOutAreTold();
+    void columnsThatAreLeftOutAreNamed();
     void theNetworkOfAProgramIsTaken();
     void otherProgramsAreRefused_data();
     void otherProgramsAreRefused();
@@ -431,6 +432,27 @@ void TestWindowDrops::linesThatAreLeftOutAreTold() {
                                           "out. To keep those that have a target, set \"Missing "
                                           "values\" to mean. The networks train on ")),
              qPrintable(said));
+}
+
+/// Nobody should believe that every column is learnt from.
+void TestWindowDrops::columnsThatAreLeftOutAreNamed() {
+    RunConfig config = tinyConfig(20);
+    Opened opened(config);
+    const QString path = write(opened.folder, "left.csv", "a,b,c,d,y\n1,5,x,2,4\n3,6,y,1,2\n");
+    config.task.kind = TaskKind::Csv;
+    config.task.path = path.toStdString();
+    config.task.loss.kind = LossKind::Mse;
+    config.task.validation = 0;
+    const auto said = [&config](const char* drop) {
+        config.task.drop = drop;
+        std::thread([&config] { factsOf(config.task); }).join(); // this one reads no files
+        return RunWords::data(config);
+    };
+    QVERIFY(!said("").contains("Left out"));
+    QCOMPARE(said("b"), QStringLiteral("The column y is predicted, as a number. Left out: b. The "
+                                       "networks train on 2 samples."));
+    QVERIFY(said("b, c").contains(QStringLiteral(" Left out: b and c. ")));
+    QVERIFY(said("b, c, d").contains(QStringLiteral(" Left out: b, c and 1 more. ")));
 }
 
 /// A table of prices is standardised as it comes, and its cards tell the error of a price.
