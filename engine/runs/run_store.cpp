@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/runs/setting_differences.h"
+#include "engine/settings/fields.h"
 
 #include <algorithm>
 #include <charconv>
@@ -34,6 +35,14 @@ std::optional<Numbered> numberedName(const std::string& name) {
 
 std::string withNumber(const std::string& plain, uint64_t number) {
     return plain + " (" + std::to_string(number) + ")";
+}
+
+/// Whether a run was continued, or otherwise got another end while it trained.
+bool hasNewLength(const RunConfig& recorded) {
+    return std::ranges::any_of(recorded.edits, [](const LiveEdit& edit) {
+        const Field* field = findField(edit.key);
+        return field && field->apply == FieldApply::Length;
+    });
 }
 
 } // namespace
@@ -140,8 +149,15 @@ RunId RunStore::idOf(const Run* run) const {
 std::vector<std::vector<std::string>> RunStore::differences(const SettingName& name) const {
     std::vector<const RunConfig*> configs, own;
     std::list<RunConfig> titled; // as the user did, whose name may not tell a preset's settings
+    std::list<RunConfig> begun;  // with the lengths of runs that were continued
     for (const Entry& each : m_entries) {
-        configs.push_back(&each.run->info().config);
+        const RunInfo& info = each.run->info();
+        configs.push_back(&info.config);
+        if (hasNewLength(info.recorded)) {
+            configs.back() = &begun.emplace_back(info.config);
+            begun.back().steps = info.recorded.steps;
+            begun.back().epochs = info.recorded.epochs;
+        }
         own.push_back(each.named ? &titled.emplace_back(*configs.back()) : configs.back());
         if (each.named) titled.back().title = each.name;
     }

@@ -61,7 +61,8 @@ public:
     uint64_t changes() const { return m_changes; }
 
     /// Returns, by entry, the settings in which a run differs from others: "lr 0.01", "seed 2".
-    /// They are those of now, whatever a run had before a live edit.
+    /// They are those of now, whatever a run had before a live edit; only the length is that of the
+    /// beginning, because continuing a run makes it no other one.
     /// What tells it from the runs that are most like it comes first, see settingDifferences().
     std::vector<std::vector<std::string>> differences(const SettingName& = shortKey) const;
 

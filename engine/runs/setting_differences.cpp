@@ -34,10 +34,19 @@ struct Slot {
 /// What decides with which others a lane is compared: its precision, and its scaler's rule by name.
 using Kind = std::pair<Precision, std::string>;
 
+/// Returns "fp32 + 4 × amp-fp16".
 std::string precisionsOf(const RunConfig& config) {
     std::string text;
-    for (const LaneConfig& lane : config.lanes)
-        text += (text.empty() ? "" : " + ") + std::string(nameOf(lane.precision));
+    const std::vector<LaneConfig>& lanes = config.lanes;
+    for (auto lane = lanes.begin(), next = lane; lane != lanes.end(); lane = next) {
+        next = std::find_if(lane, lanes.end(), [lane](const LaneConfig& other) {
+            return other.precision != lane->precision;
+        });
+        const auto alike = next - lane;
+        text += (text.empty() ? "" : " + ") +
+                (alike > 1 ? std::to_string(alike) + " × " : std::string()) +
+                nameOf(lane->precision);
+    }
     return text;
 }
 

@@ -23,6 +23,7 @@ constexpr const char* kGap = ", ";
 constexpr const char* kPrecision = "precision";
 constexpr const char* kScalerPreset = "scaler.preset";
 constexpr const char* kFirstScale = "scaler.init_scale";
+constexpr const char* kMode = "scaler.mode";
 constexpr const char* kOfScaler = "scaler.";
 
 /// Returns the lanes that have the same precision as this one, including itself.
@@ -45,6 +46,13 @@ bool scalersTell(const RunConfig& config, const std::vector<int>& peers) {
 
 int parentOf(std::span<const int> parents, size_t lane) {
     return lane < parents.size() ? parents[lane] : -1;
+}
+
+/// Whether settings have the window's names. There a static lane's first scale is a fixed one, and
+/// its rules need not be named.
+bool inWindowsWords(const SettingName& name) {
+    const Field& scale = *findField(kFirstScale);
+    return name(scale) != shortKey(scale);
 }
 
 /// A setting in which a lane differs from peers.
@@ -106,9 +114,14 @@ std::vector<std::string> differences(const RunConfig& config, size_t lane,
     if (!found.empty()) findUsual(found, config, lane);
     std::stable_sort(found.begin(), found.end(), tellsMore);
     const bool saysUsual = scalersOnly && scalesLoss(config.lanes[lane]);
+    std::erase_if(found, [&](const Difference& each) { return each.usual && !saysUsual; });
+    if (config.lanes[lane].scaler.rules.mode == ScalerMode::Static && inWindowsWords(name) &&
+        std::ranges::any_of(found, [](const Difference& e) { return e.field->key == kFirstScale; }))
+        std::erase_if(found, [](const Difference& each) {
+            return each.field->key == kScalerPreset || each.field->key == kMode;
+        });
     std::vector<std::string> words;
     for (const Difference& each : found) {
-        if (each.usual && !saysUsual) continue;
         if (std::string text = settingWords(*each.field, each.value, name); !text.empty())
             words.push_back(std::move(text));
     }

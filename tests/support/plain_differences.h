@@ -34,9 +34,19 @@ struct Entry {
 };
 
 inline std::string precisionsOf(const RunConfig& config) {
-    std::string text;
+    std::vector<std::pair<std::string, int>> groups; // of neighbours
     for (const LaneConfig& lane : config.lanes)
-        text += (text.empty() ? "" : " + ") + std::string(nameOf(lane.precision));
+        if (const std::string name = nameOf(lane.precision);
+            !groups.empty() && groups.back().first == name)
+            ++groups.back().second;
+        else
+            groups.emplace_back(name, 1);
+    std::string text;
+    for (const auto& [name, count] : groups) {
+        if (!text.empty()) text += " + ";
+        if (count > 1) text += std::to_string(count) + " × ";
+        text += name;
+    }
     return text;
 }
 

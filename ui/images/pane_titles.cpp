@@ -25,8 +25,8 @@ PaneTitles titlesTogether(const QStringList& labels, const QString& last,
                           const std::vector<QStringList>& notes, const PaneFits& fits) {
     const std::vector<QStringList> forms = formsTogether(labels);
     PaneTitles chosen;
-    // where the values have no room, notes stand beside the precisions or the values' ends
-    for (const size_t names : {kBriefestNames, kBriefestNames + 1}) {
+    // where whole names have no room, notes stand beside what sets lanes apart
+    for (size_t names = kBriefestNames; names <= kBriefestValues; ++names) {
         const QStringList briefest = QStringList(forms[names]) << last;
         const auto fitting = std::find_if(notes.begin(), notes.end(), [&](const QStringList& form) {
             return fitTogether(briefest, form, false, fits);

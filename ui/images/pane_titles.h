@@ -29,8 +29,9 @@ using PaneFits =
 
 /// Chooses the richest words that fit above all panes. `labels` has the lanes' full labels, and
 /// `last` is the title of one more pane behind theirs. `notes` has the notes of all panes in each
-/// form, the longest first. The settings in the labels give way to a note, precisions do not: where
-/// no form of the notes fits beside them everywhere, there are none.
+/// form, the longest first. The words of settings in the labels give way to a note, precisions and
+/// what sets lanes of one apart do not: where no form of the notes fits beside them everywhere,
+/// there are none.
 PaneTitles titlesTogether(const QStringList& labels, const QString& last,
                           const std::vector<QStringList>& notes, const PaneFits&);
 

@@ -90,10 +90,15 @@ FittedLines largestLines(const QString& text, const QFont& font, int width, int 
     return made;
 }
 
-QString widest(const QStringList& texts, const QFontMetrics& metrics, int width) {
+QString widest(const QStringList& texts, const QFontMetrics& metrics, int width,
+               Qt::TextElideMode elided) {
     for (const QString& text : texts)
         if (metrics.horizontalAdvance(text) <= width) return text;
-    return texts.isEmpty() ? QString() : metrics.elidedText(texts.back(), Qt::ElideMiddle, width);
+    if (texts.isEmpty()) return {};
+    QString last = texts.back();
+    if (elided == Qt::ElideRight)
+        last = last.section(QChar(0x2026), 0, 0, QString::SectionIncludeTrailingSep);
+    return metrics.elidedText(last, elided, width);
 }
 
 QString wrappedTip(const QString& text) {

@@ -29,8 +29,10 @@ struct FittedLines {
 /// leave no room for is left out, as above.
 FittedLines largestLines(const QString& text, const QFont&, int width, int most);
 /// Returns the first text that is no wider than `width`. When all are wider it returns the last one
-/// with its middle left out, because its two ends tell it from the others.
-QString widest(const QStringList& texts, const QFontMetrics&, int width);
+/// elided: by default in its middle, because its two ends tell it from the others. At its end, it
+/// loses at once what is behind an ellipsis that it has already.
+QString widest(const QStringList& texts, const QFontMetrics&, int width,
+               Qt::TextElideMode = Qt::ElideMiddle);
 /// Returns a text for a tool tip. Qt shows a tip as one line, however long, or as markup when it
 /// looks like markup; this takes plain text and shows it as such. Of a very long text both ends are
 /// kept.

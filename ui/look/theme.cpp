@@ -186,8 +186,9 @@ QColor Colors::run(int color) const {
 }
 
 QPen Colors::runPen(int color, int lane) const {
-    // of the text's colour: far enough apart to be seen in two lines that cross
-    constexpr std::array kLaneShades{0.0, 0.55, 0.9};
+    // of the text's colour: far enough apart to be seen in two lines that cross, and far enough
+    // from it that a curve still has the colour of its run
+    constexpr std::array kLaneShades{0.0, 0.55, 0.28};
     QPen pen = lanePen(lane);
     pen.setColor(
         mixed(run(color), text, kLaneShades[static_cast<size_t>(lane) % kLaneShades.size()]));

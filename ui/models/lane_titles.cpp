@@ -11,7 +11,6 @@
 #include <QLocale>
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -111,6 +110,14 @@ QString valueOf(const QString& difference) {
     return isOf(difference, "scaler.preset") ? value : difference; // "apex" says what it is
 }
 
+/// Returns the value with no more than the beginning of its words: "fir… 2^4" of "first scale 2^4".
+QString cut(const QString& value) {
+    constexpr qsizetype kLetters = 3;
+    const qsizetype gap = value.lastIndexOf(u' ');
+    if (gap <= kLetters + 1) return value; // no shorter
+    return value.first(kLetters).trimmed() + QChar(0x2026) + value.sliced(gap);
+}
+
 /// Returns the end of what sets a lane apart, where most lanes differ: "… 2^4" of "first scale
 /// 2^4".
 QString endOf(const QString& value) {
@@ -132,6 +139,13 @@ bool precisionsDiffer(const QStringList& labels) {
     });
 }
 
+/// Whether another lane has a lane's precision, too.
+bool isShared(const QStringList& labels, int lane) {
+    const QString own = precisionOf(labels[lane]);
+    const auto same = [&own](const QString& label) { return precisionOf(label) == own; };
+    return std::count_if(labels.begin(), labels.end(), same) > 1;
+}
+
 /// Whether a part of a lane's name is the name of another precision, with or without a number:
 /// "fp16-2" of "amp-fp16-2" would be read as a second lane that computes all in fp16.
 bool namesAPrecision(const QString& part) {
@@ -151,34 +165,45 @@ QStringList valuesOf(const QString& label) {
     return values;
 }
 
+/// Returns a scale in the fewest characters: "2^16", or "3".
+QString briefScale(double scale) { return scaleText(scale).section(QStringLiteral(" = "), -1); }
+
 /// Returns a scale as the figures beside a title write it: "2^0" for "1", beside another 2^16.
 QString shownScale(const QString& value) {
     bool number = false;
     const double scale = QLocale::c().toDouble(value, &number);
-    return number ? scaleText(scale).section(QStringLiteral(" = "), -1) : value;
+    return number ? briefScale(scale) : value;
 }
 
-/// Returns the loss scale that the lane has, if no rule changes it: the first one, or the one that
-/// was last set by hand. Otherwise nothing.
-std::optional<double> keptScale(const RunConfig& config, int lane) {
+/// Returns the loss scale that the lane has, if no rule changes it: the one that it began with and,
+/// if another one was set by hand later, that one: "2^-10 then 2^15", as one word. Otherwise
+/// nothing.
+QString keptScale(const RunConfig& config, int lane) {
     const ScalerConfig& scaler = config.lanes[static_cast<size_t>(lane)].scaler;
-    if (scaler.rules.mode != ScalerMode::Static) return std::nullopt;
-    for (auto edit = config.edits.rbegin(); edit != config.edits.rend(); ++edit) {
-        if (edit->key != kLiveScale || (edit->lane >= 0 && edit->lane != lane)) continue;
-        if (const double* scale = std::get_if<double>(&edit->value)) return *scale;
+    if (scaler.rules.mode != ScalerMode::Static) return {};
+    double first = scaler.initScale, last = first;
+    for (const LiveEdit& edit : config.edits) {
+        if (edit.key != kLiveScale || (edit.lane >= 0 && edit.lane != lane)) continue;
+        const double* scale = std::get_if<double>(&edit.value);
+        if (!scale) continue;
+        last = *scale;
+        if (edit.step <= 1) first = last; // no step used another one before
     }
-    return scaler.initScale;
+    if (first == last) return briefScale(first);
+    //: the loss scale that a lane began with, and the one that was set by hand later
+    return QCoreApplication::translate("LaneTitles", "%1 then %2")
+        .arg(briefScale(first), briefScale(last))
+        .replace(QChar(u' '), QChar(QChar::Nbsp));
 }
 
 /// Returns a title with all that both kinds of titles have in common.
-QString shownTitle(LaneTitle title, std::optional<double> kept) {
+QString shownTitle(LaneTitle title, const QString& kept) {
     const QString first = nameOfFirstScale() + u' ';
     for (std::string& words : title.words) {
         const QString text = QString::fromStdString(words);
         if (!text.startsWith(first)) continue;
-        const QString shown =
-            kept ? nameOfFixedScale() + u' ' + scaleText(*kept).section(QStringLiteral(" = "), -1)
-                 : first + shownScale(text.sliced(first.size()));
+        const QString shown = kept.isEmpty() ? first + shownScale(text.sliced(first.size()))
+                                             : nameOfFixedScale() + u' ' + kept;
         words = shown.toStdString();
     }
     return safeText(titleText(title)).replace(QLatin1String("..."), QString(QChar(0x2026)));
@@ -225,22 +250,18 @@ QString briefLabel(const QString& label) {
 }
 
 QStringList labelForms(const QString& label) {
-    const QString brief = briefLabel(label), first = brief.section(kBetweenParts, 0, 0);
-    QStringList forms{label};
-    // "first scale" is as long as the setting's name
-    if (first != brief || !isScale(first)) forms << brief;
-    const QString lead = letterOf(label) + u' ';
+    const QString lead = letterOf(label) + u' ', named = lead + precisionOf(label) + kBetweenParts;
     const QStringList values = valuesOf(label);
-    // lanes of a sweep may share the first value
-    if (values.size() > 1) forms << lead + values.join(kBetweenParts);
+    QStringList forms{label};
     if (values.isEmpty()) return forms;
-    forms << lead + values.front();
-    if (const QString end = endOf(values.front()); end != values.front()) forms << lead + end;
+    const QString all = values.join(kBetweenParts), &first = values.front();
+    forms << named + all << named + first << lead + first << lead + cut(first);
+    forms.removeDuplicates();
     return forms;
 }
 
 std::vector<QStringList> formsTogether(const QStringList& labels) {
-    std::vector<QStringList> forms(kBriefestNames + 4);
+    std::vector<QStringList> forms(kBriefestValues + 3);
     const bool differ = precisionsDiffer(labels);
     for (int lane = 0; lane < labels.size(); ++lane) {
         const QString& label = labels[lane];
@@ -251,18 +272,20 @@ std::vector<QStringList> formsTogether(const QStringList& labels) {
         const auto with = [&](const QString& words) {
             return words.isEmpty() ? precision : precision + kBetweenParts + words;
         };
+        // a precision that other lanes have, too, goes before what tells them apart
+        const bool shared = isShared(labels, lane);
         const auto alone = [&](const QString& words) {
-            return words.isEmpty() ? precision : lead + words;
+            return words.isEmpty() || !shared ? precision : lead + words;
         };
-        // a precision that all lanes have goes before what tells them apart
-        const QString few = differ ? precision : alone(endOf(first));
-        const QString distinct = distinctLabel(labels, lane);
+        const QString end = alone(endOf(first)), distinct = distinctLabel(labels, lane);
         const QString each[] = {label,
                                 with(all),
                                 differ ? with(first) : alone(all),
                                 differ ? with(first) : alone(first),
-                                few,
-                                distinct.size() < few.size() ? distinct : few,
+                                alone(first),
+                                alone(cut(first)),
+                                end,
+                                distinct.size() < end.size() ? distinct : end,
                                 letter};
         for (size_t form = 0; form < forms.size(); ++form)
             forms[form] << each[form];

@@ -15,7 +15,8 @@ namespace halfscope {
 /// it apart from them: "fp32", "amp-fp16, First scale 2^24", "amp-fp16, Scaler apex". When nothing
 /// does, the number of laneNames() is added. A lane that continues another one says so, and so does
 /// one that the run does not have yet: "amp-fp16, from A", "amp-fp16, new". A lane whose scale no
-/// rule changes is called after the one that was last set by hand. See laneTitleParts() for
+/// rule changes is called after the one that it began with and, if another one was set by hand
+/// later, after the last of them: "amp-fp16, Fixed scale 2^-10 then 2^15". See laneTitleParts() for
 /// `parents`.
 QStringList laneTitles(const RunConfig&, std::span<const int> parents = {});
 
@@ -25,19 +26,22 @@ QString laneTitleWithout(const RunConfig&, int lane, std::span<const Field* cons
 /// Shortens a letter and a title by the precision that other lanes have, too: "A amp-fp16,
 /// First scale 2^24" becomes "A First scale 2^24". Other labels stay as they are.
 QString briefLabel(const QString& label);
-/// Returns forms of a label, each briefer than the one before: the full label, briefLabel(), the
-/// values with a word each ("A first scale 2^24, interval 20"), the first difference alone, its
-/// value with a word ("A interval 20"; "A apex" for the name of a loss scaler), and the end of that
-/// ("A … 20").
+/// Returns forms of a label for a lane that is named alone: the full label, the precision with all
+/// values ("A amp-fp16, first scale 2^24, interval 20"), with the first one, that
+/// without the precision ("A first scale 2^24"; "A apex" for the name of a loss scaler), and with
+/// the beginning of its words ("A fir… 2^24").
 QStringList labelForms(const QString& label);
 
-/// The last of the forms that formsTogether() returns which still names what sets lanes apart.
-inline constexpr size_t kBriefestNames = 3;
+/// The last of the forms that formsTogether() returns which still names precisions that differ, and
+/// the last one that has the values that set lanes of one precision apart.
+inline constexpr size_t kBriefestNames = 3, kBriefestValues = 6;
 /// Returns the labels of lanes side by side, all in the same form, each form briefer than the one
 /// before or as brief: the full label, the precision with all values ("B amp-fp16, first scale
-/// 2^24, interval 20"), with the first one, the precision alone, distinctLabel(), and the letters
-/// alone. Where all lanes have the same precision, the values stay without it instead, and at last
-/// the end of the first one ("B … 2^24").
+/// 2^24, interval 20"), with the first one, what sets a lane apart alone, distinctLabel(), and the
+/// letters alone. What sets a lane apart is its precision or, where other lanes have the same one,
+/// the first value ("B first scale 2^24"), then that with the beginning of its words ("B fir…
+/// 2^24"), and at last with none ("B … 2^24"). Where all lanes have the same precision, it goes
+/// before any value does.
 std::vector<QStringList> formsTogether(const QStringList& labels);
 
 /// Returns the letter and the end or beginning of the lane's name that no other lane shares, for

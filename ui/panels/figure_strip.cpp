@@ -110,6 +110,8 @@ void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::op
     QStringList full, brief, counted, bare;
     for (int lane = 0; lane < titles.size() && run; ++lane) {
         if (!laneScales(run->info().config, lane)) continue;
+        const LaneInfo& info = run->now().lanes()[static_cast<size_t>(lane)];
+        if (step && info.parent >= 0 && at <= info.forkStep) continue; // it was not there yet
         const auto scale = run->column(lane, metric::Scale).upTo(at);
         const auto skipped = run->column(lane, metric::SkippedSoFar).upTo(at);
         if (!scale || !skipped || !scalesAt(run->now(), lane, scale->step)) continue;

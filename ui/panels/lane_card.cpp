@@ -403,21 +403,33 @@ void LaneCard::setCompact(bool on) {
 void LaneCard::showLoss() {
     m_loss->setMinimumWidth(m_compact ? 0 : leastFigure());
     if (!m_compact) return fitLossAndJudged();
-    m_loss->showFigure(tr("Loss %1").arg(m_lossText));
-    m_loss->setAccessibleName(m_loss->text());
     // it only grows: the title must not change again and again
-    const int least = m_loss->sizeHint().width();
-    if (least <= m_lossRoom) return;
-    m_lossRoom = least;
+    const int least = m_loss->fontMetrics().horizontalAdvance(compactLosses().back());
+    m_lossRoom = std::max(m_lossRoom, least);
     fitTitle();
 }
 
-/// Leaves the loss its room in the same line.
+/// Returns what a compact card says of the loss, with the samples of a small batch and without.
+QStringList LaneCard::compactLosses() const {
+    return {tr("Loss %1").arg(m_lossText), tr("Loss %1").arg(m_lossForms.value(1, m_lossText))};
+}
+
+/// Leaves the loss its room in the same line. The samples that it is of are told beside a whole
+/// title only.
 void LaneCard::fitTitle() {
     const int gap = static_cast<QGridLayout*>(layout())->horizontalSpacing();
     const int room = m_title->width() - (m_compact ? m_lossRoom + gap : 0);
-    const QString title = widest(labelForms(m_label), QFontMetrics(m_title->font()), room);
+    const QFontMetrics metrics(m_title->font());
+    const QString title = widest(labelForms(m_label), metrics, room, Qt::ElideRight);
     if (title != m_title->text()) m_title->setText(title);
+    if (!m_compact) return;
+    const QStringList losses = compactLosses();
+    const int left = m_title->width() - gap - metrics.horizontalAdvance(title);
+    const bool whole =
+        title == m_label && m_loss->fontMetrics().horizontalAdvance(losses.front()) <= left;
+    m_loss->showFigure(whole ? losses.front() : losses.back());
+    m_loss->setAccessibleName(losses.front());
+    if (!whole && losses.front() != losses.back()) m_loss->setToolTip(losses.front());
 }
 
 /// Leaves the clean steps out of a compact card where they count towards nothing, so that there is

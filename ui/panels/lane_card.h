@@ -60,6 +60,7 @@ private:
     void showCounts(const LaneStatus&);
     void showSkipVerdict(const LaneStatus&);
     void fitWords();
+    QStringList compactLosses() const;
     void fitTitle();
     void fitScale();
     void fitLossAndJudged();

@@ -53,7 +53,8 @@ void Section::setTitle(const QString& title) {
 void Section::fitTitle() {
     constexpr int kAroundText = 24; // arrow and margins
     const int room = m_heading->width() - kAroundText;
-    const QString shown = widest(labelForms(m_title), m_heading->fontMetrics(), room);
+    const QString shown =
+        widest(labelForms(m_title), m_heading->fontMetrics(), room, Qt::ElideRight);
     if (shown == m_heading->text()) return;
     m_heading->setText(shown);
     m_heading->setToolTip(shown == m_title ? QString() : m_title);

@@ -316,7 +316,7 @@ GradientView::Captions GradientView::captions() const {
     Captions made;
     // figures leave room for what the lanes are: nothing else in the rows says it, while the legend
     // says "in fp16", too, and the picture shows the rest
-    for (const size_t form : {kBriefestNames, kBriefestNames + 1, forms.size() - 1}) {
+    for (size_t form = kBriefestNames; form < forms.size(); ++form) {
         made.figures.clear();
         for (int lane = 0; lane < lanes; ++lane)
             if (const auto text = figuresBeside(forms[form][lane], lane, room))

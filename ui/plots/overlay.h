@@ -10,7 +10,7 @@
 namespace halfscope {
 
 struct Overlay {
-    std::shared_ptr<const Run> run; ///< not null
+    std::shared_ptr<const Run> run; ///< not null, but for the run that is shown itself
     QString tag;                    ///< "2": written at the end of its curves, before the lane's
                                     ///< letter
     int color = 0;                  ///< see Colors::run()

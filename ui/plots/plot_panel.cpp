@@ -190,7 +190,8 @@ void PlotPanel::addBehind(const Overlay& overlay, int index, int lane) {
                   .run = index,
                   .lane = -1,
                   .label = label,
-                  .tagOfRun = overlay.tag.trimmed(),
+                  // a word says enough; a number alone would look like another sort of name
+                  .brief = overlay.tag.endsWith(u' ') ? overlay.tag.trimmed() : label,
                   .graph = newGraph(title() + u'/' + label),
                   .middle = nullptr,
                   .tag = make<QCPItemText>(&m_plot),
@@ -517,7 +518,7 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step, qsizetype m
         const QString text = readingText(behind.curve, m_metric, *value);
         const bool few = words == Words::Few, same = behind.curve.lane() == behind.lane;
         parts << QCoreApplication::translate("PlotPanel", "%1: %2")
-                     .arg(few && same ? behind.tagOfRun : behind.label,
+                     .arg(few && same ? behind.brief : behind.label,
                           few ? shortValueText(m_metric, text) : text);
     }
     return parts.isEmpty() ? QString()
@@ -541,6 +542,7 @@ void PlotPanel::showValues(std::optional<qint64> step) {
     QVector<ReadoutEntry> entries;
     for (int i = 0; i < static_cast<int>(m_lanes.size()); ++i) {
         const Lane& lane = m_lanes[static_cast<size_t>(i)];
+        if (isBeforeFork(lane, step)) continue; // its letter alone would look like a lack
         const QString text = textAt(lane, step);
         const QString brief = shortValueText(m_metric, text);
         const auto at = static_cast<size_t>(i);

@@ -111,7 +111,7 @@ private:
         int run = 0;                  ///< index of the overlay
         int lane = -1;                ///< the shown run's lane that its values are compared with;
                                       ///< -1: none
-        QString label, tagOfRun;      ///< "2B" and "2"
+        QString label, brief;         ///< "2B" and "2B"; "before B" and "before"
         CurveGraph* graph = nullptr;  ///< owned by the plot, as are the next two
         CurveGraph* middle = nullptr; ///< through noise; null for most metrics
         QCPItemText* tag = nullptr;

@@ -130,7 +130,7 @@ void PlotStack::setRun(std::shared_ptr<const Run> run) {
 void PlotStack::setOverlays(std::vector<Overlay> overlays, Overlay shown) {
     m_overlays = std::move(overlays);
     m_shown = std::move(shown);
-    m_runLegend->setRuns(m_overlays, m_shown);
+    m_runLegend->setRuns(m_overlays, m_shown, lanes());
     m_seen.reset();
     for (auto& panel : m_rows->panels())
         panel->setOverlays(m_overlays);

@@ -1,10 +1,14 @@
-// Each run is named in the colour of its curves, and the one that is shown in that of the text.
+// Each run has the lines of its lanes before its name.
 #include "ui/plots/run_legend.h"
 
+#include <QBuffer>
 #include <QCoreApplication>
 #include <QFontMetrics>
+#include <QPainter>
+#include <QPixmap>
 
 #include <algorithm>
+#include <cmath>
 
 namespace halfscope {
 
@@ -12,6 +16,7 @@ namespace {
 constexpr int kSpacesBetween = 4; // spaces
 
 constexpr int kShown = -1; // the colour of the run that is shown, whose lanes have their own
+constexpr double kSampleLength = 1.6; // of the height of the letters: two dashes can be seen
 const QString kBetweenDifferences = QStringLiteral(", ");
 const QString kMoreDifferences(QChar(0x2026));
 } // namespace
@@ -78,7 +83,8 @@ RunLegend::RunLegend(QWidget* parent) : QLabel(parent) {
     hide();
 }
 
-void RunLegend::setRuns(const std::vector<Overlay>& others, const Overlay& shown) {
+void RunLegend::setRuns(const std::vector<Overlay>& others, const Overlay& shown, int lanes) {
+    m_shownLanes = lanes;
     m_runs = others;
     if (others.empty() || shown.tag.isEmpty()) return;
     m_runs.insert(m_runs.begin(), shown);
@@ -90,13 +96,68 @@ void RunLegend::setColors(const Colors& colors) {
     write();
 }
 
+int RunLegend::laneCountOf(const Overlay& run) const {
+    return run.color == kShown ? m_shownLanes : run.run->now().laneCount();
+}
+
+/// Returns the lines of a run's lanes, as they are drawn: in its own colour only where it is not
+/// the one that is shown.
+std::vector<QPen> RunLegend::pensOf(const Overlay& run) const {
+    std::vector<QPen> pens;
+    for (int lane = 0; lane < laneCountOf(run); ++lane)
+        pens.push_back(run.color == kShown ? m_colors.lanePen(lane)
+                                           : m_colors.runPen(run.color, lane));
+    return pens;
+}
+
+int RunLegend::sampleLength() const {
+    return static_cast<int>(kSampleLength * QFontMetrics(font()).ascent());
+}
+
+/// Returns the width of a run's samples, each with a gap behind it.
+int RunLegend::widthOfSamples(const Overlay& run) const {
+    if (!m_samples) return 0;
+    const int gap = QFontMetrics(font()).horizontalAdvance(QChar(QChar::Nbsp));
+    return laneCountOf(run) * (sampleLength() + gap);
+}
+
+/// Returns a line as an image in a text.
+QString RunLegend::sampleOf(QPen pen) const {
+    const QSize size(sampleLength(), QFontMetrics(font()).ascent());
+    const double ratio = devicePixelRatioF(),
+                 thick = std::max(2.0, std::round(size.height() / 7.0));
+    constexpr double kShorter = 1.5; // dashes count in widths, and a thick sample is short
+    QVector<qreal> dashes = pen.style() == Qt::SolidLine ? QVector<qreal>() : pen.dashPattern();
+    for (qreal& each : dashes)
+        each = std::max(1.0, each / kShorter);
+    pen.setWidthF(thick);
+    if (!dashes.isEmpty()) pen.setDashPattern(dashes);
+    QPixmap image(size * ratio);
+    image.setDevicePixelRatio(ratio);
+    image.fill(Qt::transparent);
+    QPainter painter(&image);
+    painter.setPen(pen);
+    const double middle = size.height() * 0.62; // of the small letters
+    painter.drawLine(QLineF(0, middle, size.width(), middle));
+    painter.end();
+    QByteArray png;
+    QBuffer buffer(&png);
+    image.save(&buffer, "PNG");
+    return QStringLiteral("<img width='%1' height='%2' src='data:image/png;base64,%3'>&nbsp;")
+        .arg(size.width())
+        .arg(size.height())
+        .arg(QString::fromLatin1(png.toBase64()));
+}
+
 /// Returns how wide the text of a run may be so that those of all runs are no wider than a line.
 /// Short texts leave their room to long ones.
 int RunLegend::widthOfEach(int line) const {
     const QFontMetrics metrics(font());
     std::vector<int> widths;
-    for (const Overlay& run : m_runs)
+    for (const Overlay& run : m_runs) {
         widths.push_back(metrics.horizontalAdvance(legendTextOf(run)));
+        line -= widthOfSamples(run);
+    }
     std::sort(widths.begin(), widths.end());
     const auto count = static_cast<int>(widths.size());
     int room = line - (count - 1) * metrics.horizontalAdvance(QString(kSpacesBetween, QChar::Nbsp));
@@ -111,11 +172,16 @@ int RunLegend::widthOfEach(int line) const {
 int RunLegend::place(const QSize& plots, bool wanted) {
     constexpr int kLeastLines = 12;   // of the plots, of which the legend takes one
     constexpr int kLeastLetters = 12; // of each run, or its text would tell nothing
+    constexpr int kLeastBeside = 8;   // its samples, which tell more
     const QFontMetrics metrics(font());
     const auto count = static_cast<int>(m_runs.size());
-    m_each = widthOfEach(plots.width());
+    const auto fits = [&](bool samples, int letters) {
+        m_samples = samples;
+        m_each = widthOfEach(plots.width());
+        return m_each >= letters * metrics.averageCharWidth();
+    };
     const bool room = plots.height() >= kLeastLines * metrics.lineSpacing() &&
-                      m_each >= kLeastLetters * metrics.averageCharWidth();
+                      (fits(true, kLeastBeside) || fits(false, kLeastLetters));
     setVisible(wanted && count > 0 && room);
     if (isHidden()) return 0;
     write();
@@ -124,13 +190,19 @@ int RunLegend::place(const QSize& plots, bool wanted) {
 
 void RunLegend::write() {
     const QFontMetrics metrics(font());
-    QStringList texts;
+    QStringList texts, spoken;
     for (const Overlay& run : m_runs) {
-        const QColor color =
-            run.color == kShown ? m_colors.text : m_colors.asText(m_colors.run(run.color));
-        texts << QStringLiteral("<span style='color:%1'>%2</span>")
-                     .arg(color.name(), legendTextIn(run, metrics, m_each).toHtmlEscaped());
+        spoken << legendTextOf(run);
+        QString samples;
+        for (const QPen& pen : m_samples ? pensOf(run) : std::vector<QPen>())
+            samples += sampleOf(pen);
+        const bool plain = m_samples || run.color == kShown; // samples have the colours
+        const QColor color = plain ? m_colors.text : m_colors.asText(m_colors.run(run.color));
+        texts << samples +
+                     QStringLiteral("<span style='color:%1'>%2</span>")
+                         .arg(color.name(), legendTextIn(run, metrics, m_each).toHtmlEscaped());
     }
+    setAccessibleName(spoken.join(QStringLiteral("; "))); // without images
     setTextFormat(Qt::RichText); // safe: names are escaped; make() has set plain text
     setText(texts.join(QStringLiteral("&nbsp;").repeated(kSpacesBetween)));
 }

@@ -6,6 +6,7 @@
 
 #include <QFontMetrics>
 #include <QLabel>
+#include <QPen>
 
 #include <vector>
 
@@ -21,20 +22,29 @@ class RunLegend : public QLabel {
     Q_OBJECT
 public:
     explicit RunLegend(QWidget* parent);
-    /// Names the other runs and, where its tag is known, the one that is shown.
-    void setRuns(const std::vector<Overlay>& others, const Overlay& shown);
+    /// Names the other runs and, where its tag is known, the one that is shown, whose run is not
+    /// asked for its number of lanes.
+    void setRuns(const std::vector<Overlay>& others, const Overlay& shown, int lanes);
     void setColors(const Colors&);
-    /// Shows one line, with texts cut where they must be, if it is wanted and below plots of this
-    /// size there is room for it; else nothing. Returns the height that it takes.
+    /// Shows one line, with samples of its lanes before each run where there is room for them, with
+    /// texts cut where they must be, if it is wanted and below plots of this size there is room for
+    /// it; else nothing. Returns the height that it takes.
     int place(const QSize& plots, bool wanted);
 
 private:
+    int laneCountOf(const Overlay&) const;
+    std::vector<QPen> pensOf(const Overlay&) const;
+    int sampleLength() const;
+    int widthOfSamples(const Overlay&) const;
+    QString sampleOf(QPen) const;
     int widthOfEach(int line) const;
     void write();
 
     std::vector<Overlay> m_runs;
     Colors m_colors;
-    int m_each = 0; ///< pixels that a run's text may be wide
+    int m_shownLanes = 0;
+    int m_each = 0;         ///< pixels that a run's text may be wide
+    bool m_samples = false; ///< there is room for them
 };
 
 } // namespace halfscope

@@ -1,6 +1,7 @@
 // The list of runs after thousands of changes, beside a plain look through all entries.
 #include "engine/core/philox.h"
 #include "engine/runs/run_store.h"
+#include "engine/settings/fields.h"
 
 #include <QTest>
 
@@ -16,7 +17,29 @@ class TestRunStore : public QObject {
     Q_OBJECT
 private slots:
     void namesAndPlaces();
+    void continuedRunsAreNoOthers();
 };
+
+/// A run that went on after its end has no other settings; one that was to be longer from the start
+/// has.
+void TestRunStore::continuedRunsAreNoOthers() {
+    RunStore store;
+    const auto add = [&store](int64_t steps, std::vector<LiveEdit> edits) {
+        RunInfo info;
+        info.config.steps = info.recorded.steps = steps;
+        info.recorded.edits = std::move(edits);
+        for (const LiveEdit& edit : info.recorded.edits)
+            setField(info.config, edit.lane, edit.key, edit.value);
+        store.add(std::make_shared<Run>(info, std::vector<LaneInfo>{{"fp32", "fp32"}}), "Run");
+    };
+    using Texts = std::vector<std::vector<std::string>>;
+    const LiveEdit longer{.step = 301, .lane = -1, .key = "run.steps", .value = int64_t{600}};
+    add(300, {});
+    add(300, {longer});
+    QVERIFY(store.differences() == (Texts{{}, {}}));
+    add(600, {});
+    QVERIFY(store.differences() == (Texts{{"steps 300"}, {"steps 300"}, {"steps 600"}}));
+}
 
 /// The smallest number and colour that are free are taken, whatever came and went before.
 void TestRunStore::namesAndPlaces() {

@@ -160,8 +160,7 @@ void TestSettingDifferences::differences_data() {
     row("other lanes", {"", "lanes=fp32"}, {"fp32 + amp-fp16", "fp32"});
     row("lanes that both have are compared",
         {"lanes.1.scaler.growth_interval=9", "lanes=fp32,amp-fp16,amp-fp16"},
-        {"fp32 + amp-fp16, B: growth_interval 9",
-         "fp32 + amp-fp16 + amp-fp16, B: growth_interval 2000"});
+        {"fp32 + amp-fp16, B: growth_interval 9", "fp32 + 2 × amp-fp16, B: growth_interval 2000"});
     row("the most alike first",
         {"optimizer.lr=0.1;model.width=64;run.seed=1", "optimizer.lr=0.1;model.width=64", ""},
         {"seed 1, width 64, lr 0.1", "seed 0, width 64, lr 0.1", "width 128, lr 0.001, seed 0"});

@@ -81,9 +81,13 @@ std::vector<Pair> pairsOfColors(const Colors& colors) {
     }
     constexpr int kRuns = 6;
     constexpr double kShades = 1.8; // two lines that cross or lie side by side
-    for (int run = 0; run < kRuns; ++run)
+    constexpr double kOfRun = 1.4;  // else a curve would seem to be none of a run's
+    for (int run = 0; run < kRuns; ++run) {
         pairs.push_back({QStringLiteral("lanes A and B of run %1").arg(run),
                          colors.runPen(run, 0).color(), colors.runPen(run, 1).color(), kShades});
+        pairs.push_back({QStringLiteral("lane C of run %1 and text").arg(run),
+                         colors.runPen(run, 2).color(), colors.text, kOfRun});
+    }
     return pairs;
 }
 

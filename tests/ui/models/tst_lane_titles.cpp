@@ -48,6 +48,7 @@ QString joinedNames(QString text) {
         const QString words = QString::fromLatin1(name);
         text.replace(words, QString(words).replace(QChar(u' '), QChar(QChar::Nbsp)));
     }
+    text.replace(QStringLiteral(" then "), QStringLiteral("\u00a0then\u00a0"));
     return text;
 }
 } // namespace
@@ -115,13 +116,18 @@ void TestLaneTitles::titles_data() {
                                         "lanes.1.scaler.mode=static"});
     setByHand.edits.push_back(
         {.step = 5, .lane = 1, .key = kLiveScale, .value = FieldValue(double{32768})});
-    row("a scale set by hand", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, Fixed scale 2^15");
+    row("a scale set by hand", setByHand,
+        "amp-fp16, Fixed scale 2^3 | amp-fp16, Fixed scale 2^16 then 2^15");
     setByHand.edits.push_back(
         {.step = 5, .lane = 1, .key = kLiveScale, .value = FieldValue(double{65536})});
     row("and undone at once", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, Fixed scale 2^16");
     setByHand.edits.push_back(
         {.step = 6, .lane = 0, .key = kLiveScale, .value = FieldValue(double{4})});
-    row("and in another lane", setByHand, "amp-fp16, Fixed scale 2^2 | amp-fp16, Fixed scale 2^16");
+    row("and in another lane", setByHand,
+        "amp-fp16, Fixed scale 2^3 then 2^2 | amp-fp16, Fixed scale 2^16");
+    setByHand.edits = {{.step = 1, .lane = 0, .key = kLiveScale, .value = FieldValue(double{4})}};
+    row("before the first step", setByHand,
+        "amp-fp16, Fixed scale 2^2 | amp-fp16, Fixed scale 2^16");
     row("mode", withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=off"}),
         "amp-fp16, Loss scaling off | amp-fp16, Loss scaling dynamic");
     row("policy files",
@@ -145,6 +151,11 @@ void TestLaneTitles::titles_data() {
         "fp32 | fp8 | fp8, FP8 scaling none, Scaler rules static, …");
     row("a scaler beside none", withLanes("fp8,fp8", {"lanes.1.scaler.mode=static"}),
         "fp8 | fp8, Scaler rules static");
+    row("a fixed scale tells its rules",
+        withLanes("fp32,fp8,fp8",
+                  {"lanes.2.precision.fp8_scaling=none", "lanes.2.scaler.mode=static",
+                   "lanes.2.scaler.init_scale=16384"}),
+        "fp32 | fp8 | fp8, FP8 scaling none, Fixed scale 2^14");
     row("its own before the usual",
         withLanes("amp-fp16,amp-fp16,amp-fp16",
                   {"lanes.0.scaler.growth_interval=20", "lanes.1.scaler.growth_interval=20",
@@ -233,23 +244,22 @@ void TestLaneTitles::presetsHaveTitlesOfTheirOwn() {
 }
 
 void TestLaneTitles::forms() {
-    QCOMPARE(labelForms(QStringLiteral("A fp32")).join(u'|'), QStringLiteral("A fp32|A fp32"));
+    QCOMPARE(labelForms(QStringLiteral("A fp32")).join(u'|'), QStringLiteral("A fp32"));
     const QStringList forms =
         labelForms(joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20")));
     QCOMPARE(forms.join(u'|'),
              joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20|"
-                                        "B First scale 2^24, Growth interval 20|"
-                                        "B first scale 2^24, interval 20|"
-                                        "B first scale 2^24|B … 2^24")));
+                                        "B amp-fp16, first scale 2^24, interval 20|"
+                                        "B amp-fp16, first scale 2^24|"
+                                        "B first scale 2^24|B fir… 2^24")));
     QVERIFY(labelForms(
                 joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20, …")))
-                .contains(QStringLiteral("B first scale 2^24, interval 20, …")));
+                .contains(QStringLiteral("B amp-fp16, first scale 2^24, interval 20, …")));
     QVERIFY(labelForms(joinedNames(QStringLiteral("B amp-fp16, Growth interval 20")))
                 .contains(QStringLiteral("B interval 20")));
-    QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, First scale 1"))).join(u'|'),
-             joinedNames(QStringLiteral("B amp-fp16, First scale 1|B first scale 1|B … 1")));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, Fixed scale 2^0"))).join(u'|'),
-             joinedNames(QStringLiteral("B amp-fp16, Fixed scale 2^0|B scale 2^0|B … 2^0")));
+             joinedNames(QStringLiteral("B amp-fp16, Fixed scale 2^0|B amp-fp16, scale 2^0|"
+                                        "B scale 2^0|B sca… 2^0")));
     QVERIFY(labelForms(joinedNames(QStringLiteral("B fp8, FP8 scaling none")))
                 .contains(QStringLiteral("B FP8 none")));
     QVERIFY(labelForms(QStringLiteral("C fp8, layer 0=bf16"))
@@ -282,7 +292,7 @@ void TestLaneTitles::valuesAreAlike() {
     QFETCH(const QString, values);
     const QString label = QStringLiteral("B amp-fp16, ") + title;
     const QStringList forms = labelForms(label);
-    QVERIFY2(forms.contains(QStringLiteral("B ") + values), qPrintable(forms.join(u'|')));
+    QVERIFY2(forms.contains(QStringLiteral("B amp-fp16, ") + values), qPrintable(forms.join(u'|')));
     QCOMPARE(formsTogether({QStringLiteral("A fp32"), label})[1][1],
              QStringLiteral("B amp-fp16, ") + values);
     QVERIFY(forms.contains(QStringLiteral("B ") + values.section(QStringLiteral(", "), 0, 0)));
@@ -298,10 +308,8 @@ void TestLaneTitles::valuesKeepAWord() {
         if (field.kind == FieldKind::Text) continue;
         const QString name = QString::fromStdString(nameInTitles(field));
         const QStringList forms = labelForms(QStringLiteral("B amp-fp16, %1 7").arg(name));
-        QCOMPARE(forms.back(), QStringLiteral("B … 7"));
-        const QString last = forms.at(forms.size() - 2);
-        QVERIFY2(last != QStringLiteral("B 7") && last.startsWith(QStringLiteral("B ")) &&
-                     last.endsWith(QStringLiteral(" 7")),
+        const QString last = forms.back(); // "B int… 7"
+        QVERIFY2(last[2].isLetter() && last[3].isLetter() && last.endsWith(QStringLiteral(" 7")),
                  qPrintable(QString::fromStdString(field.key) + u' ' + last));
         ++settings;
     }
@@ -317,14 +325,20 @@ void TestLaneTitles::formsTogetherAreAlike() {
     QStringList said;
     for (const QStringList& form : formsTogether(labels))
         said << form.join(u'|');
-    QCOMPARE(said.size(), 7);
+    QCOMPARE(said.size(), 9);
     QCOMPARE(said[0], labels.join(u'|'));
     QCOMPARE(said[1], QStringLiteral("A fp32|B amp-fp16, first scale 2^24|C amp-fp16, interval "
                                      "20, first scale 2^16"));
     QCOMPARE(said[kBriefestNames],
              QStringLiteral("A fp32|B amp-fp16, first scale 2^24|C amp-fp16, interval 20"));
-    QCOMPARE(said[4], QStringLiteral("A fp32|B amp-fp16|C amp-fp16"));
-    QCOMPARE(said[6], QStringLiteral("A|B|C"));
+    // the precision that B and C share tells less than what sets them apart
+    QCOMPARE(said[4], QStringLiteral("A fp32|B first scale 2^24|C interval 20"));
+    QCOMPARE(said[5], QStringLiteral("A fp32|B fir… 2^24|C int… 20"));
+    QCOMPARE(said[kBriefestValues], QStringLiteral("A fp32|B … 2^24|C … 20"));
+    QCOMPARE(said[8], QStringLiteral("A|B|C"));
+    const std::vector<QStringList> layer = formsTogether( // B has nothing of its own
+        {QStringLiteral("A fp32"), QStringLiteral("B fp8"), QStringLiteral("C fp8, layer 0=bf16")});
+    QCOMPARE(layer[4].join(u'|'), QStringLiteral("A fp32|B fp8|C layer 0=bf16"));
 }
 
 /// What all lanes have in common goes first.
@@ -339,7 +353,8 @@ void TestLaneTitles::samePrecisionGoesFirst() {
              QStringLiteral("A amp-fp16, scale 2^0|B amp-fp16, interval 20, first scale 2^16"));
     QCOMPARE(said[2], QStringLiteral("A scale 2^0|B interval 20, first scale 2^16"));
     QCOMPARE(said[kBriefestNames], QStringLiteral("A scale 2^0|B interval 20"));
-    QCOMPARE(said[kBriefestNames + 1], QStringLiteral("A … 2^0|B … 20"));
+    QCOMPARE(said[kBriefestNames + 2], QStringLiteral("A sca… 2^0|B int… 20"));
+    QCOMPARE(said[kBriefestValues], QStringLiteral("A … 2^0|B … 20"));
 }
 
 /// No form of a lane's name is the name of another precision, whichever lanes stand beside it.
@@ -399,7 +414,7 @@ void TestLaneTitles::captionsAreAlike() {
                                                         "lanes.2.scaler.growth_interval=200",
                                                         "lanes.2.scaler.init_scale=16777216"})));
     pictures.show();
-    bool brief = false, precise = false;
+    bool brief = false, apart = false;
     for (int width = 1600; width >= 200; width -= 20) {
         pictures.resize(width, 220);
         QCoreApplication::processEvents();
@@ -412,10 +427,10 @@ void TestLaneTitles::captionsAreAlike() {
         QVERIFY2(std::find(forms.begin(), forms.end(), said) != forms.end(),
                  qPrintable(said.join(u'|')));
         brief = brief || said[2] == QStringLiteral("C amp-fp16, first scale 2^24, interval 200");
-        precise = precise || said[2] == QStringLiteral("C amp-fp16");
+        apart = apart || said[2] == QStringLiteral("C first scale 2^24");
     }
     QVERIFY(brief);
-    QVERIFY(precise); // where the values do not fit, the precisions do
+    QVERIFY(apart); // where both do not fit, the values do
 }
 
 /// Nor does a row of gradients.

@@ -65,6 +65,7 @@ private slots:
     void namesKeepBothEnds();
     void legendsSayWhatDiffers();
     void picturesNameAllRuns();
+    void legendsHaveLines();
     void namesInPicturesCoverNoCurve();
     void headingsHaveAllRunsOrSaySo();
     void headingsKeepTheRunBefore();
@@ -145,7 +146,7 @@ void TestPreviousRun::audiencesReadItsName() {
 /// Saved runs of one experiment differ at the ends of their names.
 void TestPreviousRun::namesKeepBothEnds() {
     train(20, 0.5f);
-    show(500, 700);
+    show(640, 700);
     m_stack->magnify(1.7);
     const auto overlay = [this](const char* tag, const char* name) {
         return Overlay{m_stack->run(), QLatin1String(tag), 0, QLatin1String(name)};
@@ -218,6 +219,35 @@ void TestPreviousRun::picturesNameAllRuns() {
              qPrintable(legend));
 }
 
+/// The legend points at curves by their lines, not by the colour of its words.
+void TestPreviousRun::legendsHaveLines() {
+    train(20, 0.5f);
+    const Overlay shown{nullptr, QStringLiteral("2"), 1}; // told apart, as by the window
+    const Overlay other{m_stack->run(), QStringLiteral("1"), 0};
+    m_stack->setOverlays({other}, shown);
+    m_stack->magnify(1.7);
+    auto* legend = m_stack->findChild<QLabel*>(QStringLiteral("runLegend"));
+    const auto linesIn = [legend] { return legend->text().count(QStringLiteral("<img ")); };
+    show(1200, 700);
+    QVERIFY(!legend->isHidden());
+    QCOMPARE(linesIn(), 4); // two lanes each
+    const QImage drawn = legend->grab().toImage();
+    const Colors colors = colorsFor(m_stack->palette());
+    for (int lane = 0; lane < 2; ++lane)
+        for (const QColor& color : {colors.lane(lane), colors.runPen(0, lane).color()}) {
+            bool found = false;
+            for (int y = 0; y < drawn.height() && !found; ++y)
+                for (int x = 0; x < drawn.width() && !found; ++x)
+                    found = drawn.pixelColor(x, y).rgb() == color.rgb();
+            QVERIFY2(found, qPrintable(color.name()));
+        }
+    int width = 1200;
+    while (linesIn() > 0 && !legend->isHidden() && width > 200)
+        show(width -= 20, 700);
+    QVERIFY(!legend->isHidden()); // the words need their room first
+    QVERIFY2(legend->text().contains(QStringLiteral("run 1")), qPrintable(legend->text()));
+}
+
 /// The legend names the run: a name that would lie on a curve is left out there.
 void TestPreviousRun::namesInPicturesCoverNoCurve() {
     for (int i = 1; i <= 200; ++i) // from the top to the bottom of the plot, in few pixels
@@ -247,6 +277,8 @@ void TestPreviousRun::headingsHaveAllRunsOrSaySo() {
     const QString all = QStringLiteral("A fp32: 0.5 (1A: 0.5, 2A: 0.5, 3A: 0.5)");
     QCOMPARE(header->textsIn(3000).value(1), all);
     int width = 3000;
+    // where there is little room, too, runs have their lane's letter, as on their curves
+    QVERIFY(header->entries()[0].comparedValue.startsWith(QStringLiteral("0.5 (1A: 0.5, ")));
     while (header->textsIn(width).value(1) == all)
         --width;
     QCOMPARE(header->textsIn(width).value(1), QStringLiteral("A fp32: 0.5 (1A: 0.5, 2A: 0.5, …)"));

@@ -36,6 +36,7 @@ private slots:
     void stateCutsNoFigures();
     void leadsBackToTheNewestStep();
     void scalesAreWrittenAsInThePlots();
+    void forksHaveNoFiguresBeforeTheyBegin();
     void plotsBesideGradientsAreWide();
     void tellsWhatWasSaved();
     void messagesCoverNoFigure();
@@ -164,6 +165,36 @@ void TestPresentedFigures::scalesAreWrittenAsInThePlots() {
         barest = barest || !text.contains(QStringLiteral("loss scale"));
     }
     QVERIFY(barest);
+}
+
+/// Nor does a fork have any before it begins, whatever its parent had then.
+void TestPresentedFigures::forksHaveNoFiguresBeforeTheyBegin() {
+    FedRun fed;
+    const QStringList titles{QStringLiteral("fp32"), QStringLiteral("amp-fp16")};
+    fed.start(titles, {false, true, true});
+    const auto train = [&fed](int64_t step, size_t lanes) {
+        std::vector<StepRecord> rows(lanes);
+        for (size_t lane = 0; lane < lanes; ++lane) {
+            rows[lane].step = step;
+            rows[lane].lane = static_cast<int>(lane);
+            rows[lane].scale = lane == 0 ? 1.0F : 1024.0F;
+        }
+        fed.append(rows, {});
+    };
+    train(1, 2);
+    RunBatch fork;
+    fork.lanes.push_back({.name = "amp-fp16-2", .title = "fork", .parent = 1, .forkStep = 1});
+    fed.run->append(std::move(fork));
+    train(2, 3);
+    FigureStrip strip;
+    strip.resize(1600, strip.sizeHint().height());
+    strip.show();
+    const auto* figures = strip.findChild<QLabel*>(QStringLiteral("largeFigures"));
+    for (const qint64 step : {1, 2}) {
+        strip.showFigures(fed.run.get(), titles + QStringList{QStringLiteral("fork")}, step);
+        QVERIFY2(figures->text().contains(QStringLiteral("B amp")), qPrintable(figures->text()));
+        QCOMPARE(figures->text().contains(QStringLiteral("C fork")), step == 2);
+    }
 }
 
 /// One large picture gives way where its plots would be a narrow strip.
