@@ -39,9 +39,10 @@ LayerGradientsDialog::LayerGradientsDialog(Source source, QWidget* parent)
     column->addWidget(m_table, 1);
     m_legend = make<QLabel>(
         tr("The stronger the colour, the larger the share. Upper half: gradients of the layer's "
-           "outputs; lower half: of its weights. Dotted: below 2^-25 fp16 has zero, below 2^-14 "
-           "fewer digits, from 2^16 on inf; filled where a lane stores fp16. Hatched: not stored "
-           "by the device, so not counted."),
+           "outputs; lower half: gradients of its weights. Dotted lines mark the limits of fp16: "
+           "it rounds numbers below 2^-25 to zero, keeps fewer digits of those below 2^-14, and "
+           "overflows to inf from 2^16 on. These ranges are shaded where a lane stores fp16. "
+           "Hatched: not counted, because the device does not store these gradients."),
         this);
     m_legend->setWordWrap(true);
     column->addWidget(m_legend);
@@ -115,7 +116,7 @@ void LayerGradientsDialog::refresh() {
     }
     if (version != m_seen) m_summary->setText(m_model.summary());
     m_seen = version;
-    if (m_model.rowCount() == 0) return m_heading->setText(m_source.note());
+    if (m_model.rowCount() == 0) return m_heading->setText(m_source.note(true));
     const std::span<const GradientRange> ranges = m_run->now().newestGradients();
     const int64_t trained = std::max<int64_t>(0, ranges.front().step - 1);
     QStringList scales;
@@ -130,11 +131,12 @@ void LayerGradientsDialog::refresh() {
                                 ? tr("Gradients after step %1; no lane scales its loss.").arg(step)
                                 : tr("Gradients after step %1, times the loss scale (%2).")
                                       .arg(step, scales.join(QStringLiteral(", ")));
-    m_heading->setText(m_source.anew()
-                           ? tr("%1 These are the gradients of new networks with their initial "
-                                "weights, not of the run that is shown.")
-                                 .arg(heading)
-                           : heading);
+    QStringList sentences{heading};
+    if (m_source.anew())
+        sentences << tr("These are the gradients of new networks with their initial weights, not "
+                        "of the run that is shown.");
+    if (const QString note = m_source.note(false); !note.isEmpty()) sentences << note;
+    m_heading->setText(sentences.join(u' '));
 }
 
 void LayerGradientsDialog::showEvent(QShowEvent* event) {

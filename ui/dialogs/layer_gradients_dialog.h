@@ -24,9 +24,10 @@ public:
     /// Where it looks for what it shows.
     struct Source {
         std::function<std::shared_ptr<const Run>()> run; ///< null: there is none
-        std::function<bool()> anew;    ///< whether it is not the run that the window shows, but
-                                       ///< a new one with its settings
-        std::function<QString()> note; ///< why there are no gradients
+        std::function<bool()> anew; ///< whether it is not the run that the window shows, but
+                                    ///< a new one with its settings
+        std::function<QString(bool none)> note; ///< why there are no gradients, or only earlier
+                                                ///< ones; else empty
     };
     explicit LayerGradientsDialog(Source, QWidget* parent = nullptr);
 

@@ -11,6 +11,8 @@
 #include <QScrollBar>
 
 #include <algorithm>
+#include <tuple>
+#include <vector>
 
 namespace halfscope {
 namespace {
@@ -20,7 +22,10 @@ using Model = LayerGradientsModel;
 using Map = GradientMapItem;
 
 constexpr int kMargin = 4; // pixels beside a strip
-constexpr int kStrip = 34; // characters: the least that a strip needs
+// Widths in characters: at kWideStrip a strip is good to read, at kReadableStrip names need not be
+// cut for it.
+constexpr int kWideStrip = 48, kReadableStrip = 28, kLeastStrip = 6;
+constexpr int kLeastLayer = 18, kLeastLane = 9;
 constexpr int kZoneAlpha = 40;
 constexpr double kAxisFont = 0.85;
 
@@ -97,8 +102,10 @@ protected:
     /// The name of a layer stands once, in its first row.
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         QStyledItemDelegate::initStyleOption(option, index);
-        if (index.column() == Model::Layer && !m_model.beginsLayer(index.row()))
-            option->text.clear();
+        if (index.column() != Model::Layer) return;
+        option->textElideMode =
+            Qt::ElideMiddle; // "CausalTrans…out_proj": both ends tell layers apart
+        if (!m_model.beginsLayer(index.row())) option->text.clear();
     }
 
 private:
@@ -140,22 +147,25 @@ protected:
         painter->setPen(palette().color(QPalette::ButtonText));
         const QFontMetrics metrics(painter->font());
         const QRectF strip = stripIn(rect);
-        double free = strip.left(), end = strip.right();
+        std::vector<QRectF> taken;
+        double end = strip.right();
         const auto put = [&](const QString& text, double at) {
             const int width = metrics.horizontalAdvance(text);
-            const double left =
-                std::clamp(placeOf(at, strip) - width / 2.0, strip.left(), strip.right() - width);
-            if (left < free || left + width > end) return left;
-            painter->drawText(QRectF(left, rect.top(), width + 1, rect.height()), Qt::AlignVCenter,
-                              text);
-            free = left + width + metrics.horizontalAdvance(u' ');
-            return left;
+            const double most = std::max(strip.left(), end - width);
+            const double left = std::clamp(placeOf(at, strip) - width / 2.0, strip.left(), most);
+            const QRectF place(left, rect.top(), width + metrics.horizontalAdvance(u' '),
+                               rect.height());
+            if (std::any_of(taken.begin(), taken.end(),
+                            [&](const QRectF& each) { return each.intersects(place); }))
+                return;
+            painter->drawText(place, Qt::AlignVCenter, text);
+            taken.push_back(place);
         };
-        const double last = put(LayerGradientsView::tr("inf"), (Map::kInfBottom + Map::kTop) / 2.0);
-        free = strip.left();
-        end = last - metrics.horizontalAdvance(u' ');
+        // a narrow strip has room for the first of them; 2^16 stands left of its line there
+        put(LayerGradientsView::tr("inf"), (Map::kInfBottom + Map::kTop) / 2.0);
+        end = taken.front().left() - metrics.horizontalAdvance(u' ');
         put(QStringLiteral("0"), (Map::kBottom + Map::kZerosTop) / 2.0);
-        for (const int exponent : {kHalfZero, kHalfNormal, 0, kHalfInfinite})
+        for (const int exponent : {kHalfInfinite, kHalfNormal, kHalfZero, 0})
             put(QStringLiteral("2^%1").arg(exponent), exponent);
         painter->restore();
     }
@@ -180,6 +190,8 @@ LayerGradientsView::LayerGradientsView(LayerGradientsModel& model, QWidget* pare
     fitRows();
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setSectionsClickable(false);
+    horizontalHeader()->setSectionResizeMode(
+        QHeaderView::Fixed); // the strip must not leave the view
 }
 
 void LayerGradientsView::fitRows() {
@@ -196,7 +208,9 @@ void LayerGradientsView::changeEvent(QEvent* event) {
 void LayerGradientsView::arrange() {
     for (int column = 0; column < Model::Sizes; ++column)
         resizeColumnToContents(column);
-    fitStrip();
+    m_layer = columnWidth(Model::Layer);
+    m_lane = columnWidth(Model::Lane);
+    shareWidth();
     if (!currentIndex().isValid() && m_model.rowCount() > 0)
         setCurrentIndex(m_model.index(0, Model::Lane));
 }
@@ -205,27 +219,36 @@ void LayerGradientsView::widen() {
     for (const int column : {Model::Error, Model::Zero, Model::Small, Model::Room})
         if (const int wanted = sizeHintForColumn(column); wanted > columnWidth(column))
             setColumnWidth(column, wanted);
-    fitStrip();
+    shareWidth();
 }
 
-/// Gives the strip what the other columns leave, but not less than it needs to be read.
-void LayerGradientsView::fitStrip() {
-    int left = viewport()->width();
-    for (int column = 0; column < Model::Sizes; ++column)
+/// Gives the strip what the other columns leave. Where that is too little, names are cut, and then
+/// the strip is narrow: its right end, where gradients overflow, always stays in view.
+void LayerGradientsView::shareWidth() {
+    const int letter = fontMetrics().averageCharWidth();
+    int left = viewport()->width() - m_layer - m_lane;
+    for (int column = Model::Type; column < Model::Sizes; ++column)
         left -= columnWidth(column);
-    setColumnWidth(Model::Sizes, std::max(left, kStrip * fontMetrics().averageCharWidth()));
+    for (const auto& [column, whole, least] : {std::tuple(Model::Layer, m_layer, kLeastLayer),
+                                               std::tuple(Model::Lane, m_lane, kLeastLane)}) {
+        const int spare = std::max(0, whole - least * letter);
+        const int cut = std::clamp(kReadableStrip * letter - left, 0, spare);
+        setColumnWidth(column, whole - cut);
+        left += cut;
+    }
+    setColumnWidth(Model::Sizes, std::max(left, kLeastStrip * letter));
 }
 
 void LayerGradientsView::resizeEvent(QResizeEvent* event) {
     QTableView::resizeEvent(event);
-    fitStrip();
+    shareWidth();
 }
 
 int LayerGradientsView::wantedWidth() const {
     int width = 2 * frameWidth() + verticalScrollBar()->sizeHint().width();
-    for (int column = 0; column < Model::Columns; ++column)
-        width += column == Model::Sizes ? kStrip * fontMetrics().averageCharWidth()
-                                        : horizontalHeader()->sectionSize(column);
+    width += m_layer + m_lane + kWideStrip * fontMetrics().averageCharWidth();
+    for (int column = Model::Type; column < Model::Sizes; ++column)
+        width += columnWidth(column);
     return width;
 }
 

@@ -18,7 +18,7 @@ public:
     void arrange();
     /// Gives columns whose texts have become longer the room that they need.
     void widen();
-    /// Returns the width at which nothing is cut off.
+    /// Returns the width at which no name is cut and the strip is wide.
     int wantedWidth() const;
 
 protected:
@@ -27,9 +27,10 @@ protected:
 
 private:
     void fitRows();
-    void fitStrip();
+    void shareWidth();
 
     LayerGradientsModel& m_model;
+    int m_layer = 0, m_lane = 0; ///< the widths at which no name of these columns is cut
 };
 
 } // namespace halfscope

@@ -23,20 +23,20 @@
 
 namespace halfscope {
 
-NumberDialog::NumberDialog(QWidget* parent) : QDialog(parent) {
+NumberDialog::NumberDialog(QWidget* parent) : FigureDialog(parent) {
     setWindowTitle(tr("A number in 16 or 8 bits"));
     auto* column = make<QVBoxLayout>(this);
-    auto* form = make<QFormLayout>();
+    m_fields = make<QWidget>(this);
+    auto* form = make<QFormLayout>(m_fields);
+    form->setContentsMargins({});
     // A gradient that fp16 loses and a loss scale saves.
     m_number = addField(*form, tr("&Number (such as 0.1 or 2^-20):"), QStringLiteral("1e-8"));
     m_scale = addField(*form, tr("&Loss scale:"), QStringLiteral("2^16"));
     // beside which it is an update that only float32 keeps
     m_weight = addField(*form, tr("&Weight:"), QStringLiteral("0.1"));
-    column->addLayout(form);
+    column->addWidget(m_fields);
     m_error = make<QLabel>(this);
     m_error->setWordWrap(true);
-    // room from the start: the texts must not move under the pointer
-    m_error->setMinimumHeight(fontMetrics().lineSpacing());
     column->addWidget(m_error);
     QScrollArea* results = makeResults();
     column->addWidget(results, 1);
@@ -50,6 +50,7 @@ NumberDialog::NumberDialog(QWidget* parent) : QDialog(parent) {
     m_number->selectAll();
     applyColors();
     compute();
+    fitFigure();
     fitTexts(*results);
 }
 
@@ -69,6 +70,11 @@ void NumberDialog::fitTexts(const QScrollArea& results) {
     const int wanted = around + frame + texts.heightForWidth(inner) + fontMetrics().lineSpacing();
     resize(width, std::min(room.height(), wanted));
 }
+
+QList<QWidget*> NumberDialog::figure() const { return {m_fields, m_error, m_results}; }
+
+/// The error has room from the start: the texts must not move under the pointer.
+void NumberDialog::fitFigure() { m_error->setMinimumHeight(m_error->fontMetrics().lineSpacing()); }
 
 void NumberDialog::applyColors() {
     const Colors colors = colorsFor(QGuiApplication::palette());
@@ -93,11 +99,14 @@ QScrollArea* NumberDialog::makeResults() {
     m_results = content;
     auto* column = make<QVBoxLayout>(content);
     column->setContentsMargins({});
+    QFont fixed; // of which nothing but the family: the letters are as large as the others
+    fixed.setFamilies(QFontDatabase::systemFont(QFontDatabase::FixedFont).families());
+    fixed.setStyleHint(QFont::Monospace);
     addHeading(*column, tr("Stored: sign, exponent, fraction"));
     for (const FormatWords& each : storedWords(0)) {
         Row row{addText(*column, tr("Bits of %1").arg(each.format)),
                 addText(*column, tr("Value in %1").arg(each.format))};
-        row.bits->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+        row.bits->setFont(fixed);
         m_formats.append(row);
     }
     addHeading(*column, tr("As a gradient, with the loss scale"));

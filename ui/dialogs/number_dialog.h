@@ -2,8 +2,7 @@
 // saves of it as a gradient, and whether a weight notices it. Does not touch the training.
 #pragma once
 
-#include <QDialog>
-#include <QList>
+#include "ui/dialogs/figure_dialog.h"
 
 class QFormLayout;
 class QLabel;
@@ -13,7 +12,7 @@ class QVBoxLayout;
 
 namespace halfscope {
 
-class NumberDialog : public QDialog {
+class NumberDialog : public FigureDialog {
     Q_OBJECT
 public:
     explicit NumberDialog(QWidget* parent = nullptr);
@@ -21,9 +20,11 @@ public:
     /// Returns all that is shown below the fields, a line for each sentence.
     QString text() const;
     QString errorText() const;
+    QList<QWidget*> figure() const override;
 
 protected:
     void changeEvent(QEvent*) override;
+    void fitFigure() override;
 
 private:
     struct Row {
@@ -42,7 +43,8 @@ private:
     void applyColors();
     QList<QLabel*> shown() const;
 
-    QLineEdit* m_number = nullptr; ///< child, as all below
+    QWidget* m_fields = nullptr; ///< child, as all below
+    QLineEdit* m_number = nullptr;
     QLineEdit* m_scale = nullptr;
     QLineEdit* m_weight = nullptr;
     QLabel* m_error = nullptr;

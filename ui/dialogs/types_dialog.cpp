@@ -11,6 +11,7 @@
 
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -82,15 +83,15 @@ private:
 } // namespace
 
 TypesDialog::TypesDialog(ConfigModel& config, int lane, QWidget* parent)
-    : QDialog(parent), m_config(config), m_lane(lane) {
+    : FigureDialog(parent), m_config(config), m_lane(lane) {
     setWindowTitle(tr("Number types by layer"));
     auto* column = make<QVBoxLayout>(this);
-    auto* about = make<QLabel>(tr("The functions of the network and its loss in the forward pass, "
-                                  "with the type of what they output in each lane. A filled box is "
-                                  "a byte of each number; in FP8, of each input of the product."),
-                               this);
-    about->setWordWrap(true);
-    column->addWidget(about);
+    m_heading = make<QLabel>(tr("The functions of the network and its loss in the forward pass, "
+                                "with the type of what they output in each lane. A filled box is "
+                                "a byte of each number; in FP8, of each input of the product."),
+                             this);
+    m_heading->setWordWrap(true);
+    column->addWidget(m_heading);
     column->addWidget(makeTable(), 2);
     m_totals = make<QLabel>(this);
     m_totals->setWordWrap(true);
@@ -108,7 +109,7 @@ TypesDialog::TypesDialog(ConfigModel& config, int lane, QWidget* parent)
 
 TypesDialog::~TypesDialog() = default;
 
-void TypesDialog::open(ConfigModel& config, int lane, QWidget& window) {
+TypesDialog& TypesDialog::open(ConfigModel& config, int lane, QWidget& window) {
     auto* dialog = window.findChild<TypesDialog*>();
     if (dialog) {
         dialog->choose(dialog->m_row, lane);
@@ -119,6 +120,27 @@ void TypesDialog::open(ConfigModel& config, int lane, QWidget& window) {
     dialog->show(); // training goes on
     dialog->raise();
     dialog->activateWindow();
+    return *dialog;
+}
+
+TypesDialog& TypesDialog::open(ConfigModel& config, QWidget& window) {
+    const std::vector<LaneConfig>& lanes = config.config().lanes;
+    const auto low = std::find_if(lanes.begin(), lanes.end(), [](const LaneConfig& lane) {
+        return lane.precision != Precision::Fp32;
+    });
+    return open(config, low == lanes.end() ? 0 : static_cast<int>(low - lanes.begin()), window);
+}
+
+QList<QWidget*> TypesDialog::figure() const { return {m_heading, m_table, m_totals, m_about}; }
+
+void TypesDialog::fitFigure() {
+    fitRows();
+    m_table->resizeColumnsToContents();
+}
+
+void TypesDialog::fitRows() {
+    const int line = m_table->fontMetrics().lineSpacing();
+    m_table->verticalHeader()->setDefaultSectionSize(line * 3 / 2);
 }
 
 /// Gives the dialog room for all columns, if the screen has it.
@@ -144,7 +166,7 @@ QTableView* TypesDialog::makeTable() {
     m_table->setShowGrid(false);
     m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() * 3 / 2);
+    fitRows();
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,

@@ -4,11 +4,10 @@
 #pragma once
 
 #include "engine/settings/layers.h"
+#include "ui/dialogs/figure_dialog.h"
 #include "ui/models/config_model.h"
 #include "ui/models/types_model.h"
 #include "ui/session/file_job.h"
-
-#include <QDialog>
 
 #include <memory>
 #include <string>
@@ -22,16 +21,19 @@ class QVBoxLayout;
 
 namespace halfscope {
 
-class TypesDialog : public QDialog {
+class TypesDialog : public FigureDialog {
     Q_OBJECT
 public:
     /// `lane` is the one whose column has the cursor first.
     explicit TypesDialog(ConfigModel&, int lane, QWidget* parent = nullptr);
     /// Shows the window's dialog, with the cursor in this lane; makes it if there is none.
-    static void open(ConfigModel&, int lane, QWidget& window);
+    static TypesDialog& open(ConfigModel&, int lane, QWidget& window);
+    /// With the cursor in the first lane that casts, if any: it has something to tell.
+    static TypesDialog& open(ConfigModel&, QWidget& window);
     ~TypesDialog() override;
 
     const TypesModel& model() const { return m_model; }
+    QList<QWidget*> figure() const override;
     /// Returns what is told of the current cell, or why nothing is known.
     QString told() const;
     /// Puts the cursor on a cell.
@@ -39,6 +41,7 @@ public:
 
 protected:
     void changeEvent(QEvent*) override;
+    void fitFigure() override;
 
 private:
     /// What a job finds; it may outlive the dialog.
@@ -49,6 +52,7 @@ private:
     QTableView* makeTable();
     void addControls(QVBoxLayout&);
     void fit();
+    void fitRows();
     void read();
     void take();
     void span();
@@ -62,7 +66,8 @@ private:
     ConfigModel& m_config;
     TypesModel m_model;
     std::vector<std::string> m_layers;
-    QTableView* m_table = nullptr; ///< child, as are all that follow
+    QLabel* m_heading = nullptr; ///< child, as are all that follow
+    QTableView* m_table = nullptr;
     QLabel* m_about = nullptr;
     QLabel* m_totals = nullptr;
     QLabel* m_label = nullptr; ///< of the choice

@@ -1,6 +1,7 @@
 // Figures and words of the table.
 #include "ui/models/layer_gradients_model.h"
 
+#include "engine/runs/tensor_words.h"
 #include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -17,6 +18,9 @@ double shareOf(int64_t part, int64_t all) {
 }
 
 double zerosOf(const LayerGradients& layer) { return shareOf(layer.zeros(), layer.total()); }
+
+/// Returns a layer's name as sentences have it: "the output layer".
+QString nameOf(const LayerGradients& layer) { return translated(layerInWords(layer.layer)); }
 
 /// Returns "0.weight, 0.bias"; empty where a layer has no parameters.
 QString parametersText(const LayerGradients& layer) {
@@ -58,7 +62,7 @@ QString allZeroText(const std::vector<LayerGradients>& layers) {
     constexpr qsizetype kNamed = 4; // as many as fit into a line
     QStringList names;
     for (const LayerGradients& layer : layers)
-        if (layer.allZero()) names << safeText(layer.layer);
+        if (layer.allZero()) names << nameOf(layer);
     if (names.isEmpty()) return {};
     if (names.size() == static_cast<qsizetype>(layers.size()) && names.size() > 1)
         return LayerGradientsModel::tr("all gradients zero in every layer");
@@ -129,18 +133,18 @@ QString LayerGradientsModel::summaryOf(int lane) const {
     if (!bad.isEmpty()) {
         parts << bad;
     } else if (range.type == DType::F16) {
+        // float32 holds larger gradients than fp16: layers that stay in it do not overflow first
         const auto* tight = most(layers, [](const LayerGradients& layer) {
-            const std::optional<int> room = layer.room();
+            const std::optional<int> room = layer.type == DType::F16 ? layer.room() : std::nullopt;
             return room ? std::optional(-*room) : std::nullopt;
         });
         if (tight)
             parts << tr("least room for a larger scale in %1 (2^%2)")
-                         .arg(safeText(tight->layer))
+                         .arg(nameOf(*tight))
                          .arg(*tight->room());
     }
     if (const QString zeros = zerosText(lane); bad.isEmpty() && !zeros.isEmpty()) parts << zeros;
-    if (far)
-        parts << tr("largest error in %1 (%2)").arg(safeText(far->layer), errorText(*far->error));
+    if (far) parts << tr("largest error in %1 (%2)").arg(nameOf(*far), errorText(*far->error));
     if (!range.noErrors.empty())
         parts << tr("errors are not measured: %1").arg(translated(range.noErrors));
     if (parts.isEmpty()) return {};
@@ -153,7 +157,7 @@ QString LayerGradientsModel::notFiniteText(const std::vector<LayerGradients>& la
     const auto isBad = [](const LayerGradients& layer) { return layer.notFinite() > 0; };
     const auto last = std::find_if(layers.rbegin(), layers.rend(), isBad);
     if (last == layers.rend()) return {};
-    const QString name = safeText(last->layer);
+    const QString name = nameOf(*last);
     const auto bad = std::count_if(layers.begin(), layers.end(), isBad);
     const auto before = layers.rend() - last - 1;
     if (bad == 1) return tr("inf or nan in %1").arg(name);
@@ -177,7 +181,7 @@ QString LayerGradientsModel::zerosText(int lane) const {
             if (!lost || *lost <= most || !mayUnderflow(own, layers)) continue;
             most = *lost;
             text = tr("most underflow in %1 (%2 of its gradients are zero, in lane %3 %4)")
-                       .arg(safeText(own.layer), percentText(zerosOf(own)),
+                       .arg(nameOf(own), percentText(zerosOf(own)),
                             laneTag(static_cast<int>(exact - m_lanes.begin())),
                             percentText(zerosOf(other)));
         }
@@ -218,9 +222,11 @@ QVariant LayerGradientsModel::data(const QModelIndex& index, int role) const {
         const bool number = index.column() > Type && index.column() < Sizes;
         return QVariant(Qt::AlignVCenter | (number ? Qt::AlignRight : Qt::AlignLeft));
     }
-    if (role == Qt::ToolTipRole && index.column() == Layer) {
-        const QString parameters = parametersText(gradients(index.row()));
-        return parameters.isEmpty() ? QVariant() : tr("In PyTorch: %1").arg(parameters);
+    if (role == Qt::ToolTipRole && (index.column() == Layer || index.column() == Lane)) {
+        const QString name = text(index.row(), index.column()); // its cell may be narrower
+        const QString parameters =
+            index.column() == Layer ? parametersText(gradients(index.row())) : QString();
+        return parameters.isEmpty() ? name : tr("%1. In PyTorch: %2").arg(name, parameters);
     }
     if (role == Qt::AccessibleTextRole) {
         QStringList parts{text(index.row(), Layer), text(index.row(), Lane)};

@@ -115,17 +115,19 @@ QStringList ScalerPanel::lanesForScale() const {
     return labels;
 }
 
-void ScalerPanel::askForScale(int lane) {
+ScaleDialog* ScalerPanel::askForScale(int lane) {
     const auto i = static_cast<size_t>(lane);
-    if (i < m_cards.size() && m_cards[i]->takesScale()) askForScale(lane, m_cards[i]->scale());
+    const bool takes = i < m_cards.size() && m_cards[i]->takesScale();
+    return takes ? askForScale(lane, m_cards[i]->scale()) : nullptr;
 }
 
-void ScalerPanel::askForScale(int lane, double scale) {
+ScaleDialog* ScalerPanel::askForScale(int lane, double scale) {
     auto* dialog = make<ScaleDialog>(laneLetter(lane), scale, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &ScaleDialog::chosen, this,
             [this, lane](const QString& text) { emit scaleChosen(lane, text); });
     dialog->open(); // training goes on
+    return dialog;
 }
 
 void ScalerPanel::refresh(const RunModel& run) {

@@ -11,6 +11,8 @@
 
 namespace halfscope {
 
+class ScaleDialog;
+
 class ScalerPanel : public QScrollArea {
     Q_OBJECT
 public:
@@ -26,8 +28,9 @@ public:
     void setScaleObstacle(const QString& reason);
     /// Returns the labels of the lanes whose loss scale can be set now; empty texts for the others.
     QStringList lanesForScale() const;
-    /// Asks the user for another loss scale of one of those lanes.
-    void askForScale(int lane);
+    /// Asks the user for another loss scale of one of those lanes, with this dialog; null for any
+    /// other lane.
+    ScaleDialog* askForScale(int lane);
     /// Returns the height of all cards, in pixels.
     int contentHeight() const;
     /// Makes the cards compact when they would not fit into this height in full. Leaves out the
@@ -43,7 +46,7 @@ signals:
     void atLeastChosen(int lane);
 
 private:
-    void askForScale(int lane, double scale);
+    ScaleDialog* askForScale(int lane, double scale);
 
     int cardsHeight() const;
     int legendHeight() const;

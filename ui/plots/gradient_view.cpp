@@ -181,7 +181,7 @@ QString GradientView::legend() const {
         return range.type == DType::F16;
     });
     const QString marks = half ? tr("Hatched: zero or inf in fp16. Grey: subnormal.")
-                               : tr("Dotted: where fp16 turns to zero, subnormal, inf.");
+                               : tr("Dotted lines: limits of fp16 (zero, subnormal, inf).");
     return what + u'\n' + marks;
 }
 

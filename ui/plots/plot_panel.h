@@ -45,6 +45,7 @@ public:
     double stretch() const override;
     void setHidden(bool) override;
     bool foldsFirst() const override { return m_id == metric::DeviceSeconds && !wanted(); }
+    bool foldsLate() const override { return m_id == metric::SkippedSoFar; }
     bool keepsRoom() const override { return m_id == metric::Loss || m_id == metric::Scale; }
     /// Shows a curve for each lane of the run, with these labels.
     void setRun(const std::shared_ptr<const Run>&, const QStringList& labels);

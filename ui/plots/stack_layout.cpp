@@ -92,12 +92,14 @@ Lacking foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events
                 QFontMetrics(font).height(),
                 ReadoutItem::heightFor(font) + kBelowPlot};
     // those with nothing to draw go first, then those that fold first, then from below, then those
-    // that keep their room, then the one that the user has made room for; the first plot stays
+    // that fold late, then those that keep their room, then the one that the user has made room
+    // for; the first plot stays
     const auto rank = [&](const StackedPlot* plot) {
         if (plot == plots.front()) return 0;
         if (plot->wanted()) return 1;
-        if (plot->isBlank()) return 5;
-        return plot->keepsRoom() ? 2 : plot->foldsFirst() ? 4 : 3;
+        if (plot->isBlank()) return 6;
+        if (plot->keepsRoom()) return 2;
+        return plot->foldsLate() ? 3 : plot->foldsFirst() ? 5 : 4;
     };
     std::stable_sort(stack.open.begin(), stack.open.end(),
                      [&](const StackedPlot* a, const StackedPlot* b) { return rank(a) < rank(b); });

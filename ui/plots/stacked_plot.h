@@ -39,6 +39,9 @@ public:
     /// Whether it gives up its room before the others do. The throughput does: the strip above
     /// tells the speed, too.
     virtual bool foldsFirst() const { return false; }
+    /// Whether it gives up its room after the others that do not keep theirs. The skipped steps do:
+    /// they are what a loss scale costs.
+    virtual bool foldsLate() const { return false; }
     /// Whether the other plots give up their room until its curves can be read.
     virtual bool keepsRoom() const { return false; }
     /// Whether there is nothing to draw, so that its header, which says so, is enough.

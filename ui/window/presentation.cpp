@@ -227,8 +227,6 @@ void Presentation::enlarge(double factor) {
 }
 
 void Presentation::open(FigureDialog& dialog) {
-    const auto same = [&dialog](const Opened& each) { return each.dialog == &dialog; };
-    if (std::none_of(m_opened.begin(), m_opened.end(), same)) m_opened << Opened{&dialog, {}};
     enlargeDialogs();
     dialog.show();
     dialog.raise();
@@ -236,18 +234,9 @@ void Presentation::open(FigureDialog& dialog) {
 }
 
 void Presentation::enlargeDialogs() {
-    const QFont font = m_on ? scaledFont(m_window.font(), m_factor) : QFont();
-    for (Opened& each : m_opened) {
-        if (!each.dialog || (!m_on && !each.before.isValid())) continue;
-        for (QWidget* part : each.dialog->figure())
-            part->setFont(font);
-        if (m_on && !each.before.isValid()) {
-            each.before = each.dialog->size();
-            each.dialog->resize(each.before.expandedTo(kDialog * m_window.size()));
-        } else if (!m_on) {
-            each.dialog->resize(std::exchange(each.before, QSize()));
-        }
-    }
+    const QFont font = scaledFont(m_window.font(), m_factor);
+    for (FigureDialog* each : m_window.findChildren<FigureDialog*>())
+        m_on ? each->present(font, kDialog * m_window.size()) : each->endPresenting();
 }
 
 bool Presentation::eventFilter(QObject* watched, QEvent* event) {

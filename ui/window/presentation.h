@@ -10,7 +10,6 @@
 #include <QList>
 #include <QObject>
 #include <QPointer>
-#include <QSize>
 #include <QTimer>
 #include <QWidget>
 
@@ -80,12 +79,6 @@ private:
     QByteArray m_columns, m_centre, m_right;
     QList<QPointer<QDockWidget>> m_docks; ///< which are hidden meanwhile
     QPointer<QWidget> m_focus;
-    /// A dialog that was opened, and its size before it was enlarged, if it is.
-    struct Opened {
-        QPointer<FigureDialog> dialog;
-        QSize before;
-    };
-    QList<Opened> m_opened;
 };
 
 } // namespace halfscope

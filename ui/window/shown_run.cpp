@@ -378,17 +378,19 @@ bool ShownRun::frame() {
 
 /// Says why the gradients' view is empty, or shows earlier ones, as long as it does.
 void ShownRun::explainGradients() {
-    const bool midway = m_controller.restsMidway();
-    const int64_t next = (m_current ? m_current->step() : 0) + 1;
-    const bool none = midway || m_parts.gradients->empty() || cannotCount();
-    m_parts.gradients->setNote(none ? RunWords::noGradients(stateNow(), midway, next)
-                               : heldWords().isEmpty() ? QString()
-                                                       : RunWords::gradientsOfTheEnd());
+    m_parts.gradients->setNote(gradientsNote(m_parts.gradients->empty()));
 }
 
-QString ShownRun::noLayers() const {
+QString ShownRun::gradientsNote(bool none) const {
+    const bool midway = m_controller.restsMidway();
+    const int64_t next = (m_current ? m_current->step() : 0) + 1;
+    if (none || midway || cannotCount()) return RunWords::noGradients(stateNow(), midway, next);
+    return heldWords().isEmpty() ? QString() : RunWords::gradientsOfTheEnd();
+}
+
+QString ShownRun::layersNote(bool none) const {
     const bool recorded = isRecorded() && !m_controller.info();
-    return recorded ? RunWords::recordedLayers() : m_parts.gradients->note();
+    return recorded ? RunWords::recordedLayers() : gradientsNote(none);
 }
 
 bool ShownRun::drain() {

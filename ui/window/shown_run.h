@@ -136,8 +136,9 @@ public:
     QString scaleObstacle() const {
         return RunWords::scaleObstacle(stateNow(), showsSaved(), m_models.run.knowsScales());
     }
-    /// Says why stepped() has no gradients by layer, as long as it has none.
-    QString noLayers() const;
+    /// Says why there are no gradients by layer (`none`), or why those of stepped() are not newer;
+    /// empty where they are the newest.
+    QString layersNote(bool none) const;
     bool reads() const { return m_savedJob != nullptr; }
     /// Whether the saved run that was opened last could not be read, which the banner tells.
     bool refusedRun() const { return m_refusedRun; }
@@ -370,6 +371,7 @@ private:
     void follow(const RunConfig& now);
     void updateGradients();
     void explainGradients();
+    QString gradientsNote(bool none) const;
     /// Whether the gradients of the next step cannot be counted, so that earlier ones may be shown.
     bool cannotCount() const {
         return m_controller.state() != SessionState::Failed &&

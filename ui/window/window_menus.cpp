@@ -8,6 +8,7 @@
 #include "ui/dialogs/help_dialog.h"
 #include "ui/dialogs/layer_gradients_dialog.h"
 #include "ui/dialogs/number_dialog.h"
+#include "ui/dialogs/scale_dialog.h"
 #include "ui/dialogs/types_dialog.h"
 #include "ui/dialogs/verify_dialog.h"
 #include "ui/images/compare_view.h"
@@ -222,8 +223,8 @@ void WindowMenus::fillEdit(QMenu& edit) {
                    &m_files, &WindowFiles::copyAsPyTorch);
 }
 
-/// Fills the menu each time it opens, and shows the gradients beside it: they show what the scale
-/// does.
+/// Fills the menu each time it opens. With a new scale it shows the gradients: they show what the
+/// scale does.
 void WindowMenus::fillScales(QMenu& menu) {
     connect(&menu, &QMenu::aboutToShow, this, [this, &menu] {
         menu.clear();
@@ -232,8 +233,9 @@ void WindowMenus::fillScales(QMenu& menu) {
             if (lanes[lane].isEmpty()) continue;
             const QString label = QString(lanes[lane]).replace('&', QLatin1String("&&"));
             menu.addAction(tr("Of lane %1…").arg(label), this, [this, lane] {
-                m_gradients->setChecked(true);
-                m_parts.scaler->askForScale(lane);
+                if (const ScaleDialog* dialog = m_parts.scaler->askForScale(lane))
+                    connect(dialog, &ScaleDialog::chosen, m_gradients,
+                            [this] { m_gradients->setChecked(true); });
             });
         }
         if (!menu.isEmpty()) return;
@@ -407,6 +409,7 @@ void WindowMenus::addFullScreen(QMenu& view) {
 void WindowMenus::addPresentation(QMenu& view) {
     QAction* presents = view.addAction(tr("&Presentation view"));
     presents->setShortcut(Qt::Key_F5);
+    presents->setShortcutContext(Qt::ApplicationShortcut); // dialogs have figures to present, too
     presents->setCheckable(true);
     m_presentation = make<Presentation>(
         m_parts, ViewActions{m_settings, m_right, m_runs, m_gradients, m_fullScreen}, m_controller,
@@ -533,16 +536,11 @@ void WindowMenus::showHelpPart(const QString& anchor) {
 void WindowMenus::showNumber() {
     auto* dialog = make<NumberDialog>(&m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->show(); // training goes on
+    m_presentation->open(*dialog); // training goes on
 }
 
 void WindowMenus::showTypes() {
-    const std::vector<LaneConfig>& lanes = m_models.config.config().lanes;
-    const auto low = std::find_if(lanes.begin(), lanes.end(), [](const LaneConfig& lane) {
-        return lane.precision != Precision::Fp32;
-    });
-    const bool any = low != lanes.end(); // the lanes that cast have something to tell
-    TypesDialog::open(m_models.config, any ? static_cast<int>(low - lanes.begin()) : 0, m_window);
+    m_presentation->open(TypesDialog::open(m_models.config, m_window));
 }
 
 void WindowMenus::showLayerGradients() {
@@ -551,7 +549,7 @@ void WindowMenus::showLayerGradients() {
         dialog = make<LayerGradientsDialog>(
             LayerGradientsDialog::Source{[this] { return m_shown.stepped(); },
                                          [this] { return m_shown.stepsAnew(); },
-                                         [this] { return m_shown.noLayers(); }},
+                                         [this](bool none) { return m_shown.layersNote(none); }},
             &m_window);
         connect(dialog, &LayerGradientsDialog::watched, &m_controller,
                 &ExperimentController::watchLayers);

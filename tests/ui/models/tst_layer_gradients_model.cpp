@@ -143,6 +143,23 @@ private slots:
         QCOMPARE(model.summary(), QStringLiteral("B amp-fp16: largest error in Linear 0 (0.25)."));
     }
 
+    /// Norms stay in float32 under autocast: what fp16 could not hold does not overflow there.
+    void roomOfWhatIsStoredInFp16() {
+        std::vector<GradientRange> lanes = twoLanes();
+        lanes[1].layers[1].layer = "output layer";
+        lanes[1].layers.push_back(
+            {"LayerNorm 3", DType::F32, false, hundred(0, -1), hundred(0, 12)});
+        Model model;
+        model.show(lanes, kLabels);
+        QVERIFY2(model.summary().startsWith(
+                     "B amp-fp16: least room for a larger scale in the output layer (2^13); "),
+                 qPrintable(model.summary()));
+        for (size_t i = 0; i < 2; ++i)
+            lanes[1].layers[i].type = DType::F32;
+        model.show(lanes, kLabels);
+        QVERIFY2(!model.summary().contains("room"), qPrintable(model.summary()));
+    }
+
     /// What counts is how much of what float32 keeps is lost, also where nothing is left that would
     /// be small.
     void aLayerThatLostAll() {
@@ -197,12 +214,15 @@ private slots:
         model.show(lanes, kLabels);
         const QModelIndex named = model.index(2, Model::Layer);
         QCOMPARE(named.data(Qt::ToolTipRole).toString(),
-                 QStringLiteral("In PyTorch: 2.weight, 2.bias"));
+                 QStringLiteral("Linear 2. In PyTorch: 2.weight, 2.bias"));
         QVERIFY(named.data(Qt::AccessibleTextRole)
                     .toString()
                     .startsWith("Linear 2 (2.weight, 2.bias), A fp32, Stored as"));
         QVERIFY(!model.index(2, Model::Zero).data(Qt::ToolTipRole).isValid());
-        QVERIFY(!model.index(0, Model::Layer).data(Qt::ToolTipRole).isValid()); // none are known
+        // none are known; a narrow column cuts names
+        QCOMPARE(model.index(0, Model::Layer).data(Qt::ToolTipRole).toString(),
+                 QStringLiteral("Linear 0"));
+        QCOMPARE(model.index(1, Model::Lane).data(Qt::ToolTipRole).toString(), kLabels[1]);
     }
 
     /// Another count of the same layers moves no cursor; other layers begin anew.

@@ -239,7 +239,8 @@ void TestPlotMeasures::comeAndGo() {
     }
 }
 
-/// When plots are folded the throughput goes first, not the plot that the experiment is about.
+/// When plots are folded the throughput goes first, and the skipped steps go last, not the plots
+/// that the experiment is about.
 void TestPlotMeasures::littleRoomKeepsThem() {
     FedPlots stack;
     stack.setLanes(kLanes, {}, {Measure::LearningRate});
@@ -250,14 +251,17 @@ void TestPlotMeasures::littleRoomKeepsThem() {
         return graphNamed(stack, name)->keyAxis()->axisRect()->visible();
     };
     int alone = 0; // heights with the rate and without the throughput
+    int skips = 0; // heights with the skipped steps and without the rate
     for (int height = 600; height >= 150; height -= 10) {
         stack.resize(700, height);
         QTRY_COMPARE(stack.height(), height);
         QVERIFY(shown("Loss") && (shown("Loss scale") || !shown("Learning rate")));
         QVERIFY(shown("Learning rate") || !shown("Throughput (steps/s)"));
+        QVERIFY(shown("Skipped steps") || !shown("Learning rate"));
+        skips += shown("Skipped steps") && !shown("Learning rate");
         alone += shown("Learning rate") && !shown("Throughput (steps/s)");
     }
-    QVERIFY(alone > 0);
+    QVERIFY(alone > 0 && skips > 0);
     QVERIFY(!shown("Learning rate")); // the sweep went low enough
 }
 

@@ -2,6 +2,7 @@
 #include "tests/support/fed_run.h"
 #include "tests/support/plot_parts.h"
 #include "tests/support/presented_window.h"
+#include "ui/dialogs/figure_dialog.h"
 #include "ui/dialogs/grid_dialog.h"
 #include "ui/images/compare_view.h"
 #include "ui/panels/banner.h"
@@ -16,6 +17,7 @@
 #include <QSplitter>
 #include <QStandardPaths>
 #include <QStatusBar>
+#include <QTableView>
 #include <QTextCursor>
 #include <QToolButton>
 #include <QToolTip>
@@ -46,6 +48,8 @@ private slots:
     void pointingKeepsTheSentence();
     void figuresExplainThemselves();
     void mapsAreRead();
+    void numbersAndTypesAreRead_data();
+    void numbersAndTypesAreRead();
 };
 
 void TestPresentedFigures::figuresHaveTheWholeWidth_data() {
@@ -428,6 +432,51 @@ void TestPresentedFigures::mapsAreRead() {
         QCOMPARE(letters, line);
     QCOMPARE(cell->minimumHeight(), 3 * cell->fontMetrics().lineSpacing());
     QVERIFY(dialog->height() < 0.8 * 1080);
+}
+
+void TestPresentedFigures::numbersAndTypesAreRead_data() {
+    QTest::addColumn<QString>("entry");
+    QTest::newRow("number") << QString::fromUtf8("A &number in 16 or 8 bits…");
+    QTest::newRow("types") << QStringLiteral("Number types &by layer");
+}
+
+/// Dialogs that are open when the presentation begins have large letters, too, and the key that
+/// begins and ends it.
+void TestPresentedFigures::numbersAndTypesAreRead() {
+    QFETCH(const QString, entry);
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.resize(1920, 1080);
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->text() == entry) action->trigger();
+    auto* dialog = window.findChild<FigureDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    QVERIFY(test::isActive(dialog));
+    const auto lettersOf = [dialog] {
+        QList<int> heights;
+        for (const QWidget* each : dialog->figure()) {
+            heights << each->fontMetrics().height();
+            for (const QLabel* text : each->findChildren<QLabel*>())
+                heights << text->fontMetrics().height();
+        }
+        return heights;
+    };
+    const QList<int> usual = lettersOf();
+    const QSize before = dialog->size();
+    QTest::keyClick(dialog, Qt::Key_F5);
+    QTRY_VERIFY(window.findChild<FigureStrip*>()->isVisible());
+    QTRY_COMPARE(window.size(), window.screen()->size());
+    window.resize(1920, 1080);
+    for (qsizetype i = 0; i < usual.size(); ++i)
+        QTRY_VERIFY2(lettersOf()[i] > 1.5 * usual[i], qPrintable(QString::number(i)));
+    if (const auto* table = dialog->findChild<QTableView*>())
+        QVERIFY(table->rowHeight(0) > table->fontMetrics().height());
+    QVERIFY(dialog->height() > before.height() || dialog->width() > before.width());
+    QTest::keyClick(dialog, Qt::Key_F5);
+    QTRY_VERIFY(!window.findChild<FigureStrip*>()->isVisible());
+    QCOMPARE(lettersOf(), usual);
+    QCOMPARE(dialog->size(), before);
 }
 
 } // namespace tst_presented_figures
