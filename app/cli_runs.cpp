@@ -150,8 +150,10 @@ void show(const LeftSession& session, const LeftRun& left) {
     print(stepsText(now) + " of " + std::to_string(now.info().config.steps) +
           (now.info().device ? " on " + pathText(now.info().device->name) : std::string()) + ", " +
           std::to_string(events) + (events == 1 ? " event\n" : " events\n"));
-    if (now.checkpoint())
-        print("checkpoint after step " + std::to_string(now.checkpoint()->step()) + "\n");
+    if (const auto& kept = now.checkpoint())
+        print(kept->lies() == RunCheckpoint::Lies::Unread
+                  ? "a checkpoint, if there is one, cannot be read\n"
+                  : "checkpoint after step " + std::to_string(kept->step()) + "\n");
     size_t width = 4; // "lane"
     for (const LaneInfo& lane : now.lanes())
         width = std::max(width, charactersIn(pathText(lane.title)));

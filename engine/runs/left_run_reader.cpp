@@ -282,7 +282,7 @@ std::shared_ptr<const RunPictures> LeftRunReader::unreadPictures() const {
 std::shared_ptr<const RunCheckpoint> LeftRunReader::checkpoint() {
     const auto unread = [](int64_t step, const Message& why) {
         return std::make_shared<const RunCheckpoint>(
-            step, [why]() -> std::string { throw RunError(why); });
+            step, [why]() -> std::string { throw RunError(why); }, RunCheckpoint::Lies::Unread);
     };
     int64_t step = 0;
     try {

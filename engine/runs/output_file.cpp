@@ -5,8 +5,10 @@
 #include "engine/data/class_counts.h"
 #include "engine/data/class_shares.h"
 #include "engine/data/dataset.h"
+#include "engine/runs/run_tables.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -61,6 +63,29 @@ Picture withNan(Picture picture, ViewKind kind, const Picture& target) {
 
 std::string outputPng(const TaskConfig& task, const Picture& picture) {
     return isTable(task) ? pngBytes(picture, sharesText(picture)) : pngBytes(picture);
+}
+
+std::string classesCsv(const TaskConfig& task, const Picture& output, const Picture& target) {
+    const auto side = static_cast<size_t>(std::max(output.width, 0));
+    const TableCaption told = tableCaption(output.caption);
+    if (!isTable(task) || output.channels != 1 || side == 0 || side >= ClassCounts::kMostRows ||
+        told.rows.size() != side || output.values.size() != side * side)
+        return {};
+    const std::vector<std::string> names = classesOfCaption(target.caption, side);
+    std::string text = "true,samples";
+    for (const std::string& name : names)
+        text += ',' + csvField(name);
+    text += '\n';
+    for (size_t row = 0; row < side; ++row) {
+        text += csvField(names[row]) + ',' + std::to_string(told.rows[row]);
+        for (size_t taken = 0; taken < side; ++taken) {
+            const double share = 1 - static_cast<double>(output.values[row * side + taken]);
+            const auto samples = static_cast<double>(told.rows[row]);
+            text += ',' + std::to_string(std::llround(share * samples));
+        }
+        text += '\n';
+    }
+    return text;
 }
 
 OutputFile readOutput(const TaskConfig& task, const Picture& target, const std::string& path) {

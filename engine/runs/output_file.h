@@ -12,6 +12,12 @@ namespace halfscope {
 
 std::string outputPng(const TaskConfig&, const Picture&);
 
+/// Returns a table of classes as text: a line for each true class, with its name, how many samples
+/// it has, and how many of them were taken for each class. The names come from the target. Empty
+/// for other pictures, for a table that does not tell how many samples its rows have, and where
+/// classes may share rows.
+std::string classesCsv(const TaskConfig&, const Picture& output, const Picture& target);
+
 struct OutputFile {
     Picture picture;
     bool damagedShares = false; ///< it has a text of shares that are not those of the picture

@@ -19,6 +19,7 @@ public:
     enum class Lies : uint8_t {
         InMemory,
         InFile, ///< of any size: no store takes a copy
+        Unread, ///< nobody can tell whether there is one
     };
     /// The state after `step` steps; `make` returns the bytes, on whichever thread asks for them.
     RunCheckpoint(int64_t step, std::function<std::string()> make, Lies lies = Lies::InMemory)

@@ -35,6 +35,7 @@ std::vector<std::string> resultNames() {
                                    run_file::kTarget,   run_file::kSamples, run_file::kPlots};
     for (const std::string& lane : allLanes()) {
         names.push_back(run_file::output(lane));
+        names.push_back(run_file::classes(lane));
         names.push_back(run_file::samples(lane));
         names.push_back(run_file::mistakes(lane));
         names.push_back(run_file::weights(lane));

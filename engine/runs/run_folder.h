@@ -24,6 +24,9 @@ inline constexpr const char* kTarget = "target.png";
 inline constexpr const char* kPlots = "plots.svg"; ///< of a run that a window saved
 /// For example "output_amp-fp16.png".
 inline std::string output(const std::string& lane) { return "output_" + lane + ".png"; }
+/// For example "classes_amp-fp16.csv": the counts of output_amp-fp16.png where that is a table of
+/// classes, to be read by people and other programs.
+inline std::string classes(const std::string& lane) { return "classes_" + lane + ".csv"; }
 /// For example "samples_amp-fp16.png": samples with the classes that the lane predicts, see
 /// LanePictures.
 inline std::string samples(const std::string& lane) { return "samples_" + lane + ".png"; }

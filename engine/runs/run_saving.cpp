@@ -302,9 +302,13 @@ private:
         if (m_target->width > 0) add(run_file::kTarget, pngBytes(*m_target));
         if (!m_pictures) return;
         const std::vector<Picture>& outputs = m_pictures->outputs;
-        for (size_t i = 0; i < outputs.size(); ++i)
-            if (outputs[i].width > 0) // painted already
-                add(run_file::output(m_names[i]), outputPng(m_run.info().config.task, outputs[i]));
+        const TaskConfig& task = m_run.info().config.task;
+        for (size_t i = 0; i < outputs.size(); ++i) {
+            if (outputs[i].width < 1) continue; // not painted yet
+            add(run_file::output(m_names[i]), outputPng(task, outputs[i]));
+            const std::string classes = classesCsv(task, outputs[i], *m_target);
+            if (!classes.empty()) add(run_file::classes(m_names[i]), classes);
+        }
         for (size_t place = 0; place < m_pictures->galleries.size(); ++place)
             addPainted(galleryName(place), m_pictures->galleries[place]);
         const size_t lanes = std::min(m_pictures->mistakes.size(), m_names.size());
@@ -339,8 +343,10 @@ std::vector<std::string> filesOf(const RunSnapshot& run) {
                                    run_file::kTiming,     run_file::kGradients, run_file::kSummary,
                                    run_file::kTarget,     run_file::kManifest};
     const std::vector<std::string> lanes = namesOf(run.lanes());
-    for (const std::string& lane : lanes)
+    for (const std::string& lane : lanes) {
         names.push_back(run_file::output(lane));
+        names.push_back(run_file::classes(lane));
+    }
     for (std::vector<std::string> more : {galleryNames(lanes), mistakeNames(lanes)})
         names.insert(names.end(), more.begin(), more.end());
     return names;

@@ -289,8 +289,12 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
     }
     const std::string settings = configText(portableConfig(info.recorded));
     if (settings != m_settings) write(run_file::kExperiment, settings);
-    for (size_t i = 0; i < pictures.outputs.size(); ++i)
-        write(run_file::output(m_names[i]), outputPng(info.config.task, pictures.outputs[i]));
+    for (size_t i = 0; i < pictures.outputs.size(); ++i) {
+        const Picture& output = pictures.outputs[i];
+        write(run_file::output(m_names[i]), outputPng(info.config.task, output));
+        const std::string classes = classesCsv(info.config.task, output, pictures.target);
+        if (!classes.empty()) write(run_file::classes(m_names[i]), classes);
+    }
     if (pictures.target.width > 0) write(run_file::kTarget, pngBytes(pictures.target));
     const auto writeAll = [this](const std::vector<std::string>& files,
                                  const std::vector<Picture>& all) {

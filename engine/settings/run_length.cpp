@@ -2,9 +2,11 @@
 #include "engine/settings/run_length.h"
 
 #include "engine/core/error.h"
+#include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace halfscope {
 
@@ -39,6 +41,19 @@ ScheduleConfig scheduleOf(const RunConfig& config) {
             std::max({kLeast, least, stepsOf(config) / config.gradients.accumulate});
     }
     return schedule;
+}
+
+RunConfig withMovedEnd(RunConfig recorded) {
+    const auto moves = [](const LiveEdit& edit) {
+        return edit.key == "run.steps" || edit.key == "run.epochs" || edit.key == "run.patience";
+    };
+    RunConfig config = std::move(recorded);
+    if (std::ranges::none_of(config.edits, moves)) return config;
+    if (config.schedule.kind != ScheduleKind::Constant) config.schedule = scheduleOf(config);
+    for (const LiveEdit& edit : config.edits)
+        if (moves(edit)) setField(config, edit.lane, edit.key, edit.value);
+    std::erase_if(config.edits, moves);
+    return config;
 }
 
 } // namespace halfscope

@@ -588,7 +588,8 @@ def main():
 
 std::string pytorchScript(const RunConfig& config) {
     checkConfig(config);
-    return ScriptWriter(config).text();
+    const RunConfig whole = withMovedEnd(config);
+    return ScriptWriter(whole).text();
 }
 
 } // namespace halfscope

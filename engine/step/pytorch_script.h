@@ -12,7 +12,7 @@ namespace halfscope {
 /// writes them. `python3 FILE WEIGHTS.safetensors SAMPLES.safetensors` starts from those weights,
 /// trains on those batches and judges on those samples (writeStepSamples()); without the second
 /// file, random data and orders are PyTorch's own. Lanes and rules that PyTorch lacks are named in
-/// a comment and left out.
+/// a comment and left out. A recorded run has its last length.
 ///
 /// Throws InputError when PyTorch has none of the lanes, and as checkConfig() and fittingModel()
 /// do.

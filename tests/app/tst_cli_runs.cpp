@@ -36,6 +36,7 @@ private slots:
     void unreadableSessionsAreNoneTheLess();
     void lostValuesAreNamed();
     void lostLossesAreNamed();
+    void checkpointsThatCannotBeRead();
     void sealedFoldersAreRead();
     void findsTheWindowsFolder();
     void refuses_data();
@@ -395,6 +396,17 @@ void TestCliRuns::lostLossesAreNamed() {
     const Outcome exported = runs({"export", run, "--out", path("damaged")});
     QVERIFY2(exported.code == 0 && exported.error.contains(note), exported.error);
     QVERIFY(contentOf(path("damaged/steps.csv")).contains("\n12,amp-fp16,"));
+}
+
+/// Nobody knows whether the run has one, let alone of which step.
+void TestCliRuns::checkpointsThatCannotBeRead() {
+    const QString only = QDir(sessions()).entryList({"*.session"}).value(0);
+    Database((sessions() + '/' + only).toStdString(), Database::Access::Create)
+        .run("ALTER TABLE checkpoints RENAME step TO lost");
+    const Outcome shown = runs({"show", only.section('.', 0, 0) + "/1"});
+    QVERIFY2(shown.code == 0 && shown.out.contains("\na checkpoint, if there is one, cannot be"),
+             shown.out + shown.error);
+    QVERIFY2(!shown.out.contains("checkpoint after step"), shown.out);
 }
 
 /// They can be listed, shown and exported from; deleting says why it fails.

@@ -6,6 +6,7 @@
 #include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "ui/dialogs/ask.h"
+#include "ui/dialogs/network_text.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 #include "ui/models/translated.h"
@@ -82,7 +83,6 @@ ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* pare
     m_template = templateText();
     const QString own = QString::fromStdString(textIn(m_config.model, network));
     m_text->setPlainText(own.isEmpty() ? m_template : own);
-    m_text->selectAll(); // what is pasted replaces it
     m_begun = text();
     auto* pause = make<QTimer>(this);
     pause->setSingleShot(true);
@@ -108,7 +108,7 @@ QString ModelDialog::templateText() const { return QString::fromStdString(shapes
 
 void ModelDialog::buildRow() {
     auto* row = make<QSplitter>(Qt::Horizontal, this);
-    m_text = make<QPlainTextEdit>(row);
+    m_text = make<NetworkText>(row);
     m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     m_text->setLineWrapMode(QPlainTextEdit::WidgetWidth); // a whole network may be one line
     m_text->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
@@ -182,10 +182,7 @@ void ModelDialog::lookForData() {
         m_waits = false;
         const bool untouched = text().isEmpty();
         m_template = templateText();
-        if (untouched) {
-            m_text->setPlainText(m_template);
-            m_text->selectAll();
-        }
+        if (untouched) m_text->setPlainText(m_template);
         m_textWaits = true; // read it again with the new template
     }
     if (m_textWaits && !factsPending(taskOf(with(text())))) refresh();

@@ -13,6 +13,7 @@
 #include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
+#include <QTimer>
 #include <QVBoxLayout>
 
 namespace halfscope {
@@ -51,7 +52,15 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : Q
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     connect(buttons, &QDialogButtonBox::accepted, this, &ScaleDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    auto* pause = make<QTimer>(this); // half a number, such as 2^, is no mistake yet
+    pause->setSingleShot(true);
+    constexpr int kPauseMs = 400;
+    pause->setInterval(kPauseMs);
     connect(m_line, &QLineEdit::textEdited, m_error, &QLabel::clear);
+    connect(m_line, &QLineEdit::textEdited, pause, qOverload<>(&QTimer::start));
+    connect(pause, &QTimer::timeout, this, [this] {
+        if (!m_line->text().isEmpty()) judge();
+    });
     auto* column = make<QVBoxLayout>(this);
     for (QWidget* each :
          {static_cast<QWidget*>(label), static_cast<QWidget*>(m_line), static_cast<QWidget*>(hint),
@@ -66,13 +75,20 @@ ScaleDialog::ScaleDialog(const QString& lane, double scale, QWidget* parent) : Q
     m_line->setFocus();
 }
 
-void ScaleDialog::accept() {
+bool ScaleDialog::judge() {
     try {
         parseScale(m_line->text());
+        return true;
     } catch (const InputError&) {
         m_error->setText(allowedScale(m_line->text()));
         m_line->setAccessibleDescription(m_error->text());
         alertAbout(*m_line);
+        return false;
+    }
+}
+
+void ScaleDialog::accept() {
+    if (!judge()) {
         m_line->setFocus();
         m_line->selectAll();
         return;

@@ -1,4 +1,5 @@
-// Asks for another loss scale of a lane. A wrong one is reported in the dialog, which stays open.
+// Asks for another loss scale of a lane. A wrong one is reported in the dialog when the
+// user stops typing; OK then leaves the dialog open.
 #pragma once
 
 #include <QDialog>
@@ -22,6 +23,8 @@ signals:
     void chosen(const QString& text);
 
 private:
+    bool judge(); ///< says why the text is refused, and returns false, if it is
+
     QLineEdit* m_line = nullptr; ///< child, as is the next
     QLabel* m_error = nullptr;
 };

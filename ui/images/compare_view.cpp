@@ -25,6 +25,7 @@
 #include <QLocale>
 #include <QPainter>
 #include <QShortcut>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -105,6 +106,7 @@ ImageView& CompareView::view(int pane) const {
 }
 
 void CompareView::setRun(std::shared_ptr<const Run> run) {
+    if (run != m_run) QToolTip::hideText(); // it may tell of a picture of the run before
     m_run = std::move(run);
     m_info = nullptr;
     m_asked = nullptr;

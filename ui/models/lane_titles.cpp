@@ -41,10 +41,6 @@ bool isFixedScale(const QString& difference) {
     return difference.section(u' ', -2, -2) == nameOfFixedScale();
 }
 
-bool isScale(const QString& difference) {
-    return isFixedScale(difference) || isOf(difference, "scaler.init_scale");
-}
-
 /// A setting's value behind a word, for where there is no room for the setting's name.
 struct BriefWords {
     const char* key;

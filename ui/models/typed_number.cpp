@@ -2,6 +2,7 @@
 // range of the initial scale.
 #include "ui/models/typed_number.h"
 
+#include "engine/core/error.h"
 #include "ui/models/translated.h"
 
 #include <QCoreApplication>
@@ -31,6 +32,23 @@ QString printedSeparator() {
     const QString separator = locale.groupSeparator();
     const bool groups = !separator.isEmpty() && locale.toString(1000000).contains(separator);
     return groups && separator != QLatin1String(".") ? separator : QString();
+}
+
+/// Returns the number that was meant by one with a decimal comma: "0.01" of "0,01"; empty where
+/// that is not allowed, or may have been thousands.
+QString withPoint(const Field& field, const QString& typed) {
+    static const QRegularExpression decimal(
+        QStringLiteral("^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$"));
+    static const QRegularExpression thousands(QStringLiteral("^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"));
+    QString meant = typed.trimmed();
+    if (!decimal.match(meant).hasMatch() || thousands.match(meant).hasMatch()) return {};
+    meant.replace(u',', u'.');
+    try {
+        (void)parseValue(field, meant.toStdString());
+    } catch (const InputError&) {
+        return {};
+    }
+    return meant;
 }
 
 } // namespace
@@ -68,7 +86,11 @@ QString allowedWords(const Field& field, const QString& typed) {
     QString words = QCoreApplication::translate("TypedNumber", "Allowed: %1")
                         .arg(translated(allowedText(field)));
     const bool number = field.kind == FieldKind::Integer || field.kind == FieldKind::Real;
-    if (number && typed.contains(u','))
+    if (const QString meant = number ? withPoint(field, typed) : QString(); !meant.isEmpty())
+        words +=
+            u'\n' + QCoreApplication::translate("TypedNumber", "Decimals follow a point: type %1")
+                        .arg(meant);
+    else if (number && typed.contains(u','))
         words += u'\n' +
                  (printedSeparator() == QLatin1String(",")
                       ? QCoreApplication::translate("TypedNumber",

@@ -18,7 +18,8 @@ FieldValue parseScale(const QString& text);
 double parseNumber(const QString& text);
 
 /// Returns what a setting allows, for the user who has typed something else: "Allowed: a number
-/// above 0 and at most 1"; with a line on how numbers are written when it has a comma.
+/// above 0 and at most 1"; with a line on how numbers are written when it has a comma, which names
+/// the number that must have been meant.
 QString allowedWords(const Field&, const QString& typed);
 /// Return the same of parseScale() and parseNumber().
 QString allowedScale(const QString& typed);

@@ -96,10 +96,7 @@ void Banner::lookAgain() {
     const QString now = m_problem();
     if (now.isEmpty()) return leave();
     if ((m_holds && !m_wrong) || (!isHidden() && now == text())) return;
-    const QString button = m_offer->text(), toolTip = m_offer->toolTip();
-    std::function<void()> act = std::exchange(m_act, nullptr); // it is about the same cause
-    tell(now, m_wrong);
-    if (act) offer(button, toolTip, std::move(act));
+    tell(now, m_wrong, Offered::Stays); // it is about the same cause
 }
 
 void Banner::dismiss() {
@@ -118,10 +115,13 @@ void Banner::leave() {
     hide();
 }
 
-void Banner::tell(const QString& text, bool wrong) {
+/// A button that stays is not even hidden for a moment: it may have the keyboard.
+void Banner::tell(const QString& text, bool wrong, Offered offered) {
     m_wrong = wrong;
-    m_act = nullptr; // what was offered went with the text
-    m_offer->hide();
+    if (offered == Offered::Goes) {
+        m_act = nullptr;
+        m_offer->hide();
+    }
     m_text->setText(text);
     fitText();
     setAccessibleName(text);

@@ -52,7 +52,8 @@ protected:
 
 private:
     void applyColors();
-    void tell(const QString&, bool wrong = true);
+    enum class Offered : uint8_t { Goes, Stays };
+    void tell(const QString&, bool wrong = true, Offered = Offered::Goes);
     void leave();
     void fitText();
     std::function<QString()> m_problem; ///< see showProblem(); null: the text stays

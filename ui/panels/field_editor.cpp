@@ -307,6 +307,11 @@ void FieldEditor::endTyping() {
     if (m_control->hasFocus() && errorText().isEmpty()) setFocus();
 }
 
+void FieldEditor::mousePressEvent(QMouseEvent* event) {
+    QWidget::mousePressEvent(event);
+    if (m_line || m_spin) m_control->setFocus(Qt::TabFocusReason); // selects what stands there
+}
+
 bool FieldEditor::focusNextPrevChild(bool next) {
     if (hasFocus()) m_control->setFocus(); // Tab goes on from the control
     return QWidget::focusNextPrevChild(next);

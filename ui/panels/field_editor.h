@@ -2,7 +2,8 @@
 // acts live, a button that resets it, and, below it, what is allowed when the value is wrong.
 // A control keeps the keyboard only while something is being typed in it, or where Tab has led: a
 // click on a choice, or Enter after a text, gives the keyboard to the row, so that letters and
-// Space are the window's keys again. Tab goes on from there.
+// Space are the window's keys again. Tab goes on from there. A click beside a box for text or
+// numbers leads into it: what is typed next is meant for it.
 #pragma once
 
 #include "ui/models/config_model.h"
@@ -39,6 +40,8 @@ public:
     /// Returns the control itself, for focus and tests.
     QWidget* control() const { return m_control; }
     QString errorText() const;
+    /// Whether the model refuses what was entered, and the row does not say so yet.
+    bool isNewlyRefused() const { return !refusal().isEmpty() && refusal() != errorText(); }
 
 signals:
     /// Other data were chosen from their files: the other settings may not fit them.
@@ -46,6 +49,7 @@ signals:
 
 protected:
     bool eventFilter(QObject*, QEvent*) override;
+    void mousePressEvent(QMouseEvent*) override;
     bool focusNextPrevChild(bool next) override;
     void changeEvent(QEvent*) override;
     void resizeEvent(QResizeEvent*) override;

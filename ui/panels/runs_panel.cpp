@@ -328,8 +328,10 @@ RunId RunsPanel::chosen() const { return m_ordered->idAt(m_table->currentIndex()
 
 void RunsPanel::takeKeyboard() {
     if (!isVisible()) return;
-    if (!m_table->currentIndex().isValid())
-        m_table->setCurrentIndex(m_ordered->index(m_ordered->placeOf(m_model.rowOf(m_shown)), 0));
+    if (!m_table->currentIndex().isValid()) {
+        const QModelIndex shown = placeOfShown();
+        m_table->setCurrentIndex(shown.isValid() ? shown : m_ordered->index(0, 0));
+    }
     m_table->setFocus(Qt::ShortcutFocusReason);
 }
 
@@ -374,14 +376,15 @@ bool RunsPanel::isAtAnother(RunId than) const {
 }
 
 /// Chooses the run that is shown when it is another one, so that the details and the buttons are
-/// about it, and brings it into sight.
+/// about it, and brings it into sight. One that is not in the list yet leaves no run chosen.
 void RunsPanel::followShown() {
     const QModelIndex place = placeOfShown();
-    if (!place.isValid()) return;
-    const RunId shown = m_ordered->idAt(place.row()), before = std::exchange(m_shown, shown);
+    const RunId shown = place.isValid() ? m_ordered->idAt(place.row()) : RunId::None;
+    const RunId before = std::exchange(m_shown, shown);
     if (shown == before) return;
-    if (!isAtAnother(before)) m_table->setCurrentIndex(place);
-    m_table->scrollTo(place);
+    const bool leaves = shown == RunId::None && chosen() != before;
+    if (!leaves && !isAtAnother(before)) m_table->setCurrentIndex(place);
+    if (place.isValid()) m_table->scrollTo(place);
 }
 
 /// Returns the height of the table with its first rows, but no more than `most` of the rows.

@@ -27,7 +27,7 @@ public:
     OrderedRuns::Order order() const { return m_ordered->order(); }
     void setOrder(OrderedRuns::Order);
     /// Gives the list the keyboard if it can be seen, with the run that is shown as the chosen one
-    /// when there is none.
+    /// when there is none, or else the first.
     void takeKeyboard();
     /// Returns the height in which so many of the runs can be seen at once, if they have no more
     /// than three lines each; without the details.

@@ -407,10 +407,17 @@ void SetupPanel::orderTabs() {
         follow(each);
 }
 
-/// Returns the setting that must not move while others get longer or shorter: the one that is being
-/// used, else the first one in view. Null at the top, where what appears there must be seen.
+/// Returns the setting that must not move while others get longer or shorter: the one that has just
+/// been refused, as its user will go back to it; else the one that is being used, else the first
+/// one in view. What is being clicked does not move, either. Null at the top, where what appears
+/// there must be seen.
 QWidget* SetupPanel::anchor() const {
     const QRect view = m_scroll->viewport()->rect();
+    if (QGuiApplication::mouseButtons() == Qt::NoButton)
+        for (const Group& group : m_groups)
+            for (FieldEditor* editor : group.editors)
+                if (editor->isNewlyRefused() && view.intersects(inView(*editor->control())))
+                    return editor->control();
     QWidget* const used = focusWidget();
     if (used && m_scroll->widget()->isAncestorOf(used) && view.intersects(inView(*used)))
         return used;
@@ -445,8 +452,12 @@ void SetupPanel::refresh() {
     const QPointer<QWidget> held = anchor();
     const int top = held ? inView(*held).top() : 0;
     const bool noted = restartShown();
+    const QPointer<QWidget> used = focusWidget();
+    const bool seen = used && m_scroll->widget()->isAncestorOf(used) &&
+                      m_scroll->viewport()->rect().contains(inView(*used));
     refreshSettings();
     if (held) holdInPlace(*held, top);
+    if (seen && used) m_scroll->ensureWidgetVisible(used, 0, 0); // another one was held
     if (noted || !restartShown() || !m_scroll->isAncestorOf(focusWidget())) return;
     layout()->activate(); // there is less room for the settings now
     m_scroll->ensureWidgetVisible(focusWidget());

@@ -108,12 +108,10 @@ void TrainingWorker::obey(Command& command) {
                               if (canTrain() && !m_run->finished()) setState(SessionState::Running);
                           },
                           [this](PauseCommand) {
-                              m_stepOnce = false;
+                              m_stepsAsked = 0;
                               pause();
                           },
-                          [this](StepCommand) {
-                              if (canTrain() && !m_run->finished()) m_stepOnce = true;
-                          },
+                          [this](StepCommand) { askForStep(); },
                           [this](const ResetCommand& reset) { build(reset); },
                           [this](const EditCommand& change) { edit(change); },
                           [this](ForkCommand& fork) { m_fork = std::move(fork); },
@@ -149,6 +147,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
     destroyRun();
     m_records.clear();
     m_events.clear();
+    m_keeps.reset(); // the next run has no step yet that could be kept
     m_number = reset.run;
     m_counts = {};
     m_counted = m_hasErrors = false;
@@ -300,11 +299,20 @@ void TrainingWorker::publishChange() {
                        SessionChange{m_run->config(), m_run->recorded(), m_run->memory()});
 }
 
+/// Lets steps that are asked for while one is trained wait, but not so many that the training would
+/// go on for long after the last click.
+void TrainingWorker::askForStep() {
+    constexpr double kMostSeconds = 2, kLeast = 2, kMost = 1000; // of steps that wait
+    if (!canTrain() || m_run->finished()) return;
+    const double most = m_stepSeconds > 0 ? kMostSeconds / m_stepSeconds : kLeast;
+    m_stepsAsked = std::min(m_stepsAsked + 1, static_cast<int>(std::clamp(most, kLeast, kMost)));
+}
+
 /// Checks the end again, because the stop step may have moved.
 void TrainingWorker::checkFinished() {
     const bool done = m_run->finished();
     if (done && m_run->step() > 0) {
-        m_stepOnce = false;
+        m_stepsAsked = 0;
         setState(SessionState::Finished);
     } else if (!done && m_state == SessionState::Finished) {
         setState(SessionState::Paused);
@@ -314,7 +322,8 @@ void TrainingWorker::checkFinished() {
 void TrainingWorker::destroyRun() {
     m_channel->setTarget(nullptr);
     m_run.reset();
-    m_stepOnce = m_midway = false;
+    m_stepsAsked = 0;
+    m_midway = false;
     m_fork.reset();
 }
 
@@ -332,19 +341,21 @@ void TrainingWorker::advance() {
         if (m_midway) return; // interrupted: a command is waiting
         m_steps.ends(secondsOf(Clock::now()));
         m_channel->publish(m_number, m_records, m_events);
-        const bool onlyOne = std::exchange(m_stepOnce, false) && m_state != SessionState::Running;
         const bool done = m_run->finished();
+        const bool single = m_stepsAsked > 0 && m_state != SessionState::Running;
+        m_stepsAsked = single && !done ? m_stepsAsked - 1 : 0;
+        const bool lastAsked = single && m_stepsAsked == 0;
         // when there is time before the next step, each step's picture is shown
         const bool time = wait() > m_pictureSeconds || Clock::now() >= m_nextPicture;
-        if (done || onlyOne || (time && m_channel->pictureWanted())) showPicture();
+        if (done || lastAsked || (time && m_channel->pictureWanted())) showPicture();
         if (gradientsDue()) showGradients();
-        if (done || onlyOne || m_checkpoints.due(secondsOf(Clock::now()))) keepState();
+        if (done || lastAsked || m_checkpoints.due(secondsOf(Clock::now()))) keepState();
         if (done && !m_run->dataFault().empty()) throw InputError(m_run->dataFault());
         if (done)
             setState(SessionState::Finished);
-        else if (onlyOne)
+        else if (single)
             setState(SessionState::Paused);
-        if (done || onlyOne) look();
+        if (done || lastAsked) look();
     } catch (const std::exception&) {
         failBetweenSteps();
     }
@@ -502,7 +513,7 @@ void TrainingWorker::failBetweenSteps() {
         return fail();
     }
     keepLast();
-    m_stepOnce = false;
+    m_stepsAsked = 0;
     m_fork.reset();
     tellFailure();
 }

@@ -34,9 +34,10 @@ private:
     bool busy() const {
         // the step is finished first
         const bool asked = m_midway && (m_fork || !m_saves.empty() || m_keeps);
-        return m_run && (m_state == SessionState::Running || m_stepOnce || asked);
+        return m_run && (m_state == SessionState::Running || m_stepsAsked > 0 || asked);
     }
     void obey(Command&);
+    void askForStep();
     void build(const ResetCommand&);
     /// Reads what the run continues from; returns nothing when that cannot be read.
     Beginning read(const ResetCommand&, const std::stop_token&);
@@ -87,8 +88,8 @@ private:
     std::unique_ptr<TrainingRun> m_run;
     uint32_t m_number = 0;
     SessionState m_state = SessionState::Building;
-    int64_t m_outOfPatience = 0; ///< as it was told with the state
-    bool m_stepOnce = false;
+    int64_t m_outOfPatience = 0;       ///< as it was told with the state
+    int m_stepsAsked = 0;              ///< single steps that are still to be trained
     bool m_midway = false;             ///< the last step was interrupted
     std::exception_ptr m_failure;      ///< not yet reported to the window
     std::optional<ForkCommand> m_fork; ///< waits for the end of a step

@@ -16,6 +16,7 @@
 #include <QLocale>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace halfscope {
@@ -56,6 +57,21 @@ Beginning readBeginning(const RunSnapshot& of, const std::string& name, const Ru
 }
 
 } // namespace
+
+/// Waits a moment for the networks of the last step, which are kept with their run. A slower step
+/// is not waited for: the last networks that were kept stay then.
+bool ShownRun::reset() {
+    constexpr std::chrono::milliseconds kFinishingStep{100};
+    const bool trains = m_controller.running();
+    if (trains) {
+        m_controller.rest(kFinishingStep);
+        frame(); // takes them
+    }
+    // keep() tells the way back: until the next run is there, the shown one stays
+    m_resets = restart();
+    if (trains && !m_resets) m_controller.play(); // it was refused
+    return m_resets;
+}
 
 /// Keeps the run that is shown, before another one replaces it, and tells the way back to it.
 void ShownRun::keep() {
@@ -280,6 +296,20 @@ void ShownRun::remove(RunId id) {
     updateOverlays();
 }
 
+bool ShownRun::comparesWith(RunId id) const {
+    const auto found = m_others.find(id);
+    return id == m_before && found != m_others.end() &&
+           found->second.experiment == m_shown.experiment;
+}
+
+void ShownRun::explainBefore() {
+    if (!m_showsBefore || comparesWith(m_before)) return;
+    emit told(m_others.empty()
+                  ? tr("There is no previous run yet whose curves could be drawn.")
+                  : tr("No run of this experiment came before this one since Halfscope was "
+                       "started. Tick a run in the list of runs (F8) to compare with it."));
+}
+
 void ShownRun::updateOverlays() {
     const auto named = [this](const RunStore::Entry& entry, const QString& tag) {
         QString differs = m_models.list.differencesOf(m_models.list.rowOf(entry.id));
@@ -293,8 +323,7 @@ void ShownRun::updateOverlays() {
         if (entry.id == m_shown.id) shown = named(entry, RunListModel::tagOf(entry.id));
         const auto found = m_others.find(entry.id);
         if (found == m_others.end()) continue;
-        const bool before =
-            m_showsBefore && entry.id == m_before && found->second.experiment == m_shown.experiment;
+        const bool before = m_showsBefore && comparesWith(entry.id);
         if (before || entry.visible)
             overlays.push_back(
                 named(entry, before ? tr("before ") : RunListModel::tagOf(entry.id)));

@@ -16,6 +16,7 @@
 #include "ui/panels/elided_label.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_strip.h"
+#include "ui/panels/message_bar.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
@@ -208,6 +209,7 @@ void MainWindow::buildRight() {
 }
 
 void MainWindow::buildStatusBar() {
+    setStatusBar(make<MessageBar>(this));
     m_parts.state = make<ElidedLabel>(this);
     m_parts.rate = make<QLabel>(this);
     m_parts.device = make<ElidedLabel>(this);

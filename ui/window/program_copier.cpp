@@ -4,6 +4,8 @@
 #include "engine/step/pytorch_script.h"
 #include "ui/window/guarded.h"
 #include "ui/window/run_words.h"
+#include "ui/window/settings_to_save.h"
+#include "ui/window/shown_run.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
@@ -12,14 +14,18 @@
 
 namespace halfscope {
 
-ProgramCopier::ProgramCopier(RunModels& models, const WindowParts& parts)
-    : m_models(models), m_parts(parts) {}
+ProgramCopier::ProgramCopier(RunModels& models, const ShownRun& shown, const WindowParts& parts)
+    : m_models(models), m_shown(shown), m_parts(parts) {}
 
 ProgramCopier::~ProgramCopier() = default;
 
 void ProgramCopier::copy() {
     const auto program = std::make_shared<Program>();
-    program->settings = m_models.config.config();
+    const RunPtr shown = m_shown.run();
+    const SettingsToSave chosen = settingsToSave(m_models.config, shown.get());
+    program->settings = chosen.config;
+    if (chosen.changedInRun && !chosen.asTrained)
+        program->lacks = RunWords::savedWithoutChanges(shown->info().recorded);
     const auto write = [program] { program->text = pytorchScript(program->settings); };
     const auto start = [&] {
         m_job = std::make_unique<FileJob>(write, FileJob::Leaving::Abandons);
@@ -37,6 +43,7 @@ void ProgramCopier::conclude(const Program& program) {
         job->result();
         QGuiApplication::clipboard()->setText(QString::fromStdString(program.text));
         emit told(RunWords::copiedProgram(program.settings));
+        if (!program.lacks.isEmpty()) m_parts.banner->showNotice(program.lacks);
     });
 }
 

@@ -36,8 +36,13 @@ bool hasLiveChanges(const RunConfig& recorded) {
                                [](const LiveEdit& each) { return !movesTheStop(each.key); });
 }
 
-/// Adds which file the program needs that does not come from the user.
-QString withNeeds(const QString& said, const RunConfig& config) {
+/// Adds what a program leaves out of the run, and which file it needs that does not come from the
+/// user.
+QString withNeeds(const QString& program, const RunConfig& config) {
+    const QString said =
+        RunWords::isChanged(config)
+            ? RunWords::tr("%1 Its first lines name what it leaves out of the run.").arg(program)
+            : program;
     if (!infoOf(config.task.kind).fromFiles || namesFiles(config.task)) return said;
     if (config.task.kind == TaskKind::TextClasses)
         return RunWords::tr("%1 It needs the file words.csv of Halfscope's source, too.").arg(said);
@@ -353,13 +358,13 @@ QString RunWords::savedExperiment(const QString& path, const RunConfig& recorded
 QString RunWords::savedWithoutChanges(const RunConfig& recorded) {
     const QString lacks =
         recorded.forks.empty()
-            ? tr("The live changes of the run are not in it: File > Save results saves them.")
+            ? tr("The live changes of the run are left out: File > Save results saves them.")
         : hasLiveChanges(recorded)
-            ? tr("The forks and live changes of the run are not in it: File > Save results saves "
+            ? tr("The forks and live changes of the run are left out: File > Save results saves "
                  "them.")
-            : tr("The forks of the run are not in it: File > Save results saves them.");
-    return tr("The file has the settings as they are now, because they are no longer those of the "
-              "run. %1")
+            : tr("The forks of the run are left out: File > Save results saves them.");
+    return tr("The settings are no longer those of the run, so they were written as they are now. "
+              "%1")
         .arg(lacks);
 }
 

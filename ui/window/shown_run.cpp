@@ -245,12 +245,6 @@ ResetNews ShownRun::newsOfReset() const {
     return {m_models, *m_current, begun.edits};
 }
 
-bool ShownRun::reset() {
-    // keep() tells the way back: until the next run is there, the shown one stays
-    m_resets = restart();
-    return m_resets;
-}
-
 /// An experiment whose data were exchanged is no longer the preset or file that was opened.
 void ShownRun::callAfterData(const TaskConfig& task) {
     const Message title = titleOfData(task);

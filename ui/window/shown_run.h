@@ -105,6 +105,8 @@ public:
         updateOverlays();
     }
     bool showsBefore() const { return m_showsBefore; }
+    /// Says why the user sees no curves of a replaced run, where there are none.
+    void explainBefore();
 
     /// Hands what arrived from the training to its run, and lets the window's parts look at the run
     /// that is shown. Returns whether anything arrived.
@@ -338,6 +340,8 @@ private:
         if (run == m_current) made.before = m_goesOnFrom;
         return made;
     }
+    /// Whether a run is the replaced one, and of the experiment that is shown.
+    bool comparesWith(RunId) const;
     void show(Shown);
     void keep();
     /// Puts a run into the list, from its first step on.

@@ -25,6 +25,7 @@
 #include "ui/window/opened_file.h"
 #include "ui/window/opened_network.h"
 #include "ui/window/run_words.h"
+#include "ui/window/settings_to_save.h"
 #include "ui/window/shown_run.h"
 
 #include <QBuffer>
@@ -77,7 +78,8 @@ QString proposedFolder(const ShownRun& shown) {
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
                          const WindowParts& parts, QWidget& window)
     : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window),
-      m_copier(models, parts), m_lanes(controller, shown, parts, window), m_data(models, parts) {
+      m_copier(models, shown, parts), m_lanes(controller, shown, parts, window),
+      m_data(models, parts) {
     connect(&m_data, &DataOffer::accepted, this, &WindowFiles::tryOpen);
     connect(&m_lanes, &LaneFiles::told, this, &WindowFiles::told);
     connect(&m_copier, &ProgramCopier::told, this, &WindowFiles::told);
@@ -340,23 +342,19 @@ void WindowFiles::chooseFolder() {
 void WindowFiles::saveExperiment(const QString& path) {
     const ConfigModel& settings = m_models.config;
     checkConfig(settings.config());
-    const RunConfig recorded = m_shown.run() ? m_shown.run()->info().recorded : settings.config();
-    const bool changed = RunWords::isChanged(recorded);
-    // a continued run too: its learning rates are those of the first length
-    const bool same = settings.isStill(recorded) || settings.isStill(settingsAtEnd(recorded));
-    const bool whole = (changed || !recorded.edits.empty()) && same;
-    RunConfig saved = whole ? recorded : settings.config();
-    if (!whole || !changed) saved = withoutIdle(saved);
+    const SettingsToSave chosen = settingsToSave(settings, m_shown.run().get());
+    RunConfig saved = chosen.config;
+    if (!chosen.asTrained || !chosen.changedInRun) saved = withoutIdle(saved);
     saved.pace = settings.config().pace; // the window's
-    if (const QString title = shortTitle(m_shown.givenName()); same && !title.isEmpty())
+    if (const QString title = shortTitle(m_shown.givenName()); chosen.sameAsRun && !title.isEmpty())
         saved.title = title.toStdString();
     writeBytes({tr("Save experiment"), tr("Saving the experiment in %1…"), path},
                [text = configText(saved)] { return text; });
     emit used(path);
-    if (whole)
-        emit told(RunWords::savedExperiment(path, recorded));
-    else if (changed)
-        m_parts.banner->showNotice(RunWords::savedWithoutChanges(recorded));
+    if (chosen.asTrained)
+        emit told(RunWords::savedExperiment(path, chosen.config));
+    else if (chosen.changedInRun)
+        m_parts.banner->showNotice(RunWords::savedWithoutChanges(m_shown.run()->info().recorded));
 }
 
 void WindowFiles::chooseExperiment() {
@@ -376,10 +374,12 @@ void WindowFiles::chooseProgram() {
 }
 
 void WindowFiles::saveProgram(const QString& path) {
-    const RunConfig settings = m_models.config.config();
+    const SettingsToSave chosen = settingsToSave(m_models.config, m_shown.run().get());
     writeBytes({tr("Save as a PyTorch program"), tr("Saving the program in %1…"), path},
-               [settings] { return pytorchScript(settings); });
-    emit told(RunWords::savedProgram(path, settings));
+               [settings = chosen.config] { return pytorchScript(settings); });
+    emit told(RunWords::savedProgram(path, chosen.config));
+    if (chosen.changedInRun && !chosen.asTrained)
+        m_parts.banner->showNotice(RunWords::savedWithoutChanges(m_shown.run()->info().recorded));
 }
 
 void WindowFiles::chooseCheckpoint() {

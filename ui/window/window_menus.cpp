@@ -287,8 +287,8 @@ void WindowMenus::fillPlots(QMenu& view) {
     addEventSteps(view, *plots);
     listPlots(*view.addMenu(tr("Plots s&hown")), *plots);
     fillSmoothing(*view.addMenu(tr("S&mooth the loss")));
-    m_previous = view.addAction(tr("Curves of the previous &run"));
-    m_previous->setShortcut(Qt::Key_B);
+    m_previous = view.addAction(tr("Curves of the previous &run"), QKeySequence(Qt::Key_B),
+                                &m_shown, &ShownRun::explainBefore); // once it is toggled
     m_previous->setCheckable(true);
     connect(m_previous, &QAction::toggled, &m_shown, &ShownRun::showBefore);
 }

@@ -70,12 +70,39 @@ private slots:
     void damagedTexts();
     void savedAsTrained();
     void savedByEarlierVersions();
+    void tablesAreSavedAsText();
     void onlyTablesHaveShares();
     void nanComesBack_data();
     void nanComesBack();
     void nanOfSavedRuns();
     void linesOfSpaces();
 };
+
+/// The picture has a pixel for each cell, and neither names nor figures to be read.
+void TestSavedTables::tablesAreSavedAsText() {
+    ClassCounts counts(3);
+    counts.add(std::array<int32_t, 6>{0, 0, 0, 1, 2, 2}, std::array<int32_t, 6>{0, 0, 2, 1, 1, 2});
+    Picture target{1, 1, 1, {0}};
+    target.caption = "0 Apfel, 1 Birne, 2 \"rot\"";
+    const TaskConfig& task = digits().task;
+    const Picture table = classTable(counts);
+    QCOMPARE(QString::fromStdString(classesCsv(task, table, target)),
+             QString("true,samples,Apfel,Birne,\"\"\"rot\"\"\"\nApfel,3,2,0,1\nBirne,1,0,1,0\n"
+                     "\"\"\"rot\"\"\",2,0,1,1\n"));
+    QCOMPARE(classesCsv(presetNamed("checkerboard").config.task, table, target), std::string());
+    Picture untold = table;
+    untold.caption = "4/6"; // how many samples a row has
+    QCOMPARE(classesCsv(task, untold, target), std::string());
+    // both the command line and the window write it
+    const QTemporaryDir trained, saved;
+    const std::string from = trained.path().toStdString(), to = saved.path().toStdString();
+    trainInto(from, digits());
+    const std::string text = readFile(from + "/classes_fp32.csv");
+    QVERIFY2(text.starts_with("true,samples,"), text.c_str());
+    const auto run = readRun(from);
+    saveRun(run->snapshot(), to);
+    QCOMPARE(readFile(to + "/classes_fp32.csv"), text);
+}
 
 /// Every share of up to 200 samples comes back bit for bit.
 void TestSavedTables::sharesSurviveTheirText() {

@@ -63,6 +63,7 @@ private slots:
     void settings();
     void leftOut_data();
     void leftOut();
+    void aMovedEnd();
     void noLane();
 };
 
@@ -352,6 +353,22 @@ void TestPyTorchScript::leftOut() {
         QVERIFY2(!script.contains(start), qPrintable(script));
     else
         QVERIFY2(script.split('\n').contains(start + what), qPrintable(script));
+}
+
+/// A run that was continued past its end is no shorter as a program, and has nothing that PyTorch
+/// lacks. Its learning rates are those of the first length.
+void TestPyTorchScript::aMovedEnd() {
+    RunConfig config = withSettings("recipe-plain", {"run.steps=100", "schedule.kind=cosine"});
+    config.edits.push_back({101, -1, "run.steps", int64_t{300}});
+    const std::string script = pytorchScript(config);
+    QVERIFY(script.find("# Left out") == std::string::npos);
+    RunConfig planned = config;
+    planned.edits.clear();
+    planned.steps = 300;
+    planned.schedule.totalSteps = 100;
+    QCOMPARE(QString::fromStdString(script), QString::fromStdString(pytorchScript(planned)));
+    config.edits.push_back({201, -1, "optimizer.lr", 0.5});
+    QVERIFY(pytorchScript(config).find("settings that change on the way") != std::string::npos);
 }
 
 void TestPyTorchScript::noLane() {

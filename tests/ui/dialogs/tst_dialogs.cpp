@@ -262,6 +262,12 @@ void TestDialogs::wrongScaleStays() {
         QCOMPARE(dialog->sizeHint().height(), height); // the buttons stay where they are
     }
     QCOMPARE(chosen.count(), 0);
+    line->setText(QString());
+    QTest::keyClicks(line, QStringLiteral("0")); // is judged before OK is pressed
+    QVERIFY(dialog->errorText().isEmpty());
+    QTRY_COMPARE(dialog->errorText(),
+                 QStringLiteral("Allowed: a number above 0 and at most 3.4e+38"));
+    line->selectAll();
     QTest::keyClicks(line, QStringLiteral("2^7"));
     QVERIFY(dialog->errorText().isEmpty());
     QTest::keyClick(dialog, Qt::Key_Return);

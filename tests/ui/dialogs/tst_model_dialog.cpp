@@ -124,6 +124,10 @@ void TestModelDialog::aPasteReplacesTheText() {
         dialog.show();
         QVERIFY(test::isActive(&dialog));
         const QString before = dialog.editor()->toPlainText();
+        QTest::keyClick(dialog.editor(), Qt::Key_Space); // leaves the text there
+        QCOMPARE(dialog.editor()->toPlainText(), u' ' + before);
+        dialog.editor()->undo();
+        dialog.editor()->moveCursor(QTextCursor::Start);
         const QString pasted = QStringLiteral("nn.Sequential(nn.Linear(2, 1))");
         QGuiApplication::clipboard()->setText(pasted);
         dialog.editor()->paste();

@@ -3,6 +3,7 @@
 #include "engine/data/task_spec.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/output_file.h"
+#include "tests/support/fed_run.h"
 #include "tests/support/pictures.h"
 #include "tests/support/shown_window.h"
 #include "ui/images/compare_view.h"
@@ -182,7 +183,12 @@ void TestClassTables::cellsTellTheirCounts() {
     QCoreApplication::sendEvent(&view.view(1), &help);
     QVERIFY2(QToolTip::text().contains(QStringLiteral("A 12 of 982 (1.2 %)")),
              qPrintable(QToolTip::text()));
-    QToolTip::hideText();
+    FedRun other;
+    other.start({QStringLiteral("fp32"), QStringLiteral("fp16")}, {false, false});
+    CompareView another;
+    QToolTip::showText(QPoint(9, 9), QStringLiteral("of the run before"), &another);
+    another.setRun(other.run);
+    QTRY_VERIFY(!QToolTip::isVisible());
 
     emit view.view(0).pixelHovered({-1, -1});
     view.setFocus(Qt::TabFocusReason);
@@ -234,7 +240,8 @@ void TestClassTables::audienceReadsLargeShares() {
     view.setBare(true);
     view.setTarget(constant(10, 1));
     const QFontMetricsF large(scaledFont(view.font(), 0.85));
-    const double cell = 1.1 * std::max(large.height(), large.horizontalAdvance(u"96"));
+    const double cell =
+        1.1 * std::max(large.height(), large.horizontalAdvance(QStringLiteral("96")));
     QVERIFY(cell < large.horizontalAdvance(QStringLiteral("100")));
     view.resize(static_cast<int>(2 * 10 * cell) + 200, static_cast<int>(10 * cell) + 200);
     view.show();

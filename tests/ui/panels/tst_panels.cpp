@@ -4,10 +4,13 @@
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/fed_run.h"
 #include "tests/support/plot_parts.h"
+#include "tests/support/shown_window.h"
+#include "ui/look/owned.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_label.h"
 #include "ui/panels/memory_bar.h"
+#include "ui/panels/message_bar.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
@@ -15,6 +18,7 @@
 #include <QAbstractButton>
 #include <QAbstractSpinBox>
 #include <QComboBox>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
@@ -24,7 +28,9 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
+#include <QTextDocument>
 #include <QToolButton>
+#include <QToolTip>
 
 #include <algorithm>
 
@@ -76,6 +82,7 @@ private slots:
     void bannerHoldsNoticesBack();
     void bannerOffersWhatToDo();
     void bannerKeepsItsOffer();
+    void longMessagesEndBetweenWords();
     void everyControlHasAName();
 };
 
@@ -475,12 +482,51 @@ void TestPanels::bannerKeepsItsOffer() {
     QCOMPARE(banner.text(), words);
     QCOMPARE(button->text(), QStringLiteral("Continue"));
     words = QStringLiteral("Three wait.");
+    QVERIFY(test::isActive(&banner));
+    button->setFocus();
+    QVERIFY(button->hasFocus());
     banner.lookAgain();
     QCOMPARE(banner.text(), words);
+    QVERIFY(button->hasFocus()); // a key would have gone elsewhere
     QTest::mouseClick(button, Qt::LeftButton);
     QCOMPARE(taken, 1);
     banner.lookAgain();
     QVERIFY(banner.isHidden()); // it was dismissed
+}
+
+/// A message was cut within a letter, and ran into what stands beside it.
+void TestPanels::longMessagesEndBetweenWords() {
+    MessageBar bar;
+    bar.show();
+    auto* beside = make<QLabel>(QStringLiteral("AMD EPYC (2 threads)"), &bar);
+    bar.addPermanentWidget(beside);
+    bar.setSizeGripEnabled(false); // as in the window
+    bar.resize(500, 30);
+    QVERIFY(test::isActive(&bar));
+    QTRY_VERIFY(beside->x() > 200);
+    const QString brief = QStringLiteral("Saved.");
+    bar.showMessage(brief);
+    QCOMPARE(bar.shown(), brief);
+    const QString text =
+        QStringLiteral("Saved the run after step 2,024: ")
+            .append(QStringLiteral("many words follow here ").repeated(9).trimmed());
+    bar.showMessage(text);
+    QCOMPARE(bar.currentMessage(), text);
+    const QString shown = bar.shown();
+    QVERIFY2(shown.endsWith(QChar(0x2026)), qPrintable(shown));
+    QVERIFY2(text.startsWith(shown.chopped(1) + u' '), qPrintable(shown));
+    QVERIFY(bar.fontMetrics().horizontalAdvance(shown) < beside->x());
+    const QImage with = bar.grab().toImage();
+    const QRect gap(beside->x() - 8, 0, 6, bar.height());
+    bar.clearMessage();
+    QCOMPARE(with.copy(gap), bar.grab().toImage().copy(gap));
+    bar.showMessage(text);
+    QHelpEvent asks(QEvent::ToolTip, QPoint(9, 9), bar.mapToGlobal(QPoint(9, 9)));
+    QCoreApplication::sendEvent(&bar, &asks);
+    QTextDocument tip;
+    tip.setHtml(QToolTip::text());
+    QCOMPARE(tip.toPlainText().simplified(), text);
+    QToolTip::hideText();
 }
 
 void TestPanels::everyControlHasAName() {

@@ -1,6 +1,7 @@
 // What the settings do with a value that is not allowed: it stays to be corrected, with what is
 // allowed below it, and goes with whatever replaces it. That no run begins with one is tested with
 // the whole window, in tst_refused_start.
+#include "tests/support/served_events.h"
 #include "tests/support/shown_window.h"
 #include "ui/look/style.h"
 #include "ui/look/theme.h"
@@ -48,7 +49,11 @@ private slots:
     void hiddenOnesAreForgotten();
     void thePanelLeadsToThem();
     void noRestartIsOfferedWithThem();
+    void tabLeavesThemWhereTheyAre(); // before double clicks, which QTest leaves pressed
     void unitsAreNotTypedIn();
+    void clicksBesideABoxLeadIntoIt();
+    void decimalCommas_data();
+    void decimalCommas();
     void aPanelGoesWhileANumberIsTyped();
     void theyAreFramed_data();
     void theyAreFramed();
@@ -320,6 +325,77 @@ void TestRefusedValues::unitsAreNotTypedIn() {
     QVERIFY(line->isModified());
     line->selectAll();
     QCOMPARE(line->selectedText(), QStringLiteral("647"));
+}
+
+/// The user clicks the box again, which had moved up by the height of the reason: the text went to
+/// the window, whose keys are letters and digits.
+void TestRefusedValues::tabLeavesThemWhereTheyAre() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 500);
+    panel.show();
+    QVERIFY(test::isActive(&panel));
+    auto* scroll = panel.findChild<QScrollArea*>();
+    QWidget* rate = panel.editor("optimizer.lr")->control();
+    rate->setFocus();
+    scroll->ensureWidgetVisible(rate, 0, 200);
+    test::serveEvents(50);
+    const int before = rate->mapTo(scroll->viewport(), QPoint()).y();
+    auto* line = qobject_cast<QLineEdit*>(rate);
+    line->selectAll();
+    QTest::keyClicks(line, QStringLiteral("0,01"));
+    QTest::keyClick(line, Qt::Key_Tab);
+    QVERIFY(!panel.editor("optimizer.lr")->errorText().isEmpty());
+    QVERIFY(panel.focusWidget() != rate);
+    test::serveEvents(50);
+    QCOMPARE(rate->mapTo(scroll->viewport(), QPoint()).y(), before);
+}
+
+/// Digits that were meant for the box are the window's keys where the row has the keyboard. A click
+/// on a choice gives it to the row.
+void TestRefusedValues::clicksBesideABoxLeadIntoIt() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 500);
+    panel.show();
+    QVERIFY(test::isActive(&panel));
+    for (const char* key : {"optimizer.lr", "model.width"}) {
+        FieldEditor* editor = panel.editor(key);
+        QTest::mouseClick(editor, Qt::LeftButton, {}, QPoint(2, 2));
+        QCOMPARE(panel.focusWidget(), editor->control());
+        QTest::keyClicks(editor->control(), QStringLiteral("3")); // in place of what stood there
+        QTest::keyClick(editor->control(), Qt::Key_Return);
+    }
+    QCOMPARE(model.config().optimizer.lr, 3.0);
+    QCOMPARE(model.config().model.width, int64_t{3});
+    FieldEditor* choice = panel.editor("model.activation");
+    QTest::mouseClick(choice, Qt::LeftButton, {}, QPoint(2, 2));
+    QCOMPARE(panel.focusWidget(), choice);
+}
+
+void TestRefusedValues::decimalCommas_data() {
+    QTest::addColumn<QString>("typed");
+    QTest::addColumn<QString>("offered"); // empty: how numbers are written in general
+    QTest::newRow("decimals") << "0,01"
+                              << "0.01";
+    QTest::newRow("three of them") << " 0,001"
+                                   << "0.001";
+    QTest::newRow("with a power") << "1,5e-3"
+                                  << "1.5e-3";
+    QTest::newRow("not allowed") << "5000,5" << QString();
+    QTest::newRow("two commas") << "0,0,1" << QString();
+}
+
+void TestRefusedValues::decimalCommas() {
+    QFETCH(const QString, typed);
+    QFETCH(const QString, offered);
+    ConfigModel model;
+    const QModelIndex rate = model.index(model.rowOf("optimizer.lr"));
+    QVERIFY(!model.setData(rate, typed));
+    const QString said = rate.data(ConfigModel::ErrorRole).toString();
+    const QString last = said.section(u'\n', -1);
+    QVERIFY2(last.startsWith(QStringLiteral("Decimals follow a point")), qPrintable(said));
+    QCOMPARE(last.section(QStringLiteral(": type "), 1), offered);
 }
 
 /// A panel that is destroyed hides first, so that its field loses the keyboard and commits.

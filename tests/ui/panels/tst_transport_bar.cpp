@@ -73,7 +73,11 @@ void TestTransportBar::transportStates() {
     auto* button = bar.findChild<QPushButton*>(QStringLiteral("play"));
     QCOMPARE(button->text(), play);
     QCOMPARE(button->isEnabled(), canPlay);
-    QCOMPARE(bar.findChild<QPushButton*>(QStringLiteral("step"))->isEnabled(), canStep);
+    const auto* step = bar.findChild<QPushButton*>(QStringLiteral("step"));
+    QCOMPARE(step->isEnabled(), canStep);
+    // otherwise it says why not
+    QCOMPARE(step->toolTip() == QStringLiteral("Advance every lane by one step (.)"), canStep);
+    QCOMPARE(step->accessibleDescription(), step->toolTip());
 }
 
 void TestTransportBar::transportSignals() {

@@ -2,6 +2,7 @@
 // drawn from there on, saved, and repeated exactly.
 #include "engine/runs/saved_forks.h"
 #include "engine/settings/fields.h"
+#include "engine/step/pytorch_script.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 #include "ui/images/compare_view.h"
@@ -9,7 +10,9 @@
 #include "ui/panels/setup_panel.h"
 
 #include <QAction>
+#include <QClipboard>
 #include <QDir>
+#include <QGuiApplication>
 #include <QLocale>
 #include <QMenu>
 #include <QPushButton>
@@ -113,6 +116,7 @@ private slots:
     void picturesLeaveNoGap();
     void savedRunGoesTheSameWay();
     void experimentFileGoesTheSameWay();
+    void programIsThatOfTheRun();
     void whatCannotBeForkedIsRefused();
     void inTheMiddleOfAStep();
     void namesTheScaleItStartsAt();
@@ -228,6 +232,29 @@ void TestForks::experimentFileGoesTheSameWay() {
              qPrintable(window.bannerText()));
     QVERIFY(readConfig(path.toStdString()).forks.empty());
     QCOMPARE(readConfig(path.toStdString()).lanes.size(), size_t{3});
+}
+
+/// A program for PyTorch is that of the recorded run: it names the fork among what it leaves out,
+/// and the status bar says so. Once the settings are others, the banner says what they lack.
+void TestForks::programIsThatOfTheRun() {
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    trainForked(window);
+    const QString path = opened.folder.filePath(QStringLiteral("forked.json"));
+    window.saveExperiment(path);
+    const QString program = QString::fromStdString(pytorchScript(readConfig(path.toStdString())));
+    QVERIFY(program.contains(QStringLiteral(": lanes that begin in the middle\n")));
+    QGuiApplication::clipboard()->clear();
+    QTest::keyClick(&window, Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_COMPARE_WITH_TIMEOUT(QGuiApplication::clipboard()->text(), program, kPatience);
+    QVERIFY(window.statusBar()->currentMessage().contains(QStringLiteral("leaves out")));
+    QCOMPARE(window.bannerText(), QString());
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("run.seed")), QStringLiteral("12")));
+    QTest::keyClick(&window, Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_VERIFY_WITH_TIMEOUT(window.bannerText().contains(QStringLiteral("are left out")),
+                             kPatience);
+    QVERIFY(!QGuiApplication::clipboard()->text().contains(QStringLiteral("in the middle")));
 }
 
 void TestForks::whatCannotBeForkedIsRefused() {

@@ -6,6 +6,7 @@
 #include "tests/support/plot_parts.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/served_events.h"
+#include "ui/panels/runs_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
 
@@ -84,9 +85,12 @@ class TestKeptRun : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void aResetCanBeTakenBack();
+    void aResetKeepsTheLastStep();
     void aRestartTellsTheWayBack();
     void theWayBackIsToldOnceItIsThere();
     void anotherExperimentCanBeTakenBack();
+    void theListChoosesNoReplacedRun();
+    void saysThatNoRunCameBefore();
     void itTakesTurns();
     void theWindowIsCalledAfterIt();
     void whatFailedIsKeptToo();
@@ -125,6 +129,24 @@ void TestKeptRun::aResetCanBeTakenBack() {
     QTest::keyClick(&window, Qt::Key_R); // nothing was trained since
     QVERIFY(isEmptyAgain(window));
     QVERIFY(!window.statusBar()->currentMessage().contains(QStringLiteral("Reset")));
+}
+
+/// A run that is reset while it trains goes on from its last step, not from one of seconds before.
+void TestKeptRun::aResetKeepsTheLastStep() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 20, kPatience);
+    QVERIFY(takesKeys(window));
+    QTest::keyClick(&window, Qt::Key_R);
+    QVERIFY(isEmptyAgain(window));
+    QTest::keyClick(&window, Qt::Key_R, Qt::ShiftModifier);
+    QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved(), kPatience);
+    const RunSnapshot& back = window.shown().run()->now();
+    QVERIFY(back.step() > 20);
+    QVERIFY(back.checkpoint());
+    QCOMPARE(back.checkpoint()->step(), back.step());
 }
 
 /// As the settings' button does it, and cells of the map that become lanes.
@@ -189,6 +211,45 @@ void TestKeptRun::anotherExperimentCanBeTakenBack() {
     QCOMPARE(configText(window.config().config()), configText(config));
     QCOMPARE(QString::fromStdString(resultsOf(window, opened.folder, "after")),
              QString::fromStdString(before));
+}
+
+/// The list chooses the run that is shown: none, while that has no step and is not in the list.
+void TestKeptRun::theListChoosesNoReplacedRun() {
+    Opened opened(tinyConfig(kTrained));
+    MainWindow& window = opened.window;
+    auto* list = window.findChild<RunsPanel*>();
+    QVERIFY(trains(window));
+    QTRY_VERIFY_WITH_TIMEOUT(list->chosen() != RunId::None, kPatience);
+    window.openPreset(QStringLiteral("regression"));
+    QVERIFY(isEmptyAgain(window));
+    QTRY_COMPARE_WITH_TIMEOUT(list->chosen(), RunId::None, kPatience);
+    QVERIFY(takesKeys(window));
+    QTest::keyClick(&window, Qt::Key_F8); // the keyboard needs a row
+    QVERIFY(list->isVisible());
+    QVERIFY(list->chosen() != RunId::None);
+}
+
+/// The key for the curves of the previous run seemed to do nothing where there are none.
+void TestKeptRun::saysThatNoRunCameBefore() {
+    Opened opened(tinyConfig(kTrained));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(takesKeys(window));
+    const auto said = [&window] {
+        window.statusBar()->clearMessage();
+        QTest::keyClick(&window, Qt::Key_B);
+        const QString text = window.statusBar()->currentMessage();
+        QTest::keyClick(&window, Qt::Key_B); // off again
+        return text;
+    };
+    QCOMPARE(said(), QStringLiteral("There is no previous run yet whose curves could be drawn."));
+    QVERIFY(trains(window));
+    QTest::keyClick(&window, Qt::Key_R);
+    QVERIFY(isEmptyAgain(window));
+    QCOMPARE(said(), QString()); // they are drawn
+    window.openPreset(QStringLiteral("regression"));
+    QVERIFY(isEmptyAgain(window));
+    QVERIFY2(said().contains(QStringLiteral("Tick a run in the list")), qPrintable(said()));
 }
 
 void TestKeptRun::itTakesTurns() {
