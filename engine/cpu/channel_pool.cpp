@@ -14,6 +14,7 @@ namespace {
 struct ChannelPool {
     int64_t n, h, w, c, oh, ow;
     PoolAttrs how;
+    bool wide; ///< operands are floats already, and are read in place
 
     /// The pixels [begin, end) along an axis of the image that are in a window.
     struct Range {
@@ -24,11 +25,10 @@ struct ChannelPool {
     float divisor() const { return static_cast<float>(how.kernel[0] * how.kernel[1]); }
     int64_t imageRow() const { return w * c; }
     int64_t windowRow() const { return ow * c; }
-    /// The image rows of a row of windows as floats, and a row of each kind.
+    /// The image rows of a row of windows as floats, or one that is summed, and a row of windows.
     int64_t perThread() const {
-        const int64_t rows = std::min(how.kernel[0], h);
-        return alignedFloats(rows * imageRow()) + alignedFloats(imageRow()) +
-               alignedFloats(windowRow());
+        const int64_t rows = wide ? 1 : std::min(how.kernel[0], h);
+        return alignedFloats(rows * imageRow()) + alignedFloats(windowRow());
     }
 
 private:
@@ -38,7 +38,7 @@ private:
     }
 };
 
-ChannelPool poolOf(const Node& node, const Shape& in) {
+ChannelPool poolOf(const Node& node, const Shape& in, DType operand) {
     const Shape& image = node.op == Op::AvgPool2dGrad ? node.shape : in;
     const Shape& pooled = node.op == Op::AvgPool2dGrad ? in : node.shape;
     return {image[0],
@@ -47,7 +47,8 @@ ChannelPool poolOf(const Node& node, const Shape& in) {
             image[3],
             pooled[1],
             pooled[2],
-            attrsOf<PoolAttrs>(node.attrs)};
+            attrsOf<PoolAttrs>(node.attrs),
+            operand == DType::F32};
 }
 
 /// Runs row(n, y, area) for each of `rows` rows of each image; `area` is the thread's scratch.
@@ -165,12 +166,12 @@ const float* imageRows(const CpuCall& call, const ChannelPool& p, int64_t n,
 
 } // namespace
 
-int64_t channelPoolFloats(const Node& node, const Shape& in) {
-    return poolOf(node, in).perThread();
+int64_t channelPoolFloats(const Node& node, const Shape& in, DType operand) {
+    return poolOf(node, in, operand).perThread();
 }
 
 void channelPoolIndex(const CpuCall& call) {
-    const ChannelPool p = poolOf(call.node, *call.in[0].shape);
+    const ChannelPool p = poolOf(call.node, *call.in[0].shape, call.in[0].dtype);
     auto* const out = static_cast<int32_t*>(call.out);
     forEachRow(call, p, p.oh, [&](int64_t n, int64_t y, float* area) {
         const ChannelPool::Range rows = p.rowsOf(y);
@@ -180,7 +181,7 @@ void channelPoolIndex(const CpuCall& call) {
 }
 
 void channelAvgPool(const CpuCall& call) {
-    const ChannelPool p = poolOf(call.node, *call.in[0].shape);
+    const ChannelPool p = poolOf(call.node, *call.in[0].shape, call.in[0].dtype);
     forEachRow(call, p, p.oh, [&](int64_t n, int64_t y, float* area) {
         const ChannelPool::Range rows = p.rowsOf(y);
         const float* const image = imageRows(call, p, n, rows, area);
@@ -197,7 +198,7 @@ void channelAvgPool(const CpuCall& call) {
 }
 
 void channelAvgPoolGrad(const CpuCall& call) {
-    const ChannelPool p = poolOf(call.node, *call.in[0].shape);
+    const ChannelPool p = poolOf(call.node, *call.in[0].shape, call.in[0].dtype);
     forEachRow(call, p, p.h, [&](int64_t n, int64_t y, float* area) {
         float* const sums = area;
         float* const wide = area + p.perThread() - alignedFloats(p.windowRow());

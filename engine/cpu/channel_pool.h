@@ -11,6 +11,6 @@ void channelPoolIndex(const CpuCall&);
 void channelAvgPool(const CpuCall&);
 void channelAvgPoolGrad(const CpuCall&);
 /// Returns the floats of scratch that each thread needs.
-int64_t channelPoolFloats(const Node&, const Shape& in);
+int64_t channelPoolFloats(const Node&, const Shape& in, DType operand);
 
 } // namespace halfscope

@@ -535,7 +535,7 @@ bool cpuTakesChannelsLast(const Graph& graph, NodeId id) {
     ConvPlan p = planOf(node, a.shape, b.shape, a.dtype);
     // Loops go through rows of all channels: few of them leave vectors empty.
     constexpr int64_t kFewestChannels = 16;
-    if (p.groups > 1 || PointwiseConv::takes(node.op, p)) return false;
+    if (p.groups > 1 || a.dtype == DType::F64 || PointwiseConv::takes(node.op, p)) return false;
     if (p.o < kFewestChannels || (p.c < kFewestChannels && p.c > 1)) return false;
     p.imageLast = p.outputLast = true;
     return libraryConv(node.op, p) != nullptr;

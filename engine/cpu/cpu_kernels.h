@@ -58,7 +58,8 @@ void cpuAvgPoolGrad(const CpuCall&);
 void cpuCountNonFinite(const CpuCall&);
 void cpuScalerUpdate(const CpuCall&);
 
-/// Whether the library convolves images with channels last, and nothing of ours does it better.
+/// Whether the library convolves images with channels last, and nothing of ours does it better. It
+/// then takes an image or an output of planes beside the other, too: it brings it into its layout.
 bool cpuTakesChannelsLast(const Graph&, NodeId convolution);
 
 // Scratch memory (CpuOp::scratch).

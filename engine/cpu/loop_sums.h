@@ -9,8 +9,9 @@ namespace halfscope {
 inline constexpr int64_t kMostTileElements = 2048; ///< elements in a tile
 
 /// The sums of a tile over its rows: each strand is the sum of every count-th row, in f32. `pixels`
-/// are the rows of images with channels last: of them kTogether strands are added in f32, which
-/// gives as many terms as a lane of addAll() has. All others are added in double, one by one.
+/// are the rows of a space of rank 4 that is summed over all axes but the last, as images with
+/// channels last are: of them four strands are added in f32, which gives as many terms as a lane of
+/// addAll() has. All others are added in double, one by one.
 struct Strands {
     size_t count, columns;
     bool pixels = false;

@@ -244,12 +244,14 @@ void gatherAs(const CpuCall& call) {
                     out[i] = values[index[i]];
                 continue;
             }
-            for (; i < last && i % inner != 0; ++i) // the rest of a row that began before
-                out[i] = values[index[i] * inner + i % inner];
+            // the rest of a row that began before, whole rows, and the beginning of one
+            for (int64_t column = i % inner; column > 0 && column < inner && i < last;
+                 ++column, ++i)
+                out[i] = values[index[i] * inner + column];
             for (; i + inner <= last; i += inner)
                 gatherRow(values, index + i, inner, out + i);
-            for (; i < last; ++i)
-                out[i] = values[index[i] * inner + i % inner];
+            for (int64_t column = 0; i < last; ++column, ++i)
+                out[i] = values[index[i] * inner + column];
         }
     });
 }
@@ -296,6 +298,10 @@ void addRun(const CpuTensor& x, int64_t first, const int32_t* index, int64_t n, 
     }
 }
 
+bool isWrittenInPlace(const ScatterPlan& p, DType type) {
+    return !isLow(type) && p.width == p.to.inner;
+}
+
 /// Adds one task's values into `sum` (slices, extent, width), in ascending order of the index axis.
 template <class Acc>
 void scatterTask(const CpuCall& call, const ScatterPlan& p, int64_t outer, int64_t slices,
@@ -321,7 +327,7 @@ void scatterAs(const CpuCall& call) {
     const int axis = attrsOf<AxisAttrs>(call.node.attrs).axis;
     const ScatterPlan p = scatterPlan(*call.in[0].shape, call.node.shape, axis);
     const int64_t columns = ceilDiv(p.to.inner, p.width), rows = ceilDiv(p.to.outer, p.slices);
-    const bool direct = !isLow(call.node.dtype) && columns == 1;
+    const bool direct = isWrittenInPlace(p, call.node.dtype);
     call.pool.run(rows * columns, [&](int64_t task, int thread) {
         if (stopped(call)) return;
         const int64_t outer = task / columns * p.slices, inner = task % columns * p.width;
@@ -413,6 +419,7 @@ size_t cpuScatterScratchBytes(const Graph& graph, NodeId id, int threads) {
     const Node& node = graph[id];
     const ScatterPlan p =
         scatterPlan(graph[node.in[0]].shape, node.shape, attrsOf<AxisAttrs>(node.attrs).axis);
+    if (isWrittenInPlace(p, node.dtype)) return 0;
     return static_cast<size_t>(2 * p.taskFloats() * threads) * sizeof(float);
 }
 

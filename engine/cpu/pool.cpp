@@ -76,9 +76,10 @@ float divisor(const PoolPlan& p) { return static_cast<float>(p.how.kernel[0] * p
 
 size_t cpuPoolScratchBytes(const Graph& graph, NodeId id, int threads) {
     const Node& node = graph[id];
-    const Shape& in = graph[node.in[0]].shape;
-    const int64_t each =
-        hasChannelsLast(node.attrs) ? channelPoolFloats(node, in) : planOf(node, in).perThread();
+    const Node& operand = graph[node.in[0]];
+    const Shape& in = operand.shape;
+    const int64_t each = hasChannelsLast(node.attrs) ? channelPoolFloats(node, in, operand.dtype)
+                                                     : planOf(node, in).perThread();
     return static_cast<size_t>(each * threads) * sizeof(float);
 }
 

@@ -50,13 +50,14 @@ public:
         write(a.target);
         write(a.dilation);
         write(a.groups);
-        write(int64_t{a.wide});
+        write(int64_t{a.wide} * 4 + int64_t{a.imageLast} * 2 + a.outputLast);
     }
     void operator()(const PoolAttrs& a) {
         write(a.kernel);
         write(a.stride);
         write(a.padding);
         write(a.target);
+        write(int64_t{a.channelsLast});
     }
     void operator()(const AxesAttrs& a) { write(a.axes); }
     void operator()(const ShapeAttrs& a) { write(a.shape); }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 namespace halfscope {
 
@@ -55,11 +54,13 @@ public:
         for (NodeId id = 0; id < graph.size(); ++id)
             tieInputs(id);
         for (NodeId id = 0; id < graph.size(); ++id)
-            weigh(id, takes);
+            weigh(id);
         for (const OutputInfo& output : graph.outputs())
             gain(output.node).border += elements(output.node);
         for (const StateInfo& state : graph.states())
             if (state.next != kNoNode) gain(state.next).border += elements(state.next);
+        for (NodeId id = 0; id < graph.size(); ++id)
+            if (isConvolution(graph[id].op)) askFor(id, takes);
     }
 
     bool isLast(NodeId id) const {
@@ -112,15 +113,12 @@ private:
             if (m_graph[in].shape.rank() >= 3) tie(id, in);
     }
     /// Adds what a node reads and writes to the gains of its operands and its own.
-    void weigh(NodeId id, TakesChannelsLast takes) {
+    void weigh(NodeId id) {
         const Node& node = m_graph[id];
         if (isConvolution(node.op)) {
             const ConvEnds ends = endsOf(m_graph, id);
-            const bool taken = takes(m_graph, id);
-            for (const NodeId end : {ends.image, ends.output}) {
+            for (const NodeId end : {ends.image, ends.output})
                 gain(end).convolutions += elements(end);
-                gain(end).refused |= !taken;
-            }
             if (node.op != Op::Conv2dWeightGrad) gain(node.in[1]).border += elements(node.in[1]);
             return;
         }
@@ -133,6 +131,13 @@ private:
             else if (!mayBeLast(in) && !isFree(m_graph, in) && m_graph[in].shape.rank() >= 3)
                 gain(id).border += elements(in);
         }
+    }
+
+    /// Asks for a convolution only where its images would be stored so: an answer takes time.
+    void askFor(NodeId id, TakesChannelsLast takes) {
+        const ConvEnds ends = endsOf(m_graph, id);
+        if (!isLast(ends.image) && !isLast(ends.output)) return;
+        if (!takes(m_graph, id)) gain(ends.image).refused = gain(ends.output).refused = true;
     }
 
     const Graph& m_graph;
@@ -201,8 +206,10 @@ private:
         const bool image = m_layouts.isLast(ends.image), output = m_layouts.isLast(ends.output);
         if (!image && !output) return kNoNode;
         Node copy = m_graph[id];
-        for (NodeId& in : copy.in) {
-            const bool last = (in == ends.image && image) || (in == ends.output && output);
+        const size_t images = copy.op == Op::Conv2dWeightGrad ? 2 : 1; // then comes the weight
+        for (size_t i = 0; i < copy.in.size(); ++i) {
+            NodeId& in = copy.in[i];
+            const bool last = i < images && (in == ends.image ? image : output);
             in = last ? moved(b, in, at) : at[static_cast<size_t>(in)];
         }
         auto& how = std::get<ConvAttrs>(copy.attrs);

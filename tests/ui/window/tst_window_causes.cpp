@@ -146,7 +146,7 @@ void TestWindowCauses::failedRun() {
     window.play();
     QVERIFY(reaches(window, SessionState::Failed));
     QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), kGone, kPatience);
-    QTRY_VERIFY2(headlineOf(window).startsWith(QStringLiteral("Ended by an error. After step 2")),
+    QTRY_VERIFY2(headlineOf(window).startsWith(QStringLiteral("Ended by an error. In step 2")),
                  qPrintable(headlineOf(window)));
     set(window, "run.pace", QStringLiteral("7")); // no run knows it
     QCOMPARE(window.bannerText(), kGone);
