@@ -246,8 +246,10 @@ public:
         const auto stored = [&](Dims dims, bool result, Tag tag) {
             return Desc(dims, result ? Type::f32 : operands, tag);
         };
+        // the planes of one channel are the same either way
+        const bool imageLast = p.imageLast || (p.outputLast && p.c == 1);
         const Desc image = stored({samples, p.c, p.h, p.w}, op == Op::Conv2dInputGrad,
-                                  p.imageLast ? Tag::nhwc : Tag::nchw),
+                                  imageLast ? Tag::nhwc : Tag::nchw),
                    y = stored({samples, p.o, p.oh, p.ow}, op == Op::Conv2d,
                               p.outputLast ? Tag::nhwc : Tag::nchw),
                    weight = stored(weightDims(p), op == Op::Conv2dWeightGrad,
