@@ -144,6 +144,7 @@ std::optional<char> oddMark(const CsvLayout& layout, const std::vector<SeenField
     int64_t commas = 0, points = 0;
     const auto all = static_cast<int64_t>(seen.size());
     for (size_t i = 0; i < seen.size(); ++i) {
+        if (seen[i].areWords()) continue; // so are its numbers
         const int64_t weight = layout.columns[i].use == ColumnUse::Target ? all : 1;
         commas += seen[i].hasMark(',') ? weight : 0;
         points += seen[i].hasMark('.') ? weight : 0;
@@ -351,7 +352,8 @@ std::string dropWhere(const TaskConfig& task, const Out& out) {
     std::vector<std::string> names;
     for (size_t i = 0; i < seen.size(); ++i)
         if (layout.columns[i].use == ColumnUse::Number &&
-            out(layout.columns[i].name, seen[i], odd && seen[i].hasMark(*odd)))
+            out(layout.columns[i].name, seen[i],
+                odd && !seen[i].areWords() && seen[i].hasMark(*odd)))
             names.push_back(layout.columns[i].name);
     const auto others = std::count_if(layout.columns.begin(), layout.columns.end(),
                                       [](const CsvColumn& column) { return column.inputs() > 0; }) -
@@ -583,11 +585,11 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
                          someOf(truths)});
     noteWords(layout, notes);
     if (!formatted.empty())
-        notes.push_back({phrase("Data", "Numbers with thousands separators, percent signs or signs "
-                                        "of currency are taken for words, in the columns: %1. The "
-                                        "first is in %2. To use them as numbers, %3."),
-                         someOf(namesWith(layout, ColumnHint::Formatted)), formatted,
-                         kFormatAsNumber});
+        notes.push_back(
+            {phrase("Data", "Numbers with thousands separators, percent signs or signs "
+                            "of currency are not read as numbers, in the columns: %1. The "
+                            "first is in %2. To use them as numbers, %3."),
+             someOf(namesWith(layout, ColumnHint::Formatted)), formatted, kFormatAsNumber});
     return notes;
 }
 

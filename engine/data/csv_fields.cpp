@@ -217,7 +217,9 @@ bool CsvFile::findsCommas() const {
             field = field.substr(1, field.size() - 2);
         const NumberText number(field, true);
         if (number.mark == 0 || !number.isNumber()) return;
-        if (hasPointsAndComma(field) || field.starts_with('0') || !isFormattedNumber(field))
+        const bool below1 =
+            field.starts_with('0') || field.starts_with("-0") || field.starts_with("+0");
+        if (hasPointsAndComma(field) || below1 || !isFormattedNumber(field))
             ++(number.mark == ',' ? commas : points);
     };
     std::string_view rest = m_reader.ahead();
@@ -306,6 +308,16 @@ CsvFile tableOf(const TaskConfig& task) {
 
 CsvFile predictedTableOf(const TaskConfig& task) {
     return CsvFile(task.predictFile, task.header, CsvFile::BlankLines::Kept);
+}
+
+void takeCommasOfTrained(const TaskConfig& task, CsvFile& predicted) {
+    if (task.kind != TaskKind::Csv || predicted.commas() || predicted.separator() != '\t') return;
+    try {
+        CsvFile trained = tableOf(task);
+        trained.readHeader();
+        if (trained.commas()) predicted.takeCommas();
+    } catch (const InputError&) { // it is gone since it was trained on: the first lines tell
+    }
 }
 
 } // namespace halfscope

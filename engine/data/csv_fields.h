@@ -131,6 +131,9 @@ public:
     /// Whether numbers may have decimal commas: true when the columns are separated by semicolons,
     /// or by tabs and more numbers of the first lines have decimal commas than points.
     bool commas() const { return m_commas; }
+    /// Allows decimal commas, whatever the first lines have: another table like this one has them.
+    /// It is called behind readHeader().
+    void takeCommas() { m_commas = true; }
     /// The current line as it stands in the file, without its line end.
     std::string_view record() const { return m_reader.text(); }
     /// Returns the file and the current line: "PATH, line 4".
@@ -177,5 +180,8 @@ CsvFile tableOf(const TaskConfig&);
 /// Opens task.predictFile, a table like task.path. Its lines of separators alone are kept, so that
 /// the table with predictions has the same lines.
 CsvFile predictedTableOf(const TaskConfig&);
+/// Lets the numbers of that table, whose header was read, have decimal commas where those of
+/// task.path may.
+void takeCommasOfTrained(const TaskConfig&, CsvFile& predicted);
 
 } // namespace halfscope

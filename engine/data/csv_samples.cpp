@@ -411,6 +411,7 @@ enum class Wanted : uint8_t { Inputs, TargetToo };
 CsvLayout layoutLike(const CsvLayout& like, CsvFile& file, const std::string& path,
                      Wanted wantedColumns) {
     const std::vector<std::string> names = file.readHeader();
+    if (like.commas && file.separator() == '\t') file.takeCommas();
     CsvLayout layout{.separator = file.separator(), .commas = file.commas(), .inputs = like.inputs};
     for (const std::string& name : names)
         layout.columns.push_back({name, ColumnUse::LeftOut});
@@ -507,6 +508,9 @@ void checkNewColumns(const TaskConfig& task) {
 CsvTable readCsvLike(const TaskConfig& task, const std::string& path, const CsvTable& trained) {
     CsvFile file(path, task.header);
     CsvLayout layout = layoutLike(trained.layout, file, path, Wanted::TargetToo);
+    if (!infoOf(task.loss.kind).ofLabels)
+        for (CsvColumn& column : layout.columns)
+            if (column.use == ColumnUse::Target) column.gaps = true;
     if (!task.header && layout.columns.size() != trained.layout.columns.size())
         throw InputError(phrase("Data", "%1: %2 columns do not fit the %3 of %4: without names in "
                                         "the first line, columns are told by their places"),

@@ -58,7 +58,8 @@ struct Places {
     int numberWidth(size_t digits) const { return dotsOf(digits) * scale + 2 * kEdge; }
     int numberHeight() const { return kGlyphHeight * scale + 2 * kEdge; }
     int cellWidth() const { return left + width + kMargin; }
-    int cellHeight() const { return height + 2 * kMargin; }
+    /// Two numbers stand at the left of a picture and must not cover each other.
+    int cellHeight() const { return std::max(height + 2 * kMargin, 2 * numberHeight()); }
 };
 
 enum class End : uint8_t { Upper, Lower };

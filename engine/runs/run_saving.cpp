@@ -128,6 +128,7 @@ public:
         const std::vector<std::string> unread = unreadPictures();
         std::vector<std::string> kept = keptPictures(unread);
         saved.picturesError = picturesError(kept.size(), unread.size());
+        keepClasses(kept);
         if (keepsGradients()) kept.emplace_back(run_file::kGradients);
         const std::vector<std::string> results = kept;
         if (earlier == EarlierCheckpoint::StaysWithItsSteps) keepCheckpoint(saved, kept);
@@ -218,6 +219,13 @@ private:
         throw RunError(phrase("Files", "%1 has pictures, such as %2, that would be deleted, and "
                                        "this run's cannot be read (%3); choose another folder"),
                        pathText(m_folder.path()), names.front(), m_damage);
+    }
+    /// Keeps the classes that a lane's output shows where that stays.
+    void keepClasses(std::vector<std::string>& kept) const {
+        for (const std::string& lane : m_names)
+            if (std::ranges::find(kept, run_file::output(lane)) != kept.end() &&
+                holds(run_file::classes(lane)))
+                kept.push_back(run_file::classes(lane));
     }
     /// Returns why not all pictures were written, or an empty message. So many of those that cannot
     /// be read stay in the folder.

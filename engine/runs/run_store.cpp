@@ -3,7 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/runs/setting_differences.h"
-#include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
 
 #include <algorithm>
 #include <charconv>
@@ -39,10 +39,7 @@ std::string withNumber(const std::string& plain, uint64_t number) {
 
 /// Whether a run was continued, or otherwise got another end while it trained.
 bool hasNewLength(const RunConfig& recorded) {
-    return std::ranges::any_of(recorded.edits, [](const LiveEdit& edit) {
-        const Field* field = findField(edit.key);
-        return field && field->apply == FieldApply::Length;
-    });
+    return std::ranges::any_of(recorded.edits, movesEnd);
 }
 
 } // namespace

@@ -118,10 +118,11 @@ constexpr Phrase kZero =
                      "from there. A larger first scale, or a floor of the scaler, prevents that.");
 
 // A scale of one is no place for a scaler: the largest gradients nearly overflow unscaled.
-constexpr Phrase kOnlyFalls =
-    phrase("Events", "the loss scale has fallen from %1 to %2 and has not grown since: the loss or "
-                     "its gradients are too large for fp16. Standardise the targets and inputs; if "
-                     "the loss has risen, a lower learning rate or clipping may help.");
+constexpr Phrase kOnlyFalls = phrase(
+    "Events",
+    "the loss scale has fallen from %1 to %2 and has not grown since: the loss or "
+    "its gradients are too large for the lane's type. Standardise the targets and inputs; if "
+    "the loss has risen, a lower learning rate or clipping may help.");
 
 constexpr Phrase kAtStart =
     phrase("Events", "%1 of them were at the start, while the loss scale was coming down. A "

@@ -43,16 +43,18 @@ ScheduleConfig scheduleOf(const RunConfig& config) {
     return schedule;
 }
 
+bool movesEnd(const LiveEdit& edit) {
+    const Field* const field = findField(edit.key);
+    return field && (field->apply == FieldApply::Length || field->apply == FieldApply::Patience);
+}
+
 RunConfig withMovedEnd(RunConfig recorded) {
-    const auto moves = [](const LiveEdit& edit) {
-        return edit.key == "run.steps" || edit.key == "run.epochs" || edit.key == "run.patience";
-    };
     RunConfig config = std::move(recorded);
-    if (std::ranges::none_of(config.edits, moves)) return config;
+    if (std::ranges::none_of(config.edits, movesEnd)) return config;
     if (config.schedule.kind != ScheduleKind::Constant) config.schedule = scheduleOf(config);
     for (const LiveEdit& edit : config.edits)
-        if (moves(edit)) setField(config, edit.lane, edit.key, edit.value);
-    std::erase_if(config.edits, moves);
+        if (movesEnd(edit)) setField(config, edit.lane, edit.key, edit.value);
+    std::erase_if(config.edits, movesEnd);
     return config;
 }
 

@@ -19,6 +19,8 @@ int64_t stepsOf(const RunConfig&);
 /// Returns the schedule with its length in updates: that of the run when schedule.total_steps is 0,
 /// but long enough for the warm-up.
 ScheduleConfig scheduleOf(const RunConfig&);
+/// Whether the edit only lets the run end at another step.
+bool movesEnd(const LiveEdit&);
 /// Returns a recorded run with the end that its edits have given it, without these edits. Its
 /// schedule keeps the length that it began with, as in the run.
 RunConfig withMovedEnd(RunConfig recorded);

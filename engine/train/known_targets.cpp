@@ -49,6 +49,7 @@ std::optional<SampleTargets> columnOf(const TaskConfig& task, bool classes) {
     const auto found = std::ranges::find(names, targets.name);
     if (found == names.end()) return std::nullopt;
     const auto column = static_cast<size_t>(found - names.begin());
+    takeCommasOfTrained(task, file);
     targets.commas = file.commas();
     while (file.next()) {
         targets.texts.emplace_back(file.lacks(column) ? std::string_view() : file.text(column));
@@ -143,7 +144,8 @@ void compareClasses(const SampleTargets& targets, const Predictions& all,
     int64_t samples = 0, right = 0;
     for (size_t i = 0; i < predicted.size(); ++i) {
         const std::string& text = targets.texts.at(static_cast<size_t>(all.numbers[i]));
-        if (text.empty() || !wasRead(all, i)) continue;
+        const bool lacks = text.empty() || (isGapWord(text) && !known.has(text));
+        if (lacks || !wasRead(all, i)) continue;
         ++samples;
         right += !predicted[i].name.empty() && isSameClass(text, predicted[i].name, targets.commas);
         if (first && !known.has(text)) addUnknown(text, found);

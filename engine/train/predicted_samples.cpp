@@ -40,6 +40,7 @@ struct TableText {
 TableText readTable(const TaskConfig& task) {
     CsvFile file = predictedTableOf(task);
     file.readHeader();
+    takeCommasOfTrained(task, file);
     TableText table{.separator = file.separator()};
     if (task.header) table.header = file.record();
     while (file.next()) {

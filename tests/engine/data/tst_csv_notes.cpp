@@ -76,12 +76,13 @@ void TestCsvNotes::formattedNumbers() {
 
 /// Inputs that are such numbers are told, because they became words.
 void TestCsvNotes::formattedInputs() {
-    QCOMPARE(notesOf(csv("a,b,y\n50%,1,1\n60%,2,2\n")).last(),
-             QString("Numbers with thousands separators, percent signs or signs of currency are "
-                     "taken for words, in the columns: a. The first is in %1, line 2: \"50%\" in "
-                     "the column \"a\". To use them as numbers, format their cells as plain "
-                     "numbers in a spreadsheet program, and save the table as CSV again.")
-                 .arg(QString::fromStdString(m_path)));
+    QCOMPARE(
+        notesOf(csv("a,b,y\n50%,1,1\n60%,2,2\n")).last(),
+        QString("Numbers with thousands separators, percent signs or signs of currency are "
+                "not read as numbers, in the columns: a. The first is in %1, line 2: \"50%\" in "
+                "the column \"a\". To use them as numbers, format their cells as plain "
+                "numbers in a spreadsheet program, and save the table as CSV again.")
+            .arg(QString::fromStdString(m_path)));
 }
 
 /// A note says why a column is left out that cannot be an input.
@@ -100,7 +101,7 @@ void TestCsvNotes::leftOut() {
                           "Columns without any value cannot be inputs. The setting data.drop "
                           "leaves out: gap.",
                           "Numbers with thousands separators, percent signs or signs of currency "
-                          "are taken for words, in the columns: price. The first is in " +
+                          "are not read as numbers, in the columns: price. The first is in " +
                               QString::fromStdString(m_path) +
                               ", line 2: \"$1,100\" in the column \"price\". To use them as "
                               "numbers, format their cells as plain numbers in a spreadsheet "

@@ -80,6 +80,7 @@ private slots:
     void valuesOfAnyRange_data();
     void valuesOfAnyRange();
     void numbersOfClasses();
+    void smallPicturesHaveRoomForTwoNumbers();
     void namesInCaptions();
     void textIsWritten();
     void lanesWrite();
@@ -235,6 +236,14 @@ void TestGallery::namesInCaptions() {
     batch.tensors[kTarget].shape = Shape{2};
     batch.tensors[kTarget].bytes.resize(8);
     QCOMPARE(targetPictureOf(view, batch).caption, std::string("0 shirt, 1 shoe"));
+}
+
+/// On sheets of mistakes, the class that is predicted stands above the true one.
+void TestGallery::smallPicturesHaveRoomForTwoNumbers() {
+    constexpr int kNumber = 5 + 2; // dots, and paper around them
+    const auto gallery = galleryOf(SomeUnreadable(Damaged::Skip));
+    const std::vector<std::string> names{"a", "b", "c", "d", "e", "f"};
+    QCOMPARE(galleryWithClasses(*gallery, names).height, 3 * 2 * kNumber);
 }
 
 void TestGallery::numbersOfClasses() {

@@ -29,9 +29,11 @@ private slots:
     void thousands();
     void tabs_data();
     void tabs();
+    void tabsBeside();
     void unicodeText();
     void otherMarks_data();
     void otherMarks();
+    void otherMarksAmongWords();
     void gapWords();
     void gapWordsAmongWords();
     void gapWordsOfTargets();
@@ -131,6 +133,7 @@ void TestGermanTables::tabs_data() {
     row("with points between thousands", "a\ty\n1.234,5\t2\n3\t4\n", true);
     row("in quotation marks", "a\ty\n\"1,5\"\t2\n3\t4\n", true);
     row("below 1", "a\ty\n0,125\t2\n3\t4\n", true);
+    row("negative", "a\ty\n-0,125\t2\n3\t4\n", true);
     row("points", "a\ty\n1.5\t2\n3\t4\n", false);
     row("thousands alone", "a\ty\n1,234\t2\n3\t4\n", false);
     row("thousands and points", "a\ty\n1,234\t2.5\n3\t4\n", false);
@@ -147,6 +150,13 @@ void TestGermanTables::tabs() {
         QCOMPARE(
             notesOf(csv(text.toStdString(), "t.tsv")).mid(1, 1),
             QStringList("The columns are separated by tabs, and numbers have decimal commas."));
+}
+
+/// The table to train on tells the decimal mark of another one, which may have too few numbers.
+void TestGermanTables::tabsBeside() {
+    TaskConfig task = csv("a\ty\n1,5\t2\n3\t4\n", "t.tsv");
+    task.validationPath = write("val.tsv", "a\ty\n1,234\t5\n");
+    QCOMPARE(inputsOf(*makeDataset(task, 0), Split::Validation), (Floats{1.234f}));
 }
 
 /// Excel calls such a table Unicode text; a text with a tab somewhere below is none.
@@ -199,6 +209,14 @@ void TestGermanTables::otherMarks() {
                          "the table with one of the two throughout."));
 }
 
+/// In a column of words, numbers are words, and their marks tell nothing.
+void TestGermanTables::otherMarksAmongWords() {
+    std::string text = "a;b;c;y\n";
+    for (int i = 0; i < 10; ++i)
+        text += "1.5;1,5;2;3\nred;2,5;3;4\n";
+    QCOMPARE(dropWithUnusable(csv(text)), std::string());
+}
+
 /// Words that people write where they have no number are missing values, and a note names them.
 void TestGermanTables::gapWords() {
     TaskConfig task =
@@ -242,9 +260,10 @@ void TestGermanTables::gapWordsOfTargets() {
 void TestGermanTables::gapWordsBeside() {
     TaskConfig task = csv("a;y\n1;2\n3;4\n5;6\n");
     task.missing = Missing::Drop;
-    task.validationPath = write("val.csv", "a;y\n7;8\n-;9\n");
+    task.validationPath = write("val.csv", "a;y\n7;8\n-;9\n10;k.A.\n");
     QCOMPARE(inputsOf(*makeDataset(task, 0), Split::Validation), (Floats{7}));
-    QCOMPARE(columnsWithGaps(task), (std::vector<std::string>{"a"}));
+    QCOMPARE(targetsOf(*makeDataset(task, 0), Split::Validation), (Floats{8}));
+    QCOMPARE(columnsWithGaps(task), (std::vector<std::string>{"a", "y"}));
 }
 
 /// Programs skip the line for Excel, and know such numbers and words, where a table has them.

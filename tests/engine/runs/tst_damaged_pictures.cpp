@@ -167,6 +167,7 @@ private slots:
     void oneThatCannotBeReadStaysInItsSession();
     void savedOnesStay_data();
     void savedOnesStay();
+    void classesStayWithTheirOutput();
     void someOfTheLostStay();
     void thoseOfOtherStepsAreNotDeleted();
 };
@@ -425,6 +426,27 @@ void TestDamagedPictures::savedOnesStay() {
     const std::string elsewhere = saveIn(empty);
     QVERIFY2(elsewhere.starts_with("Saved without "), elsewhere.c_str());
     QVERIFY(filesIn(empty).contains("steps.csv"));
+}
+
+/// They say what an output shows that is not written again.
+void TestDamagedPictures::classesStayWithTheirOutput() {
+    const QTemporaryDir sessions, results;
+    SessionStore store({sessions.path().toStdString()});
+    const std::shared_ptr<Run> run = paintedRun();
+    store.watch(run, "run");
+    store.flush();
+    const std::string folder = results.path().toStdString();
+    saveRun(run->snapshot(), folder);
+    const std::string written = folder + "/classes_fp32.csv",
+                      stays = folder + "/classes_amp-fp16.csv";
+    for (const std::string& path : {written, stays})
+        std::ofstream(path) << "classes";
+    Database(store.path(), Database::Access::LeavesLog)
+        .run("UPDATE pictures SET data = x'00' WHERE lane = 1");
+    saveRun(run->snapshot(), folder);
+    QVERIFY(!std::filesystem::exists(written)); // this output has none
+    QCOMPARE(readFile(stays), std::string("classes"));
+    QVERIFY(readManifest(folder + "/manifest.json").files.contains("classes_amp-fp16.csv"));
 }
 
 /// What is said of those that stay does not pass for all.

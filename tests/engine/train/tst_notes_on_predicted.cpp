@@ -195,6 +195,7 @@ void TestNotesOnPredicted::classesThatAreNotKnown() {
                 .ends_with("\n5 samples have a class that the network was not trained on: a, b, c, "
                            "\u2026.\n"));
     QVERIFY(told("1,small\n180,large\n").ends_with("an accuracy of 100 %.\n"));
+    QCOMPARE(told("1,small\n2,k.A.\n180,large\n"), told("1,small\n2,\n180,large\n"));
 }
 
 /// Of several lanes the sentence names the one that was chosen.
