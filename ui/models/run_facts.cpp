@@ -147,6 +147,12 @@ int parentOfLane(const RunConfig& recorded, int lane) {
     return fork < recorded.forks.size() ? recorded.forks[fork].parent : -1;
 }
 
+bool forkedSince(const RunSnapshot& run, std::optional<int64_t> step) {
+    return step && std::ranges::any_of(run.lanes(), [&](const LaneInfo& lane) {
+               return lane.parent >= 0 && *step <= lane.forkStep;
+           });
+}
+
 QStringList laneTitlesOf(const RunSnapshot& run) {
     RunConfig config = run.info().config;
     config.edits = run.info().recorded.edits;

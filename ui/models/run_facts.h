@@ -5,6 +5,8 @@
 
 #include <QStringList>
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace halfscope {
@@ -31,6 +33,8 @@ int64_t growthIntervalOf(const RunConfig&, int lane);
 bool growsExactly(const RunConfig&, int lane);
 /// Returns the lane that a lane of a recorded run continues; -1 for none.
 int parentOfLane(const RunConfig& recorded, int lane);
+/// Whether a lane was forked after this step or a later one: it has no value of its own there.
+bool forkedSince(const RunSnapshot&, std::optional<int64_t> step);
 /// Returns the title of each lane, such as "amp-fp16", under the present settings.
 QStringList laneTitlesOf(const RunSnapshot&);
 /// Returns what a run learns from, where the user's name for it in the list does not tell: "Two

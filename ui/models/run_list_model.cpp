@@ -7,8 +7,6 @@
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 
-#include <QLocale>
-
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>

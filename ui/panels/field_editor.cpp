@@ -428,8 +428,8 @@ void FieldEditor::browseData(const QString& key) {
                                   : tr("Arrays (*.npy *.npz *.safetensors);;All files (*)"),
                               m_line->text());
     if (path.isEmpty()) return;
-    m_model.setData(m_index, path);
-    if (namesData()) emit dataChosen(path);
+    const QString before = m_index.data(Qt::EditRole).toString();
+    if (m_model.setData(m_index, path) && namesData() && path != before) emit dataChosen(path);
 }
 
 void FieldEditor::chooseLayers() {
@@ -500,7 +500,7 @@ void FieldEditor::refresh() {
     m_error->setText(shown);
     m_error->setVisible(!error.isEmpty());
     const Field& field = *m_model.row(m_index.row()).field;
-    if (field.obstacle) describeChoices(*m_combo, field, m_model.config());
+    if (field.obstacle && m_combo) describeChoices(*m_combo, field, m_model.config());
     if (m_get) m_get->setVisible(mayGetData());
     const QString note = error.isEmpty() ? noteText() : QString();
     m_note->setText(note);

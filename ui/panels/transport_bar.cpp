@@ -298,11 +298,12 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
     enable(m_play, m_playEntry, !never);
     const bool ended = state == SessionState::Finished && start != Start::Further;
     enable(m_step, m_stepEntry, !never && !building && !running && !ended);
-    const QString step = never      ? tip
-                         : building ? tr("The networks are being built")
-                         : running  ? tr("The training runs: pause it to advance step by step (.)")
-                         : ended    ? tr("The run has ended: Continue, or a later end, trains on")
-                                    : tr("Advance every lane by one step (.)");
+    const QString step =
+        never      ? tip
+        : building ? tr("The networks are being built")
+        : running  ? tr("Pause the training to advance step by step (.)")
+        : ended    ? tr("The run has ended: press Continue, or set a later end, to train on")
+                   : tr("Advance every lane by one step (.)");
     m_step->setToolTip(step);
     m_step->setAccessibleDescription(step);
     enable(m_reset, m_resetEntry, !never && !building);

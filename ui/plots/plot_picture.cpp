@@ -153,10 +153,10 @@ auto drawn(QCustomPlot& plot, const FigureLegend& legend, Take take) {
     };
     print(true);
     const auto before = qScopeGuard([&print] { print(false); });
-    const bool needless = !legend.namesRuns &&
-                          std::all_of(headers.begin(), headers.end(), [](const ReadoutItem* each) {
-                              return !each->isShown() || each->namesInFull();
-                          });
+    const bool needless =
+        !legend.needed && std::all_of(headers.begin(), headers.end(), [](const ReadoutItem* each) {
+            return !each->isShown() || each->namesInFull();
+        });
     const FigureLegend none{legend.background, {}, false};
     const QSize size = plot.viewport().size();
     const LegendLayout layout(needless ? none : legend, plot.font(), size.width());
@@ -171,10 +171,10 @@ auto drawn(QCustomPlot& plot, const FigureLegend& legend, Take take) {
 } // namespace
 
 FigureLegend legendOf(const Colors& colors, const QStringList& labels, const Overlay& shown,
-                      const std::vector<Overlay>& others) {
+                      const std::vector<Overlay>& others, bool needed) {
     // a name of the user's own does not tell what the curves are of
     const bool namesShown = !shown.tag.isEmpty() && (!others.empty() || !shown.data.isEmpty());
-    FigureLegend legend{colors.background, {}, !others.empty() || namesShown};
+    FigureLegend legend{colors.background, {}, needed || !others.empty() || namesShown};
     const auto name = [&](const Overlay& run) {
         legend.entries.push_back({QPen(Qt::NoPen), colors.text, QString(), run});
     };

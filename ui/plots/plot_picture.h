@@ -39,14 +39,14 @@ struct FigureLegend {
     };
     QColor background;
     std::vector<Entry> entries;
-    bool namesRuns = false; ///< no heading does
+    bool needed = false; ///< the headings lack what it tells, even where there is room for all
 };
 
 /// Returns an entry for each lane. Where other runs are drawn, too, the name of each run, also of
 /// the one that is shown if its tag is known, stands before its lanes. So does that of the one that
-/// is shown where its data are to be told.
+/// is shown where its data are to be told. It is needed also where it names runs.
 FigureLegend legendOf(const Colors&, const QStringList& labels, const Overlay& shown,
-                      const std::vector<Overlay>& others);
+                      const std::vector<Overlay>& others, bool needed = false);
 
 using DrawFigure = std::function<void(QCPPainter&)>;
 

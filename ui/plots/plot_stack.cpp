@@ -411,7 +411,8 @@ auto PlotStack::drawFinely(Draw draw) {
 }
 
 FigureLegend PlotStack::legendNow() const {
-    return legendOf(m_colors, m_labels, m_shown, m_overlays);
+    const bool lacks = m_run && forkedSince(m_run->now(), readStep()); // headings leave those out
+    return legendOf(m_colors, m_labels, m_shown, m_overlays, lacks);
 }
 
 QByteArray PlotStack::file(PlotForm form) {

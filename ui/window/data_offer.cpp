@@ -13,8 +13,8 @@ DataOffer::DataOffer(RunModels& models, const WindowParts& parts)
 }
 
 void DataOffer::offer(const QString& path) {
-    const QString text = tr("Loss, columns and network stay as they were. Open chooses them for "
-                            "%1, as File > Open does.")
+    const QString text = tr("The other settings stay as they were. Open chooses loss, network and "
+                            "the like for %1, as File > Open does.")
                              .arg(safeText(path.toStdString()));
     const auto now = [this, text, chosen = path.toStdString()] {
         const TaskConfig& task = m_models.config.config().task;

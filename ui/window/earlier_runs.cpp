@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 namespace halfscope {
@@ -58,18 +59,23 @@ Beginning readBeginning(const RunSnapshot& of, const std::string& name, const Ru
 
 } // namespace
 
-/// Waits a moment for the networks of the last step, which are kept with their run. A slower step
-/// is not waited for: the last networks that were kept stay then.
-bool ShownRun::reset() {
+/// A slower step is not waited for: the last networks that were kept stay then.
+void ShownRun::takeLastSteps() {
     constexpr std::chrono::milliseconds kFinishingStep{100};
-    const bool trains = m_controller.running();
-    if (trains) {
+    try {
         m_controller.rest(kFinishingStep);
-        frame(); // takes them
+        frame();
+    } catch (const std::bad_alloc&) { // what the window has is kept
     }
+}
+
+bool ShownRun::reset() {
+    const bool trains = m_controller.running();
+    const bool goesOn = trains && m_controller.willTrain(); // not when it is about to pause
+    if (trains) takeLastSteps();
     // keep() tells the way back: until the next run is there, the shown one stays
     m_resets = restart();
-    if (trains && !m_resets) m_controller.play(); // it was refused
+    if (goesOn && !m_resets) m_controller.play(); // it was refused
     return m_resets;
 }
 

@@ -18,6 +18,7 @@
 #include "ui/window/shown_run.h"
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QLocale>
@@ -95,40 +96,64 @@ void LaneFiles::predict(int lane, SamplesIn in) {
         one ? QString::fromStdString(lanes[static_cast<size_t>(lane)].name) : QString();
     saveLane(LaneFile::Predicted, lane, tr("Predict new samples"), [&](const TaskConfig& task) {
         const auto fits = [&](const QString& samples) { return canPredict(task, samples); };
-        LanePaths paths = askWhatToPredict(task.kind, in, name, answersFolder(), m_window, fits);
-        if (isAnswer(paths.to)) m_picture = {task.kind, paths.samples, name};
+        const bool shown = in == SamplesIn::File && predictsPictures(task.kind);
+        LanePaths paths = askWhatToPredict(task.kind, in, name, shown ? answersFolder() : QString(),
+                                           m_window, fits);
+        if (isAnswer(paths.to)) m_pictures[paths.to] = {task.kind, paths.samples, name};
         return paths;
     });
 }
 
 /// Empty where there is no room for temporary files: then the user is asked where to write.
-QString LaneFiles::answersFolder() { return m_answers.isValid() ? m_answers.path() : QString(); }
-
-bool LaneFiles::isAnswer(const QString& path) const {
-    return m_answers.isValid() && path.startsWith(m_answers.path() + u'/');
+/// Each answer has a folder of its own: another lane's, for a picture of the same name, may wait,
+/// too.
+QString LaneFiles::answersFolder() {
+    if (!m_answers) m_answers.emplace();
+    if (!m_answers->isValid()) return {};
+    const QString own = m_answers->filePath(QString::number(++m_lastAnswer));
+    return QDir().mkpath(own) ? own : QString();
 }
 
-/// Shows what was predicted for one picture; the table of it stays until the user has saved it or
-/// not.
+bool LaneFiles::isAnswer(const QString& path) const {
+    return m_answers && m_answers->isValid() && path.startsWith(m_answers->path() + u'/');
+}
+
 void LaneFiles::showAnswer(const QString& path, const Message& note) {
     m_asked.remove(path);
+    const Asked picture = m_pictures.take(path);
     QFile file(path);
-    if (!file.open(QIODevice::ReadOnly)) return;
+    if (!file.open(QIODevice::ReadOnly))
+        return m_parts.banner->showText(tr("The prediction could not be read."));
     const QByteArray table = file.readAll();
     file.remove();
-    auto* box = make<AnswerBox>(table, m_picture.lane, translated(note), &m_window);
+    offerAnswer({picture, table, QFileInfo(path).fileName(), translated(note)});
+}
+
+/// Shows what was predicted for one picture. The box closes with each click, so it comes again
+/// until the table is saved or not wanted.
+void LaneFiles::offerAnswer(const Answer& answer) {
+    auto* box = make<AnswerBox>(answer.table, answer.picture.lane, answer.note, &m_window);
+    const QString name = QFileInfo(answer.picture.samples).fileName();
+    box->setWindowTitle(safeText(name.toStdString()));
     connect(
         box, &AnswerBox::saveAsked, this,
-        [this, table, picture = m_picture, name = QFileInfo(path).fileName()] {
-            const QString to = askWhereToSave(picture.kind, picture.samples, name, m_window);
-            if (to.isEmpty()) return;
-            const bool written = guarded(*m_parts.banner, [&] {
-                writeFileAtomically(to.toStdString(), table.toStdString());
-            });
-            if (written) tellOf(LaneFile::Predicted, to, {});
+        [this, answer] {
+            if (!saveAnswer(answer)) offerAnswer(answer);
         },
         Qt::QueuedConnection); // when the box has gone
     box->open();
+}
+
+/// Returns false where the user chose no file, or it could not be written.
+bool LaneFiles::saveAnswer(const Answer& answer) {
+    const Asked& picture = answer.picture;
+    const QString to = askWhereToSave(picture.kind, picture.samples, answer.name, m_window);
+    if (to.isEmpty()) return false;
+    const bool written = guarded(*m_parts.banner, [&] {
+        writeFileAtomically(to.toStdString(), answer.table.toStdString());
+    });
+    if (written) tellOf(LaneFile::Predicted, to, {});
+    return written;
 }
 
 /// Whether a table has the columns of the one that was trained on; tells what is missing.

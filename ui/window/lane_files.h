@@ -7,12 +7,14 @@
 #include "ui/window/predict_samples.h"
 #include "ui/window/window_parts.h"
 
+#include <QByteArray>
 #include <QHash>
 #include <QObject>
 #include <QStringList>
 #include <QTemporaryDir>
 
 #include <functional>
+#include <optional>
 
 class QWidget;
 
@@ -40,6 +42,15 @@ signals:
     void told(const QString& text);
 
 private:
+    struct Asked {
+        TaskKind kind{};
+        QString samples{}, lane{}; ///< the lane's name, where one predicts
+    };
+    struct Answer {
+        Asked picture;
+        QByteArray table;
+        QString name, note; ///< what a file of it may be called, and sentences to know
+    };
     /// Asks for paths; is given the training data.
     using AskPaths = std::function<LanePaths(const TaskConfig&)>;
     /// Asks for the paths and writes a lane's file.
@@ -49,6 +60,8 @@ private:
     QString answersFolder();
     bool isAnswer(const QString& path) const;
     void showAnswer(const QString& path, const Message& note);
+    void offerAnswer(const Answer&);
+    bool saveAnswer(const Answer&);
     void tellOf(LaneFile, const QString& path, const Message& note);
 
     ExperimentController& m_controller;
@@ -56,12 +69,9 @@ private:
     WindowParts m_parts;
     QWidget& m_window;
     QHash<QString, LaneFile> m_asked; ///< what lanes were asked for, by path, until it is saved
-    struct Asked {
-        TaskKind kind{};
-        QString samples{}, lane{}; ///< the lane's name, where one predicts
-    };
-    QTemporaryDir m_answers; ///< what is predicted for single pictures, until it is shown
-    Asked m_picture;         ///< the last one
+    QHash<QString, Asked> m_pictures; ///< by the path of the answer, until it is shown
+    std::optional<QTemporaryDir> m_answers; ///< with a folder for each answer
+    int m_lastAnswer = 0;                   ///< the number of its folder
 };
 
 } // namespace halfscope

@@ -485,13 +485,7 @@ Message MainWindow::keepSession() { return m_keeper ? m_keeper->keep() : Message
 
 /// Leaves the training paused.
 Message MainWindow::keepLastSteps() {
-    constexpr std::chrono::milliseconds kFinishingStep{100};
-    try {
-        m_controller->rest(kFinishingStep);
-        // takes the steps since the last frame
-        m_shown->frame();
-    } catch (const std::bad_alloc&) { // what the window has is kept
-    }
+    m_shown->takeLastSteps();
     return keepSession();
 }
 

@@ -72,8 +72,7 @@ LanePaths askWhatToPredict(TaskKind kind, SamplesIn in, const QString& lane, con
             .arg(in == SamplesIn::Folder ? from.fileName() : from.completeBaseName(),
                  lane.isEmpty() ? QString() : u'_' + lane,
                  kinds.ending.isEmpty() ? from.suffix() : kinds.ending);
-    if (in == SamplesIn::File && predictsPictures(kind) && !answers.isEmpty())
-        return {samples, answers + u'/' + name};
+    if (!answers.isEmpty()) return {samples, answers + u'/' + name};
     const QString to = askWhereToSave(kind, samples, name, window);
     return to.isEmpty() ? LanePaths() : LanePaths{samples, to};
 }

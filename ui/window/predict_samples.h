@@ -21,10 +21,11 @@ struct LanePaths {
     QString to{};      ///< empty when the user has chosen none
 };
 
-/// Asks in dialogs; `kind` is that of the training data. What is predicted for one picture is read
-/// at once: it goes to a file in the folder `answers`, unless that is empty. `lane` is the name of
-/// the lane that predicts where the run has several, for the name of the file; else empty. `fits`
-/// tells whether the samples can be predicted; if not, it has told why, and nothing more is asked.
+/// Asks in dialogs; `kind` is that of the training data. What is predicted goes to a file in the
+/// folder `answers`, where it is read at once; if that is empty, the user is asked. `lane` is the
+/// name of the lane that predicts where the run has several, for the name of the file; else empty.
+/// `fits` tells whether the samples can be predicted; if not, it has told why, and nothing more is
+/// asked.
 LanePaths askWhatToPredict(TaskKind kind, SamplesIn, const QString& lane, const QString& answers,
                            QWidget& window,
                            const std::function<bool(const QString& samples)>& fits);

@@ -72,6 +72,9 @@ public:
     /// Does what restart() does, and tells the way back to the run that is shown, once there is
     /// one.
     bool reset();
+    /// Leaves the training paused. Waits a moment for the networks of the step in progress, which
+    /// are kept with their run, and takes the steps since the last frame.
+    void takeLastSteps();
     /// Tells of a restart what its maker knows, after what it has changed itself.
     void tellWithNews(const QString& text) { emit told((m_news + u' ' + text).trimmed()); }
     /// Lets a lane that is in the settings but does not run yet continue from a lane of the run.

@@ -181,6 +181,12 @@ void TestPlotChanges::forksBeginAtTheirFork() {
     QCOMPARE(header->entries()[1].value, QStringLiteral("1.5"));
     m_stack->pinCrosshair(kFork + 1);
     QCOMPARE(header->entries()[2].value, QStringLiteral("2.5"));
+    m_stack->resize(1600, 800);
+    draw();
+    const int whole = 2 * plotOf(*m_stack).height();
+    QCOMPARE(m_stack->picture().height(), whole); // the headings name all lanes
+    m_stack->pinCrosshair(kFork);
+    QVERIFY(m_stack->picture().height() > whole); // they lack the fork, which a legend names
 }
 
 /// Unless the user has chosen a lane.

@@ -443,7 +443,7 @@ void TestPlots::legendsTellLanesByTheirDashes() {
             legendOf(colors, QStringList(lane + 1, QStringLiteral("amp")), {}, {});
         legend.entries.erase(legend.entries.begin(), legend.entries.end() - 1);
         legend.entries.front().color = legend.background; // its letters are not counted
-        legend.namesRuns = true;                          // so it is drawn
+        legend.needed = true;                             // so it is drawn
         const QImage image = plotImage(plot, legend);
         qsizetype most = 0;
         for (int y = 2 * plot.height(); y < image.height(); ++y) {

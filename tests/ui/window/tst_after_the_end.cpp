@@ -425,7 +425,7 @@ void TestAfterTheEnd::continuedExperimentIsSaved() {
              qPrintable(window.statusBar()->currentMessage()));
     QVERIFY(model.setData(seed, 12));
     window.saveExperiment(path);
-    QVERIFY2(window.bannerText().contains(QStringLiteral("run. The live changes of the run are")),
+    QVERIFY2(window.bannerText().contains(QStringLiteral("now. The live changes of the run are")),
              qPrintable(window.bannerText()));
 }
 

@@ -248,7 +248,7 @@ void TestDataPaths::offersToOpenWhatIsChosen() {
     choose();
     QCOMPARE(QString::fromStdString(window.config().config().task.path), path);
     QVERIFY(window.config().config().task.loss.kind == LossKind::Mse);
-    const QString offer = QStringLiteral("Loss, columns and network stay as they were.");
+    const QString offer = QStringLiteral("The other settings stay as they were.");
     QVERIFY2(window.bannerText().startsWith(offer), qPrintable(window.bannerText()));
     type(window, kPath, QString());
     QCOMPARE(window.bannerText(), QString()); // they are other data

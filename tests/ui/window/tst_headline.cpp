@@ -243,7 +243,7 @@ void TestHeadline::runsAreSummedUp() {
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
     const QLabel* headline = headlineOf(window);
-    QTRY_VERIFY_WITH_TIMEOUT(headline->toolTip().startsWith(QStringLiteral("Finished. After step")),
+    QTRY_VERIFY_WITH_TIMEOUT(headline->toolTip().startsWith(QStringLiteral("Finished. In step")),
                              kPatience);
     QVERIFY2(headline->toolTip().contains(QStringLiteral("(median")) &&
                  headline->toolTip().contains(QStringLiteral("\nThe median is that of the last")),

@@ -332,7 +332,7 @@ void TestSavedCheckpoint::itsDataVanish() {
             qPrintable(told()), kPatience);
         QVERIFY2(!told().contains('\n'), qPrintable(told()));
         const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
-        QTRY_VERIFY2_WITH_TIMEOUT(headline->toolTip().startsWith("Ended by an error. After step 3"),
+        QTRY_VERIFY2_WITH_TIMEOUT(headline->toolTip().startsWith("Ended by an error. In step 3"),
                                   qPrintable(headline->toolTip()), kPatience);
         QCOMPARE(window.run().step(), int64_t{3});
         QVERIFY(window.saveResults(path("lost")).contains(kName));
