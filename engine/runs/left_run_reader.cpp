@@ -2,7 +2,6 @@
 #include "engine/runs/left_run_reader.h"
 
 #include "engine/core/error.h"
-#include "engine/runs/run_summary.h"
 #include "engine/runs/saved_forks.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_pictures.h"
@@ -12,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <span>
 #include <utility>
@@ -82,6 +82,24 @@ std::shared_ptr<const TargetPicture> LeftRunReader::target() {
     }
 }
 
+/// Reads the summary. That of a copy tells nothing of forks that the run had lost before.
+TrainedOn LeftRunReader::trainedOn(const Statement& row) const {
+    std::vector<std::string> names;
+    for (const LaneInfo& lane : m_planned)
+        names.push_back(lane.name);
+    std::exception_ptr first;
+    for (;; names.pop_back()) {
+        try {
+            return trainedOnOf(row.text(2), "summary", names, row.whole(3),
+                               phrase("Files", "%1, as in the column steps of the table runs"));
+        } catch (const InputError&) {
+            if (!first) first = std::current_exception();
+            if (names.empty() || m_planned[names.size() - 1].parent < 0)
+                std::rethrow_exception(first);
+        }
+    }
+}
+
 /// Reads the texts of the run's row, and plans its lanes.
 RunInfo LeftRunReader::infoOf(const Statement& row) {
     RunInfo info;
@@ -89,11 +107,7 @@ RunInfo LeftRunReader::infoOf(const Statement& row) {
         info.recorded = parseConfig(row.text(1), "experiment"); // the names of the columns
         info.config = settingsAtEnd(info.recorded);
         m_planned = lanesOf(info.recorded);
-        std::vector<std::string> names;
-        for (const LaneInfo& lane : m_planned)
-            names.push_back(lane.name);
-        TrainedOn on = trainedOnOf(row.text(2), "summary", names, row.whole(3),
-                                   phrase("Files", "%1, as in the column steps of the table runs"));
+        TrainedOn on = trainedOn(row);
         info.device = std::move(on.device);
         info.memory = std::move(on.memory);
         info.program = std::move(on.program);

@@ -3,6 +3,7 @@
 
 #include "engine/io/database.h"
 #include "engine/runs/left_session.h"
+#include "engine/runs/run_summary.h"
 
 #include <cstdint>
 #include <memory>
@@ -40,6 +41,7 @@ public:
 
 private:
     void begin();
+    TrainedOn trainedOn(const Statement& row) const;
     RunInfo infoOf(const Statement& row);
     std::shared_ptr<const TargetPicture> target();
     RunInfo infoAtEnd() const;

@@ -195,8 +195,7 @@ void TestNumberDialog::refusesAndGoesOn() {
     type(dialog, {"1", "1", "1e99"});
     QCOMPARE(dialog.errorText(), QString("Weight. Allowed: a number from -3.4e+38 to 3.4e+38"));
     type(dialog, {"1", "1", "0,5"});
-    QVERIFY2(dialog.errorText().endsWith("\nDecimals follow a point, and thousands stand without "
-                                         "commas: 0.001, 65536"),
+    QVERIFY2(dialog.errorText().endsWith("\nDecimals follow a point: type 0.5"),
              qPrintable(dialog.errorText()));
     type(dialog, {"1", "1", "1"});
     QCOMPARE(dialog.errorText(), QString());

@@ -79,11 +79,12 @@ void TestEventPanel::explanationsScroll() {
     for (Event& event : events)
         event.text = Message::data(words + "the end");
     constexpr int kLow = 200, kHigh = 900; // pixels
-    panel.resize(280, kLow);
+    panel.resize(280, 250);
     panel.show();
     const auto& scroll = *panel.findChild<QScrollArea*>();
     const auto& label = *qobject_cast<QLabel*>(scroll.widget());
     QVERIFY(!scroll.verticalScrollBar()->isVisible()); // nothing happened: the hints are whole
+    panel.resize(280, kLow);
     model.append(events);
     QCoreApplication::processEvents();
     const QTableView& table = *panel.table();

@@ -491,7 +491,8 @@ void TestPlotUse::tagsLeaveNoHalfNumbers() {
         return pixels;
     };
     QVERIFY(inked() > 0);
-    m_stack->pinCrosshair(std::llround(axis.pixelToCoord(x - width))); // touches its beginning
+    m_stack->pinCrosshair(
+        std::llround(axis.pixelToCoord(x - 3 * width / 4))); // touches its beginning
     QCOMPARE(inked(), 0);
 }
 

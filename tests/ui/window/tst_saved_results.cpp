@@ -115,7 +115,7 @@ void TestSavedResults::tellsWhatTrainedIt() {
     QTRY_VERIFY_WITH_TIMEOUT(
         window.findChild<QLabel*>(QStringLiteral("headline"))
             ->toolTip()
-            .startsWith(QStringLiteral("Saved run of 30 steps, trained on NVIDIA H200. After ")),
+            .startsWith(QStringLiteral("Saved run of 30 steps, trained on NVIDIA H200. In step ")),
         kPatience);
     QCOMPARE(deviceOf(window), QStringLiteral("GPU: NVIDIA H200"));
     QCOMPARE(statusDeviceOf(window), QStringLiteral("NVIDIA H200"));
