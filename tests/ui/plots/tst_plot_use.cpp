@@ -54,7 +54,6 @@ private slots:
     void crosshairByKeys();
     void crosshairByMouse();
     void pinStaysInSight();
-    void tagsLeaveNoHalfNumbers();
     void onlyStepsThatExist();
     void contextMenu();
     void menuOutlivesItsKey();
@@ -466,34 +465,6 @@ void TestPlotUse::pinStaysInSight() {
     moveMouse(plot, at(80, rate));
     QCOMPARE(lines(Qt::CustomDashLine), Steps{}); // without a pin, the line is as ever
     QCOMPARE(lines(Qt::SolidLine).size(), size_t{1});
-}
-
-/// A label that the crosshair's number touches goes: its rest would be another number.
-void TestPlotUse::tagsLeaveNoHalfNumbers() {
-    m_stack->append(1, record(2000, 1, 0.1f));
-    show();
-    QCustomPlot& plot = plotOf(*m_stack);
-    const QCPAxis& axis = *plot.axisRects().back()->axis(QCPAxis::atBottom);
-    const QVector<QString> labels = axis.tickVectorLabels();
-    QVERIFY(labels.size() > 3);
-    const QFontMetrics metrics(axis.tickLabelFont());
-    const int width = metrics.horizontalAdvance(labels[2]);
-    const int x = static_cast<int>(axis.coordToPixel(axis.tickVector()[2]));
-    const QRect rest(x + width / 4, axis.axisRect()->bottom() + axis.tickLengthOut() + 2, width / 4,
-                     metrics.height());
-    const auto inked = [&] {
-        const QImage image = plot.toPixmap().toImage();
-        const QRgb ground = colorsFor(m_stack->palette()).background.rgb();
-        int pixels = 0;
-        for (int i = rest.top(); i <= rest.bottom(); ++i)
-            for (int j = rest.left(); j <= rest.right(); ++j)
-                pixels += image.pixel(j, i) != ground;
-        return pixels;
-    };
-    QVERIFY(inked() > 0);
-    m_stack->pinCrosshair(
-        std::llround(axis.pixelToCoord(x - 3 * width / 4))); // touches its beginning
-    QCOMPARE(inked(), 0);
 }
 
 /// Neither a drag nor the wheel shows more of the empty space before and behind the run than
