@@ -311,8 +311,8 @@ void TestMnist::showsPixels() {
     std::vector<float> scores(20); // of ten classes; both are right, so nothing is drawn over them
     scores[1] = scores[12] = 1;
     const Picture shown = galleryWithMistakes(*gallery, scores, {});
-    constexpr int kMargin = 2, kCell = 2 + 2 * kMargin; // samples lie one below the other
-    constexpr int kLeft = 5;                            // with room for a digit beside them
+    constexpr int kMargin = 2, kCell = 14; // samples lie one below the other, as high as two digits
+    constexpr int kLeft = 5;               // with room for a digit beside them
     const auto lightness = [&](int sample) {
         const int at = (sample * kCell + kMargin) * shown.width + kLeft;
         return shown.values[static_cast<size_t>(at) * 3];

@@ -324,10 +324,10 @@ void TestPictures::galleryShowsPixels() {
     const auto gallery = galleryOf(*makeDataset(config, 0));
     QVERIFY(gallery && gallery->samples.floats(kX)[0] < -1); // (0.2 - 0.5) / 0.25
     const Picture shown = galleryWithMistakes(*gallery, std::array{1.0f, 0.0f, 0.0f, 1.0f}, {});
-    constexpr int kMargin = 2, kRoomForDigit = 5;
+    constexpr int kMargin = 2, kRoomForDigit = 5, kTwoDigits = 14;
     const auto pixel = [&](int sample, size_t channel) {
-        const int x = kRoomForDigit,
-                  y = sample * (kPictureSide + 2 * kMargin) + kMargin; // one below the other
+        const int x = kRoomForDigit, y = sample * std::max(kPictureSide + 2 * kMargin, kTwoDigits) +
+                                         kMargin; // one below the other
         return shown.values[static_cast<size_t>(y * shown.width + x) * 3 + channel];
     };
     const std::array<std::array<float, 3>, 2> colours{{{0.2f, 0.4f, 0.6f}, {1, 0.8f, 0}}};
