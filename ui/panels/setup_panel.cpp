@@ -457,10 +457,12 @@ void SetupPanel::refresh() {
                       m_scroll->viewport()->rect().contains(inView(*used));
     refreshSettings();
     if (held) holdInPlace(*held, top);
-    if (seen && used) m_scroll->ensureWidgetVisible(used, 0, 0); // another one was held
-    if (noted || !restartShown() || !m_scroll->isAncestorOf(focusWidget())) return;
-    layout()->activate(); // there is less room for the settings now
-    m_scroll->ensureWidgetVisible(focusWidget());
+    if (!noted && restartShown() && m_scroll->isAncestorOf(focusWidget())) {
+        layout()->activate(); // there is less room for the settings now
+        m_scroll->ensureWidgetVisible(focusWidget());
+    } else if (seen && used) {
+        m_scroll->ensureWidgetVisible(used, 0, 0); // another one was held
+    }
 }
 
 void SetupPanel::refreshSettings() {
