@@ -167,6 +167,11 @@ RunConfig experimentAt(const std::string& path, const std::vector<std::string>& 
     std::error_code ignored;
     const std::string file = experimentIn(path);
     const bool saved = file != path && std::filesystem::exists(file, ignored);
+    if (isNetworkFile(path))
+        throw InputError(Message::data(pathText(path) +
+                                       ": the text is a network, not data to train on; beside "
+                                       "data or a preset, --set model.layers=@" +
+                                       shellText(path) + " takes it"));
     if (!saved) {
         std::vector<Assignment> given;
         for (const std::string& each : settings)

@@ -15,7 +15,11 @@ namespace halfscope::lang {
 /// know the values.
 std::vector<std::string_view> argumentsAround(std::string_view program, const FoundModel&);
 
-/// What forward() of the class around a model does with it.
+/// Returns where the functions begin in which a model is made.
+std::vector<size_t> functionsAround(std::string_view program, const FoundModel&);
+
+/// What forward() of a class does with a model: of the class around it, or of one that uses it by
+/// its name.
 struct ForwardUse {
     int line = 0;        ///< where forward() begins; 0 where there is none
     size_t end = 0;      ///< behind its last statement
@@ -23,6 +27,6 @@ struct ForwardUse {
     std::string model{}; ///< what the class calls the model, such as "self.net"; empty if nothing
     std::vector<std::string> others{}; ///< else it uses of the class, such as "self.stem"
 };
-ForwardUse forwardAround(std::string_view program, const FoundModel&);
+ForwardUse forwardOf(std::string_view program, const FoundModel&);
 
 } // namespace halfscope::lang

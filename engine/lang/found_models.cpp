@@ -3,6 +3,7 @@
 
 #include "engine/core/text.h"
 #include "engine/lang/around_model.h"
+#include "engine/lang/blocks.h"
 #include "engine/lang/code_text.h"
 #include "engine/lang/scanner.h"
 
@@ -64,7 +65,8 @@ private:
 /// What the statements of a program give to its names.
 struct Bindings {
     std::vector<NamedNumber> numbers{};
-    std::set<std::string_view> others{}; ///< names that may stand for something else, too
+    std::set<std::string_view> others{};    ///< names that may stand for something else, too
+    std::set<std::string_view> elsewhere{}; ///< names that functions have of their own
     size_t open = 0; ///< so many of the first numbers may be replaced by names that nobody can tell
 };
 
@@ -197,6 +199,48 @@ bool mayRunLater(const Statement& statement) {
            });
 }
 
+/// Tells the statements of functions in which a model is not made: what they bind is their own.
+class OtherFunctions {
+public:
+    OtherFunctions(std::string_view program, const FoundModel& model)
+        : m_around(functionsAround(program, model)),
+          m_shared(program.find("global") != kNowhere || program.find("nonlocal") != kNowhere) {}
+
+    /// Goes on to the next statement, which begins at this place.
+    void enter(const Statement& statement, size_t place) {
+        m_begins = false;
+        if (!statement.first || m_shared) return;
+        const size_t indent = statement.code.find_first_not_of(kBlanks);
+        if (m_inside && indent > m_indent) return;
+        m_begins = firstWord(statement.code) == "def" &&
+                   std::ranges::find(m_around, place) == m_around.end();
+        m_inside = m_begins;
+        m_indent = indent;
+    }
+
+    /// Adds what the present statement binds if it is one of such a function; false for others.
+    bool add(const Statement& statement, Bindings& bindings) const {
+        if (!m_inside) return false;
+        Bindings own;
+        addBindings(statement, 0, own);
+        if (m_begins) { // its name is not its own
+            const std::string_view code = withoutEnds(statement.code).substr(3);
+            const size_t at = std::min(code.find_first_not_of(kBlanks), code.size());
+            bindings.others.insert(code.substr(at, dottedEnd(code, at) - at));
+        }
+        bindings.elsewhere.merge(own.others);
+        for (const NamedNumber& each : own.numbers)
+            bindings.elsewhere.insert(each.name);
+        bindings.open = std::max(bindings.open, own.open);
+        return true;
+    }
+
+private:
+    std::vector<size_t> m_around;
+    bool m_shared, m_inside = false, m_begins = false;
+    size_t m_indent = 0;
+};
+
 /// Returns what the statements up to that of a model bind. `block` becomes the one beside 0 whose
 /// numbers the model sees. Where the model is in a block, such as that of a function, or may run
 /// later for another reason, the statements below it count as well: none of them gives a number.
@@ -204,13 +248,16 @@ Bindings bindingsFor(std::string_view program, const FoundModel& model, int& blo
     constexpr int kBelow = -1;
     Bindings bindings;
     OpenBlocks blocks;
+    OtherFunctions others(program, model);
     bool later = false;
     eachStatement(program, [&](const Statement& each) {
         const auto begin = static_cast<size_t>(each.code.data() - program.data());
         const bool below = begin > model.begin;
         if (below && !later) return;
         blocks.enter(each);
-        addBindings(each, below ? kBelow : blocks.innermost(), bindings);
+        others.enter(each, begin);
+        if (!others.add(each, bindings))
+            addBindings(each, below ? kBelow : blocks.innermost(), bindings);
         if (below || begin + each.code.size() <= model.begin) return;
         const bool apart = mayRunLater(each); // its names may not be those of its block
         block = apart ? 0 : blocks.innermost();
@@ -273,6 +320,7 @@ GivenNames namesAbove(std::string_view program, const FoundModel& model) {
         names.numbers.push_back(each);
     }
     std::ranges::reverse(names.numbers);
+    bindings.others.merge(bindings.elsewhere);
     std::ranges::set_intersection(wanted, bindings.others, std::back_inserter(names.unknown));
     return names;
 }
@@ -390,7 +438,7 @@ std::string modelOfClass(std::string_view program) {
     const bool assigned = keptEnd <= model.begin &&
                           trimmed(program.substr(keptEnd, model.begin - keptEnd)) == "=" &&
                           endsLine(program, model.end);
-    const ForwardUse use = forwardAround(program, model);
+    const ForwardUse use = forwardOf(program, model);
     const bool alone = use.line > 0 && use.alone && isEmptyCode(program.substr(use.end));
     if (!assigned || !alone) return {};
     return inTheirPlaces(program, model, namesAbove(program, model).numbers);

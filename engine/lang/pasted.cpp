@@ -39,4 +39,14 @@ std::string withoutMarks(std::string_view text) {
     return plain;
 }
 
+std::string withLineEnds(std::string text) {
+    std::string lines;
+    size_t begin = 0;
+    for (size_t at = 0; (at = text.find(kLineSeparator, begin)) != text.npos;) {
+        lines.append(text, begin, at - begin).push_back('\n');
+        begin = at + kLineSeparator.size();
+    }
+    return begin == 0 ? text : lines.append(text, begin);
+}
+
 } // namespace halfscope::lang

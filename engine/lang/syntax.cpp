@@ -545,28 +545,20 @@ private:
     int m_depth = 0;
 };
 
-/// Returns the text with the usual line ends in place of those of a one-line editor.
-std::string withLineEnds(std::string text) {
-    std::string lines;
-    size_t begin = 0;
-    for (size_t at = 0; (at = text.find(kLineSeparator, begin)) != text.npos;) {
-        lines.append(text, begin, at - begin).push_back('\n');
-        begin = at + kLineSeparator.size();
-    }
-    return begin == 0 ? text : lines.append(text, begin);
-}
-
 } // namespace
 
-Value parse(std::string_view text) {
+std::string plainText(std::string_view text) {
     if (text.size() > kMaxTextBytes)
         throw InputError(phrase("Model", "the text has %1 bytes: at most %2 are allowed"),
                          text.size(), kMaxTextBytes);
-    const std::string plain = withLineEnds(withoutMarks(text));
-    Parser parser(plain);
-    parser.requirePlainLines();
-    const std::string ofClass = modelOfClass(plain);
-    return ofClass.empty() ? parser.whole() : Parser(ofClass).whole();
+    std::string plain = withLineEnds(withoutMarks(text));
+    Parser(plain).requirePlainLines();
+    return plain;
+}
+
+Value parse(std::string_view text) {
+    const std::string plain = plainText(text), ofClass = modelOfClass(plain);
+    return Parser(ofClass.empty() ? plain : ofClass).whole();
 }
 
 void refuseAt(Place place, const Message& sentence) {

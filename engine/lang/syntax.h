@@ -69,6 +69,10 @@ inline constexpr size_t kMaxValues = 20'000;
 /// depth or the number of values exceeds the limits, and for text that is not plain UTF-8.
 Value parse(std::string_view text);
 
+/// Returns the text as parse() reads it: without prompts and fences, and with the usual line ends.
+/// Throws InputError for text that is too long or not plain UTF-8.
+std::string plainText(std::string_view text);
+
 /// Throws InputError: "line 2, column 7: " and the sentence.
 [[noreturn]] void refuseAt(Place, const Message& sentence);
 

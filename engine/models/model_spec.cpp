@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/lang/python.h"
+#include "engine/models/class_network.h"
 #include "engine/models/layer_arguments.h"
 
 #include <algorithm>
@@ -406,7 +407,11 @@ Wants wantedBy(const LayerSpec& layer) {
 } // namespace
 
 ModelSpec readModel(std::string_view text, ModelSpec* before) {
-    const Value value = lang::parse(text);
+    const auto ofClass = ClassNetwork::in(lang::plainText(text), BesideClass::Making);
+    return readModel(ofClass ? ofClass->value() : lang::parse(text), before);
+}
+
+ModelSpec readModel(const Value& value, ModelSpec* before) {
     Reader reader;
     ModelSpec model;
     try {

@@ -3,11 +3,14 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/io/input_file.h"
 #include "engine/lang/around_model.h"
 #include "engine/lang/syntax.h"
+#include "engine/models/class_network.h"
 #include "engine/models/model_spec.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -41,10 +44,11 @@ Message listedNames(const std::vector<std::string>& names) {
                                          "place, or copy the network by itself, with a line such "
                                          "as %3 = 64 above it"),
                          problem, listedNames(model.arguments), *unknown);
-    throw InputError(phrase("Model", "the network in it cannot be read: %1; the value of %2 is not "
-                                     "known, because the program may set it in more than one "
-                                     "place, below the network, or not by a plain number"),
-                     problem, *unknown);
+    throw InputError(
+        phrase("Model", "the network in it cannot be read: %1; the value of %2 is not "
+                        "known, because the program may set it in more than one "
+                        "place, below the network, in another function, or not by a plain number"),
+        problem, *unknown);
 }
 
 /// Returns what forward() does beside running the network; empty where it does no more.
@@ -57,14 +61,30 @@ Message doubtOf(const lang::ForwardUse& use) {
             use.line, model, listedNames(use.others)};
 }
 
+/// Returns the network of a class whose forward() runs one layer after another.
+ProgramNetwork networkOf(const ClassNetwork& found) {
+    ProgramNetwork network{found.names(), found.firstLine(), found.lastLine()};
+    lang::ModelText& text = network.text;
+    try {
+        text.text = pythonOf(readModel(found.value()), "");
+        text.inPlace = found.inPlace();
+    } catch (const InputError& error) {
+        refuse(text, error.message());
+    }
+    return network;
+}
+
 } // namespace
 
 ProgramNetwork networkIn(std::string_view program) {
+    if (const auto ofClass = ClassNetwork::in(program, BesideClass::Anything))
+        return networkOf(*ofClass);
     const std::vector<lang::FoundModel> models = lang::modelsIn(program);
     if (models.empty())
         throw InputError(
             phrase("Model", "there is no nn.Sequential(...) in this program that could be taken as "
-                            "the network; what print(model) shows can be pasted into Layers, and "
+                            "the network, and no class whose forward() only runs one layer "
+                            "after another; what print(model) shows can be pasted into Layers, and "
                             "Residual(..., shortcut=...) stands for a block that adds its input"));
     if (models.size() > 1)
         throw InputError(
@@ -75,7 +95,7 @@ ProgramNetwork networkIn(std::string_view program) {
             models.size(), models[0].firstLine, models[1].firstLine);
     const lang::FoundModel& found = models.front();
     ProgramNetwork network{lang::textOfModel(program, found), found.firstLine, found.lastLine,
-                           doubtOf(lang::forwardAround(program, found))};
+                           doubtOf(lang::forwardOf(program, found))};
     const lang::ModelText& text = network.text;
     try {
         const bool fits = text.inPlace.size() <= lang::kMaxTextBytes;
@@ -84,6 +104,21 @@ ProgramNetwork networkIn(std::string_view program) {
         refuse(text, error.message());
     }
     return network;
+}
+
+bool isNetworkFile(const std::string& path) {
+    std::error_code unknown;
+    const bool text = lowerCase(std::filesystem::path(path).extension().string()) == ".txt";
+    if (!text || std::filesystem::file_size(path, unknown) > lang::kMaxTextBytes) return false;
+    try {
+        const std::string content = readFile(path, lang::kMaxTextBytes);
+        const std::string_view code = withoutByteOrderMark(content);
+        if (ClassNetwork::in(lang::plainText(code), BesideClass::Making)) return true;
+        const lang::Value value = lang::parse(code);
+        return value.kind == lang::Kind::Call && lang::isSequential(value.text);
+    } catch (const InputError&) {
+        return false;
+    }
 }
 
 } // namespace halfscope

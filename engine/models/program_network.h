@@ -5,6 +5,7 @@
 #include "engine/core/message.h"
 #include "engine/lang/found_models.h"
 
+#include <string>
 #include <string_view>
 
 namespace halfscope {
@@ -18,8 +19,13 @@ struct ProgramNetwork {
     Message doubt{};
 };
 
-/// Returns the nn.Sequential(...) of a program. Throws InputError where there is none or more than
-/// one, or where it cannot be read: the message names its line in the program.
+/// Returns the network of a program: that of its class where ClassNetwork reads it, else its one
+/// nn.Sequential(...). Throws InputError where there is none or more than one, or where it cannot
+/// be read: the message names its line in the program.
 ProgramNetwork networkIn(std::string_view program);
+
+/// Whether a file is a short text (.txt) that holds a network and nothing else: no text to train
+/// on.
+bool isNetworkFile(const std::string& path);
 
 } // namespace halfscope

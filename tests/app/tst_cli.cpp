@@ -316,6 +316,20 @@ void TestCli::networksFromFiles() {
     QCOMPARE(more.code, 2);
     QVERIFY2(more.error.contains("train.py: forward() in line 8 does more than run self.net; "),
              more.error);
+    // read layer by layer from forward(), and never as a text to train on
+    QFile digits(folder.filePath("class.txt"));
+    QVERIFY(digits.open(QFile::WriteOnly));
+    digits.write("class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                 "        self.fc2 = nn.Linear(3, 2)\n        self.fc1 = nn.Linear(2, 3)\n"
+                 "    def forward(self, x):\n        return self.fc2(F.relu(self.fc1(x)))\n");
+    digits.close();
+    const Outcome joined = described('@' + digits.fileName());
+    QVERIFY2(joined.code == 0, joined.error);
+    QVERIFY2(joined.out.contains("fc1"), joined.out.left(200));
+    const Outcome data = call({"run", digits.fileName()});
+    QCOMPARE(data.code, 2);
+    QVERIFY2(data.error.contains("class.txt: the text is a network, not data to train on; "),
+             data.error);
 }
 
 void TestCli::describesWaysToRun() {

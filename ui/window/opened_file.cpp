@@ -124,20 +124,6 @@ bool namesProgram(const QString& path) {
     return QFileInfo(path).suffix().compare(QLatin1String("py"), Qt::CaseInsensitive) == 0;
 }
 
-/// Whether a file is a short text that holds a network and nothing else: no text to train on.
-bool holdsNetwork(const QString& path) {
-    const QFileInfo file(path);
-    const bool text = file.suffix().compare(QLatin1String("txt"), Qt::CaseInsensitive) == 0;
-    if (!text || file.size() > static_cast<qint64>(lang::kMaxTextBytes)) return false;
-    try {
-        const std::string content = readFile(path.toStdString(), lang::kMaxTextBytes);
-        const lang::Value value = lang::parse(withoutByteOrderMark(content));
-        return value.kind == lang::Kind::Call && lang::isSequential(value.text);
-    } catch (const InputError&) {
-        return false;
-    }
-}
-
 /// Throws InputError when the network cannot be trained on the data of these settings.
 void checkFitsData(RunConfig settings, const lang::ModelText& model) {
     settings.model.layers = model.text;
@@ -323,7 +309,7 @@ OpenedFile readAny(const QString& path, const RunConfig& settings, const std::st
     if (const QStringList runs = file.isDir() ? runsIn(path) : QStringList(); !runs.isEmpty())
         return readRuns(path, runs); // their pictures are no data set
     if (namesPicture(path.toStdString())) return checkPicture(path);
-    if (holdsNetwork(path)) return readProgram(path, settings);
+    if (isNetworkFile(path.toStdString())) return readProgram(path, settings);
     if (auto onData = experimentOn(path.toStdString()))
         return readData(path, *std::move(onData), network);
     if (file.isDir()) throw nothingInFolder(path.toStdString());

@@ -98,9 +98,6 @@ private slots:
                                   "def width():\n    pass",
                                   "class width:\n    pass",
                                   "print(width := 4)",
-                                  "def make(depth, width=4):\n    pass",
-                                  "def make(depth,  # layers\n         width):",
-                                  "def make(*width):\n    pass",
                                   "del width",
                                   "width <<= 1",
                                   "width = \\\n    f(4)",
@@ -127,8 +124,7 @@ private slots:
                                   "exec(open('sizes.py').read())",
                                   "globals()['width'] = 4",
                                   "class Sizes:\n    width = 4",
-                                  "class Sizes:\n    def f(self):\n        width = 4",
-                                  "def f():\n    width = 4"}) {
+                                  "def f():\n    global width\n    width = 4"}) {
             QTest::newRow(other) << "width = 8\n" + QByteArray(other) + "\n" + network;
             const QByteArray above = QByteArray(other) + " above";
             QTest::newRow(above) << QByteArray(other) + "\nwidth = 8\n" + network;
@@ -168,6 +164,8 @@ private slots:
         row("own function", "width = 8\ndef f():\n    net = ", "\n    width = 4");
         row("one line", "width = 8\ndef f(): return ", "\nwidth = 4\nf()");
         row("behind it", "width = 8\nwhile f(): g(); net = ", "; width = 4");
+        row("another function", "width = 8\ndef f():\n    return ",
+            "\ndef g():\n    global width\n    width = 4");
         row("lambda", "width = 8\nf = lambda: ", "\nwidth *= 2\nf()");
         row("generator", "width = 8\nf = (", " for i in pairs)\nwidth = 4");
         row("loop", "width = 8\nfor i in pairs:\n    net = ", "\n    width *= 2");
@@ -191,15 +189,32 @@ private slots:
         QCOMPARE(model.unknown, std::vector<std::string>{"width"});
     }
 
-    /// What only mentions a name does not change it.
+    /// What only mentions a name does not change it, nor does a function that has one of its own.
     void keepsNumbers_data() {
         QTest::addColumn<QByteArray>("between");
         for (const char* between :
-             {"\"\"\"\nwidth = 128\n\"\"\"", "'''a\nwidth *= 2'''", "text = '''\nwidth = 4\n'''",
-              "# width = 128", "depth = f(width=4)", "sizes[width] = 4", "config.width = 4",
-              "if width == 4:\n    pass", "assert width <= 8", "f(\n  width=4,\n)",
-              "class Net(Base):\n    pass", "x = {'width': 4}", "print(width, sep='=')",
-              "while (n := f(width)) > 1:\n    pass", "f = \"width = 4\""})
+             {"\"\"\"\nwidth = 128\n\"\"\"",
+              "'''a\nwidth *= 2'''",
+              "text = '''\nwidth = 4\n'''",
+              "# width = 128",
+              "depth = f(width=4)",
+              "sizes[width] = 4",
+              "config.width = 4",
+              "if width == 4:\n    pass",
+              "assert width <= 8",
+              "f(\n  width=4,\n)",
+              "class Net(Base):\n    pass",
+              "x = {'width': 4}",
+              "print(width, sep='=')",
+              "def make(depth, width=4):\n    pass",
+              "def make(*width):\n    pass",
+              "def make(depth,  # layers\n         width):\n    width += 1",
+              "def f():\n    width = 4",
+              "def f():\n    for width in pairs:\n        pass",
+              "class Sizes:\n    def f(self):\n        width = 4\n    depth = 2",
+              "def f():\n    if large:\n        width = 4\n\n    return width",
+              "while (n := f(width)) > 1:\n    pass",
+              "f = \"width = 4\""})
             QTest::newRow(between) << QByteArray(between);
     }
     void keepsNumbers() {
@@ -226,6 +241,11 @@ private slots:
             << "def f():\n    width = 8\n    if large:\n        depth = 4\n    " + network;
         QTest::newRow("indented") << "    width = 8\n    " + network;
         QTest::newRow("set once more below") << "width = 8\n" + network + "\nwidth = 4";
+        QTest::newRow("beside another function")
+            << "def g(width):\n    width *= 2\ndef f():\n    width = 8\n    " + network +
+                   "\ndef h():\n    width = 4";
+        QTest::newRow("behind a function within")
+            << "def f():\n    width = 8\n    def g():\n        width = 4\n    " + network;
         QTest::newRow("in a branch")
             << "width = 8\nif large: " + network + "\nwidth = 4 # of the next one";
         QTest::newRow("mentioned below")

@@ -51,6 +51,23 @@ private slots:
             "forward() in line 5 does more than run nn.Sequential: it also uses self.net");
         row("no forward", classWith("").replace("forward", "backward"), "");
         row("no class", "net = " + kNet.mid(11), "");
+        const auto outside = [&](const char* name, const QByteArray& init, const QByteArray& list,
+                                 const QByteArray& result, const char* doubt) {
+            row(name,
+                "net = " + kNet.mid(11) + "\nclass Net(nn.Module):\n    def __init__(self" + list +
+                    "):\n        super().__init__()\n" + init +
+                    "    def forward(self, x):\n        return " + result + "\n",
+                doubt);
+        };
+        outside("above its class", "", "", "64 * net(x)",
+                "forward() in line 5 does more than run net");
+        outside("above its class, alone", "", "", "net(x)", "");
+        outside("kept by its class", "        self.body = net\n", "", "self.body(x) / 8",
+                "forward() in line 6 does more than run self.body");
+        outside("kept by its class, alone", "        self.body = net\n", "", "self.body(x)", "");
+        outside("wrapped by its class", "        self.body = wrap(net)\n", "", "self.body(x)",
+                "forward() in line 6 does more than run net: it also uses self.body");
+        outside("given to a class", "        self.body = net\n", ", net", "self.body(x) / 8", "");
         row("other class",
             "class Other:\n    def forward(self, x):\n        return x\nnet = " + kNet.mid(11), "");
         row("other class below",
@@ -92,7 +109,7 @@ private slots:
             "n = 4\nmade = lambda n=2: nn.Sequential(nn.Linear(2, n))\nn = 8",
             "; an argument of a function has no value here (n): ");
         row("argument of another function",
-            "def f(n=8): return n\nn = 4\nnet = nn.Sequential(nn.Linear(2, n))",
+            "def f(n=8): return n\nn = f()\nnet = nn.Sequential(nn.Linear(2, n))",
             "; the value of n is not known, because the program may set it in more than one place");
         row("type of an argument",
             "import n\ndef f(a: n, *b):\n    return nn.Sequential(nn.Linear(2, n))",

@@ -210,8 +210,8 @@ void TestPyTorchSamples::followsAtItsRate() {
     for (int step = 0; step < kSteps; ++step) {
         const double theirs = lines[step].toDouble(), size = std::max(std::abs(theirs), 1.0);
         for (int other = 1; other <= kShaken; ++other)
-            parted = std::max(parted,
-                              std::abs(lines[other * kSteps + step].toDouble() - theirs) / size);
+            parted =
+                std::max(parted, std::abs(lines[other * kSteps + step].toDouble() - theirs) / size);
         if (parted < 1e-5) together = step + 1;
         const double loss = double{ours[static_cast<size_t>(step)].loss};
         const double away = std::abs(loss - theirs) / size;

@@ -38,6 +38,7 @@ class TestOpenedNetwork : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void whatForwardDoesMoreIsTold();
+    void classesAreReadByTheirForward();
     void aRunWithStepsStays();
     void aTextMayHoldANetwork();
     void dataKeepAFittingNetwork();
@@ -64,6 +65,27 @@ void TestOpenedNetwork::whatForwardDoesMoreIsTold() {
             .arg(path);
     QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), said, kPatience);
     QCOMPARE(layersOf(window), kNetwork);
+}
+
+void TestOpenedNetwork::classesAreReadByTheirForward() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path =
+        write(opened.folder, QStringLiteral("net.py"),
+              "import torch\nclass Net(nn.Module):\n    def __init__(self, hidden=4):\n"
+              "        super().__init__()\n        self.b = nn.Linear(hidden, 1)\n"
+              "        self.a = nn.Linear(2, hidden)\n    def forward(self, x):\n"
+              "        return self.b(torch.tanh(self.a(x)))\nnet = Net()\ntrain(net)\n");
+    QVERIFY(window.tryFile(path));
+    const QString said =
+        QStringLiteral("The network in lines 2 to 8 of %1 was taken. Nothing else in the file is "
+                       "used but the values of hidden. Ctrl+Z brings back the network before it.")
+            .arg(path);
+    QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), said, kPatience);
+    QCOMPARE(layersOf(window),
+             std::string("nn.Sequential(OrderedDict([\n    (\"a\", nn.Linear(2, 4)),\n    "
+                         "(\"tanh\", nn.Tanh()),\n    (\"b\", nn.Linear(4, 1)),\n]))"));
 }
 
 /// As after an edit in Layers, the next start takes the network.

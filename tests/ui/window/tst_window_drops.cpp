@@ -549,7 +549,11 @@ void TestWindowDrops::otherProgramsAreRefused_data() {
     QTest::newRow("number of two places")
         << QByteArray("n = 8\nif large:\n    n = 32\nnet = nn.Sequential(nn.Linear(2, n))\n")
         << "; the value of n is not known, because the program may set it in more than one place, "
-           "below the network, or not by a plain number";
+           "below the network, in another function, or not by a plain number";
+    QTest::newRow("class for other data")
+        << QByteArray("class Net(nn.Module):\n  def __init__(self):\n    self.fc = nn.Linear(784, "
+                      "10)\n  def forward(self, x):\n    return F.relu(self.fc(x))\n")
+        << "line 3, column 15: Linear(784, 10): ";
     QTest::newRow("number of a function")
         << QByteArray("def net(n):\n    return nn.Sequential(nn.Linear(2, 2 * n))\n")
         << "; an argument of a function has no value here (n): ";

@@ -1,0 +1,391 @@
+// Reads statements one after another and gives up at the first that does anything else.
+#include "engine/lang/class_chain.h"
+
+#include "engine/lang/blocks.h"
+#include "engine/lang/code_text.h"
+#include "engine/lang/scanner.h"
+#include "engine/lang/syntax.h"
+
+#include <algorithm>
+#include <set>
+
+namespace halfscope::lang {
+
+namespace {
+
+constexpr std::string_view kSelf = "self.";
+
+size_t placeIn(std::string_view program, std::string_view part) {
+    return static_cast<size_t>(part.data() - program.data());
+}
+
+std::vector<std::string_view> wordsOf(std::string_view code) {
+    return wordsAround(code, code.size(), code.size());
+}
+
+bool isSelf(std::string_view word) { return word == "self" || word.starts_with(kSelf); }
+
+/// Returns where the code goes on behind blanks, line ends and comments.
+size_t nextCode(std::string_view code, size_t at) {
+    while (at < code.size() && std::string_view(" \t\r\n#").find(code[at]) != kNowhere)
+        at = code[at] == '#' ? pastNoCode(code, at) : at + 1;
+    return at;
+}
+
+bool isPlainName(std::string_view word) {
+    return !word.empty() && isNameStart(word[0]) && std::ranges::all_of(word, isNamePart);
+}
+
+/// Reads the statements of forward().
+class ForwardReader {
+public:
+    ForwardReader(std::string_view program, std::string_view input)
+        : m_program(program), m_current(input), m_values{input} {}
+
+    /// Whether a statement was read.
+    bool take(std::string_view code) {
+        code = withoutEnds(code);
+        if (m_returned) return false;
+        constexpr std::string_view kReturn = "return ";
+        if (code.starts_with(kReturn)) {
+            m_returned = true;
+            return takeValue(code.substr(kReturn.size()), 0);
+        }
+        const size_t sign = signOutside(code, '=');
+        if (sign == kNowhere) return false;
+        const std::string_view target = withoutEnds(code.substr(0, sign));
+        const std::string_view value = code.substr(sign + 1);
+        if (!isPlainName(target)) return false;
+        if (isSampleCount(value)) {
+            if (m_values.contains(target)) return false;
+            m_counts.insert(target);
+            return true;
+        }
+        if (!takeValue(value, 0)) return false;
+        m_counts.erase(target);
+        m_values.insert(target);
+        m_current = target;
+        return true;
+    }
+
+    bool returned() const { return m_returned; }
+    std::vector<ChainedCall> takeCalls() { return std::move(m_calls); }
+
+private:
+    /// Reads calls around the present value, the innermost first, and then methods behind them.
+    bool takeValue(std::string_view code, int depth) {
+        if (depth > kMaxDepth) return false;
+        size_t at = nextCode(code, 0);
+        if (at == code.size()) return false;
+        if (code[at] == '(') {
+            const size_t close = closingBracket(code, at);
+            if (close == kNowhere || !takeValue(code.substr(at + 1, close - at - 1), depth + 1))
+                return false;
+            at = close + 1;
+        } else {
+            const std::string_view name = code.substr(at, dottedEnd(code, at) - at);
+            if (name.empty()) return false;
+            const size_t dot = std::min(name.find('.'), name.size());
+            const bool ofValue = name.substr(0, dot) == m_current;
+            if (ofValue)
+                at += dot;
+            else if (!takeCall(code, at, name, depth))
+                return false;
+        }
+        while ((at = nextCode(code, at)) < code.size())
+            if (code[at] != '.' || !takeMethod(code, at)) return false;
+        return true;
+    }
+
+    /// Reads "F.relu(value, ...)" and steps behind it.
+    bool takeCall(std::string_view code, size_t& at, std::string_view name, int depth) {
+        const size_t open = nextCode(code, at + name.size());
+        const size_t close =
+            code.substr(open).starts_with('(') ? closingBracket(code, open) : kNowhere;
+        if (close == kNowhere) return false;
+        const std::string_view list = code.substr(open + 1, close - open - 1);
+        const size_t comma = std::min(signOutside(list, ','), list.size());
+        if (!takeValue(list.substr(0, comma), depth + 1)) return false;
+        const bool member = name.starts_with(kSelf);
+        at = close + 1;
+        return add({member ? ChainedCall::Of::Member : ChainedCall::Of::Function,
+                    member ? name.substr(kSelf.size()) : name, placeIn(m_program, name),
+                    argumentsIn(list.substr(std::min(comma + 1, list.size())))});
+    }
+
+    /// Reads ".flatten(1)" and steps behind it.
+    bool takeMethod(std::string_view code, size_t& at) {
+        const size_t begin = nextCode(code, at + 1);
+        size_t end = begin;
+        while (end < code.size() && isNamePart(code[end]))
+            ++end;
+        const size_t open = nextCode(code, end);
+        const size_t close =
+            code.substr(open).starts_with('(') ? closingBracket(code, open) : kNowhere;
+        if (end == begin || close == kNowhere) return false;
+        const std::string_view name = code.substr(begin, end - begin);
+        at = close + 1;
+        return add({ChainedCall::Of::Method, name, placeIn(m_program, name),
+                    argumentsIn(code.substr(open + 1, close - open - 1))});
+    }
+
+    bool add(ChainedCall call) {
+        constexpr size_t kMostCalls = 1000;
+        m_calls.push_back(std::move(call));
+        return m_calls.size() <= kMostCalls;
+    }
+
+    std::vector<std::string_view> argumentsIn(std::string_view list) const {
+        std::vector<std::string_view> all;
+        for (size_t at = 0; at < list.size();) {
+            const size_t comma = std::min(signOutside(list, ',', at), list.size());
+            const std::string_view each = withoutEnds(list.substr(at, comma - at));
+            if (!each.empty()) all.push_back(isSampleCount(each) ? kSampleCount : each);
+            at = comma + 1;
+        }
+        return all;
+    }
+
+    /// Whether code is "x.size(0)", "x.shape[0]", "len(x)", or a name of it.
+    bool isSampleCount(std::string_view code) const {
+        const std::string text = withoutBlanks(code);
+        const auto asks = [&text](std::string_view value) {
+            const std::string name(value);
+            return text == name + ".size(0)" || text == name + ".shape[0]" ||
+                   text == name + ".size()[0]" || text == "len(" + name + ")";
+        };
+        return m_counts.contains(text) || std::ranges::any_of(m_values, asks);
+    }
+
+    std::string_view m_program, m_current;
+    std::set<std::string_view, std::less<>> m_values; ///< names that the value has had
+    std::set<std::string_view, std::less<>> m_counts;
+    std::vector<ChainedCall> m_calls;
+    bool m_returned = false;
+};
+
+/// What the statements of __init__() set.
+struct InitMembers {
+    std::vector<ClassMember> members{};
+    std::set<std::string_view> unsure{}; ///< names that are set otherwise or more than once
+};
+
+/// Adds what a statement of __init__() sets. Returns false where it may change a member in another
+/// way.
+bool addMember(std::string_view program, std::string_view code, bool inBlock, InitMembers& made) {
+    code = withoutEnds(code);
+    const std::vector<std::string_view> words = wordsOf(code);
+    constexpr std::string_view kCounts = "_log_api_usage_once("; // in the classes of torchvision
+    const bool idle = code.starts_with("super(") || code.starts_with(kCounts);
+    if (idle || std::ranges::none_of(words, isSelf)) return true;
+    const size_t sign = std::min(signOutside(code, '='), code.size() - 1);
+    std::string_view name = attributeOf(code.substr(0, sign + 1));
+    if (name.empty()) return false;
+    name.remove_prefix(kSelf.size());
+    const std::string_view value = withoutEnds(code.substr(sign + 1));
+    const bool known = std::ranges::any_of(
+        made.members, [name](const ClassMember& each) { return each.name == name; });
+    const bool alone = std::ranges::count_if(words, isSelf) == 1;
+    if (!alone && value.find('(') != kNowhere) return false; // such as self.apply(init)
+    const bool plain = isPlainName(name) && !inBlock && alone;
+    if (known || !plain || signOutside(value, '=') != kNowhere) made.unsure.insert(name);
+    FoundModel model;
+    model.begin = placeIn(program, value);
+    model.end = model.begin + value.size();
+    made.members.push_back({name, model});
+    return true;
+}
+
+/// Returns the numbers of the class with a forward(), of that and of its __init__(); nothing where
+/// there are several such classes.
+struct ClassPlaces {
+    size_t head = kNowhere, init = kNowhere, forward = kNowhere, end = 0;
+};
+std::optional<ClassPlaces> findClass(const std::vector<IndentedStatement>& all) {
+    ClassPlaces found;
+    for (size_t head = 0; head < all.size(); ++head) {
+        if (firstWord(all[head].code) != "class") continue;
+        ClassPlaces here{head, kNowhere, kNowhere, blockEnd(all, head)};
+        for (size_t i = head + 1; i < here.end; ++i) {
+            if (definesFunction(all[i].code, "__init__")) here.init = i;
+            if (!definesFunction(all[i].code, "forward")) continue;
+            if (here.forward != kNowhere) return std::nullopt;
+            here.forward = i;
+        }
+        if (here.forward == kNowhere) continue;
+        if (found.head != kNowhere || here.init == kNowhere) return std::nullopt;
+        found = here;
+        head = here.end - 1;
+    }
+    if (found.head == kNowhere) return std::nullopt;
+    return found;
+}
+
+/// Returns the name of a class that begins with "class Net(nn.Module):"; empty where it is derived
+/// from anything else.
+std::string_view nameOfModule(std::string_view head) {
+    head = withoutEnds(head);
+    constexpr std::string_view kClass = "class ";
+    const size_t open = std::min(head.find('('), head.size());
+    const std::string base = withoutBlanks(head.substr(open));
+    const bool module = base == "(nn.Module):" || base == "(torch.nn.Module):" ||
+                        base == "(Module):" || base.ends_with(".LightningModule):");
+    return module ? withoutEnds(head.substr(kClass.size(), open - kClass.size()))
+                  : std::string_view();
+}
+
+/// Returns the input of forward(), which must be its only argument beside self.
+std::string_view inputOf(std::string_view forward) {
+    const std::string_view list = argumentsOfDef(withoutEnds(forward));
+    std::vector<std::string_view> names;
+    addArguments(list, names);
+    const bool plain = names.size() == 2 && names[0] == "self" && list.find('*') == kNowhere &&
+                       signOutside(list, '=') == kNowhere;
+    return plain ? names[1] : std::string_view();
+}
+
+/// Whether a statement outside of the class sets one of its members, as in "net.fc = nn.Linear(4,
+/// 2)".
+bool setsMember(std::string_view code, const std::set<std::string_view>& used) {
+    const std::string_view word = firstWord(code);
+    const size_t dot = word.find('.');
+    if (dot == kNowhere || isSelf(word) || signOutside(code, '=') == kNowhere) return false;
+    const std::string_view member = word.substr(dot + 1);
+    return used.contains(member.substr(0, member.find('.')));
+}
+
+/// Whether the other functions of the class, and what stands around it, leave its members alone.
+bool othersLeave(const std::vector<IndentedStatement>& all, const ClassPlaces& places,
+                 const std::set<std::string_view>& used) {
+    const size_t initEnd = blockEnd(all, places.init), forwardEnd = blockEnd(all, places.forward);
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (i < places.head || i >= places.end) {
+            if (setsMember(all[i].code, used)) return false;
+            continue;
+        }
+        const bool read =
+            (i >= places.init && i < initEnd) || (i >= places.forward && i < forwardEnd);
+        if (read) continue;
+        for (std::string_view word : wordsOf(all[i].code)) {
+            if (!word.starts_with(kSelf)) continue;
+            word.remove_prefix(kSelf.size());
+            if (used.contains(word.substr(0, word.find('.')))) return false;
+        }
+    }
+    return true;
+}
+
+/// Reads __init__() into the chain; false where a member that is used is not sure.
+bool readMembers(std::string_view program, const std::vector<IndentedStatement>& all,
+                 const ClassPlaces& places, ClassChain& chain) {
+    InitMembers made;
+    const size_t first = places.init + 1, end = blockEnd(all, places.init);
+    for (size_t i = first; i < end; ++i)
+        if (!addMember(program, all[i].code, all[i].indent != all[first].indent, made))
+            return false;
+    std::set<std::string_view> used;
+    for (const ChainedCall& call : chain.calls)
+        if (call.of == ChainedCall::Of::Member) used.insert(call.name);
+    for (const std::string_view name : used)
+        if (made.unsure.contains(name) ||
+            std::ranges::find(made.members, name, &ClassMember::name) == made.members.end())
+            return false;
+    chain.members = std::move(made.members);
+    return othersLeave(all, places, used);
+}
+
+/// Whether the class is made without arguments wherever the program names it.
+bool isMadeByDefault(std::string_view program, std::string_view name) {
+    std::string_view before;
+    for (const std::string_view word : wordsOf(program)) {
+        const bool own = before == "class" || before == "super";
+        const std::string behind =
+            withoutBlanks(program.substr(placeIn(program, word) + word.size(), 8));
+        if (word == name && !own && !behind.starts_with("()")) return false;
+        before = word;
+    }
+    return true;
+}
+
+/// Whether code is a number and no more.
+bool isNumber(std::string_view code) {
+    constexpr std::string_view kSigns = "0123456789.eE-_";
+    return !code.empty() && (isDigit(code[0]) || code[0] == '.') &&
+           code.find_first_not_of(kSigns) == kNowhere;
+}
+
+} // namespace
+
+std::optional<ClassChain> chainOfClass(std::string_view program) {
+    const std::vector<IndentedStatement> all = indentedStatements(program);
+    const std::optional<ClassPlaces> places = findClass(all);
+    if (!places) return std::nullopt;
+    ClassChain chain;
+    chain.name = nameOfModule(all[places->head].code);
+    const std::string_view input = inputOf(all[places->forward].code);
+    if (chain.name.empty() || input.empty()) return std::nullopt;
+    ForwardReader reader(program, input);
+    for (const std::string_view statement : bodyOfDef(all, places->forward))
+        if (!reader.take(statement)) return std::nullopt;
+    if (!reader.returned()) return std::nullopt;
+    chain.calls = reader.takeCalls();
+    if (!readMembers(program, all, *places, chain)) return std::nullopt;
+    const std::string_view head = withoutEnds(all[places->head].code);
+    const std::string_view last = all[places->end - 1].code;
+    const auto lineOf = [program](size_t place) {
+        return 1 + static_cast<int>(std::ranges::count(program.substr(0, place), '\n'));
+    };
+    const size_t begin = placeIn(program, head), end = placeIn(program, last) + last.size();
+    chain.whole = {lineOf(begin), lineOf(end), begin, end};
+    for (const FoundModel& model : modelsIn(program))
+        if (model.begin < begin || model.end > end) return std::nullopt;
+    return chain;
+}
+
+bool endsWithClass(std::string_view program, const ClassChain& chain) {
+    const std::string made = std::string(chain.name) + "()";
+    bool ends = true;
+    eachStatement(program.substr(chain.whole.end), [&](const Statement& each) {
+        const std::string code = withoutBlanks(each.code);
+        const std::string value = code.substr(std::min(code.find('=') + 1, code.size()));
+        const bool named = isPlainName(std::string_view(code).substr(0, code.find('=')));
+        const bool makes =
+            named && (value == made || value == made + ".to(device)" || value == made + ".cuda()");
+        ends = ends && (makes ||
+                        (code.starts_with("print(") && closingBracket(code, 5) + 1 == code.size()));
+    });
+    return ends;
+}
+
+std::string withDefaults(std::string_view program, int& lines) {
+    lines = 0;
+    std::string with(program);
+    const std::vector<IndentedStatement> all = indentedStatements(program);
+    const std::optional<ClassPlaces> places = findClass(all);
+    if (!places) return with;
+    const std::string_view name = nameOfModule(all[places->head].code);
+    const std::string_view list = argumentsOfDef(withoutEnds(all[places->init].code));
+    if (name.empty() || !isMadeByDefault(program, name)) return with;
+    std::string numbers;
+    for (size_t at = 0; at < list.size();) {
+        const size_t comma = std::min(signOutside(list, ',', at), list.size());
+        const std::string_view each = list.substr(at, comma - at);
+        const size_t sign = std::min(signOutside(each, '='), each.size());
+        const std::string_view argument = withoutEnds(each.substr(0, sign));
+        const std::string_view plain = argument.substr(0, dottedEnd(argument, 0));
+        const std::string_view number = withoutEnds(each.substr(std::min(sign + 1, each.size())));
+        if (isPlainName(plain) && isNumber(number)) {
+            numbers += std::string(plain) + " = " + std::string(number) + "\n";
+            ++lines;
+            std::ranges::replace_if(
+                with.begin() + (each.data() - program.data()),
+                with.begin() + (each.data() - program.data()) +
+                    static_cast<std::ptrdiff_t>(each.size()),
+                [](char c) { return c != '\n'; }, ' ');
+        }
+        at = comma + 1;
+    }
+    return numbers + with;
+}
+
+} // namespace halfscope::lang

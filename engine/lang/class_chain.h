@@ -1,0 +1,53 @@
+// A class of a program whose forward() hands its input from one call to the next, and nothing else:
+// which calls these are, and what the class makes for them. Knows no layers and no functions.
+#pragma once
+
+#include "engine/lang/found_models.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halfscope::lang {
+
+/// What a class sets in __init__(), as in "self.conv1 = nn.Conv2d(1, 32, 3)".
+struct ClassMember {
+    std::string_view name; ///< "conv1"
+    FoundModel made;       ///< the code behind "="
+};
+
+/// The number of samples, which is given as x.size(0), among the arguments of a call.
+inline constexpr std::string_view kSampleCount = "the number of samples";
+
+struct ChainedCall {
+    enum class Of : uint8_t { Member, Function, Method };
+    Of of = Of::Member;
+    std::string_view name;              ///< "conv1", "F.relu" or "view"
+    size_t begin = 0;                   ///< of the name in the program
+    std::vector<std::string_view> rest; ///< the arguments beside the value that is handed on
+};
+
+struct ClassChain {
+    std::string_view name; ///< of the class
+    FoundModel whole;      ///< the class
+    std::vector<ClassMember> members;
+    std::vector<ChainedCall> calls; ///< in the order in which they run
+};
+
+/// Returns the calls of the one class of a program that has a forward(). Nothing where forward()
+/// or __init__() may do more than such calls need, or where a model stands outside the class.
+std::optional<ClassChain> chainOfClass(std::string_view program);
+
+/// Whether the program ends with the class, but for lines such as "net = Net().to(device)" and
+/// "print(net)".
+bool endsWithClass(std::string_view program, const ClassChain&);
+
+/// Returns the program with the numbers that arguments of __init__() have by default, as in
+/// "def __init__(self, classes=10)", in `lines` new lines above it and not in __init__(). The
+/// program as it was, and no lines, where it may give such a class other numbers.
+std::string withDefaults(std::string_view program, int& lines);
+
+} // namespace halfscope::lang

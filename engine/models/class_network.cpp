@@ -1,0 +1,294 @@
+// Knows which layer does what a function of PyTorch does. A layer without weights may run more than
+// once: each time it becomes a layer of its own.
+#include "engine/models/class_network.h"
+
+#include "engine/lang/blocks.h"
+#include "engine/lang/code_text.h"
+#include "engine/models/layer.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halfscope {
+
+namespace {
+
+using lang::ChainedCall;
+
+/// A function with the arguments of a layer behind its input.
+struct FunctionRow {
+    std::string_view function; ///< of torch.nn.functional
+    std::string_view layer;
+    bool ofTorch = false;    ///< it is one of torch and of tensors, too
+    size_t mostByPlace = 10; ///< arguments without a name: those behind them have another order
+};
+
+constexpr FunctionRow kFunctions[] = {
+    {"relu", "ReLU", true},
+    {"relu6", "ReLU6"},
+    {"leaky_relu", "LeakyReLU"},
+    {"elu", "ELU"},
+    {"selu", "SELU"},
+    {"celu", "CELU"},
+    {"gelu", "GELU"},
+    {"silu", "SiLU"},
+    {"mish", "Mish"},
+    {"tanh", "Tanh", true},
+    {"sigmoid", "Sigmoid", true},
+    {"logsigmoid", "LogSigmoid"},
+    {"softplus", "Softplus"},
+    {"softsign", "Softsign"},
+    {"hardtanh", "Hardtanh"},
+    {"hardsigmoid", "Hardsigmoid"},
+    {"hardswish", "Hardswish"},
+    {"tanhshrink", "Tanhshrink"},
+    {"softmax", "Softmax", true, 1},
+    {"log_softmax", "LogSoftmax", true, 1},
+    {"max_pool1d", "MaxPool1d", false, 4},
+    {"max_pool2d", "MaxPool2d", false, 4},
+    {"avg_pool1d", "AvgPool1d"},
+    {"avg_pool2d", "AvgPool2d"},
+    {"adaptive_avg_pool1d", "AdaptiveAvgPool1d"},
+    {"adaptive_avg_pool2d", "AdaptiveAvgPool2d"},
+    {"adaptive_max_pool1d", "AdaptiveMaxPool1d", false, 1},
+    {"adaptive_max_pool2d", "AdaptiveMaxPool2d", false, 1},
+};
+
+/// Returns "relu" for "F.relu"; nothing for a function that is none of torch.nn.functional, and
+/// sets `ofTorch` for "torch.relu".
+std::string_view torchName(std::string_view name, bool& ofTorch) {
+    for (const std::string_view prefix :
+         {"torch.nn.functional.", "nn.functional.", "functional.", "F.", "torch."}) {
+        if (!name.starts_with(prefix)) continue;
+        ofTorch = prefix == "torch.";
+        return name.substr(prefix.size());
+    }
+    return {};
+}
+
+std::string layerText(std::string_view layer, const std::vector<std::string_view>& arguments) {
+    std::string text = std::string(layer) + "(";
+    for (const std::string_view each : arguments)
+        text += (text.ends_with('(') ? "" : ", ") + std::string(each);
+    return text + ")";
+}
+
+bool givesName(std::string_view argument) {
+    return lang::signOutside(argument, '=') != lang::kNowhere;
+}
+
+/// Takes "training=self.training" out of the arguments of a dropout, which else acts in evaluation,
+/// too.
+bool takeTraining(std::vector<std::string_view>& arguments) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const std::string text = lang::withoutBlanks(arguments[i]);
+        const bool placed = i == 1 && text == "self.training" && !givesName(arguments[0]);
+        if (!placed && text != "training=self.training") continue;
+        arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i));
+        return true;
+    }
+    return false;
+}
+
+/// Whether a flatten begins behind the axis of samples.
+bool keepsSamples(const std::vector<std::string_view>& arguments) {
+    if (arguments.empty()) return false;
+    std::string first = lang::withoutBlanks(arguments[0]);
+    constexpr std::string_view kName = "start_dim=";
+    if (first.starts_with(kName)) first.erase(0, kName.size());
+    return first.size() == 1 && first[0] >= '1' && first[0] <= '9';
+}
+
+/// Returns the layers that do what view() and reshape() do with the axes behind that of samples;
+/// empty where they may do more.
+std::string viewText(const std::vector<std::string_view>& sizes, std::string& unflatten) {
+    const auto isSize = [](std::string_view size) {
+        return size != lang::kSampleCount &&
+               size.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX"
+                                      "YZ_.*/ ") == lang::kNowhere;
+    };
+    const bool counted = !sizes.empty() && sizes[0] == lang::kSampleCount;
+    const bool open = !sizes.empty() && sizes[0] == "-1";
+    if (sizes.size() < 2 || (!counted && !open)) return {};
+    if (sizes.size() == 2 && counted && sizes[1] == "-1") return "Flatten()";
+    if (!std::all_of(sizes.begin() + 1, sizes.end(), isSize)) return {};
+    if (sizes.size() > 2)
+        unflatten = "Unflatten(1, " + layerText("", {sizes.begin() + 1, sizes.end()}) + ")";
+    return "Flatten()";
+}
+
+/// Returns the layer for a function or method with arguments of a layer; empty where there is none.
+std::string layerFor(const ChainedCall& call) {
+    bool ofTorch = true;
+    const bool method = call.of == ChainedCall::Of::Method;
+    const std::string_view name = method ? call.name : torchName(call.name, ofTorch);
+    std::vector<std::string_view> arguments = call.rest;
+    if (name == "flatten")
+        return ofTorch && keepsSamples(arguments) ? layerText("Flatten", arguments) : std::string();
+    for (const std::string_view each : {"1d", "2d", ""})
+        if (name == "dropout" + std::string(each) && !ofTorch)
+            return takeTraining(arguments) ? layerText("Dropout" + std::string(each), arguments)
+                                           : std::string();
+    const auto placed = static_cast<size_t>(
+        std::ranges::count_if(arguments, [](std::string_view each) { return !givesName(each); }));
+    for (const FunctionRow& row : kFunctions)
+        if (row.function == name && (row.ofTorch || !ofTorch) && placed <= row.mostByPlace)
+            return layerText(row.layer, arguments);
+    return {};
+}
+
+/// Returns the row of the layer that a member is; nullptr where it is none of the table.
+const LayerInfo* rowOfMember(std::string_view code) {
+    const std::string_view name = code.substr(0, lang::dottedEnd(code, 0));
+    return findLayer(name.substr(name.rfind('.') + 1));
+}
+
+void moveUp(lang::Value& value, int lines) {
+    value.place.line -= lines;
+    for (lang::Value& item : value.items)
+        moveUp(item, lines);
+    for (lang::Argument& argument : value.arguments) {
+        argument.place.line -= lines;
+        moveUp(argument.value, lines);
+    }
+}
+
+/// Adds names that are not in the list yet.
+void addNames(const std::vector<std::string>& names, std::vector<std::string>& all) {
+    for (const std::string& name : names)
+        if (std::ranges::find(all, name) == all.end()) all.push_back(name);
+}
+
+} // namespace
+
+std::optional<ClassNetwork> ClassNetwork::in(std::string_view program, BesideClass beside) {
+    if (program.size() > lang::kMaxTextBytes || program.find("class ") == lang::kNowhere)
+        return std::nullopt;
+    ClassNetwork network;
+    network.m_given = program;
+    network.m_program =
+        std::make_shared<const std::string>(lang::withDefaults(program, network.m_lines));
+    std::optional<lang::ClassChain> chain = lang::chainOfClass(network.program());
+    if (!chain || chain->calls.empty()) return std::nullopt;
+    if (beside == BesideClass::Making && !lang::endsWithClass(network.program(), *chain))
+        return std::nullopt;
+    network.m_chain = *std::move(chain);
+    for (const ChainedCall& call : network.m_chain.calls) {
+        const bool member = call.of == ChainedCall::Of::Member;
+        if (!(member ? network.addMember(call) : network.addFunction(call))) return std::nullopt;
+    }
+    if (network.m_parts.empty()) return std::nullopt;
+    const lang::FoundModel& first = network.m_parts[0].made;
+    const std::string_view code = network.program().substr(first.begin, first.end - first.begin);
+    const bool alone = network.m_parts.size() == 1 && network.m_parts[0].text.empty() &&
+                       lang::isSequential(code.substr(0, lang::dottedEnd(code, 0)));
+    if (alone) return std::nullopt;
+    return network;
+}
+
+bool ClassNetwork::addMember(const ChainedCall& call) {
+    const auto member = std::ranges::find(m_chain.members, call.name, &lang::ClassMember::name);
+    if (member == m_chain.members.end() || !call.rest.empty()) return false;
+    const auto isSame = [&member](const Part& part) {
+        return part.made.begin == member->made.begin;
+    };
+    const std::string_view code = program().substr(member->made.begin);
+    const LayerInfo* row = rowOfMember(code);
+    const bool ofTorch = code.starts_with("nn.") || code.starts_with("torch.nn.");
+    if (!row && !ofTorch) return false; // such as a function of the program
+    const bool shared = std::ranges::any_of(m_parts, isSame);
+    if (shared && (!row || row->holds != Holds::Nothing || row->parameters)) return false;
+    add(std::string(call.name), {}, member->made);
+    return true;
+}
+
+bool ClassNetwork::addFunction(const ChainedCall& call) {
+    const bool method = call.of == ChainedCall::Of::Method;
+    if (method && call.name == "contiguous" && call.rest.empty()) return true;
+    lang::FoundModel place;
+    place.begin = call.begin;
+    for (const std::string_view each : call.rest)
+        if (each.find('#') != lang::kNowhere) return false;
+    if (method && (call.name == "view" || call.name == "reshape")) {
+        std::string unflatten;
+        const std::string flatten = viewText(call.rest, unflatten);
+        if (flatten.empty()) return false;
+        add("flatten", flatten, place);
+        if (!unflatten.empty()) add("unflatten", unflatten, place);
+        return true;
+    }
+    const std::string layer = layerFor(call);
+    if (layer.empty()) return false;
+    add(std::string(call.name.substr(call.name.rfind('.') + 1)), layer, place);
+    return true;
+}
+
+void ClassNetwork::add(const std::string& name, const std::string& text,
+                       const lang::FoundModel& made) {
+    const auto isTaken = [&](const std::string& wanted) {
+        const bool own = std::ranges::find(m_chain.members, wanted, &lang::ClassMember::name) !=
+                         m_chain.members.end();
+        return (own && (!text.empty() || wanted != name)) ||
+               std::ranges::find(m_parts, wanted, &Part::name) != m_parts.end();
+    };
+    std::string free = name;
+    for (int number = 2; isTaken(free); ++number)
+        free = name + "_" + std::to_string(number);
+    m_parts.push_back({free, text, made});
+}
+
+lang::Value ClassNetwork::value() const {
+    lang::Value network;
+    network.kind = lang::Kind::Call;
+    network.text = "nn.Sequential";
+    network.place.line = m_chain.whole.firstLine;
+    for (const Part& part : m_parts) {
+        std::string code(program().substr(0, part.made.begin));
+        std::ranges::replace_if(
+            code, [](char c) { return c != '\n'; }, ' ');
+        code += part.text;
+        if (part.text.empty()) code = lang::textOfModel(program(), part.made).inPlace;
+        lang::Value layer = lang::parse(code);
+        const lang::Place place = layer.place;
+        network.arguments.push_back({part.name, place, false, std::move(layer)});
+    }
+    moveUp(network, m_lines);
+    return network;
+}
+
+std::vector<lang::FoundModel> ClassNetwork::members() const {
+    std::vector<lang::FoundModel> all;
+    for (const Part& part : m_parts)
+        if (part.text.empty() &&
+            std::ranges::find(all, part.made.begin, &lang::FoundModel::begin) == all.end())
+            all.push_back(part.made);
+    return all;
+}
+
+lang::ModelText ClassNetwork::names() const {
+    lang::ModelText all;
+    for (const lang::FoundModel& member : members()) {
+        const lang::ModelText text = lang::textOfModel(program(), member);
+        addNames(text.numbers, all.numbers);
+        addNames(text.unknown, all.unknown);
+        addNames(text.arguments, all.arguments);
+    }
+    return all;
+}
+
+std::string ClassNetwork::inPlace() const {
+    const size_t added = program().size() - m_given.size(); // above what was given
+    const size_t begin = m_chain.whole.begin - added;
+    std::string left = m_given.substr(0, m_chain.whole.end - added);
+    std::replace_if(
+        left.begin(), left.begin() + static_cast<std::ptrdiff_t>(begin),
+        [](char c) { return c != '\n'; }, ' ');
+    for (const lang::FoundModel& member : members()) {
+        const std::string text = lang::textOfModel(program(), member).inPlace;
+        for (size_t i = 0; i < begin; ++i)
+            if (text[added + i] != ' ') left[i] = text[added + i];
+    }
+    return left;
+}
+
+} // namespace halfscope

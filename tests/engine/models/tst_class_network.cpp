@@ -1,0 +1,305 @@
+// Classes as PyTorch's users write them: which are read as a network, with which names, and which
+// are not.
+#include "engine/core/error.h"
+#include "engine/models/class_network.h"
+#include "engine/models/model_spec.h"
+#include "engine/models/program_network.h"
+#include "tests/support/thrown.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace tst_class_network {
+
+using namespace halfscope;
+
+namespace {
+
+QByteArray classWith(const QByteArray& members, const QByteArray& forward,
+                     const QByteArray& init = "self") {
+    QByteArray text =
+        "class Net(nn.Module):\n    def __init__(" + init + "):\n        super().__init__()\n";
+    for (const QByteArray& each : members.split('\n'))
+        text += "        " + each + "\n";
+    text += "\n    def forward(self, x):\n";
+    for (const QByteArray& each : forward.split('\n'))
+        text += "        " + each + "\n";
+    return text;
+}
+
+/// Returns "name=Layer" for each layer that a model runs, with those inside containers in brackets.
+QString runsOf(const LayerSpec& layer) {
+    QStringList all;
+    for (const LayerSpec& each : layer.children) {
+        const QString inside = each.children.empty()
+                                   ? QString::fromStdString(each.written).remove(' ')
+                                   : QString::fromUtf8(each.info->name) + '[' + runsOf(each) + ']';
+        all << QString::fromStdString(each.name) + '=' + inside;
+    }
+    return all.join(' ');
+}
+
+const QByteArray kLinear = "self.fc = nn.Linear(4, 2)";
+
+} // namespace
+
+class TestClassNetwork : public QObject {
+    Q_OBJECT
+
+private slots:
+    void reads_data() {
+        QTest::addColumn<QByteArray>("program");
+        QTest::addColumn<QString>("layers");
+        const auto row = [](const char* name, const QByteArray& members, const QByteArray& forward,
+                            const char* layers) {
+            QTest::newRow(name) << classWith(members, forward) << QString(layers);
+        };
+        const QByteArray parts = "self.features = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())\n"
+                                 "self.avgpool = nn.AdaptiveAvgPool2d((2, 2))\n"
+                                 "self.classifier = nn.Sequential(\n    nn.Linear(16, 2),\n)";
+        const char* joined = "features=Sequential[0=Conv2d(3,4,3) 1=ReLU()] "
+                             "avgpool=AdaptiveAvgPool2d((2,2)) flatten=Flatten(1) "
+                             "classifier=Sequential[0=Linear(16,2)]";
+        row("AlexNet and VGG", parts,
+            "x = self.features(x)\nx = self.avgpool(x)\nx = torch.flatten(x, 1)\n"
+            "x = self.classifier(x)\nreturn x",
+            joined);
+        row("in one line", parts,
+            "return self.classifier(self.avgpool(self.features(x)).flatten(1))", joined);
+        const QString viewed = QString(joined).replace("Flatten(1)", "Flatten()");
+        for (const char* view : {"x.view(x.size(0), -1)", "x.reshape(x.shape[0], -1)",
+                                 "x.view(len(x), 4 * 2 * 2)", "x.view(-1, 16)"})
+            row(view, parts,
+                "x = self.avgpool(self.features(x))\nx = " + QByteArray(view) +
+                    "\nlogits = self.classifier(x)\nreturn logits",
+                qPrintable(viewed));
+        row("number of samples by name", parts,
+            "n = x.size(0)\nx = self.avgpool(self.features(x))\nx = x.view(n, -1)\n"
+            "return self.classifier(x)",
+            qPrintable(viewed));
+        row("small pictures in colour",
+            "self.conv1 = nn.Conv2d(3, 6, 5)\nself.pool = nn.MaxPool2d(2, 2)\n"
+            "self.conv2 = nn.Conv2d(6, 16, 5)\nself.fc1 = nn.Linear(16 * 5 * 5, 120)\n"
+            "self.fc2 = nn.Linear(120, 84)\nself.fc3 = nn.Linear(84, 10)",
+            "x = self.pool(F.relu(self.conv1(x)))\nx = self.pool(F.relu(self.conv2(x)))\n"
+            "x = torch.flatten(x, 1) # all but the samples\nx = F.relu(self.fc1(x))\n"
+            "x = F.relu(self.fc2(x))\nx = self.fc3(x)\nreturn x",
+            "conv1=Conv2d(3,6,5) relu=ReLU() pool=MaxPool2d(2,2) conv2=Conv2d(6,16,5) "
+            "relu_2=ReLU() pool_2=MaxPool2d(2,2) flatten=Flatten(1) fc1=Linear(400,120) "
+            "relu_3=ReLU() fc2=Linear(120,84) relu_4=ReLU() fc3=Linear(84,10)");
+        row("digits",
+            "self.conv1 = nn.Conv2d(1, 32, 3, 1)\nself.conv2 = nn.Conv2d(32, 64, 3, 1)\n"
+            "self.dropout1 = nn.Dropout(0.25)\nself.dropout2 = nn.Dropout(0.5)\n"
+            "self.fc1 = nn.Linear(9216, 128)\nself.fc2 = nn.Linear(128, 10)",
+            "x = self.conv1(x)\nx = F.relu(x)\nx = self.conv2(x)\nx = F.relu(x)\n"
+            "x = F.max_pool2d(x, 2)\nx = self.dropout1(x)\nx = torch.flatten(x, 1)\n"
+            "x = self.fc1(x)\nx = F.relu(x)\nx = self.dropout2(x)\nx = self.fc2(x)\n"
+            "output = F.log_softmax(x, dim=1)\nreturn output",
+            "conv1=Conv2d(1,32,3,1) relu=ReLU() conv2=Conv2d(32,64,3,1) relu_2=ReLU() "
+            "max_pool2d=MaxPool2d(2) dropout1=Dropout(0.25) flatten=Flatten(1) "
+            "fc1=Linear(9216,128) relu_3=ReLU() dropout2=Dropout(0.5) fc2=Linear(128,10) "
+            "log_softmax=LogSoftmax(dim=1)");
+        row("functions around one another",
+            "self.fc1 = nn.Linear(8, 6)\nself.fc2 = nn.Linear(6, 4)\nself.relu = nn.Tanh()",
+            "x = F.dropout(x, p=0.5, training=self.training)\n"
+            "return self.relu(self.fc2(F.relu(self.fc1(x), inplace=True))).softmax(dim=1)",
+            "dropout=Dropout(p=0.5) fc1=Linear(8,6) relu_2=ReLU(inplace=True) fc2=Linear(6,4) "
+            "relu=Tanh() softmax=Softmax(dim=1)");
+        row("dropout by place", kLinear, "return self.fc(F.dropout(x, 0.1, self.training))",
+            "dropout=Dropout(0.1) fc=Linear(4,2)");
+        row("methods in lines", kLinear,
+            "return (self.fc(x)\n    .relu()  # then\n    "
+            ".sigmoid())",
+            "fc=Linear(4,2) relu=ReLU() sigmoid=Sigmoid()");
+        row("pictures of numbers", kLinear, "x = self.fc(x)\nreturn x.view(-1, 2, 1, 1)",
+            "fc=Linear(4,2) flatten=Flatten() unflatten=Unflatten(1,(2,1,1))");
+        row("one layer", kLinear, "return self.fc(x)", "fc=Linear(4,2)");
+        row("not in order", "self.b = nn.Tanh()\nself.unused = f(2)\nself.a = nn.ReLU()",
+            "h = self.a(x)\nh = self.b(h)\nreturn h", "a=ReLU() b=Tanh()");
+        row("numbers", "hidden = 8\nself.a = nn.Linear(4, hidden)\nself.b = nn.Linear(hidden, 2)",
+            "return self.b(self.a(x))", "a=Linear(4,8) b=Linear(8,2)");
+        QTest::newRow("default numbers")
+            << classWith("self.fc = nn.Linear(4, classes)\nself.drop = nn.Dropout(p=rate)",
+                         "return self.fc(self.drop(x))",
+                         "self, classes: int = 10,\n        rate: float = 0.5")
+            << "drop=Dropout(p=0.5) fc=Linear(4,10)";
+        row("class of torchvision", "_log_api_usage_once(self)\n" + kLinear,
+            "return F.relu(self.fc(x))", "fc=Linear(4,2) relu=ReLU()");
+        QTest::newRow("with what makes it")
+            << "import torch\nimport torch.nn.functional as F\n\n" +
+                   classWith(kLinear, "return F.relu(self.fc(x))") +
+                   "\nnet = Net()\nmodel = Net().to(device)\nprint(net)\n"
+            << "fc=Linear(4,2) relu=ReLU()";
+    }
+    /// Pasted, and in a file with a training.
+    void reads() {
+        QFETCH(const QByteArray, program);
+        QFETCH(const QString, layers);
+        QCOMPARE(runsOf(readModel(program.toStdString()).root), layers);
+        const ProgramNetwork network =
+            networkIn(program.toStdString() + "\nfor x, y in batches:\n    loss(net(x), y)\n");
+        QCOMPARE(textOf(readModel(network.text.text)), textOf(readModel(program.toStdString())));
+        QCOMPARE(textOf(readModel(network.text.inPlace)), textOf(readModel(network.text.text)));
+        QVERIFY(network.doubt.empty());
+        QCOMPARE(network.firstLine,
+                 1 + static_cast<int>(program.left(program.indexOf("class ")).count('\n')));
+    }
+
+    /// What such a class does is more than its layers.
+    void leaves_data() {
+        QTest::addColumn<QByteArray>("program");
+        const auto row = [](const char* name, const QByteArray& members,
+                            const QByteArray& forward) {
+            QTest::newRow(name) << classWith(members, forward);
+        };
+        for (const char* forward : {"return self.fc(x) + x",
+                                    "y = self.fc(x)\nreturn x",
+                                    "return self.fc(x / 255)",
+                                    "y = x\nz = self.fc(x)\nreturn z",
+                                    "x = self.fc(x)\nx += 1\nreturn x",
+                                    "if a:\n    x = self.fc(x)\nreturn x",
+                                    "for i in a:\n    x = self.fc(x)\nreturn x",
+                                    "return self.fc(x), x",
+                                    "return self.fc(x)[0]",
+                                    "x, y = self.fc(x)\nreturn x",
+                                    "self.fc(x)\nreturn x",
+                                    "x = self.fc(x)",
+                                    "return self.other(x)",
+                                    "return self.fc(x, x)",
+                                    "return self.fc(self.fc(x))",
+                                    "return F.other(self.fc(x))",
+                                    "return F.dropout(self.fc(x))",
+                                    "return F.dropout(self.fc(x), 0.5, True)",
+                                    "return F.dropout(self.fc(x), p=0.5, training=True)",
+                                    "return torch.flatten(self.fc(x))",
+                                    "return torch.flatten(self.fc(x), 0)",
+                                    "return self.fc(x).view(-1)",
+                                    "return self.fc(x).view(4, -1)",
+                                    "return self.fc(x.view(-1, x.size(1)))",
+                                    "return self.fc(x.T)",
+                                    "return x",
+                                    "return F.max_pool2d(self.fc(x), 2, 2, 0, 1, True)",
+                                    "return torch.gelu(self.fc(x))",
+                                    "x = self.fc(x)\nprint(x.shape)\nreturn x",
+                                    "return self.fc(x)\nx = 1",
+                                    "return torch.cat([self.fc(x), x], 1)",
+                                    "return self.fc.forward(x)"})
+            row(forward, kLinear, forward);
+        const QByteArray relu = "return F.relu(self.fc(x))";
+        row("function as a member", "self.act = F.relu", "return self.act(x)");
+        row("class of its own", "self.block = Block(4)", "return self.block(x)");
+        row("set twice", kLinear + "\n" + kLinear, relu);
+        row("set in a branch", "if a:\n    " + kLinear, relu);
+        row("two names", "self.a = " + kLinear, relu);
+        row("weights of its own", kLinear + "\nnn.init.zeros_(self.fc.weight)", relu);
+        row("applied", kLinear + "\nself.apply(init)", relu);
+        row("all of them", kLinear + "\nfor m in self.modules():\n    init(m)", relu);
+        row("number of the class", "self.n = 2\nself.fc = nn.Linear(4, self.n)", relu);
+        const QByteArray good = classWith(kLinear, relu);
+        QTest::newRow("another base") << QByteArray(good).replace("nn.Module", "Base");
+        QTest::newRow("two inputs") << QByteArray(good).replace("(self, x)", "(self, x, y)");
+        QTest::newRow("many inputs") << QByteArray(good).replace("(self, x)", "(self, *x)");
+        QTest::newRow("changed elsewhere") << good + "    def f(self):\n        self.fc.bias = 0\n";
+        QTest::newRow("second class") << good + QByteArray(good).replace("Net", "Other");
+        QTest::newRow("half") << good + "net = Net().half()\n";
+        QTest::newRow("another network") << good + "a = nn.Sequential(nn.ReLU())\n";
+        QTest::newRow("training") << good + "net = Net()\ntrain(net)\n";
+    }
+    void leaves() {
+        QFETCH(const QByteArray, program);
+        const std::string text = program.toStdString();
+        QVERIFY(!ClassNetwork::in(text, BesideClass::Making));
+        const std::string said = thrownBy<InputError>([&] { readModel(text); });
+        QVERIFY2(said.find("a class is a program") != std::string::npos ||
+                     said.find("this is a program") != std::string::npos,
+                 said.c_str());
+    }
+
+    /// In a program, where a training does not matter.
+    void leavesChangedLayers() {
+        const std::string made =
+            classWith(kLinear, "return F.relu(self.fc(x))").toStdString() + "net = Net()\n";
+        for (const char* rest : {"train(net.fc)\n", "y = net.fc\n", "net.loss = 0\n"})
+            QVERIFY2(ClassNetwork::in(made + rest, BesideClass::Anything), rest);
+        for (const char* rest : {"net.fc = nn.Linear(4, 3)\n", "net.fc.bias = None\n",
+                                 "if a:\n    net.fc = nn.ReLU()\n"})
+            QVERIFY2(!ClassNetwork::in(made + rest, BesideClass::Anything), rest);
+    }
+
+    /// modelOfClass() reads it, with the names "0.weight".
+    void leavesOneSequential() {
+        const QByteArray text =
+            classWith("self.net = nn.Sequential(nn.Linear(4, 2))", "return self.net(x)");
+        QVERIFY(!ClassNetwork::in(text.toStdString(), BesideClass::Making));
+        QCOMPARE(parametersOf(readModel(text.toStdString())).front().name, std::string("0.weight"));
+    }
+
+    void namesWeightsAsTheClass() {
+        const QByteArray text = classWith("self.body = nn.Sequential(nn.Linear(4, 3), nn.ReLU())\n"
+                                          "self.head = nn.Linear(3, 2)",
+                                          "return self.head(F.relu(self.body(x)))");
+        std::vector<std::string> names;
+        for (const NamedParameter& each : parametersOf(readModel(text.toStdString())))
+            names.push_back(each.name);
+        QCOMPARE(names, (std::vector<std::string>{"body.0.weight", "body.0.bias", "head.weight",
+                                                  "head.bias"}));
+    }
+
+    /// A layer that is refused is named by its line, also below numbers of arguments.
+    void namesLines() {
+        const QByteArray text = classWith("self.a = nn.Linear(4, n)\nself.b = nn.LSTM(4, 2)",
+                                          "return self.b(self.a(x))", "self, n=8");
+        const std::string pasted = thrownBy<InputError>([&] { readModel(text.toStdString()); });
+        QVERIFY2(pasted.starts_with("line 5, column 18: \"nn.LSTM\" is not a layer"),
+                 pasted.c_str());
+        const std::string opened = thrownBy<InputError>([&] { networkIn(text.toStdString()); });
+        QVERIFY2(opened.find("line 5, column 18: \"nn.LSTM\"") != std::string::npos,
+                 opened.c_str());
+        const QByteArray pool = classWith(kLinear, "x = self.fc(x)\n"
+                                                   "return F.max_pool2d(x, 0)");
+        const std::string function = thrownBy<InputError>([&] { readModel(pool.toStdString()); });
+        QVERIFY2(function.starts_with("line 8, column "), function.c_str());
+    }
+
+    /// Other texts are data to train on.
+    void tellsNetworksFromTexts_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<bool>("network");
+        const QByteArray good = classWith(kLinear, "return F.relu(self.fc(x))");
+        QTest::newRow("class") << "net.txt" << good << true;
+        QTest::newRow("Sequential") << "NET.TXT" << QByteArray("nn.Sequential(A())") << true;
+        QTest::newRow("other name") << "net.csv" << good << false;
+        QTest::newRow("a story") << "net.txt" << QByteArray("Once upon a time") << false;
+        QTest::newRow("a call") << "net.txt" << QByteArray("print(1)") << false;
+        QTest::newRow("a program") << "net.txt" << good + "net = Net()\ntrain(net)\n" << false;
+    }
+    void tellsNetworksFromTexts() {
+        QFETCH(const QString, name);
+        QFETCH(const QByteArray, text);
+        QFETCH(const bool, network);
+        const QTemporaryDir folder;
+        QFile file(folder.filePath(name));
+        QVERIFY(file.open(QFile::WriteOnly));
+        file.write(text);
+        file.close();
+        QCOMPARE(isNetworkFile(file.fileName().toStdString()), network);
+        QVERIFY(!isNetworkFile(folder.filePath("none.txt").toStdString()));
+    }
+
+    /// A number that a caller may give is not known.
+    void asksForArguments() {
+        const QByteArray text =
+            classWith("self.fc = nn.Linear(4, n)", "return F.relu(self.fc(x))", "self, n=8") +
+            "net = Net(n=4)\n";
+        const std::string said = thrownBy<InputError>([&] { networkIn(text.toStdString()); });
+        QVERIFY2(said.find("an argument of a function has no value here (n)") != std::string::npos,
+                 said.c_str());
+    }
+};
+
+} // namespace tst_class_network
+
+QTEST_APPLESS_MAIN(tst_class_network::TestClassNetwork)
+#include "tst_class_network.moc"
