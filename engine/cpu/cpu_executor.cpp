@@ -215,6 +215,7 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
     m_chains.clear(); // chains refer to the loops
     m_loops.clear();
     m_program.reset();                         // when loading fails, nothing is loaded
+    m_values = AlignedBytes();                 // free for the next
     requireMemory(program->memory.arenaBytes); // first: what follows relies on its sizes
     m_program = std::move(program);
     try {
@@ -264,6 +265,11 @@ void CpuExecutor::requireMemory(size_t wanted) const {
                                             "for this program (a smaller picture, batch or width "
                                             "needs less)"),
                           sizeText(wanted), sizeText(m_device.memoryBytes));
+    if (const std::optional<size_t> free = freeMemory(); free && wanted > *free)
+        throw EngineError(phrase("Devices", "cpu: the step needs %1 of memory, and only %2 is free "
+                                            "(close other programs; a smaller picture, batch or "
+                                            "width needs less)"),
+                          sizeText(wanted), sizeText(*free));
 }
 
 void CpuExecutor::makeKernels() {

@@ -164,8 +164,12 @@ void Experiment::buildLanes(const std::string& device, const std::stop_token& st
                                                     *m_task, std::move(choice.executor),
                                                     Draw::Later, stop));
     }
-    for (size_t i = 0; i < m_lanes.size(); ++i)
+    std::vector<size_t> onCpu; // bytes
+    for (size_t i = 0; i < m_lanes.size(); ++i) {
         checkLaneFits(i);
+        if (m_lanes[i]->device().kind == "cpu") onCpu.push_back(m_lanes[i]->memory().bytes);
+    }
+    checkLanesFree(onCpu);
     FirstWeights given;
     if (!m_config.model.weights.empty())
         given = readFirstWeights(m_config, m_lanes.front()->program().graph, stop);

@@ -22,4 +22,18 @@ void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo& device) {
                       sizeText(device.memoryBytes));
 }
 
+void checkLanesFree(std::span<const size_t> bytes, std::optional<size_t> free) {
+    const size_t wanted = std::accumulate(bytes.begin(), bytes.end(), size_t{0});
+    if (!free || wanted <= *free) return;
+    if (bytes.size() == 1)
+        throw EngineError(phrase("Training", "cpu: a lane needs %1 of memory, and only %2 is free "
+                                             "(close other programs, or use a smaller picture, "
+                                             "batch or width)"),
+                          sizeText(wanted), sizeText(*free));
+    throw EngineError(phrase("Training", "cpu: %1 lanes need %2 of memory together, and only %3 is "
+                                         "free (close other programs, or use fewer lanes, or a "
+                                         "smaller picture, batch or width)"),
+                      bytes.size(), sizeText(wanted), sizeText(*free));
+}
+
 } // namespace halfscope

@@ -20,6 +20,7 @@ public:
     using QCPItemText::QCPItemText;
     void setGround(const QColor& color) { m_ground = color; }
     /// Lies below another tag, which then covers no labels itself: it would cover this one, too.
+    /// Where both meet, this one is left out: half of its number would be another one.
     void putBelow(StepTag& other) {
         m_above = &other;
         other.m_below = this;
@@ -27,18 +28,24 @@ public:
 
 protected:
     void draw(QCPPainter* painter) override {
-        if (!m_below || !m_below->visible()) coverLabels(*painter);
+        const bool covered = m_above && m_above->visible() && meets(*m_above);
+        if (!covered && !(m_below && m_below->visible())) coverLabels(*painter);
         if (m_above && m_above->visible()) m_above->coverLabels(*painter);
-        QCPItemText::draw(painter);
+        if (!covered) QCPItemText::draw(painter);
     }
 
 private:
+    double x() const { return position->pixelPosition().x(); }
+    int width() const {
+        return QFontMetrics(font()).horizontalAdvance(text()) + padding().left() +
+               padding().right();
+    }
+    bool meets(const StepTag& other) const {
+        return std::abs(other.x() - x()) < (width() + other.width()) / 2.0;
+    }
     void coverLabels(QCPPainter& painter) const {
         const QCPAxis& axis = *position->keyAxis();
         const QFontMetrics metrics(axis.tickLabelFont());
-        const int wide =
-            QFontMetrics(font()).horizontalAdvance(text()) + padding().left() + padding().right();
-        const double x = position->pixelPosition().x();
         const int from = axis.axisRect()->bottom() + axis.tickLengthOut() + 1;
         const int high = axis.tickLabelPadding() + metrics.height();
         const QVector<double> ticks = axis.tickVector();
@@ -46,7 +53,7 @@ private:
         for (qsizetype i = 0; i < std::min(ticks.size(), labels.size()); ++i) {
             const int label = metrics.horizontalAdvance(labels[i]) + 2;
             const double at = axis.coordToPixel(ticks[i]);
-            if (std::abs(at - x) < (wide + label) / 2.0)
+            if (std::abs(at - x()) < (width() + label) / 2.0)
                 painter.fillRect(QRectF(at - label / 2.0, from, label, high), m_ground);
         }
     }

@@ -5,10 +5,12 @@
 #include "tests/support/product_bound.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/run_program.h"
+#include "tests/support/thrown.h"
 #include "tests/support/wrapped_executor.h"
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/core/usable_memory.h"
 #include "engine/ops/builder.h"
 
 #include <QtTest>
@@ -79,6 +81,7 @@ private slots:
     void wrongTransferIsRefused();
     void valuesAreRoundedOnce();
     void tooMuchMemoryIsAnEngineError();
+    void memoryMustBeFree();
     void smallStepsTakeLittleWorkspace();
 };
 
@@ -548,6 +551,21 @@ void TestCpuExecutor::tooMuchMemoryIsAnEngineError() {
     QVERIFY(executor->run(RunMode::Captured, {}) == RunResult::Done);
     QVERIFY_THROWS_EXCEPTION(EngineError, executor->load(program));
     QVERIFY_THROWS_EXCEPTION(std::logic_error, executor->run(RunMode::Captured, {}));
+}
+
+/// What other programs have taken is not there for a step.
+void TestCpuExecutor::memoryMustBeFree() {
+    const size_t all = usableMemory(), free = freeMemory().value_or(all);
+    constexpr size_t kRow = size_t{4} << 20, kNoise = 64 * kRow; // what others take meanwhile
+    if (all < free + 2 * kNoise) QSKIP("nearly all memory is free");
+    Graph graph;
+    Builder b(graph);
+    const auto rows = static_cast<int64_t>((free + kNoise) / kRow);
+    graph.addOutput("y", b.sumAll(b.input("x", {rows, 1 << 20}, DType::F32)));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    const auto executor = makeCpuExecutor(1);
+    const std::string refusal = thrownBy<EngineError>([&] { executor->load(program); });
+    QVERIFY2(refusal.find("of memory, and only ") != std::string::npos, refusal.c_str());
 }
 
 /// Values by which lanes of a small network are compared must not depend on the size of a tile or

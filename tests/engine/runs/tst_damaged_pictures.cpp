@@ -149,6 +149,23 @@ std::map<std::string, std::string> filesIn(const QTemporaryDir& folder) {
     return files;
 }
 
+/// A run whose pictures are in a session, and have been saved in a folder, too.
+struct SavedRun {
+    QTemporaryDir sessions, results;
+    SessionStore store;
+    std::shared_ptr<Run> run = paintedRun();
+    std::string folder = results.path().toStdString();
+
+    SavedRun() : store({sessions.path().toStdString()}) {
+        store.watch(run, "run");
+        store.flush();
+        saveRun(run->snapshot(), folder);
+    }
+    void lose(const char* sql) const {
+        Database(store.path(), Database::Access::LeavesLog).run(sql);
+    }
+};
+
 } // namespace
 
 class TestDamagedPictures : public QObject {
@@ -430,64 +447,45 @@ void TestDamagedPictures::savedOnesStay() {
 
 /// They say what an output shows that is not written again.
 void TestDamagedPictures::classesStayWithTheirOutput() {
-    const QTemporaryDir sessions, results;
-    SessionStore store({sessions.path().toStdString()});
-    const std::shared_ptr<Run> run = paintedRun();
-    store.watch(run, "run");
-    store.flush();
-    const std::string folder = results.path().toStdString();
-    saveRun(run->snapshot(), folder);
-    const std::string written = folder + "/classes_fp32.csv",
-                      stays = folder + "/classes_amp-fp16.csv";
+    const SavedRun saved;
+    const std::string written = saved.folder + "/classes_fp32.csv",
+                      stays = saved.folder + "/classes_amp-fp16.csv";
     for (const std::string& path : {written, stays})
         std::ofstream(path) << "classes";
-    Database(store.path(), Database::Access::LeavesLog)
-        .run("UPDATE pictures SET data = x'00' WHERE lane = 1");
-    saveRun(run->snapshot(), folder);
+    saved.lose("UPDATE pictures SET data = x'00' WHERE lane = 1");
+    saveRun(saved.run->snapshot(), saved.folder);
     QVERIFY(!std::filesystem::exists(written)); // this output has none
     QCOMPARE(readFile(stays), std::string("classes"));
-    QVERIFY(readManifest(folder + "/manifest.json").files.contains("classes_amp-fp16.csv"));
+    QVERIFY(readManifest(saved.folder + "/manifest.json").files.contains("classes_amp-fp16.csv"));
 }
 
 /// What is said of those that stay does not pass for all.
 void TestDamagedPictures::someOfTheLostStay() {
-    const QTemporaryDir sessions, results;
-    SessionStore store({sessions.path().toStdString()});
-    const std::shared_ptr<Run> run = paintedRun();
-    store.watch(run, "run");
-    store.flush();
-    const std::string folder = results.path().toStdString();
-    saveRun(run->snapshot(), folder);
-    std::filesystem::remove(folder + "/samples_fp32.png");
-    Database(store.path(), Database::Access::LeavesLog)
-        .run("UPDATE galleries SET data = x'00' WHERE place < 2");
-    const std::string told = saveRun(run->snapshot(), folder).picturesError.english();
+    const SavedRun saved;
+    std::filesystem::remove(saved.folder + "/samples_fp32.png");
+    saved.lose("UPDATE galleries SET data = x'00' WHERE place < 2");
+    const std::string told = saveRun(saved.run->snapshot(), saved.folder).picturesError.english();
     QVERIFY2(told.starts_with("Saved, but pictures cannot be read any more. Some of them were "
                               "saved earlier and stay in the folder, which lacks the others: "),
              told.c_str());
-    QVERIFY(std::filesystem::exists(folder + "/samples_amp-fp16.png"));
+    QVERIFY(std::filesystem::exists(saved.folder + "/samples_amp-fp16.png"));
 }
 
 /// They would pass for the run's at the step that is saved now.
 void TestDamagedPictures::thoseOfOtherStepsAreNotDeleted() {
-    const QTemporaryDir sessions, results;
-    SessionStore store({sessions.path().toStdString()});
-    const std::shared_ptr<Run> run = paintedRun();
-    store.watch(run, "run");
-    store.flush();
-    const std::string folder = results.path().toStdString();
-    saveRun(run->snapshot(), folder);
-    const auto before = filesIn(results);
-    Database(store.path(), Database::Access::LeavesLog).run("DELETE FROM pictures");
+    const SavedRun saved;
+    const auto before = filesIn(saved.results);
+    saved.lose("DELETE FROM pictures");
     RunBatch more;
     for (int32_t lane = 0; lane < 2; ++lane)
         more.rows.push_back(StepRow(2, lane).set(metric::Loss, 0.5f));
-    run->append(std::move(more));
-    const std::string refusal = thrownBy<RunError>([&] { saveRun(run->snapshot(), folder); });
-    QVERIFY2(refusal.starts_with(folder + " has pictures, such as output_fp32.png") &&
+    saved.run->append(std::move(more));
+    const std::string refusal =
+        thrownBy<RunError>([&] { saveRun(saved.run->snapshot(), saved.folder); });
+    QVERIFY2(refusal.starts_with(saved.folder + " has pictures, such as output_fp32.png") &&
                  refusal.ends_with("choose another folder"),
              refusal.c_str());
-    QVERIFY(filesIn(results) == before);
+    QVERIFY(filesIn(saved.results) == before);
 }
 
 /// Otherwise the next start would find the damaged one again.

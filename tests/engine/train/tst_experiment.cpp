@@ -6,7 +6,6 @@
 #include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/experiment.h"
-#include "engine/train/lanes_fit.h"
 #include "tests/support/thrown.h"
 #include "tests/support/training.h"
 
@@ -527,22 +526,6 @@ private slots:
         QVERIFY(gaveUp);
     }
 
-    void lanesFitTogether() {
-        const DeviceInfo device{"Small", "cpu", "none", size_t{3} << 30};
-        checkLanesFit(std::vector<size_t>{size_t{1} << 30, size_t{2} << 30}, device);
-        checkLanesFit(std::vector<size_t>{size_t{9} << 30}, {"Unknown", "cpu", "none", 0});
-        const std::vector<size_t> lanes{size_t{2} << 30, size_t{3} << 29};
-        QCOMPARE(thrownBy<EngineError>([&] { checkLanesFit(lanes, device); }),
-                 std::string("cpu: 2 lanes need 3.5 GiB of memory together, Small has 3 GiB for "
-                             "this program (use fewer lanes, or a smaller picture, batch or "
-                             "width)"));
-        QCOMPARE(
-            thrownBy<EngineError>(
-                [&] { checkLanesFit(std::vector<size_t>{size_t{4} << 30}, device); }),
-            std::string("cpu: a lane needs 4 GiB of memory, Small has 3 GiB for this program (use "
-                        "a smaller picture, batch or width)"));
-    }
-
     /// All lanes are counted before weights fill the memory of the first.
     void lanesAreRefusedTogether() {
 #if defined(__SANITIZE_ADDRESS__)
@@ -550,7 +533,7 @@ private slots:
 #endif
         RunConfig config = smallConfig(TaskKind::Checkerboard, std::vector(4, Precision::Fp32));
         config.model.width = 4096;
-        const size_t most = usableMemory();
+        const size_t most = freeMemory().value_or(usableMemory());
         size_t one = 0;
         while (one <= most / 3) { // such as no more than two lanes fit
             config.task.side = config.task.side * 6 / 5;

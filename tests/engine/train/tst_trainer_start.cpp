@@ -1,10 +1,12 @@
 // How one lane begins: its first weights, names of all its nodes, what is stored in 16 bits, the
-// first picture, weights and steps to start from, and stops while it is built.
+// first picture, weights and steps to start from, and stops while it is built; and whether lanes
+// have room.
 #include "engine/core/error.h"
 #include "engine/ops/op_info.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/lanes_fit.h"
 #include "engine/train/trainer.h"
 #include "tests/support/lane.h"
 #include "tests/support/thrown.h"
@@ -192,6 +194,37 @@ private slots:
             const DType output = p == Precision::Fp32 ? DType::F32 : DType::F16;
             QCOMPARE(graph[graph.output("prediction")].dtype, output);
         }
+    }
+
+    void lanesFitTogether() {
+        const DeviceInfo device{"Small", "cpu", "none", size_t{3} << 30};
+        checkLanesFit(std::vector<size_t>{size_t{1} << 30, size_t{2} << 30}, device);
+        checkLanesFit(std::vector<size_t>{size_t{9} << 30}, {"Unknown", "cpu", "none", 0});
+        const std::vector<size_t> lanes{size_t{2} << 30, size_t{3} << 29};
+        QCOMPARE(thrownBy<EngineError>([&] { checkLanesFit(lanes, device); }),
+                 std::string("cpu: 2 lanes need 3.5 GiB of memory together, Small has 3 GiB for "
+                             "this program (use fewer lanes, or a smaller picture, batch or "
+                             "width)"));
+        QCOMPARE(
+            thrownBy<EngineError>(
+                [&] { checkLanesFit(std::vector<size_t>{size_t{4} << 30}, device); }),
+            std::string("cpu: a lane needs 4 GiB of memory, Small has 3 GiB for this program (use "
+                        "a smaller picture, batch or width)"));
+    }
+
+    void lanesFitIntoFreeMemory() {
+        const std::vector<size_t> lanes{size_t{2} << 30, size_t{3} << 29};
+        checkLanesFree(lanes, std::nullopt); // unknown
+        checkLanesFree(lanes, size_t{7} << 29);
+        QCOMPARE(thrownBy<EngineError>([&] { checkLanesFree(lanes, size_t{3} << 30); }),
+                 std::string("cpu: 2 lanes need 3.5 GiB of memory together, and only 3 GiB is free "
+                             "(close other programs, or use fewer lanes, or a smaller picture, "
+                             "batch or width)"));
+        QCOMPARE(
+            thrownBy<EngineError>([&] { checkLanesFree(std::vector<size_t>(1, 2048), 1024); }),
+            std::string("cpu: a lane needs 2 KiB of memory, and only 1 KiB is free (close other "
+                        "programs, or use a smaller picture, batch or width)"));
+        QVERIFY_THROWS_EXCEPTION(EngineError, checkLanesFree(lanes, 0));
     }
 };
 

@@ -1,11 +1,14 @@
 // What gives way where plots have little room: rows of marks before curves, words of the slider
-// before samples of lines; and nothing is cut off at the bottom.
+// before samples of lines, numbers of steps to those that are read; and nothing is cut off at the
+// bottom.
 #include "tests/support/shown_plots.h"
 #include "ui/look/theme.h"
 #include "ui/plots/readout_item.h"
 #include "ui/plots/smoothing_box.h"
 
 #include <QtTest>
+
+#include <algorithm>
 
 namespace tst_plot_room {
 
@@ -21,6 +24,8 @@ private slots:
     void audiencesSeeNoSpeedsWithoutFigures();
     void slidersGiveTheirWordsForSamples();
     void buttonsGiveTheirWordsForLanes();
+    void numbersOfTheAxisAreWholeOrGone();
+    void theNumberOfThePinIsWholeOrGone();
 
 private:
     void setLanes(int lanes) {
@@ -36,6 +41,24 @@ private:
         const QString name = QLatin1String(plot) + QStringLiteral("/B amp-fp16");
         return graphNamed(*m_stack, name)->keyAxis()->axisRect()->height();
     }
+    /// Returns the places of the numbers at the crosshair, that of the pin first.
+    QList<QRectF> tags() const {
+        QCustomPlot& plot = plotOf(*m_stack);
+        QList<QRectF> rects;
+        for (int i = 0; i < plot.itemCount(); ++i)
+            if (const auto* tag = qobject_cast<QCPItemText*>(plot.item(i));
+                tag && tag->visible() && tag->layer()->name() == QStringLiteral("crosshair"))
+                rects << QRectF(tag->topLeft->pixelPosition(), tag->bottomRight->pixelPosition());
+        return rects;
+    }
+    /// Returns the area of the axis' numbers between two places.
+    QRect below(double from, double to) const {
+        const QCPAxis& axis = *events().axis(QCPAxis::atBottom);
+        const int high = axis.tickLabelPadding() + QFontMetrics(axis.tickLabelFont()).height();
+        return {QPoint(static_cast<int>(from), events().bottom() + axis.tickLengthOut() + 2),
+                QSize(static_cast<int>(to - from) + 1, high)};
+    }
+    QImage picture() const { return plotOf(*m_stack).toPixmap().toImage(); }
     /// Whether the header of the loss has a sample of lane B's line.
     bool hasSamples() const {
         QCustomPlot& plot = plotOf(*m_stack);
@@ -188,6 +211,98 @@ void TestPlotRoom::buttonsGiveTheirWordsForLanes() {
     show(1400);
     QCOMPARE(live->text(), words);
     QVERIFY(live->arrowType() == Qt::NoArrow);
+}
+
+namespace {
+
+/// What became of the pixels in which something was drawn.
+struct Ink {
+    int kept = 0, gone = 0, covered = 0; ///< covered: by a tag
+
+    static Ink in(const QRect& area, const QImage& before, const QImage& now,
+                  const QList<QRectF>& tags, QRgb ground) {
+        Ink ink;
+        for (int y = area.top(); y <= area.bottom(); ++y)
+            for (int x = area.left(); x <= area.right(); ++x) {
+                if (!before.valid(x, y) || before.pixel(x, y) == ground) continue;
+                const bool tagged = std::ranges::any_of(tags, [x, y](const QRectF& tag) {
+                    return tag.adjusted(-1, -1, 1, 1).contains(x, y); // with its border
+                });
+                const bool same = now.pixel(x, y) == before.pixel(x, y);
+                if (tagged)
+                    ink.covered += !same; // else the tag may have the same colour there
+                else
+                    ++(same ? ink.kept : ink.gone);
+            }
+        return ink;
+    }
+};
+
+} // namespace
+
+/// What the number at the crosshair left of another one would be a wrong number.
+void TestPlotRoom::numbersOfTheAxisAreWholeOrGone() {
+    for (int i = 1; i <= 300; ++i)
+        m_stack->append(0, record(i, 0, 0.1f));
+    show();
+    const QCPAxis& axis = *events().axis(QCPAxis::atBottom);
+    const QImage without = picture();
+    const QRgb ground = colorsFor(m_stack->palette()).background.rgb();
+    const QFontMetrics metrics(axis.tickLabelFont());
+    int whole = 0, gone = 0;
+    for (int step = 1; step <= 300; step += 7) {
+        m_stack->pinCrosshair(step);
+        draw();
+        const QImage now = picture();
+        QCOMPARE(tags().size(), 1);
+        for (qsizetype i = 0; i < axis.tickVector().size(); ++i) {
+            const QString label = axis.tickVectorLabels().value(i);
+            const double at = axis.coordToPixel(axis.tickVector().at(i));
+            const double half = metrics.horizontalAdvance(label) / 2.0 + 1;
+            const Ink ink = Ink::in(below(at - half, at + half), without, now, tags(), ground);
+            const bool isWhole = ink.gone == 0 && ink.covered == 0;
+            QVERIFY2(isWhole || ink.kept == 0,
+                     qPrintable(QStringLiteral("%1 at step %2").arg(label).arg(step)));
+            whole += isWhole;
+            gone += ink.gone > 0;
+        }
+    }
+    QVERIFY2(whole > 0 && gone > 0, qPrintable(QString::number(gone)));
+}
+
+/// Where the step that is read comes near the pin, there is room for its number only.
+void TestPlotRoom::theNumberOfThePinIsWholeOrGone() {
+    for (int i = 1; i <= 300; ++i)
+        m_stack->append(0, record(i, 0, 0.1f));
+    show();
+    const QRgb ground = colorsFor(m_stack->palette()).background.rgb();
+    const auto read = [this](int step) {
+        const QPointF place = at(step, QStringLiteral("Loss/A fp32"));
+        QMouseEvent move(QEvent::MouseMove, place, plotOf(*m_stack).mapToGlobal(place),
+                         Qt::NoButton, Qt::NoButton, {});
+        QApplication::sendEvent(&plotOf(*m_stack), &move);
+        draw();
+    };
+    m_stack->pinCrosshair(173); // between numbers of the axis
+    read(20);
+    const QImage apart = picture();
+    QCOMPARE(tags().size(), 2);
+    const QRectF pin = tags()[0];
+    int whole = 0, gone = 0;
+    for (int step = 143; step < 203; step += 3) {
+        read(step);
+        if (tags().size() < 2) continue; // at the pin
+        const QRectF tag = tags()[1];
+        const double gap = std::abs(tag.center().x() - pin.center().x()) - pin.width();
+        if (std::abs(gap) < 3) continue;                          // both have three digits
+        const QRect inside = pin.adjusted(3, 3, -3, -3).toRect(); // of its border
+        const Ink ink = Ink::in(inside, apart, picture(), {tag}, ground);
+        QVERIFY2(gap > 0 ? ink.gone == 0 && ink.covered == 0 : ink.kept == 0,
+                 qPrintable(QString::number(step)));
+        whole += gap > 0;
+        gone += ink.gone > 0;
+    }
+    QVERIFY(whole > 0 && gone > 0);
 }
 
 } // namespace tst_plot_room

@@ -4,6 +4,7 @@
 #include "tests/support/presented_window.h"
 #include "ui/dialogs/figure_dialog.h"
 #include "ui/dialogs/grid_dialog.h"
+#include "ui/dialogs/scale_dialog.h"
 #include "ui/images/compare_view.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/figure_strip.h"
@@ -12,6 +13,7 @@
 
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QRegularExpression>
 #include <QSplitter>
@@ -50,6 +52,7 @@ private slots:
     void mapsAreRead();
     void numbersAndTypesAreRead_data();
     void numbersAndTypesAreRead();
+    void theLessonsWaysAreThere();
 };
 
 void TestPresentedFigures::figuresHaveTheWholeWidth_data() {
@@ -477,6 +480,51 @@ void TestPresentedFigures::numbersAndTypesAreRead() {
     QTRY_VERIFY(!window.findChild<FigureStrip*>()->isVisible());
     QCOMPARE(lettersOf(), usual);
     QCOMPARE(dialog->size(), before);
+}
+
+/// The first lesson tells what replaces the list of events and the cards: marks to click, and a
+/// menu that keys open although its bar is hidden.
+void TestPresentedFigures::theLessonsWaysAreThere() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    QVERIFY(test::isActive(&window));
+    trainTo(window, 40);
+    present(window);
+    window.plots().refresh();
+    auto& plot = plotOf(window.plots());
+    plot.replot(QCustomPlot::rpImmediateRefresh);
+    const QCPGraph* marks = graphNamed(window.plots(), QStringLiteral("overflow/B"));
+    QVERIFY(marks && !marks->data()->isEmpty());
+    const QCPGraphData& first = *marks->data()->at(0);
+    QTest::mouseClick(&plot, Qt::LeftButton, {},
+                      marks->coordsToPixels(first.key, first.value).toPoint());
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2(headline->toolTip().contains(QStringLiteral("Step 1 skipped")),
+                 qPrintable(headline->toolTip()));
+
+    QTest::keyClick(&window, Qt::Key_E, Qt::AltModifier);
+    QTRY_VERIFY(qobject_cast<QMenu*>(QApplication::activePopupWidget()));
+    QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_T);
+    const auto opens = [] {
+        const auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        return menu && menu->title() == QStringLiteral("Se&t the loss scale");
+    };
+    QTRY_VERIFY(opens());
+    QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Return);
+    QTRY_VERIFY(window.findChild<ScaleDialog*>());
+    auto* dialog = window.findChild<ScaleDialog*>();
+    QTest::keyClicks(dialog->findChild<QLineEdit*>(), QStringLiteral("2^7"));
+    QTest::keyClick(dialog, Qt::Key_Return);
+    QTRY_VERIFY(window.gradients().isVisible()); // which show what a scale does
+    window.play();                               // Continue
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 40, kPatience);
+    const auto takesTheScale = [&window] {
+        const RunSnapshot now = window.shown().run()->now();
+        for (const Event& event : now.events())
+            if (event.kind == EventKind::Edit && event.step == 41 && event.lane == 1) return true;
+        return false;
+    };
+    QTRY_VERIFY(takesTheScale());
 }
 
 } // namespace tst_presented_figures
