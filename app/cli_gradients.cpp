@@ -38,7 +38,7 @@ std::string byLane(const Experiment& experiment, std::span<const GradientRange> 
 std::string roomText(const LayerGradients& layer) {
     if (layer.notFinite() > 0) return "none";
     if (const std::optional<int> room = layer.room()) return "2^" + std::to_string(*room);
-    return layer.total() > 0 ? "all zero" : "-";
+    return layer.total() > 0 && layer.inHalfRange() ? "all zero" : "-";
 }
 
 /// Puts the lanes of each layer one below the other.
@@ -55,7 +55,8 @@ std::string byLayer(const Experiment& experiment, std::span<const GradientRange>
     }
     if (rows.size() == 1) return {};
     return "By layer (small for fp16: not zero, but below 2^-14, where fp16 keeps fewer digits; "
-           "fp16 room: how many times as large the scale could be; error: measured where "
+           "fp16 room: how many times as large the scale could be, not told of wider types; error: "
+           "measured where "
            "run.gradient_error is set):\n" +
            tableText(rows);
 }

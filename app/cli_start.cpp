@@ -96,8 +96,11 @@ std::vector<Event> edit(Experiment& experiment, const std::vector<Assignment>& e
     std::vector<Event> events;
     for (const Assignment& each : edits) {
         if (each.lane >= experiment.lanes())
-            throw InputError(Message::data("lanes." + std::to_string(each.lane) + ": there are " +
-                                           std::to_string(experiment.lanes()) + " lanes, from 0"));
+            throw InputError(Message::data(
+                "lanes." + std::to_string(each.lane) +
+                (experiment.lanes() == 1
+                     ? ": there is only lane 0"
+                     : ": there are " + std::to_string(experiment.lanes()) + " lanes, from 0")));
         const FieldValue value = valueFor(*each.field, each.value);
         const auto has = [&](int lane) {
             return each.field->get(experiment.config(), lane) == value;

@@ -121,6 +121,12 @@ int64_t HeldBack::trained(int64_t samples, const TaskConfig& task) {
 std::optional<Message> heldBackNote(int64_t samples, const TaskConfig& task) {
     const int64_t held = HeldBack::count(samples, task.validation);
     if (heldOf(task) == Held::Random || held == 0) return std::nullopt;
+    if (held == 1)
+        return task.gap == 0
+                   ? Message(phrase("Data", "The last sample is held back to validate on."))
+                   : Message(phrase("Data", "The last sample is held back to validate on; samples "
+                                            "before it that are not used: %1."),
+                             task.gap);
     if (task.gap == 0)
         return Message(phrase("Data", "The last %1 samples are held back to validate on."), held);
     if (task.gap == 1)

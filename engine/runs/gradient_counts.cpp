@@ -72,7 +72,7 @@ int64_t LayerGradients::small() const {
 
 std::optional<int> LayerGradients::room() const {
     const std::optional<int> highest = std::max(outputs.highest(), weights.highest());
-    if (!highest) return {};
+    if (!highest || !inHalfRange()) return {};
     return kHalfInfinite - 1 - *highest;
 }
 

@@ -61,8 +61,12 @@ struct LayerGradients {
     bool allZero() const { return total() > 0 && zeros() == total(); }
     /// Returns how many are not zero, but below the smallest number for which fp16 has all digits.
     int64_t small() const;
+    /// Whether they have the exponents of fp16, so that a larger loss scale brings inf. Wider types
+    /// hold far larger numbers.
+    bool inHalfRange() const { return type == DType::F16 || fp8; }
     /// Returns how often the loss scale can double before one of them reaches inf in fp16, below 0
-    /// where fp16 has no room for them as it is; nothing where all are zero.
+    /// where fp16 has no room for them as it is; nothing where all are zero or inHalfRange() is
+    /// false.
     std::optional<int> room() const;
 };
 

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -154,11 +155,25 @@ private:
 
     /// Returns the words for a value; empty when it has no effect.
     static std::string textOf(const Slot& slot, const FieldValue& value, bool applies,
-                              const SettingName& name) {
+                              const SettingName& name, size_t named) {
         if (!slot.field) return std::get<std::string>(value);
-        const std::string text = applies ? settingWords(*slot.field, value, name) : std::string();
+        const std::string text =
+            applies ? settingWords(*slot.field, value, name, named) : std::string();
         if (!slot.ofLane() || text.empty()) return text;
         return std::string(1, static_cast<char>('A' + slot.lane)) + ": " + text;
+    }
+
+    /// Returns how many columns of a list must be named to tell each value from the others.
+    static size_t namedIn(const Slot& slot, std::span<const FieldValue* const> values) {
+        constexpr size_t kMost = 16;
+        if (!slot.field || slot.field->kind != FieldKind::Text) return 1;
+        for (size_t named = 1; named < kMost; ++named) {
+            std::set<std::string> words;
+            for (const FieldValue* value : values)
+                words.insert(settingWords(*slot.field, *value, shortKey, named));
+            if (words.size() == values.size()) return named;
+        }
+        return kMost;
     }
 
     /// Adds a slot unless all configurations have the same there.
@@ -177,6 +192,7 @@ private:
         std::vector<const FieldValue*> values(numbers.size());
         for (const auto& [value, number] : numbers)
             values[static_cast<size_t>(number)] = &value;
+        const size_t named = namedIn(slot, values);
         // by value, in the two cases that a setting may have an effect or not
         std::vector<std::array<std::optional<std::string>, 2>> words(numbers.size());
         std::vector<std::string>& texts = m_texts.emplace_back();
@@ -187,7 +203,8 @@ private:
                                      slot.field->applies(*m_configs[i], slot.lane);
                 auto& known = words[static_cast<size_t>(number)][applies ? 1 : 0];
                 if (!known)
-                    known = textOf(slot, *values[static_cast<size_t>(number)], applies, name);
+                    known =
+                        textOf(slot, *values[static_cast<size_t>(number)], applies, name, named);
                 text = *known;
             }
             cells.silent.push_back(text.empty() ? 1 : 0);

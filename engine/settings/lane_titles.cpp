@@ -1,6 +1,7 @@
 // Compares the lanes of one precision field by field, and leaves out what all of them share.
 #include "engine/settings/lane_titles.h"
 
+#include "engine/data/csv_columns.h"
 #include "engine/scaler/scaler_presets.h"
 #include "engine/settings/precision.h"
 
@@ -25,6 +26,7 @@ constexpr const char* kScalerPreset = "scaler.preset";
 constexpr const char* kFirstScale = "scaler.init_scale";
 constexpr const char* kMode = "scaler.mode";
 constexpr const char* kOfScaler = "scaler.";
+constexpr const char* kColumns = "data.drop";
 
 /// Returns the lanes that have the same precision as this one, including itself.
 std::vector<int> peersOf(const RunConfig& config, size_t lane) {
@@ -168,6 +170,35 @@ std::string switchWords(const Field& field, bool on, const SettingName& name) {
     return name(field) + ' ' + inWordsOf(name, state);
 }
 
+/// Returns "acid and 6 more" for a list of seven columns of a table.
+std::string columnsWords(std::string_view list, const SettingName& name, bool window,
+                         size_t named) {
+    const std::vector<std::string> columns = droppedColumns(list);
+    if (columns.size() <= 1) return columns.empty() ? std::string(list) : columns.front();
+    //: behind the name of a column of a table
+    const Phrase more = phrase("Settings", "and %1 more");
+    std::string text = columns.front();
+    for (size_t i = 1; i < std::min(named, columns.size()); ++i)
+        text += " + " + columns[i];
+    if (named >= columns.size()) return text;
+    std::string rest = window ? inWordsOf(name, more) : std::string(more.text());
+    const std::string mark = "%1";
+    if (const size_t at = rest.find(mark); at != std::string::npos)
+        rest.replace(at, mark.size(), std::to_string(columns.size() - named));
+    return text + ' ' + rest;
+}
+
+/// Returns the words for a text: that of layers says what it is, the name of a column does not.
+std::string textWords(const Field& field, const std::string& text, const SettingName& name,
+                      size_t named) {
+    if (field.scope == FieldScope::Lane || !field.key.starts_with("data."))
+        return withShortTypes(text);
+    const std::string shown = name(field);
+    return shown + ' ' +
+           (field.key == kColumns ? columnsWords(text, name, shown != shortKey(field), named)
+                                  : text);
+}
+
 } // namespace
 
 std::string briefValue(const FieldValue& value) {
@@ -202,11 +233,12 @@ std::string shortKey(const Field& field) {
     return scaler ? field.key.substr(0, dot) : field.key.substr(dot + 1);
 }
 
-std::string settingWords(const Field& field, const FieldValue& value, const SettingName& name) {
+std::string settingWords(const Field& field, const FieldValue& value, const SettingName& name,
+                         size_t named) {
     const std::string text = briefValue(value);
     if (text == "default" || text.empty()) return {};
     if (field.kind == FieldKind::Path) return std::filesystem::path(text).stem().string();
-    if (field.kind == FieldKind::Text) return withShortTypes(text);
+    if (field.kind == FieldKind::Text) return textWords(field, text, name, named);
     const std::string shown = name(field);
     if (shown == shortKey(field)) return shown + ' ' + text;
     if (const bool* on = std::get_if<bool>(&value)) return switchWords(field, *on, name);

@@ -22,10 +22,12 @@ using SettingName = std::function<std::string(const Field&)>;
 /// Returns the telling part of its key: "lr", "init_scale", "scaler".
 std::string shortKey(const Field&);
 /// Returns a setting in the fewest words: "lr 0.001", "init_scale 2^24", "scaler apex"; the value
-/// of a path or text without its name, "layer 0=bf16" of layers; empty when the value is just
+/// of a path or text without its name, "layer 0=bf16" of layers; of a list of a table's columns as
+/// many as `named`, "drop acid and 6 more"; empty when the value is just
 /// "default". Where settings have the window's names, check boxes are on or off: "Shuffle off",
 /// "schedule waits at a skip". As keys, they have the values that a command takes: "shuffle false".
-std::string settingWords(const Field&, const FieldValue&, const SettingName& = shortKey);
+std::string settingWords(const Field&, const FieldValue&, const SettingName& = shortKey,
+                         size_t named = 1);
 
 /// A lane's precision, and what tells it apart from other lanes that have the same one.
 struct LaneTitle {

@@ -272,10 +272,11 @@ QString GridModel::about(size_t number) const {
     if (cell->outcome == CellOutcome::Failed)
         return tr("%1: failed. %2").arg(lines.front(), translated(cell->reason));
     if (m_best == number) lines.front() = tr("%1: ★ %2").arg(lines.front(), starReason());
-    lines << tr("Loss: %1 (median of the last %2 steps), %3 in the last step")
-                 .arg(shownNumber(cell->score.loss),
-                      countText(std::min<int64_t>(cell->steps, LatestLosses::kMost)),
-                      shownNumber(cell->lastLoss));
+    const int64_t last = std::min<int64_t>(cell->steps, LatestLosses::kMost);
+    lines << (last == 1 ? tr("Loss: %1").arg(shownNumber(cell->score.loss))
+                        : tr("Loss: %1 (median of the last %2 steps), %3 in the last step")
+                              .arg(shownNumber(cell->score.loss), countText(last),
+                                   shownNumber(cell->lastLoss)));
     if (cell->score.accuracy)
         lines << tr("Accuracy: %1")
                      .arg(shownAccuracy(*cell->score.accuracy, cell->score.validationLoss));

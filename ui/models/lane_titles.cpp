@@ -121,6 +121,13 @@ QString endOf(const QString& value) {
     return gap < 0 ? value : QChar(0x2026) + value.sliced(gap);
 }
 
+/// Does the same to each of several values.
+QString shortenedEach(QStringList values, QString (*shorten)(const QString&)) {
+    for (QString& value : values)
+        value = shorten(value);
+    return values.join(kBetweenParts);
+}
+
 QString letterOf(const QString& label) { return label.section(u' ', 0, 0); }
 
 /// Returns the name of a label's precision: "amp-fp16" of "B amp-fp16, First scale 2^24".
@@ -159,6 +166,17 @@ QStringList valuesOf(const QString& label) {
     for (const QString& each : label.split(kBetweenParts).mid(1))
         values << valueOf(each);
     return values;
+}
+
+/// Returns the first of a lane's values, or all of them where another lane of its precision has the
+/// first one, too, as in a map of two settings.
+QStringList tellingValues(const QStringList& labels, int lane) {
+    const QStringList values = valuesOf(labels[lane]);
+    for (int other = 0; other < labels.size(); ++other)
+        if (other != lane && precisionOf(labels[other]) == precisionOf(labels[lane]) &&
+            valuesOf(labels[other]).contains(values.value(0)))
+            return values;
+    return values.first(std::min<qsizetype>(values.size(), 1));
 }
 
 /// Returns a scale in the fewest characters: "2^16", or "3".
@@ -250,8 +268,9 @@ QStringList labelForms(const QString& label) {
     const QStringList values = valuesOf(label);
     QStringList forms{label};
     if (values.isEmpty()) return forms;
-    const QString all = values.join(kBetweenParts), &first = values.front();
-    forms << named + all << named + first << lead + first << lead + cut(first);
+    const QString all = values.join(kBetweenParts);
+    forms << named + all << lead + all << lead + shortenedEach(values, cut)
+          << lead + shortenedEach(values, endOf) << lead + endOf(values.front());
     forms.removeDuplicates();
     return forms;
 }
@@ -261,8 +280,9 @@ std::vector<QStringList> formsTogether(const QStringList& labels) {
     const bool differ = precisionsDiffer(labels);
     for (int lane = 0; lane < labels.size(); ++lane) {
         const QString& label = labels[lane];
-        const QStringList values = valuesOf(label);
-        const QString first = values.value(0), all = values.join(kBetweenParts);
+        const QStringList telling = tellingValues(labels, lane);
+        const QString first = telling.join(kBetweenParts),
+                      all = valuesOf(label).join(kBetweenParts);
         const QString letter = letterOf(label), lead = letter + u' ';
         const QString precision = (lead + precisionOf(label)).trimmed();
         const auto with = [&](const QString& words) {
@@ -273,20 +293,34 @@ std::vector<QStringList> formsTogether(const QStringList& labels) {
         const auto alone = [&](const QString& words) {
             return words.isEmpty() || !shared ? precision : lead + words;
         };
-        const QString end = alone(endOf(first)), distinct = distinctLabel(labels, lane);
-        const QString each[] = {label,
+        const QString end = alone(shortenedEach(telling, endOf)),
+                      distinct = distinctLabel(labels, lane);
+        const QString said[] = {label,
                                 with(all),
                                 differ ? with(first) : alone(all),
                                 differ ? with(first) : alone(first),
                                 alone(first),
-                                alone(cut(first)),
+                                alone(shortenedEach(telling, cut)),
                                 end,
                                 distinct.size() < end.size() ? distinct : end,
                                 letter};
         for (size_t form = 0; form < forms.size(); ++form)
-            forms[form] << each[form];
+            forms[form] << said[form];
     }
     return forms;
+}
+
+QString lanesApart(const QStringList& labels) {
+    QStringList said;
+    bool shared = false;
+    for (int lane = 0; lane < labels.size(); ++lane) {
+        const bool own = !isShared(labels, lane);
+        const QString values = valuesOf(labels[lane]).join(kBetweenParts);
+        shared = shared || !own;
+        said << letterOf(labels[lane]) + u' ' +
+                    (own || values.isEmpty() ? precisionOf(labels[lane]) : values);
+    }
+    return shared ? said.join(QStringLiteral("; ")) : QString();
 }
 
 QString distinctLabel(const QStringList& labels, int lane) {

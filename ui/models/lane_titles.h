@@ -27,9 +27,9 @@ QString laneTitleWithout(const RunConfig&, int lane, std::span<const Field* cons
 /// First scale 2^24" becomes "A First scale 2^24". Other labels stay as they are.
 QString briefLabel(const QString& label);
 /// Returns forms of a label for a lane that is named alone: the full label, the precision with all
-/// values ("A amp-fp16, first scale 2^24, interval 20"), with the first one, that
-/// without the precision ("A first scale 2^24"; "A apex" for the name of a loss scaler), and with
-/// the beginning of its words ("A fir… 2^24").
+/// values ("A amp-fp16, first scale 2^24, interval 20"), these without the precision ("A first
+/// scale 2^24, interval 20"; "A apex" for the name of a loss scaler), with the beginning of their
+/// words ("A fir… 2^24, int… 20"), with none ("A … 2^24, … 20"), and the first one alone.
 QStringList labelForms(const QString& label);
 
 /// The last of the forms that formsTogether() returns which still names precisions that differ, and
@@ -39,10 +39,14 @@ inline constexpr size_t kBriefestNames = 3, kBriefestValues = 6;
 /// before or as brief: the full label, the precision with all values ("B amp-fp16, first scale
 /// 2^24, interval 20"), with the first one, what sets a lane apart alone, distinctLabel(), and the
 /// letters alone. What sets a lane apart is its precision or, where other lanes have the same one,
-/// the first value ("B first scale 2^24"), then that with the beginning of its words ("B fir…
-/// 2^24"), and at last with none ("B … 2^24"). Where all lanes have the same precision, it goes
-/// before any value does.
+/// the first value that no other one has ("B first scale 2^24"), or all where they share it, then
+/// that with the beginning of its words ("B fir… 2^24"), and at last with none ("B … 2^24"). Where
+/// all lanes have the same precision, it goes before any value does.
 std::vector<QStringList> formsTogether(const QStringList& labels);
+
+/// Returns what sets the lanes of a run apart: "A fp32; B first scale 2^8; C first scale 2^16,
+/// interval 20". Empty where each lane has a precision of its own.
+QString lanesApart(const QStringList& labels);
 
 /// Returns the letter and the end or beginning of the lane's name that no other lane shares, for
 /// the narrowest places: "D torch" of "D torch-cpu-fp16" beside "C amp-fp16". Never the name of

@@ -133,9 +133,8 @@ QString LayerGradientsModel::summaryOf(int lane) const {
     if (!bad.isEmpty()) {
         parts << bad;
     } else if (range.type == DType::F16) {
-        // float32 holds larger gradients than fp16: layers that stay in it do not overflow first
         const auto* tight = most(layers, [](const LayerGradients& layer) {
-            const std::optional<int> room = layer.type == DType::F16 ? layer.room() : std::nullopt;
+            const std::optional<int> room = layer.room();
             return room ? std::optional(-*room) : std::nullopt;
         });
         if (tight)
@@ -208,7 +207,7 @@ QString LayerGradientsModel::text(int row, int column) const {
         if (layer.notFinite() > 0)
             return tr("%1 inf or nan").arg(percentText(shareOf(layer.notFinite(), layer.total())));
         if (const auto room = layer.room()) return QStringLiteral("2^%1").arg(*room);
-        return layer.total() > 0 ? tr("all zero") : tr("–");
+        return layer.total() > 0 && layer.inHalfRange() ? tr("all zero") : tr("–");
     case Error:
         if (layer.error) return errorText(*layer.error);
         return tr("–");
@@ -222,15 +221,19 @@ QVariant LayerGradientsModel::data(const QModelIndex& index, int role) const {
         const bool number = index.column() > Type && index.column() < Sizes;
         return QVariant(Qt::AlignVCenter | (number ? Qt::AlignRight : Qt::AlignLeft));
     }
+    const LayerGradients& layer = gradients(index.row());
     if (role == Qt::ToolTipRole && (index.column() == Layer || index.column() == Lane)) {
         const QString name = text(index.row(), index.column()); // its cell may be narrower
-        const QString parameters =
-            index.column() == Layer ? parametersText(gradients(index.row())) : QString();
+        const QString parameters = index.column() == Layer ? parametersText(layer) : QString();
         return parameters.isEmpty() ? name : tr("%1. In PyTorch: %2").arg(name, parameters);
     }
+    if (role == Qt::ToolTipRole && index.column() == Room && !layer.inHalfRange() &&
+        layer.notFinite() == 0)
+        return tr("Stored in %1, which holds far larger numbers than fp16.")
+            .arg(nameOfType(layer.type));
     if (role == Qt::AccessibleTextRole) {
         QStringList parts{text(index.row(), Layer), text(index.row(), Lane)};
-        const QString parameters = parametersText(gradients(index.row()));
+        const QString parameters = parametersText(layer);
         if (!parameters.isEmpty()) parts[0] += QStringLiteral(" (%1)").arg(parameters);
         for (const int column : {Type, Error, Zero, Small, Room})
             parts << headerData(column, Qt::Horizontal).toString() + u' ' +
@@ -272,7 +275,8 @@ QVariant LayerGradientsModel::headerData(int section, Qt::Orientation orientatio
                   "2^-25, fp16 makes them zero.");
     case Room:
         return tr("How many times as large the loss scale could be before a gradient of this "
-                  "layer reached inf in fp16.");
+                  "layer reached inf in fp16. A dash: they are stored in a type that holds larger "
+                  "numbers.");
     case Error:
         return tr(
             "How far the gradients of the layer's weights are from those that float32 "

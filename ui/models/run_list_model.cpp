@@ -2,6 +2,7 @@
 #include "ui/models/run_list_model.h"
 
 #include "ui/models/edit_differences.h"
+#include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
@@ -139,6 +140,11 @@ void RunListModel::takeDifferences() {
             shown << safeText(each, kMostMessage);
         shown << edits[i];
         Row& row = m_rows[i];
+        QStringList labels;
+        for (const QString& title : laneTitlesOf(row.entry.run->now()))
+            labels << laneTag(static_cast<int>(labels.size())) + u' ' + title;
+        const QString lanes = lanesApart(labels);
+        if (std::exchange(row.lanes, lanes) != lanes) row.told = false;
         if (std::exchange(row.differences, shown) == shown) continue;
         row.told = false;
         changed = true;
@@ -151,9 +157,11 @@ void RunListModel::takeDifferences() {
 QString RunListModel::differencesOf(int row) const {
     if (row < 0 || row >= rowCount()) return {};
     constexpr qsizetype kSpaces = 2; // "B: Growth interval 20", whose name is one word
+    constexpr qsizetype kShort = 30; // characters, which every list has room for
     QStringList texts = m_rows[static_cast<size_t>(row)].differences;
     for (QString& each : texts)
-        if (each.count(u' ') <= kSpaces) each.replace(QChar(u' '), QChar(QChar::Nbsp));
+        if (each.count(u' ') <= kSpaces && each.size() <= kShort)
+            each.replace(QChar(u' '), QChar(QChar::Nbsp));
     return texts.join(QStringLiteral(", "));
 }
 
@@ -202,13 +210,15 @@ QStringList RunListModel::validationsOf(const RunSnapshot& run) {
 QString RunListModel::detailsOf(int at) const {
     if (at < 0 || at >= rowCount()) return {};
     const Row& row = m_rows[static_cast<size_t>(at)];
-    const QString steps = countText(row.entry.run->step());
+    const int64_t step = row.entry.run->step();
+    const QString steps = step == 1 ? tr("1 step") : tr("%1 steps").arg(countText(step));
     QStringList lines;
-    lines << tr("%1: %2, %3 steps").arg(tagOf(row.entry.id), safeText(row.entry.name), steps);
+    lines << tr("%1: %2, %3").arg(tagOf(row.entry.id), safeText(row.entry.name), steps);
     if (const QString data = untoldDataOf(row.entry); !data.isEmpty())
         lines << tr("Data: %1").arg(data);
     if (const QString differs = differencesOf(at); !differs.isEmpty())
         lines << tr("Differs in %1").arg(differs);
+    if (!row.lanes.isEmpty()) lines << tr("Lanes: %1").arg(row.lanes);
     if (!row.losses.isEmpty())
         lines << tr("Last loss (median of the last %1): %2")
                      .arg(kTrailingSteps)
@@ -262,6 +272,7 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole: return name ? QVariant(spokenOf(row)) : QVariant();
     case ColorRole: return row.entry.color;
     case CurrentRole: return current;
+    case LanesRole: return row.lanes;
     case LookRole: return row.look;
     default: return {};
     }

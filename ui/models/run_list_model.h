@@ -22,6 +22,7 @@ public:
     enum Role {
         ColorRole = Qt::UserRole + 1, ///< see Colors::run()
         CurrentRole,                  ///< whether it is the run that is shown
+        LanesRole,                    ///< see lanesApart()
         LookRole, ///< a number that changes with the texts; no two rows have the same, 0: not told
     };
 
@@ -68,6 +69,7 @@ private:
         std::shared_ptr<const RunInfo> info; ///< with the settings that were compared
         size_t editsMade = 0;                ///< then, see editsMade()
         QStringList differences, losses, validations;
+        QString lanes; ///< what tells them apart
         RunScore score;
         bool current = false; ///< the run that is shown
         bool told = false;    ///< no text has changed since it was last told

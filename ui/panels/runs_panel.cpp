@@ -32,7 +32,8 @@ namespace {
 constexpr int kAroundARow = 4; // above and below its lines, in pixels
 
 /// Draws a sample of the run's line before its name; its number says the same without colour. Below
-/// its name is written in grey what sets the run apart, and below that its losses or validations:
+/// its name is written in grey what sets the run apart, and what its lanes of one precision; below
+/// that its losses or validations:
 /// the panel is narrow, and columns would leave each of them too little.
 class RunDelegate : public QStyledItemDelegate {
 public:
@@ -64,7 +65,8 @@ public:
             }
         };
         write(lines.name, text);
-        write(lines.settings, chosen ? text : colorsFor(option.palette).muted);
+        for (const QStringList& each : {lines.settings, lines.lanes})
+            write(each, chosen ? text : colorsFor(option.palette).muted);
         write(lines.losses, text);
         painter->restore();
     }
@@ -104,14 +106,15 @@ private:
         QStyleOptionViewItem option = plain;
         initStyleOption(&option, index);
         const Lines lines = linesOf(option, index, roomIn(option).width());
-        const qsizetype count = lines.name.size() + lines.settings.size() + lines.losses.size();
+        const qsizetype count =
+            lines.name.size() + lines.settings.size() + lines.lanes.size() + lines.losses.size();
         return {QStyledItemDelegate::sizeHint(plain, index).width(),
                 static_cast<int>(count) * QFontMetrics(option.font).lineSpacing() +
                     2 * kAroundARow};
     }
 
     struct Lines {
-        QStringList name, settings, losses;
+        QStringList name, settings, lanes, losses;
     };
 
     /// Breaks the texts of a run into lines of this width.
@@ -127,6 +130,7 @@ private:
         const QString losses = textIn(RunListModel::LossColumn);
         return {broken(index.data().toString(), kMostLines),
                 broken(textIn(RunListModel::DiffersColumn), kMostLines),
+                broken(index.data(RunListModel::LanesRole).toString(), kMostLines),
                 broken(sideBySide(losses), static_cast<int>(losses.count(u'\n')) + 1)};
     }
 

@@ -441,6 +441,22 @@ void SetupPanel::layOut() {
     QCoreApplication::sendEvent(m_scroll, &request);
 }
 
+/// Once the settings know their width, choices without room beside their names have rows of their
+/// own. Each layout would tell the one around it in another round of events, and rows would move.
+void SetupPanel::settleHeights() {
+    const auto settle = [](QWidget* widget) {
+        QCoreApplication::sendPostedEvents(widget, QEvent::LayoutRequest);
+    };
+    for (const Group& group : m_groups) {
+        for (FieldEditor* editor : group.editors)
+            settle(editor);
+        if (!group.editors.empty()) settle(group.editors.front()->parentWidget());
+        settle(group.section);
+    }
+    settle(m_scroll->widget());
+    layOut();
+}
+
 /// Scrolls by as much as the anchor has moved.
 void SetupPanel::holdInPlace(const QWidget& held, int top) {
     layOut();
@@ -509,7 +525,10 @@ const FieldEditor* SetupPanel::withKeyboard() const {
 
 /// Takes the key for help from the window, which would open the manual where it was left.
 bool SetupPanel::event(QEvent* event) {
-    if (event->type() == QEvent::Show && !event->spontaneous()) emit shownAgain();
+    if (event->type() == QEvent::Show && !event->spontaneous()) {
+        settleHeights();
+        emit shownAgain();
+    }
     const bool comes = event->type() == QEvent::ShortcutOverride;
     if (!comes && event->type() != QEvent::KeyPress) return QWidget::event(event);
     auto* key = static_cast<QKeyEvent*>(event);

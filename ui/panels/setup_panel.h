@@ -88,6 +88,7 @@ private:
     QWidget* anchor() const;
     QRect inView(const QWidget&) const; ///< its place in the part of the settings that is seen
     void layOut();
+    void settleHeights();
     void holdInPlace(const QWidget& held, int top);
     void reload();
     void addRunGroups(QWidget* content);

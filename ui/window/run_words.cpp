@@ -292,14 +292,14 @@ QString RunWords::data(const RunConfig& config) {
             what = what.isEmpty() ? translated(note) : tr("%1 %2").arg(what, translated(note));
     const QString samples =
         facts.test > 0
-            ? tr("The networks train on %1 samples and are validated on %2; %3 are kept for the "
-                 "test at the end.")
-                  .arg(countText(facts.train), countText(facts.validation), countText(facts.test))
-        : facts.validation > 0 ? tr("The networks train on %1 samples and are validated on %2.")
-                                     .arg(countText(facts.train), countText(facts.validation))
+            ? tr("The networks train on %1 and are validated on %2; %3 are kept for the test at "
+                 "the end.")
+                  .arg(samplesText(facts.train), countText(facts.validation), countText(facts.test))
+        : facts.validation > 0 ? tr("The networks train on %1 and are validated on %2.")
+                                     .arg(samplesText(facts.train), countText(facts.validation))
         : facts.train == 1 ? tr("There is only one sample to train on, which the networks can only "
                                 "learn by heart: training needs at least two.")
-                           : tr("The networks train on %1 samples.").arg(countText(facts.train));
+                           : tr("The networks train on %1.").arg(samplesText(facts.train));
     return what.isEmpty() ? samples : tr("%1 %2").arg(what, samples);
 }
 

@@ -89,6 +89,13 @@ void TestHeldBack::lastOnes() {
     QCOMPARE(heldBackNote(100, task)->english(), std::string("The last 25 samples are held back to "
                                                              "validate on; the one before them is "
                                                              "not used."));
+    QCOMPARE(heldBackNote(4, task)->english(),
+             std::string("The last sample is held back to validate on; samples before it that are "
+                         "not used: 1."));
+    task.gap = 0;
+    QCOMPARE(heldBackNote(4, task)->english(),
+             std::string("The last sample is held back to validate on."));
+    task.gap = 1;
     QVERIFY(heldBackPython(task).find("gap = 1 if count else 0\n") != std::string::npos);
     task.validation = 0; // nothing is held back, so there is no gap
     QCOMPARE(HeldBack(100, task).train.size(), size_t{100});

@@ -146,6 +146,14 @@ void TestSettingDifferences::differences_data() {
     row("two of three", {"run.seed=1", "run.seed=2", "run.seed=2"}, {"seed 1", "seed 2", "seed 2"});
     row("a lane", {"lanes.1.scaler.init_scale=1024", ""},
         {"B: init_scale 2^10", "B: init_scale 2^16"});
+    const char* table = "data.kind=csv;data.drop=";
+    const auto without = [table](const char* columns) {
+        return QLatin1String(table) + QLatin1String(columns);
+    };
+    row("columns of a table", {without("a,b,c"), without("b"), without("")},
+        {"drop a and 2 more", "drop b", ""});
+    row("as many as tell them apart", {without("a,b,c"), without("a,d,c"), without("a,b")},
+        {"drop a + b and 1 more", "drop a + d and 1 more", "drop a + b"});
     row("scalers by name", {"lanes.1.scaler.preset=apex", ""},
         {"B: scaler apex", "B: scaler pytorch"});
     row("one of the scalers has no name",

@@ -198,9 +198,15 @@ private slots:
         QCOMPARE(layer.zeros(), int64_t{2});
         QCOMPARE(layer.small(), int64_t{3});
         QCOMPARE(layer.notFinite(), int64_t{1});
+        QCOMPARE(layer.room(), std::nullopt); // float32 holds far larger numbers
+        layer.type = DType::F16;
         QCOMPARE(layer.room(), std::optional(11)); // 24 x 2^11 is 49152
         layer.weights = counted(DType::F32, {0x1p20f});
         QCOMPARE(layer.room(), std::optional(-5)); // fp16 holds it at 2^-5 of the scale
+        layer.type = DType::BF16;
+        QCOMPARE(layer.room(), std::nullopt);
+        layer.fp8 = true; // E5M2 has the exponents of fp16
+        QCOMPARE(layer.room(), std::optional(-5));
     }
 
     /// Values that a causal mask hides have a gradient of zero, as in every precision, and the

@@ -250,8 +250,8 @@ void TestLaneTitles::forms() {
     QCOMPARE(forms.join(u'|'),
              joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20|"
                                         "B amp-fp16, first scale 2^24, interval 20|"
-                                        "B amp-fp16, first scale 2^24|"
-                                        "B first scale 2^24|B fir… 2^24")));
+                                        "B first scale 2^24, interval 20|"
+                                        "B fir… 2^24, int… 20|B … 2^24, … 20|B … 2^24")));
     QVERIFY(labelForms(
                 joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20, …")))
                 .contains(QStringLiteral("B amp-fp16, first scale 2^24, interval 20, …")));
@@ -259,7 +259,7 @@ void TestLaneTitles::forms() {
                 .contains(QStringLiteral("B interval 20")));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, Fixed scale 2^0"))).join(u'|'),
              joinedNames(QStringLiteral("B amp-fp16, Fixed scale 2^0|B amp-fp16, scale 2^0|"
-                                        "B scale 2^0|B sca… 2^0")));
+                                        "B scale 2^0|B sca… 2^0|B … 2^0")));
     QVERIFY(labelForms(joinedNames(QStringLiteral("B fp8, FP8 scaling none")))
                 .contains(QStringLiteral("B FP8 none")));
     QVERIFY(labelForms(QStringLiteral("C fp8, layer 0=bf16"))
@@ -295,7 +295,7 @@ void TestLaneTitles::valuesAreAlike() {
     QVERIFY2(forms.contains(QStringLiteral("B amp-fp16, ") + values), qPrintable(forms.join(u'|')));
     QCOMPARE(formsTogether({QStringLiteral("A fp32"), label})[1][1],
              QStringLiteral("B amp-fp16, ") + values);
-    QVERIFY(forms.contains(QStringLiteral("B ") + values.section(QStringLiteral(", "), 0, 0)));
+    QVERIFY(forms.contains(QStringLiteral("B ") + values));
 }
 
 /// Of no setting a bare value is left: "C 200" says nothing.
@@ -308,7 +308,8 @@ void TestLaneTitles::valuesKeepAWord() {
         if (field.kind == FieldKind::Text) continue;
         const QString name = QString::fromStdString(nameInTitles(field));
         const QStringList forms = labelForms(QStringLiteral("B amp-fp16, %1 7").arg(name));
-        const QString last = forms.back(); // "B int… 7"
+        const QString last = forms[forms.size() - 2]; // "B int… 7"
+        QVERIFY2(forms.back() == QStringLiteral("B … 7"), qPrintable(forms.back()));
         QVERIFY2(last[2].isLetter() && last[3].isLetter() && last.endsWith(QStringLiteral(" 7")),
                  qPrintable(QString::fromStdString(field.key) + u' ' + last));
         ++settings;

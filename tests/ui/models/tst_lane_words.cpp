@@ -2,16 +2,19 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/lane_titles.h"
 #include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_model.h"
 #include "ui/models/translated.h"
 #include "ui/panels/lane_card.h"
 
 #include <QLabel>
+#include <QSet>
 #include <QtTest>
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace tst_lane_words {
 
@@ -23,6 +26,8 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void switchesReadAsWords();
     void narrowCardsKeepWhatDiffers();
+    void mapsKeepBothValues();
+    void whatSetsLanesApart();
 };
 
 /// Check boxes have no values that one would say, such as "true".
@@ -74,13 +79,55 @@ void TestLaneWords::narrowCardsKeepWhatDiffers() {
         QVERIFY2(!whole() || said.size() == 1, qPrintable(title->text()));
     }
     QVERIFY2(said.contains(QStringLiteral("B first scale 2^4")), qPrintable(said.join(u'|')));
-    for (const QString& each : said)
-        QVERIFY2(!each.contains(u'…') || each.startsWith(QStringLiteral("B f")),
-                 qPrintable(said.join(u'|')));
+    QVERIFY2(said.contains(QStringLiteral("B … 2^4")), qPrintable(said.join(u'|')));
+    said.removeOne(QStringLiteral("B …")); // where not even that has room
+    for (const QString& each : said)       // the name of the setting is cut, not its value
+        QVERIFY2(each.endsWith(QStringLiteral(" 2^4")), qPrintable(said.join(u'|')));
     const QFontMetrics metrics(title->font());
     const QStringList forms = labelForms(QStringLiteral("B ") + status.title);
     QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(QStringLiteral("B fir… 2^4"))),
              QStringLiteral("B fir… 2^4"));
+}
+
+/// In a map of two settings, no form but the letters alone leaves two lanes with the same name.
+void TestLaneWords::mapsKeepBothValues() {
+    RunConfig config = presetNamed("checkerboard").config;
+    config.lanes = parseLanes("amp-fp16,amp-fp16,amp-fp16,amp-fp16");
+    for (const char* setting :
+         {"lanes.0.scaler.init_scale=16", "lanes.1.scaler.init_scale=16",
+          "lanes.0.scaler.growth_interval=20", "lanes.1.scaler.growth_interval=200",
+          "lanes.2.scaler.growth_interval=20", "lanes.3.scaler.growth_interval=200"})
+        applySetting(config, setting);
+    const QStringList titles = laneTitles(config);
+    const std::vector<QStringList> forms = formsTogether(laneLabels(titles));
+    for (size_t form = 0; form + 1 < forms.size(); ++form) {
+        QSet<QString> names;
+        for (const QString& label : forms[form])
+            names << label.section(u' ', 1);
+        QVERIFY2(names.size() == 4, qPrintable(forms[form].join(u'|')));
+    }
+    QCOMPARE(forms[kBriefestValues][1], QStringLiteral("B … 2^4, … 200"));
+    const QStringList alone = labelForms(laneLabels(titles)[1]);
+    for (const QString& form : alone.first(alone.size() - 1))
+        QVERIFY2(form.contains(QStringLiteral("2^4")) && form.endsWith(QStringLiteral(" 200")),
+                 qPrintable(form));
+}
+
+/// The list of runs says what the letters of a run stand for.
+void TestLaneWords::whatSetsLanesApart() {
+    const auto said = [](const char* labels) {
+        QString text = QString::fromUtf8(labels);
+        for (const char* key : {"scaler.init_scale", "scaler.growth_interval"}) {
+            const QString name = QString::fromStdString(nameInTitles(*findField(key)));
+            text.replace(QString(name).replace(QChar(QChar::Nbsp), QChar(u' ')), name);
+        }
+        return lanesApart(text.split(u'|'));
+    };
+    QCOMPARE(said("A fp32|B amp-fp16"), QString());
+    QCOMPARE(
+        said("A fp32|B amp-fp16, First scale 2^8|C amp-fp16, Growth interval 20, First scale "
+             "2^16|D amp-fp16"),
+        QStringLiteral("A fp32; B first scale 2^8; C interval 20, first scale 2^16; D amp-fp16"));
 }
 
 } // namespace tst_lane_words

@@ -1,6 +1,6 @@
-// The panels beside the plots except the settings (tst_setup_panel) and the bar at the top
-// (tst_transport_bar): loss scale and banner show what the models say, and every control has a name
-// for screen readers. Events: tst_event_panel.
+// The panels beside the plots except the settings (tst_setup_panel; here is their first layout) and
+// the bar at the top (tst_transport_bar): loss scale and banner show what the models say, and every
+// control has a name for screen readers. Events: tst_event_panel.
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/fed_run.h"
 #include "tests/support/plot_parts.h"
@@ -25,6 +25,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QScrollArea>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -83,6 +84,7 @@ private slots:
     void bannerOffersWhatToDo();
     void bannerKeepsItsOffer();
     void longMessagesEndBetweenWords();
+    void firstLayoutOfSettingsStays();
     void everyControlHasAName();
 };
 
@@ -527,6 +529,18 @@ void TestPanels::longMessagesEndBetweenWords() {
     tip.setHtml(QToolTip::text());
     QCOMPARE(tip.toPlainText().simplified(), text);
     QToolTip::hideText();
+}
+
+/// No setting moves once the panel has been painted.
+void TestPanels::firstLayoutOfSettingsStays() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 400);
+    panel.show();
+    const QWidget* settings = panel.findChild<QScrollArea*>()->widget();
+    const int height = settings->height();
+    QTest::qWait(50);
+    QCOMPARE(settings->height(), height);
 }
 
 void TestPanels::everyControlHasAName() {

@@ -86,6 +86,7 @@ private slots:
     void rowsShowWhatOrdersThem();
     void anOutputOfNanIsTold();
     void namesOfOnesOwnDoNotTellTheData();
+    void lanesAndColumnsAreTold();
     void runsStayWhatTheyAre();
     void trainingDoesNotMoveRows();
     void comesAndGoesInOrder();
@@ -200,12 +201,17 @@ void TestRunOrder::anOutputOfNanIsTold() {
     RunStore store;
     addRun(store, "lost", kNan, double{kNan}, 0.0);
     addRun(store, "wrong", 0.5f, 0.5, 0.0);
+    FedRun once;
+    once.start({QStringLiteral("fp32")}, {false});
+    addStep(*once.run, 1, 0.5f, {}, {});
+    store.add(once.run, "once");
     RunListModel list(store);
     list.refresh();
     QStringList details;
     for (int row = 0; row < list.rowCount(); ++row)
         details << list.detailsOf(row);
     const QString all = details.join(u'\n');
+    QVERIFY2(all.contains(QStringLiteral("once, 1 step\n")), qPrintable(all));
     QVERIFY2(all.contains(QStringLiteral("Last validation: A output is nan")), qPrintable(all));
     QVERIFY2(all.contains(QStringLiteral("Last validation: A 0.00 %")), qPrintable(all));
 }
@@ -237,6 +243,35 @@ void TestRunOrder::namesOfOnesOwnDoNotTellTheData() {
     QCOMPARE(list.differencesOf(2), alike);
     QVERIFY(list.setData(first, QStringLiteral("Two moons, noisy"), Qt::EditRole));
     QVERIFY(!list.detailsOf(0).contains(QStringLiteral("Data:"))); // it tells them
+}
+
+/// Where lanes have one precision, their letters alone do not tell them apart; and of the columns
+/// that a table's run leaves out, a name and a number are read at a glance.
+void TestRunOrder::lanesAndColumnsAreTold() {
+    RunStore store;
+    for (const char* columns : {"acid,sugar,salt", ""}) {
+        RunConfig config = presetNamed("overflow").config;
+        config.lanes = parseLanes("fp32,amp-fp16,amp-fp16");
+        applySetting(config, "lanes.2.scaler.init_scale=2^20");
+        applySetting(config, "data.kind=csv");
+        applySetting(config, std::string("data.drop=") + columns);
+        FedRun fed;
+        fed.start(
+            {QStringLiteral("fp32"), QStringLiteral("amp-fp16"), QStringLiteral("amp-fp16-2")},
+            {false, true, true}, config);
+        fed.edit([&config](RunConfig& shown) { shown.lanes = config.lanes; });
+        store.add(fed.run, config.title);
+    }
+    RunListModel list(store);
+    list.refresh();
+    const QString lanes = QStringLiteral("A fp32; B first scale 2^16; C first scale 2^20");
+    QCOMPARE(list.index(1, RunListModel::NameColumn).data(RunListModel::LanesRole).toString(),
+             lanes);
+    QVERIFY2(list.detailsOf(1).contains(QStringLiteral("\nLanes: ") + lanes),
+             qPrintable(list.detailsOf(1)));
+    QString differs = list.differencesOf(0);
+    QCOMPARE(differs.replace(QChar(QChar::Nbsp), QChar(u' ')),
+             QStringLiteral("Columns left out acid and 2 more"));
 }
 
 /// What is done to a row is done to its run, which keeps its number and its colour.

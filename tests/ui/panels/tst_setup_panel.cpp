@@ -414,7 +414,6 @@ void TestSetupPanel::noteLeavesTheEditInView() {
     panel.resize(320, 400);
     panel.show();
     model.setRunning(model.config());
-    QTest::qWait(50); // until the settings have the heights that they need
     auto* scroll = panel.findChild<QScrollArea*>();
     QWidget* edit = panel.editor("run.seed")->control();
     const auto bottom = [&] {
