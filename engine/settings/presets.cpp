@@ -4,6 +4,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/public_data.h"
 #include "engine/settings/data_experiment.h"
+#include "engine/settings/painters.h"
 #include "engine/settings/recipes.h"
 
 #include <algorithm>
@@ -13,7 +14,6 @@ namespace halfscope {
 
 namespace {
 
-constexpr Phrase kExamples = phrase("Presets", "Examples");
 constexpr Phrase kPrecisions = phrase("Presets", "Precisions");
 constexpr Phrase kScaling = phrase("Presets", "Loss scaling");
 
@@ -21,13 +21,6 @@ constexpr Phrase kScaling = phrase("Presets", "Loss scaling");
 constexpr int64_t kOftenWatched = 5;
 /// Likewise; each time takes two more passes.
 constexpr int64_t kOftenMeasured = 10;
-
-Preset preset(const char* name, Phrase group, Phrase title, Phrase about, std::string_view lanes) {
-    Preset made{name, group, title, about, defaultConfig()};
-    made.config.title = title.text();
-    made.config.lanes = parseLanes(lanes);
-    return made;
-}
 
 /// The smallest network that paints every square in 300 steps; takes a few seconds on two cores.
 Preset checkerboard() {
@@ -43,8 +36,9 @@ Preset checkerboardSeed() {
     Preset made =
         preset("checkerboard-seed", kExamples, phrase("Presets", "Checkerboard, large"),
                phrase("Presets", "512 x 512 pixels, as a PyTorch program of 1 x 1 nn.Conv2d, 256 "
-                                 "channels wide, and nn.BatchNorm2d paints them; nn.Linear over "
-                                 "pixels computes the same. A GPU is recommended."),
+                                 "channels wide, and nn.BatchNorm2d paints them. nn.Linear over "
+                                 "pixels computes the same in FP32; in AMP it adds its bias before "
+                                 "it rounds. A GPU is recommended."),
                "fp32,amp-fp16");
     made.config.task.side = 512;
     made.config.model.width = 256;
@@ -143,11 +137,13 @@ Preset regression() {
 /// PyTorch: nn.Sequential(Flatten(), Linear(784, 256), ReLU(), Linear(256, 10)), Adam at 1e-3,
 /// batches of 64, inputs from 0 to 1.
 Preset mnistMlp() {
-    Preset made = preset("mnist-mlp", kExamples, phrase("Presets", "Digits"),
-                         phrase("Presets", "784-256-10 learns handwritten digits in two epochs of "
-                                           "Adam; 2,000 of them come with the program, and with "
-                                           "a folder it takes all 60,000 of MNIST."),
-                         "fp32,amp-fp16");
+    Preset made =
+        preset("mnist-mlp", kExamples, phrase("Presets", "Digits"),
+               phrase("Presets", "784-256-10 learns handwritten digits with cross entropy in "
+                                 "two epochs of Adam at 0.001, 64 a batch; 2,000 of them come with "
+                                 "the program, and with "
+                                 "a folder it takes all 60,000 of MNIST."),
+               "fp32,amp-fp16");
     made.config.task.kind = TaskKind::Mnist;
     made.config.task.loss.kind = LossKind::CrossEntropy;
     made.config.model = {.width = 256, .depth = 0, .norm = Norm::None};
@@ -259,8 +255,8 @@ Preset mnistCnn() {
     made.title = phrase("Presets", "Digits, convolutions");
     made.config.title = made.title.text();
     made.about = phrase("Presets", "LeNet-5 with ReLU and maximum pooling, as in PyTorch's "
-                                   "tutorials: two convolutions learn the same digits, the 2,000 "
-                                   "of the sample in twenty epochs.");
+                                   "tutorials, but with Adam: two convolutions learn the same "
+                                   "digits, the 2,000 of the sample in twenty epochs.");
     made.config.model = {};
     made.config.model.layers = R"(nn.Sequential(
     nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
@@ -311,8 +307,8 @@ Preset resnetSmall() {
     made.config.title = made.title.text();
     made.about = phrase(
         "Presets",
-        "A small ResNet (He and others, 2015): three residual blocks with batch norm learn the "
-        "digits that come with the program; with a folder, MNIST or Fashion-MNIST.");
+        "A small ResNet (He and others, 2015), with Adam: three residual blocks with batch norm "
+        "learn the digits that come with the program; with a folder, MNIST or Fashion-MNIST.");
     made.config.task.path.clear();
     made.otherTitle = made.otherAbout = {};
     made.config.model = {};
@@ -390,102 +386,6 @@ Preset languages() {
     task.context = 12; // letters of the longest words
     made.config.model.layers = encoderLayers(factsOf(task));
     made.config.epochs = 20; // with more, the network learns the words by heart
-    return made;
-}
-
-/// A network that knows a picture by its coordinates.
-Preset coordinates(const char* name, Phrase title, Phrase about, const char* layers, double lr) {
-    Preset made = preset(name, kExamples, title, about, "fp32,amp-fp16");
-    made.config.task.kind = TaskKind::Image;
-    made.config.model.layers = layers;
-    made.config.optimizer.lr = lr;
-    made.config.steps = 500;
-    return made;
-}
-
-/// Sitzmann et al., "Implicit Neural Representations with Periodic Activation Functions" (2020),
-/// with its omega_0 = 30 and initial weights, which are for coordinates from -1 to 1. A first
-/// omega_0 of 60 was tried: it takes float32 to a third of the last loss, and AMP to the same.
-Preset siren() {
-    return coordinates(
-        "siren", phrase("Presets", "SIREN"),
-        phrase("Presets",
-               "Sines in place of ReLU, as in SIREN (Sitzmann and others, 2020) but half "
-               "as wide, paint the fine lines of a picture in a few hundred steps."),
-        R"(nn.Sequential(
-    SineLayer(2, 128, is_first=True),
-    SineLayer(128, 128),
-    SineLayer(128, 128),
-    SineLayer(128, 3, is_last=True)))",
-        1e-3);
-}
-
-/// Tancik et al., "Fourier Features Let Networks Learn High Frequency Functions in Low Dimensional
-/// Domains" (2020): 256 frequencies of deviation 10, three ReLU layers of 256 units and a sigmoid,
-/// here half as large; Adam at 1e-4 on every second row and column of 512 x 512 pixels.
-Preset fourier() {
-    return coordinates(
-        "fourier", phrase("Presets", "Fourier features"),
-        phrase("Presets",
-               "Random Fourier features in front of a ReLU network, half as wide as that of Tancik "
-               "and others (2020). Float16 rounds their angles: compare the lanes."),
-        R"(nn.Sequential(
-    FourierFeatures(2, 128, scale=10.0),
-    nn.Linear(256, 128), nn.ReLU(),
-    nn.Linear(128, 128), nn.ReLU(),
-    nn.Linear(128, 128), nn.ReLU(),
-    nn.Linear(128, 3), nn.Sigmoid()))",
-        1e-3);
-}
-
-/// A generator and its critic on random numbers and digits, with Adam for both.
-Preset adversaries(const char* name, Phrase title, Phrase about, Adversary adversary) {
-    Preset made = preset(name, kExamples, title, about, "fp32,amp-fp16");
-    made.config.task.kind = TaskKind::Generate;
-    made.config.task.samples = 32000;
-    made.config.model.adversary = adversary;
-    made.config.model.layers = R"(nn.Sequential(
-    nn.Linear(64, 3136), nn.Unflatten(1, (64, 7, 7)), nn.BatchNorm2d(64), nn.ReLU(),
-    nn.ConvTranspose2d(64, 32, 4, stride=2, padding=1), nn.BatchNorm2d(32), nn.ReLU(),
-    nn.ConvTranspose2d(32, 1, 4, stride=2, padding=1), nn.Sigmoid(), nn.Flatten()))";
-    made.config.model.critic = R"(nn.Sequential(
-    nn.Unflatten(1, (1, 28, 28)),
-    nn.Conv2d(1, 32, 4, stride=2, padding=1), nn.LeakyReLU(0.2),
-    nn.Conv2d(32, 64, 4, stride=2, padding=1), nn.LeakyReLU(0.2),
-    nn.Flatten(), nn.Linear(3136, 1)))";
-    made.config.second.kind = OptimizerKind::Adam;
-    made.config.epochs = 1;
-    return made;
-}
-
-/// Radford et al., "Unsupervised Representation Learning with Deep Convolutional Generative
-/// Adversarial Networks" (2015): Adam at 2e-4 with beta 1 = 0.5.
-Preset gan() {
-    Preset made = adversaries(
-        "gan", phrase("Presets", "GAN"),
-        phrase("Presets",
-               "A generator learns to draw digits by deceiving a critic, with the Adam of DCGAN "
-               "(Radford and others, 2015): two networks, two optimizers, one loss scale."),
-        Adversary::Gan);
-    made.config.optimizer.lr = made.config.second.lr = 2e-4;
-    made.config.optimizer.beta1 = 0.5;
-    return made;
-}
-
-/// Gulrajani et al., "Improved Training of Wasserstein GANs" (2017), algorithm 1: beta 1 = 0, beta
-/// 2 = 0.9 and a penalty of 10. In place of five steps, the critic takes one at twice the
-/// generator's rate, as in Heusel et al., "GANs Trained by a Two Time-Scale Update Rule" (2017).
-Preset wganGp() {
-    Preset made = adversaries(
-        "wgan-gp", phrase("Presets", "WGAN-GP"),
-        phrase("Presets", "The critic's slope is kept near 1, as in WGAN-GP (Gulrajani and others, "
-                          "2017) but with one critic step, not five: a second backward pass "
-                          "through scaled gradients."),
-        Adversary::WganGp);
-    made.config.optimizer.lr = 5e-4;
-    made.config.second.lr = 1e-3;
-    made.config.optimizer.beta1 = 0;
-    made.config.optimizer.beta2 = 0.9;
     return made;
 }
 

@@ -35,20 +35,26 @@ for lane, steps in zip(program.LANES.values(), (sys.argv[3], sys.argv[5])):
         print(repr(loss), repr(scale), int(skipped))
 )";
 
-/// Trains the first lane and prints its losses, then those of trainings like it: every number of a
-/// sample is the next float up or down, as if it had been rounded in another way.
+/// Trains the first lane and prints its losses, then those of trainings like it, whose first
+/// weights and samples are the next floats up or down, as if they had been rounded in another way.
 const QString kShakenDriver = kProgram + R"(
 import torch
 feed = program.fed(4)
 lane = next(iter(program.LANES.values()))
+
+def shaken(each):
+    if not each.is_floating_point():
+        return each
+    ends = torch.full_like(each, torch.inf)
+    return torch.nextafter(each, torch.where(torch.rand_like(each) < 0.5, ends, -ends))
+
 for seed in range(int(sys.argv[5]) + 1):
     torch.manual_seed(seed)
-    shaken = dict(feed)
+    start, given = weights, feed
     if seed:
-        up = torch.rand_like(feed["x"]) < 0.5
-        ends = torch.full_like(feed["x"], torch.inf)
-        shaken["x"] = torch.nextafter(feed["x"], torch.where(up, ends, -ends))
-    for loss, _, _ in program.train(lane, None, int(sys.argv[3]), weights, feed=shaken)[1]:
+        start = {name: shaken(each) for name, each in weights.items()}
+        given = {**feed, "x": shaken(feed["x"])}
+    for loss, _, _ in program.train(lane, None, int(sys.argv[3]), start, feed=given)[1]:
         print(repr(loss))
 )";
 constexpr int kShaken = 3;
@@ -185,8 +191,8 @@ void TestPyTorchSamples::follows() {
 
 void TestPyTorchSamples::followsAtItsRate_data() {
     QTest::addColumn<QString>("preset");
-    for (const Preset& preset : presets())
-        if (!infoOf(preset.config.task.kind).wholeSet && magnifies(preset.config))
+    for (const Preset& preset : presets()) // the others have the same FP32 lanes, or are small
+        if (preset.group.text() == "Examples" && preset.config.task.side < 512)
             QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
 }
 
