@@ -167,7 +167,9 @@ struct Commands {
         writesFile(textOption(
             *run, "--onnx", runOptions.onnx,
             "Write the trained network as an ONNX model; of several lanes, each into a file "
-            "of its own, with _LANE before the ending; a critic beside it, with _critic",
+            "of its own, with _LANE before the ending, which is .onnx where FILE has none; a "
+            "critic "
+            "beside it, with _critic",
             "FILE", "the path of a file"));
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         sweep = app.add_subcommand("sweep", "Train one lane with every combination of the values "

@@ -22,14 +22,14 @@ void BoardFiles::append(const RunBatch& batch) {
     attempt([&batch](TensorBoardWriter& writer) { writer.append(batch); });
 }
 
-void BoardFiles::countGradients(double stepSeconds,
+void BoardFiles::countGradients(int64_t step, int64_t every, double stepSeconds,
                                 const std::function<std::vector<GradientRange>()>& count) {
     const auto now = [] {
         const auto time = std::chrono::steady_clock::now().time_since_epoch();
         return std::chrono::duration<double>(time).count();
     };
     const double start = now();
-    if (!m_writer || !m_counts || !m_pace.dueForGlance(start, stepSeconds)) return;
+    if (!m_writer || !m_counts || !m_pace.dueForGlance(start, stepSeconds, step, every)) return;
     std::vector<GradientRange> ranges;
     try {
         ranges = count();
@@ -73,12 +73,16 @@ void BoardFiles::attempt(const std::function<void(TensorBoardWriter&)>& write) {
     }
 }
 
-std::string boardNote(const std::string& folder, std::span<const LaneInfo> lanes) {
-    std::string others;
+std::string boardNote(const BoardFiles& files, std::span<const LaneInfo> lanes) {
+    const std::string& folder = files.folder();
+    std::string note, others;
+    if (files.replaced())
+        note = "Event files of an earlier run in " + pathText(folder) +
+               " were replaced; with another folder, both runs stay.\n";
     for (const std::string& name : otherBoardLanes(folder, lanes))
         others += (others.empty() ? "" : ", ") + pathText(name);
-    if (others.empty()) return {};
-    return "TensorBoard will also show lanes of earlier runs, which are left in " +
+    if (others.empty()) return note;
+    return note + "TensorBoard will also show lanes of earlier runs, which are left in " +
            pathText(folder) + ": " + others + "\n";
 }
 

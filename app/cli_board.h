@@ -24,11 +24,11 @@ public:
                std::function<void()> beforeNote);
 
     void append(const RunBatch&);
-    /// Appends what `count` returns, by lane, when a count is due: counts take about a hundredth of
-    /// the time. `stepSeconds` is what the last step took. `count` returns nothing when it was
-    /// stopped. When it fails for lack of memory or by its device, this says so, and counts no
-    /// more: the training itself may still fit.
-    void countGradients(double stepSeconds,
+    /// Appends what `count` returns, by lane, when a count is due: once a second and every so many
+    /// steps, but counts take about a hundredth of the time. `stepSeconds` is what the last step
+    /// took. `count` returns nothing when it was stopped. When it fails for lack of memory or by
+    /// its device, this says so, and counts no more: the training itself may still fit.
+    void countGradients(int64_t step, int64_t every, double stepSeconds,
                         const std::function<std::vector<GradientRange>()>& count);
     /// Returns when the disk has everything so far.
     void sync();
@@ -38,6 +38,8 @@ public:
     /// Returns why the files could not be written to their end; empty if they could.
     const Message& problem() const { return m_problem; }
     const std::string& folder() const { return m_folder; }
+    /// Whether files of an earlier run gave way to these.
+    bool replaced() const { return m_writer && m_writer->replaced(); }
 
 private:
     void stopCounting(const Message& why);
@@ -51,8 +53,8 @@ private:
     bool m_counts = true; ///< false once a count has failed
 };
 
-/// Names the lanes of earlier runs whose files TensorBoard shows beside those of these lanes; empty
-/// without any.
-std::string boardNote(const std::string& folder, std::span<const LaneInfo> lanes);
+/// Says that files of an earlier run were replaced, and names the lanes of earlier runs whose files
+/// TensorBoard shows beside those of these lanes; empty without any.
+std::string boardNote(const BoardFiles&, std::span<const LaneInfo> lanes);
 
 } // namespace halfscope::cli

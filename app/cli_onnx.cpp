@@ -13,7 +13,8 @@
 namespace halfscope::cli {
 
 std::vector<OnnxTarget> onnxTargets(const std::string& path, const Experiment& experiment) {
-    const std::filesystem::path given(path);
+    std::filesystem::path given(path);
+    if (!given.has_extension()) given += ".onnx";
     std::vector<OnnxTarget> targets;
     for (int i = 0; i < experiment.lanes(); ++i) {
         std::filesystem::path file = given;

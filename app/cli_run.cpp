@@ -85,7 +85,7 @@ public:
             });
             m_pictureEvery = std::max<int64_t>(1, experiment.config().steps / kBoardPictures);
             if (!options.quiet)
-                printNote(boardNote(options.tensorboard, lanesOf(experiment.recorded())));
+                printNote(boardNote(*m_board, lanesOf(experiment.recorded())));
         }
         if (!options.quiet) {
             m_progress.emplace(experiment.config(), experiment.epochs(), experiment.step());
@@ -509,7 +509,7 @@ private:
     void countForBoard() {
         if (!m_board || m_experiment.step() == m_begin) return;
         if (m_experiment.device().kind != "cpu") return;
-        m_board->countGradients(m_stepSeconds, [this] {
+        m_board->countGradients(m_experiment.step(), m_pictureEvery, m_stepSeconds, [this] {
             std::vector<GradientRange> ranges = m_experiment.gradientRanges();
             if (ranges.size() > m_infos.size()) ranges.clear(); // the first step of a fork was
             return ranges;                                      // stopped midway

@@ -167,7 +167,7 @@ ProtoMessage boardGradients(const GradientRange& range) {
         own.outputs = layer.outputs;
         own.weights = layer.weights;
         addCounts(summary, group, own);
-        if (const auto histogram = histogramOf(group + "/weights", kSigned,
+        if (const auto histogram = histogramOf(group + "/of_parameters", kSigned,
                                                signedBars(layer.weights, double{range.scale})))
             summary.message(1, *histogram);
         if (layer.error)

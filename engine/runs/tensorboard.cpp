@@ -87,7 +87,7 @@ std::string_view tensorBoardTag(MetricId id) {
     case metric::Skipped: return "amp/skipped";
     case metric::SkippedSoFar: return "amp/skipped_so_far";
     case metric::LossNotFinite: return "amp/loss_not_finite";
-    case metric::DeviceSeconds: return "steps_per_second";
+    case metric::DeviceSeconds: return "device_steps_per_second";
     case metric::ValidationLoss: return "validation/loss";
     case metric::Accuracy: return "validation/accuracy";
     case metric::ValidationError: return "validation/mae";
@@ -127,7 +127,7 @@ public:
         m_file->place();
         if (after == 0)
             for (const std::string& name : there)
-                ::unlinkat(m_folder.number(), name.c_str(), 0);
+                m_replaced |= ::unlinkat(m_folder.number(), name.c_str(), 0) == 0;
         m_folder.sync();
     }
 
@@ -160,8 +160,11 @@ public:
         m_folder.sync();
     }
 
+    bool replaced() const { return m_replaced; }
+
 private:
     OutputFolder m_folder;
+    bool m_replaced = false;
     std::optional<GrowingFile> m_file; ///< its folder comes first
     std::string m_records;             ///< not yet handed to the system
     int64_t m_end = 0;                 ///< the end of the records that the system has
@@ -242,6 +245,10 @@ void TensorBoardWriter::sync() {
     for (const auto& each : m_lanes)
         each->sync();
     m_flushed = Clock::now();
+}
+
+bool TensorBoardWriter::replaced() const {
+    return std::ranges::any_of(m_lanes, [](const auto& each) { return each->replaced(); });
 }
 
 void TensorBoardWriter::finish() {

@@ -50,6 +50,8 @@ public:
     /// Returns when the disk has everything. Without this call all but the last quarter of a second
     /// is there, too.
     void finish();
+    /// Whether files of an earlier run gave way to these.
+    bool replaced() const;
 
 private:
     class EventFile;

@@ -20,10 +20,11 @@ bool GradientPace::due(int64_t step, double now) {
     return m_credit > 0 && (apart || now - m_last >= kUsual);
 }
 
-bool GradientPace::dueForGlance(double now, double stepSeconds) {
+bool GradientPace::dueForGlance(double now, double stepSeconds, int64_t step, int64_t every) {
     const double expected = m_seconds > 0 ? m_seconds : kStepsOfCount * stepSeconds;
     grant(kGlanceShare, kGlanceAdvance, std::max(kGlanceAdvance, expected), now);
-    return m_credit >= expected && (m_step == 0 || now - m_last >= kGlanceUsual);
+    const bool apart = every > 0 && step - m_step >= every;
+    return m_credit >= expected && (m_step == 0 || apart || now - m_last >= kGlanceUsual);
 }
 
 void GradientPace::counted(int64_t step, double start, double end) {

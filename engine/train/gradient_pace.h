@@ -28,8 +28,9 @@ public:
 
     /// Whether to count the gradients of the step that comes next, for somebody who watches them.
     bool due(int64_t step, double now);
-    /// Whether to count them for a figure; `stepSeconds` is what the last step took.
-    bool dueForGlance(double now, double stepSeconds);
+    /// Whether to count them for a figure; `stepSeconds` is what the last step took. Where `every`
+    /// is above 0, a count is due after so many steps, too, if there is time for it.
+    bool dueForGlance(double now, double stepSeconds, int64_t step = 0, int64_t every = 0);
     /// Takes the times at which a count of `step` began and ended.
     void counted(int64_t step, double start, double end);
 

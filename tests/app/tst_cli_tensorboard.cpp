@@ -121,7 +121,7 @@ for lane in ("fp32", "amp-fp16"):
         same([(e.step, e.value) for e in events.Scalars(tag)], wanted, tag)
     rates = [(int(r["step"]), 1 / float(r["device_seconds"]))
              for r in rows("timing.csv") if r["lane"] == lane]
-    same([(e.step, e.value) for e in events.Scalars("steps_per_second")], rates, "rates")
+    same([(e.step, e.value) for e in events.Scalars("device_steps_per_second")], rates, "rates")
     times = [e.wall_time for e in events.Scalars("loss")]
     assert times == sorted(times) and times[-1] > times[0] > 1.6e9
     counts = [r for r in rows("gradients.csv")
@@ -161,7 +161,7 @@ for lane in ("fp32", "amp-fp16"):
         assert [e.step for e in zeros] == [int(r["counted_step"]) for r in counts], name
         for e in events.Histograms("gradients/%s/log2_magnitude_counts" % name):
             counted[e.step] -= e.histogram_value.num
-        for e in events.Histograms("gradients/%s/weights" % name):
+        for e in events.Histograms("gradients/%s/of_parameters" % name):
             h = e.histogram_value
             assert h.min < 0 < h.max and sum(h.bucket) == h.num, (name, e)
             # without the loss scale: it is 2^18 and more
@@ -374,6 +374,7 @@ void TestCliTensorBoard::countsByItself() {
         QVERIFY2(events.contains("gradients/zero"), qPrintable(lane));
         QVERIFY2(events.contains("gradients/layer 0/zero"), qPrintable(lane));
         QVERIFY2(events.count("gradients/zero") < 60, "a count at every step takes too long");
+        QVERIFY2(events.count("gradients/zero") > 5, "a second is more than these steps take");
     }
     QVERIFY(!QFile::exists(path("alone-out/gradients.csv")));
     for (const char* file : {"steps.csv", "events.csv", "weights_amp-fp16.safetensors"})

@@ -120,6 +120,9 @@ void TestGradientPace::restCostsAGlanceNothing() {
     QVERIFY(pace.dueForGlance(100, 0.001));
     pace.counted(1, 100, 100);
     QVERIFY(!pace.dueForGlance(100.5, 0.001));
+    QVERIFY(!pace.dueForGlance(100.5, 0.001, 5, 5)); // four steps later
+    QVERIFY(pace.dueForGlance(100.5, 0.001, 6, 5));
+    QVERIFY(!pace.dueForGlance(100.5, 5, 6, 5));
     QVERIFY(!pace.dueForGlance(102, 5)); // fifteen seconds are not paid for
     QVERIFY(pace.dueForGlance(103, 0.001));
 }
