@@ -225,7 +225,7 @@ void tellPyTorch(const PyTorchOptions& options) {
     for (const LaneConfig& lane : config.lanes) // it refuses names that no layer has
         if (!lane.layers.empty()) (void)buildStep(config, lane, makeTask(config)->shape());
     // the program may be run from another folder
-    const std::string program = pytorchScript(portableConfig(config));
+    const std::string program = pytorchScript(portableConfig(config), namesInFile(config));
     std::shared_ptr<Task> data;
     if (!options.samplesOut.empty()) {
         data = makeTask(config);

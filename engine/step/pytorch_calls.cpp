@@ -183,6 +183,15 @@ std::string loadCall(const ModelConfig& model, const std::string& network,
     return network + ".load_state_dict(" + weights + (partial ? ", strict=False)" : ")");
 }
 
+std::string renameLines(const std::map<std::string, std::string>& names) {
+    if (names.empty()) return {};
+    std::string text = "    if len(sys.argv) < 2:  # the file has other names\n        names = {\n";
+    for (const auto& [own, file] : names)
+        text += "            " + lang::pythonText(own) + ": " + lang::pythonText(file) + ",\n";
+    return text + "        }\n"
+                  "        weights = {name: weights[names[name]] for name in names}\n";
+}
+
 std::string indented(std::string_view lines) {
     std::string text;
     while (!lines.empty()) {

@@ -3,6 +3,7 @@
 
 #include "engine/settings/run_config.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,9 @@ std::string clipCall(const GradientConfig&, const std::string& parameters);
 
 /// Returns the call that takes a state dict, "model.load_state_dict(weights)": strict, unless parts
 /// of the file of model.weights are taken.
+/// Returns the lines of main() that give weights of the file the network's names; empty without
+/// any.
+std::string renameLines(const std::map<std::string, std::string>& names);
 std::string loadCall(const ModelConfig&, const std::string& network, const std::string& weights);
 
 /// Indents each line by four more spaces. The last line ends with a line break too.

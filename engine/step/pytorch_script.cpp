@@ -40,9 +40,10 @@ using lang::pythonTruth;
 
 class ScriptWriter {
 public:
-    explicit ScriptWriter(const RunConfig& config)
-        : m_config(config), m_data(infoOf(config.task.kind)), m_parts(partsOf(config)),
-          m_batch(knownBatch(config)), m_samples(m_data.python(taskOf(config), m_batch.outputs)),
+    ScriptWriter(const RunConfig& config, const std::map<std::string, std::string>& names)
+        : m_config(config), m_names(names), m_data(infoOf(config.task.kind)),
+          m_parts(partsOf(config)), m_batch(knownBatch(config)),
+          m_samples(m_data.python(taskOf(config), m_batch.outputs)),
           m_model(fittingModel(config, m_batch, DType::F32)),
           m_seen(seenInput(config, m_model, m_batch)) {
         if (judged()) {
@@ -164,6 +165,7 @@ private:
     std::string main() const;
 
     const RunConfig& m_config;
+    const std::map<std::string, std::string>& m_names;
     const DataSetInfo& m_data;
     const StepParts m_parts;
     const BatchShape m_batch;
@@ -565,7 +567,7 @@ std::string ScriptWriter::main() const {
 
 def main():
     weights, feed = loaded(1{WEIGHTS}), fed(2)
-{PARTS}    steps = len(feed["{BATCH}"]) if feed else {STEPS}
+{NAMES}{PARTS}    steps = len(feed["{BATCH}"]) if feed else {STEPS}
     for name, lane in LANES.items():
         model, rows = train(lane, data, steps, weights{FOLLOWED}, feed=feed)
         for step in range(0, steps, max(1, steps // 10)):
@@ -575,6 +577,7 @@ def main():
 )",
             {{"WEIGHTS",
               m_config.model.weights.empty() ? "" : ", " + pythonText(m_config.model.weights)},
+             {"NAMES", renameLines(m_names)},
              {"PARTS", pythonParts(m_config, m_samples)},
              {"BATCH", step_samples::kBatch},
              {"FOLLOWED", follows() ? ", validation" : ""},
@@ -586,10 +589,11 @@ def main():
 
 } // namespace
 
-std::string pytorchScript(const RunConfig& config) {
+std::string pytorchScript(const RunConfig& config,
+                          const std::map<std::string, std::string>& names) {
     checkConfig(config);
     const RunConfig whole = withMovedEnd(config);
-    return ScriptWriter(whole).text();
+    return ScriptWriter(whole, names).text();
 }
 
 } // namespace halfscope

@@ -405,6 +405,15 @@ StateDictFit stateDictFit(const std::string& path, const RunConfig& config) {
     return fit;
 }
 
+WeightPairs namesInFile(const RunConfig& config) {
+    if (config.model.weights.empty() || config.model.partialWeights) return {};
+    try {
+        return stateDictFit(config.model.weights, config).pairs;
+    } catch (const ReportedError&) { // whoever trains with it is told
+        return {};
+    }
+}
+
 SafetensorsInfo stateDictHeader(const std::string& path) {
     SafetensorsInfo file;
     withKey([&] { file = headerOf(path); });

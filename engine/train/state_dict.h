@@ -69,6 +69,10 @@ struct FirstWeights {
 FirstWeights readFirstWeights(const RunConfig&, const Graph& step,
                               const std::stop_token& stop = {});
 
+/// Returns the names in the file that model.weights names, by the network's; empty where they are
+/// the same, and where there is no file that fits as a whole.
+WeightPairs namesInFile(const RunConfig&);
+
 /// Throws before anything is built what readFirstWeights() would throw of names and shapes, and
 /// returns its note. Takes the file as a whole.
 Message checkFirstWeights(const RunConfig&);

@@ -2,6 +2,7 @@
 #include "ui/window/program_copier.h"
 
 #include "engine/step/pytorch_script.h"
+#include "engine/train/state_dict.h"
 #include "ui/window/guarded.h"
 #include "ui/window/run_words.h"
 #include "ui/window/settings_to_save.h"
@@ -26,7 +27,9 @@ void ProgramCopier::copy() {
     program->settings = chosen.config;
     if (chosen.changedInRun && !chosen.asTrained)
         program->lacks = RunWords::savedWithoutChanges(shown->info().recorded);
-    const auto write = [program] { program->text = pytorchScript(program->settings); };
+    const auto write = [program] {
+        program->text = pytorchScript(program->settings, namesInFile(program->settings));
+    };
     const auto start = [&] {
         m_job = std::make_unique<FileJob>(write, FileJob::Leaving::Abandons);
     };

@@ -76,6 +76,7 @@ private slots:
     void oddCounts();
     void archivesOfArrays();
     void theLineForArchivesWorks();
+    void programsTakeOtherNames();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
@@ -314,6 +315,26 @@ void TestForeignWeights::theLineForArchivesWorks() {
     QCOMPARE(python(line, {archive, QString::fromStdString(settings.model.weights)}), QString());
     Experiment experiment(settings), given(config(kLinear));
     QCOMPARE(differentWeights(experiment.lane(0).weights(), given.lane(0).weights()), 0);
+}
+
+/// A copied program starts from such a file as the lanes do: its first losses are theirs.
+void TestForeignWeights::programsTakeOtherNames() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const std::string named = "nn.Sequential(fc1=nn.Linear(2, 8), bn=nn.BatchNorm1d(8), "
+                              "relu=nn.ReLU(), fc2=nn.Linear(8, 1))";
+    RunConfig settings = config(kLinear, 77);
+    settings.model.weights = file(named.c_str());
+    const WeightPairs names = namesInFile(settings);
+    QCOMPARE(names.at("3.bias"), std::string("fc2.bias"));
+    const std::string program = path("program.py");
+    writeFileAtomically(program, pytorchScript(settings, names));
+    const QString printed = python("import runpy, sys\nsys.argv = sys.argv[1:]\n"
+                                   "runpy.run_path(sys.argv[0], run_name='__main__')\n",
+                                   {QString::fromStdString(program)});
+    Experiment experiment(settings);
+    const float first = train(experiment).front().front().loss;
+    const double theirs = printed.section("step 1, loss ", 1).section(',', 0, 0).toDouble();
+    QVERIFY2(std::abs(theirs - double{first}) <= 1e-5, qPrintable(printed));
 }
 
 } // namespace tst_foreign_weights
