@@ -196,13 +196,14 @@ def path_of(name):
                 return os.path.join(folder, name + end)
     try:
         from torchvision.datasets import MNIST
-    except ImportError:
+
+        MNIST(FOLDER, download=True)
+    except (ImportError, OSError, RuntimeError) as error:
         sys.exit(
             "This program needs MNIST, and " + os.path.abspath(FOLDER) + " has no file " + name
             + ", plain or .gz.\nGet the files with \"halfscope-cli get mnist\" and set FOLDER, or "
-            "install torchvision, which downloads them."
+            f"install torchvision, which downloads them ({error})."
         )
-    MNIST(FOLDER, download=True)
     return os.path.join(FOLDER, "MNIST", "raw", name)
 
 )" + kPythonValues +
