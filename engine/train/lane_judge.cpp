@@ -144,7 +144,10 @@ void LaneJudge::show(const TaskView& view, LanePictures& shown) const {
     if (view.kind != ViewKind::Scatter) return; // the target of classes suits all samples
     JudgedSamples ideal = m_judged.front();
     ideal.predictions = ideal.targets;
-    if (auto target = pictureOf(view, ideal)) shown.target = std::move(*target);
+    if (auto target = pictureOf(view, ideal)) {
+        shown.target = std::move(*target);
+        shown.target.caption = view.truth;
+    }
 }
 
 } // namespace halfscope

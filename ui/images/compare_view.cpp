@@ -298,7 +298,7 @@ QString CompareView::lastTitle() const {
     case Shows::Difference: return tr("|A − %1| × %2").arg(laneLetter(other)).arg(gain());
     case Shows::Swipe: return tr("A | %1").arg(laneLetter(other));
     }
-    return tr("Target");
+    return showsFirstBatch() ? tr("Target (first batch)") : tr("Target");
 }
 
 void CompareView::updateTitles() {

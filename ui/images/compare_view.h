@@ -2,6 +2,7 @@
 // amplified difference of two lanes, with one read-out of the pixel under the pointer or the keys.
 #pragma once
 
+#include "engine/data/dataset.h"
 #include "engine/data/task_view.h"
 #include "engine/io/picture.h"
 #include "engine/runs/run.h"
@@ -143,6 +144,12 @@ private:
     bool showsJudged() const {
         const bool judged = m_kind == ViewKind::Scatter || m_kind == ViewKind::Classes;
         return judged && (!showsSamples() || showsMistakes());
+    }
+    /// Whether the target is that of the first samples alone, while each step sees others.
+    bool showsFirstBatch() const {
+        const bool draws = m_kind == ViewKind::Scatter || m_kind == ViewKind::Curve;
+        const bool byStep = draws && m_run && m_validated == 0;
+        return byStep && !infoOf(m_run->info().config.task.kind).wholeSet;
     }
     /// Whether a pixel is a cell of a table of classes.
     bool tellsCells() const { return m_kind == ViewKind::Classes && !showsSamples(); }

@@ -126,11 +126,11 @@ static QString validatedWords(WordsFor room) {
     return room == WordsFor::LittleRoom
                ? QCoreApplication::translate("CompareView",
                                              "Validation. Across: target. Up: prediction. "
-                                             "Dots on the edge: values outside the picture.")
+                                             "Dots on the edge lie beyond it.")
                : QCoreApplication::translate(
                      "CompareView", "Validation samples: the target across, the prediction up. "
-                                    "Dots on the diagonal are right. Dots on the edge: values "
-                                    "outside the picture.");
+                                    "Dots on the diagonal are right. Dots on the edge lie "
+                                    "beyond it.");
 }
 
 QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor room) {
@@ -141,12 +141,12 @@ QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor r
     case ViewKind::Scatter:
         if (validated.value_or(0) > 0) return validatedWords(room);
         return brief ? QCoreApplication::translate(
-                           "CompareView", "Across: target. Up: prediction. Dots on the edge: "
-                                          "values outside the picture.")
+                           "CompareView",
+                           "Across: target. Up: prediction. Dots on the edge lie beyond it.")
                      : QCoreApplication::translate(
                            "CompareView", "Each dot is a sample: its target across, the prediction "
-                                          "up. Dots on the diagonal are right. Dots on the edge: "
-                                          "values outside the picture.");
+                                          "up. Dots on the diagonal are right. Dots on the edge "
+                                          "lie beyond it.");
     case ViewKind::Curve: // formulas tell more
         return brief ? QString()
                      : QCoreApplication::translate("CompareView",

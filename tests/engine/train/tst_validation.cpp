@@ -258,6 +258,8 @@ void TestValidation::numbersAreShownForTheSameSamples() {
     QVERIFY(last.outputs[0].values == wanted.values);
     QVERIFY(last.target.values == targetPictureOf(data->view(), held).values);
     QVERIFY(last.target.values != experiment.target().values); // of the first batch
+    QVERIFY(!last.target.caption.empty());                     // where the axes run
+    QCOMPARE(last.target.caption, experiment.target().caption);
     RunInfo info = runInfo(experiment, "0");
     const std::string saved = folder.filePath("run").toStdString();
     RunWriter writer(saved, info, lanesOf(config), experiment.target(), extraMetrics(experiment));

@@ -1,6 +1,6 @@
 // Pictures of the lanes as files, with a layout of their own, and the step that the window and the
 // files name.
-#include "engine/settings/run_config.h"
+#include "engine/settings/fields.h"
 #include "tests/support/fed_run.h"
 #include "tests/support/pictures.h"
 #include "tests/support/shown_window.h"
@@ -94,7 +94,7 @@ void TestPictureFiles::savedRunsDoNotTellWhichWeights() {
 /// A scatter shows the first batch, and from the first validation on the samples of that.
 void TestPictureFiles::theTargetShowsTheSamplesOfTheLanes() {
     FedRun fed;
-    fed.start({QStringLiteral("fp32")}, {}, defaultConfig());
+    fed.start({QStringLiteral("fp32")}, {}, presetNamed("regression").config);
     const auto lanes = fed.run->lanes();
     const auto run = std::make_shared<Run>(fed.run->info(), std::vector(lanes.begin(), lanes.end()),
                                            constant(8, 0.25f));
@@ -108,9 +108,11 @@ void TestPictureFiles::theTargetShowsTheSamplesOfTheLanes() {
         return view.target().values.front();
     };
     QCOMPARE(shown({1, {constant(8, 0.5f)}}), 0.25f);
+    QCOMPARE(view.view(1).title(), QStringLiteral("Target (first batch)"));
     LanePictures validated{2, {constant(8, 0.5f)}, 2};
     validated.target = constant(8, 0.75f);
     QCOMPARE(shown(validated), 0.75f);
+    QCOMPARE(view.view(1).title(), QStringLiteral("Target"));
     view.setRun(run); // as after a look at another run
     QCOMPARE(view.target().values.front(), 0.75f);
 }
