@@ -84,8 +84,7 @@ public:
                 if (m_progress) m_progress->endLine();
             });
             m_pictureEvery = std::max<int64_t>(1, experiment.config().steps / kBoardPictures);
-            if (!options.quiet)
-                printNote(boardNote(*m_board, lanesOf(experiment.recorded())));
+            if (!options.quiet) printNote(boardNote(*m_board, lanesOf(experiment.recorded())));
         }
         if (!options.quiet) {
             m_progress.emplace(experiment.config(), experiment.epochs(), experiment.step());

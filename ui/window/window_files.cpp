@@ -10,8 +10,8 @@
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
 #include "engine/step/pytorch_script.h"
-#include "engine/train/state_dict.h"
 #include "engine/train/saved_run.h"
+#include "engine/train/state_dict.h"
 #include "ui/dialogs/ask.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/theme.h"
@@ -376,8 +376,9 @@ void WindowFiles::chooseProgram() {
 
 void WindowFiles::saveProgram(const QString& path) {
     const SettingsToSave chosen = settingsToSave(m_models.config, m_shown.run().get());
-    writeBytes({tr("Save as a PyTorch program"), tr("Saving the program in %1…"), path},
-               [settings = chosen.config] { return pytorchScript(settings, namesInFile(settings)); });
+    writeBytes(
+        {tr("Save as a PyTorch program"), tr("Saving the program in %1…"), path},
+        [settings = chosen.config] { return pytorchScript(settings, namesInFile(settings)); });
     emit told(RunWords::savedProgram(path, chosen.config));
     if (chosen.changedInRun && !chosen.asTrained)
         m_parts.banner->showNotice(RunWords::savedWithoutChanges(m_shown.run()->info().recorded));

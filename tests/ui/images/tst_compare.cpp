@@ -364,8 +364,7 @@ void TestCompare::scatterIsExplained() {
             view.resize(width, 400);
             view.setValidated(validated);
             view.setPictures(1, {constant(8, 0.5f)});
-            QTRY_VERIFY2(label->text().contains(
-                             QStringLiteral("Dots on the edge lie beyond it.")),
+            QTRY_VERIFY2(label->text().contains(QStringLiteral("Dots on the edge lie beyond it.")),
                          qPrintable(label->text()));
         }
     view.setValidated(0);
