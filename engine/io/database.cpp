@@ -145,12 +145,23 @@ Database::Database(std::string path, Access access) : m_path(std::move(path)) {
     sqlite3_busy_timeout(opened, 5000); // ms
     if (access == Access::LeavesLog || access == Access::Sealed)
         sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-    if (access == Access::Create) run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
+    if (access == Access::Create)
+        run("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
 }
 
 void Database::run(const char* sql) const {
     if (sqlite3_exec(m_database.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK)
         fail(m_database.get(), m_path);
+}
+
+void Database::giveRoomBack() const {
+    Statement kind = prepare("PRAGMA auto_vacuum");
+    const Statement::Until end(kind);
+    constexpr int64_t kIncremental = 2;
+    const bool newer = kind.next() && kind.whole(0) == kIncremental;
+    while (kind.next()) { // VACUUM suffers no other statement beside it
+    }
+    run(newer ? "PRAGMA incremental_vacuum" : "VACUUM");
 }
 
 bool Database::hasMoved() const {

@@ -73,6 +73,9 @@ public:
     Statement prepare(std::string_view sql) const { return {m_database.get(), m_path, sql}; }
     int64_t lastKey() const;
     bool hasTable(std::string_view) const;
+    /// Gives the room of deleted rows back to the disk. In a file of an earlier version all rows
+    /// are copied for it, so that the disk must have room for them.
+    void giveRoomBack() const;
     /// Whether the path no longer leads to this file: somebody has removed, renamed or replaced it.
     /// What is written is then lost at the end, although nothing fails before.
     bool hasMoved() const;

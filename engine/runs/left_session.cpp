@@ -313,8 +313,8 @@ void LeftSession::erase(const std::vector<LeftRun>& gone, SavedMarks marks) cons
     database.run("DELETE FROM chunks WHERE id NOT IN (SELECT chunk FROM columns)");
     database.run("COMMIT");
     try {
-        database.run("VACUUM"); // gives the room back to the disk
-    } catch (const RunError&) { // a full disk has no room for the copy, but the run is gone
+        database.giveRoomBack();
+    } catch (const RunError&) { // a full disk has no room for that, but the run is gone
     }
 }
 

@@ -64,6 +64,7 @@ private slots:
     void chunksThatRunsShare();
     void runsOfWholeChunks();
     void aFullDiskKeepsNoRun();
+    void removedRunsLeaveNoRoomBehind();
 };
 
 namespace {
@@ -223,7 +224,8 @@ void TestSessionCheckpoints::damageStopsNoRun() {
     QVERIFY(!left[0].isWhole(left[0].runs()[0]));
 }
 
-/// A run is removed even where there is no room for the smaller copy of its file.
+/// A run is removed even where there is no room for the smaller copy of its file, which a file of
+/// an earlier version needs.
 void TestSessionCheckpoints::aFullDiskKeepsNoRun() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();
@@ -236,9 +238,10 @@ void TestSessionCheckpoints::aFullDiskKeepsNoRun() {
     }
     std::vector<LeftSession> left = leftSessions(sessions);
     const std::string path = sessions + "/" + left.at(0).name() + ".session";
+    Database(path, Database::Access::Create).run("PRAGMA auto_vacuum=NONE; VACUUM");
     {
         constexpr rlim_t kRoom = 200000; // more than removing writes, and less than the copy
-        const GrowthLimit full(std::filesystem::file_size(path + "-wal") + kRoom);
+        const GrowthLimit full(kRoom);
         left[0].remove(left[0].runs().at(0));
     }
     const Database database(path, Database::Access::ReadOnly);
@@ -246,6 +249,30 @@ void TestSessionCheckpoints::aFullDiskKeepsNoRun() {
     QVERIFY(unused.next() && unused.whole(0) > 0); // else there was room after all
     QCOMPARE(left[0].runs().size(), size_t{1});
     QCOMPARE(countOf(path, "runs"), int64_t{1});
+}
+
+/// The room of a removed run goes back to the disk.
+void TestSessionCheckpoints::removedRunsLeaveNoRoomBehind() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(100), "small");
+        store.watch(madeRun(60000), "large");
+        store.flush();
+    }
+    std::vector<LeftSession> left = leftSessions(sessions);
+    const std::string path = sessions + "/" + left.at(0).name() + ".session";
+    const auto pages = [&path](const char* of) {
+        const Database database(path, Database::Access::LeavesLog);
+        Statement count = database.prepare(of);
+        return count.next() ? count.whole(0) : 0;
+    };
+    const int64_t before = pages("PRAGMA page_count");
+    left[0].remove(left[0].runs().at(1));
+    QVERIFY(pages("PRAGMA page_count") < before / 2);
+    QCOMPARE(pages("PRAGMA freelist_count"), int64_t{0});
+    QCOMPARE(pages("PRAGMA auto_vacuum"), int64_t{2}); // it takes no copy of the other runs
 }
 
 /// Sessions of earlier versions lack the tables.
