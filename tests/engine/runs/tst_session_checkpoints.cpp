@@ -41,6 +41,19 @@ std::shared_ptr<Run> madeRun(int64_t steps) {
     return run;
 }
 
+/// A session that was left with a small run and a large one.
+struct SmallAndLarge {
+    QTemporaryDir folder;
+    const std::string path = [this] {
+        SessionStore store({folder.path().toStdString()});
+        store.watch(madeRun(100), "small");
+        store.watch(madeRun(60000), "large");
+        store.flush();
+        return store.path();
+    }();
+    std::vector<LeftSession> left = leftSessions(folder.path().toStdString());
+};
+
 } // namespace
 
 class TestSessionCheckpoints : public QObject {
@@ -83,10 +96,13 @@ void keep(Run& run, int64_t step, int* made = nullptr) {
     run.append(std::move(batch));
 }
 
-int64_t countOf(const std::string& path, const std::string& table) {
+int64_t numberIn(const std::string& path, const std::string& sql) {
     const Database database(path, Database::Access::ReadOnly);
-    Statement count = database.prepare("SELECT COUNT(*) FROM " + table);
+    Statement count = database.prepare(sql);
     return count.next() ? count.whole(0) : -1;
+}
+int64_t countOf(const std::string& path, const std::string& table) {
+    return numberIn(path, "SELECT COUNT(*) FROM " + table);
 }
 
 } // namespace
@@ -227,52 +243,27 @@ void TestSessionCheckpoints::damageStopsNoRun() {
 /// A run is removed even where there is no room for the smaller copy of its file, which a file of
 /// an earlier version needs.
 void TestSessionCheckpoints::aFullDiskKeepsNoRun() {
-    const QTemporaryDir folder;
-    const std::string sessions = folder.path().toStdString();
-    const std::shared_ptr<Run> large = madeRun(60000);
+    SmallAndLarge two;
+    LeftSession& left = two.left.at(0);
+    Database(two.path, Database::Access::Create).run("PRAGMA auto_vacuum=NONE; VACUUM");
     {
-        SessionStore store({sessions});
-        store.watch(madeRun(100), "small");
-        store.watch(large, "large");
-        store.flush();
+        const GrowthLimit full(200000); // more than removing writes, and less than the copy
+        left.remove(left.runs().at(0));
     }
-    std::vector<LeftSession> left = leftSessions(sessions);
-    const std::string path = sessions + "/" + left.at(0).name() + ".session";
-    Database(path, Database::Access::Create).run("PRAGMA auto_vacuum=NONE; VACUUM");
-    {
-        constexpr rlim_t kRoom = 200000; // more than removing writes, and less than the copy
-        const GrowthLimit full(kRoom);
-        left[0].remove(left[0].runs().at(0));
-    }
-    const Database database(path, Database::Access::ReadOnly);
-    Statement unused = database.prepare("PRAGMA freelist_count");
-    QVERIFY(unused.next() && unused.whole(0) > 0); // else there was room after all
-    QCOMPARE(left[0].runs().size(), size_t{1});
-    QCOMPARE(countOf(path, "runs"), int64_t{1});
+    QVERIFY(numberIn(two.path, "PRAGMA freelist_count") > 0); // else there was room after all
+    QCOMPARE(left.runs().size(), size_t{1});
+    QCOMPARE(countOf(two.path, "runs"), int64_t{1});
 }
 
 /// The room of a removed run goes back to the disk.
 void TestSessionCheckpoints::removedRunsLeaveNoRoomBehind() {
-    const QTemporaryDir folder;
-    const std::string sessions = folder.path().toStdString();
-    {
-        SessionStore store({sessions});
-        store.watch(madeRun(100), "small");
-        store.watch(madeRun(60000), "large");
-        store.flush();
-    }
-    std::vector<LeftSession> left = leftSessions(sessions);
-    const std::string path = sessions + "/" + left.at(0).name() + ".session";
-    const auto pages = [&path](const char* of) {
-        const Database database(path, Database::Access::LeavesLog);
-        Statement count = database.prepare(of);
-        return count.next() ? count.whole(0) : 0;
-    };
-    const int64_t before = pages("PRAGMA page_count");
-    left[0].remove(left[0].runs().at(1));
-    QVERIFY(pages("PRAGMA page_count") < before / 2);
-    QCOMPARE(pages("PRAGMA freelist_count"), int64_t{0});
-    QCOMPARE(pages("PRAGMA auto_vacuum"), int64_t{2}); // it takes no copy of the other runs
+    SmallAndLarge two;
+    LeftSession& left = two.left.at(0);
+    const int64_t before = numberIn(two.path, "PRAGMA page_count");
+    left.remove(left.runs().at(1));
+    QVERIFY(numberIn(two.path, "PRAGMA page_count") < before / 2);
+    QCOMPARE(numberIn(two.path, "PRAGMA freelist_count"), int64_t{0});
+    QCOMPARE(numberIn(two.path, "PRAGMA auto_vacuum"), int64_t{2}); // without a copy of the others
 }
 
 /// Sessions of earlier versions lack the tables.
