@@ -191,13 +191,16 @@ void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
 }
 
 void checkCanJudge(const RunConfig& config, const EvaluateOptions& options) {
-    if (!infoOf(config.task.kind).validates)
+    const DataSetInfo& info = infoOf(config.task.kind);
+    if (!info.validates)
         throw InputError(
-            Message::data(std::string("data.kind: ") + infoOf(config.task.kind).name +
+            Message::data(std::string("data.kind: ") + info.name +
                           " has no samples to judge by; these have: " + validatedSets()));
     if (factsOf(taskOf(config)).validation == 0)
-        throw InputError(
-            Message::data("data.validation: 0 is not allowed: there are no samples to judge by"));
+        throw InputError(Message::data(std::string(info.has("task.validation_samples")
+                                                       ? "task.validation_samples"
+                                                       : "data.validation") +
+                                       ": 0 is not allowed: there are no samples to judge by"));
     if (!options.test) return;
     if (!options.predict.empty())
         throw InputError(Message::data("evaluate: --test and --predict exclude each other"));

@@ -6,6 +6,7 @@
 
 #include "engine/core/text.h"
 #include "engine/io/json_text.h"
+#include "engine/runs/best_value.h"
 #include "engine/runs/run_folder.h"
 #include "engine/train/predicted_samples.h"
 #include "engine/train/samples_table.h"
@@ -98,10 +99,12 @@ std::string scoresJson(std::span<const Judged> lanes) {
         JsonText lane;
         lane["name"] = each.lane;
         if (!shared) lane["weights"] = each.weights;
-        lane["loss"] = each.validation.loss;
-        if (each.validation.accuracy) lane["accuracy"] = *each.validation.accuracy;
-        if (each.validation.error) lane["mae"] = *each.validation.error;
-        if (each.validation.perplexity) lane["perplexity"] = *each.validation.perplexity;
+        const Validation& found = each.validation;
+        lane["loss"] = jsonNumber(found.loss);
+        if (found.accuracy)
+            lane["accuracy"] = jsonNumber(toldAccuracy(*found.accuracy, found.loss));
+        if (found.error) lane["mae"] = jsonNumber(*found.error);
+        if (found.perplexity) lane["perplexity"] = jsonNumber(*found.perplexity);
         if (each.notFinite > 0) lane["not_finite"] = each.notFinite;
         if (hasClasses) lane["confusion"] = confusionJson(each.counts);
         list.push_back(std::move(lane));
@@ -142,9 +145,9 @@ std::vector<LanePredictions> predictionsOf(std::span<const Judged> lanes) {
     return made;
 }
 
-/// Returns the names of the classes; null where targets are numbers.
+/// Returns the names of the classes; null where targets are numbers, also those of two classes.
 const std::vector<std::string>* classesOf(std::span<const Judged> lanes) {
-    return lanes.front().counts.classes() > 0 ? &lanes.front().classes : nullptr;
+    return lanes.front().classes.empty() ? nullptr : &lanes.front().classes;
 }
 
 void writeArrays(const OutputFolder& folder, std::span<const Judged> lanes) {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -28,8 +27,8 @@ struct SeedFigure {
 std::vector<SeedFigure> seedFigures(const GridCells& cells) {
     const auto accuracy = [](const GridCell& cell) -> std::optional<double> {
         const LaneScore& score = cell.score;
-        const bool isNan = outputIsNan(score.accuracy, score.validationLoss);
-        return isNan ? std::numeric_limits<double>::quiet_NaN() : score.accuracy;
+        if (!score.accuracy) return std::nullopt;
+        return toldAccuracy(*score.accuracy, score.validationLoss);
     };
     const std::vector<SeedFigure> all{
         {"accuracy", accuracy, true},

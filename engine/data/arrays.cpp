@@ -76,18 +76,22 @@ TensorSpec inputSpec(const TaskConfig& task, const ArrayInfo& x) {
     return spec;
 }
 
-/// Throws InputError for targets that a loss for shares does not take.
-void checkShares(const TaskConfig& task, const ArrayPlace& place, const Array& y) {
+/// Throws InputError for targets that a loss for shares does not take. Returns whether targets are
+/// sides, see Dataset::targetsAreSides().
+bool checkShares(const TaskConfig& task, const ArrayPlace& place, const Array& y) {
     const LossInfo& loss = infoOf(task.loss.kind);
-    if (!loss.ofShares) return;
+    if (!loss.ofShares) return false;
     const int64_t each = y.info.elements() / y.info.shape[0];
+    bool sides = each == 1;
     for (int64_t i = 0; i < y.info.elements(); ++i) {
         const double target = y.at(i);
         if (target < 0 || target > 1)
             throw InputError(phrase("Data", "%1: sample %2 has the target %3: 0 to 1 are allowed, "
                                             "as the loss %4 takes"),
                              place.shown(), i / each, target, loss.name);
+        sides = sides && (target == 0 || target == 1);
     }
+    return sides;
 }
 
 /// Throws InputError for an index that the network does not know.
@@ -220,7 +224,8 @@ DataFacts arrayFacts(const TaskConfig& task) {
     std::vector<int32_t> labels;
     if (wantsClasses(task)) labels = labelsOf(task, readAt(placeOfY(task), y), test);
     const bool shares = infoOf(task.loss.kind).ofShares;
-    if (shares) checkShares(task, placeOfY(task), readAt(placeOfY(task), y));
+    bool sides = shares && checkShares(task, placeOfY(task), readAt(placeOfY(task), y));
+    if (shares && test) sides &= checkShares(task, placeOfY(task), readAt(placeOfY(task), test->y));
     DataFacts facts{{inputSpec(task, x), targetSpec(task, y, labels)},
                     validatesOwn(task) ? x.shape[0] : HeldBack::trained(x.shape[0], task)};
     if (!task.predictFile.empty()) {
@@ -232,11 +237,12 @@ DataFacts arrayFacts(const TaskConfig& task) {
         for (const ArrayPart& part : ownPartsOf(task, x, y)) {
             if (wantsClasses(task))
                 labelsOf(part.yPlace, readAt(part.yPlace, part.y), facts.tensors[kTarget].classes);
-            if (shares) checkShares(task, part.yPlace, readAt(part.yPlace, part.y));
+            if (shares) sides &= checkShares(task, part.yPlace, readAt(part.yPlace, part.y));
             facts.validation += part.x.shape[0];
             if (part.of == OwnPart::Test) facts.test = part.x.shape[0];
         }
     }
+    facts.sides = sides;
     if (!standardisesTarget(task)) return facts;
     const Array values = readAt(placeOfY(task), y);
     checkSame(placeOfY(task), values, y);
@@ -255,7 +261,7 @@ public:
         checkBoth(task, m_x.info, m_y.info); // a file may have changed since
         const std::optional<TestPart> test = testOf(task, m_x.info, m_y.info);
         m_labels = labelsOf(task, m_y, test);
-        checkShares(task, placeOfY(task), m_y);
+        m_sides = checkShares(task, placeOfY(task), m_y);
         m_tensors = {inputSpec(task, m_x.info), targetSpec(task, m_y.info, m_labels)};
         m_splits = splitOf(task, m_x.info, m_labels);
         if (areIndices())
@@ -344,7 +350,7 @@ private:
         Array x = readAt(xPlace, xInfo), y = readAt(yPlace, yInfo);
         checkSame(xPlace, x, xInfo);
         checkSame(yPlace, y, yInfo);
-        checkShares(task, yPlace, y);
+        m_sides &= checkShares(task, yPlace, y);
         const auto nameOf = [](const ArrayPlace& place, const ArrayInfo& info) {
             return info.name.empty() ? pathText(place.path) : info.name; // of an .npy file
         };

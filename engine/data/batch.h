@@ -111,6 +111,8 @@ public:
 
     /// Returns the data set if it has samples to validate on, else nullptr.
     virtual const Dataset* validation() const { return nullptr; }
+    /// Returns Dataset::targetsAreSides() of the data set.
+    virtual bool targetsAreSides() const { return false; }
     /// Returns Dataset::test() of the data set.
     virtual const Dataset* test() const { return nullptr; }
 

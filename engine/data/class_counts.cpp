@@ -53,6 +53,22 @@ int64_t countRight(std::span<const int32_t> labels, std::span<const float> score
     return right;
 }
 
+std::vector<int32_t> sidesOf(std::span<const float> numbers) {
+    std::vector<int32_t> sides;
+    for (const float number : numbers)
+        sides.push_back(std::isnan(number) ? 2 : number > 0 ? 1 : 0);
+    return sides;
+}
+
+int64_t countRight(std::span<const float> targets, std::span<const float> logits) {
+    require(targets.size() == logits.size(), "each sample has one logit");
+    const std::vector<int32_t> labels = sidesOf(targets), taken = sidesOf(logits);
+    int64_t right = 0;
+    for (size_t i = 0; i < labels.size(); ++i)
+        right += labels[i] == taken[i];
+    return right;
+}
+
 void ClassCounts::add(std::span<const int32_t> labels, std::span<const int32_t> taken) {
     require(labels.size() == taken.size(), "each sample is taken for a class");
     for (size_t i = 0; i < labels.size(); ++i) {

@@ -26,6 +26,11 @@ std::vector<float> highestProbabilities(std::span<const float> scores, size_t cl
 /// Returns how many rows have their highest score at their own class.
 int64_t countRight(std::span<const int32_t> labels, std::span<const float> scores, size_t classes);
 
+/// Return the same for two classes as one number, see Dataset::targetsAreSides(): a target is 0 or
+/// 1, and a logit above 0 stands for 1. A nan has no class, which is 2.
+std::vector<int32_t> sidesOf(std::span<const float> numbers);
+int64_t countRight(std::span<const float> targets, std::span<const float> logits);
+
 /// A table of classes: rows are true classes, columns predicted ones. With more than kMostRows
 /// classes, neighbours share a row and a column, so that the table stays small.
 class ClassCounts {

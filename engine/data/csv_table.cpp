@@ -55,6 +55,8 @@ public:
             addOwn(task);
             setView();
         }
+        m_sides = infoOf(task.loss.kind).ofShares &&
+                  std::ranges::all_of(m_targets, [](float y) { return y == 0 || y == 1; });
         if (m_table.filled > 0) fill(task.path);
         noteOutliers(task);
         takeInputs(task);

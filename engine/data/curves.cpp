@@ -3,6 +3,7 @@
 #include "engine/core/philox.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
+#include "engine/data/drawn_python.h"
 #include "engine/lang/python.h"
 
 #include <array>
@@ -58,16 +59,22 @@ const char* termText(int power) { return power == 2 ? "x²" : power == 1 ? "x" :
 class CurveData final : public Dataset {
 public:
     CurveData(const Polynomial& curve, const TaskConfig& task, uint64_t seed)
-        : m_curve(curve), m_samples(task.samples), m_noise(curve.noisy ? task.noise : 0),
-          m_places(seed, kPlaceStream), m_noises(seed, kNoiseStream), m_tensors(tensorsOf(curve)) {}
+        : m_curve(curve), m_samples(task.samples), m_judged(task.validationSamples),
+          m_noise(curve.noisy ? task.noise : 0), m_places(seed, kPlaceStream),
+          m_noises(seed, kNoiseStream), m_tensors(tensorsOf(curve)) {}
 
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
-    int64_t samples(Split split) const override { return split == Split::Train ? m_samples : 0; }
+    int64_t samples(Split split) const override {
+        return split == Split::Train ? m_samples : m_judged;
+    }
+    int64_t number(Split split, int64_t sample) const override {
+        return split == Split::Train ? sample : m_samples + sample;
+    }
 
-    std::vector<Unread> read(Pass, std::span<const int64_t> samples,
+    std::vector<Unread> read(Pass pass, std::span<const int64_t> samples,
                              const BatchRows& out) const override {
         for (size_t i = 0; i < samples.size(); ++i) {
-            const auto index = static_cast<uint64_t>(samples[i]);
+            const auto index = static_cast<uint64_t>(number(pass.split, samples[i]));
             const double share = double{m_places.uniform(index)};
             const double noise = m_noise > 0 ? m_noise * double{m_noises.normal(index)} : 0;
             put(out, i, m_curve.x.low + share * (m_curve.x.high - m_curve.x.low), noise);
@@ -116,7 +123,7 @@ private:
     }
 
     const Polynomial& m_curve;
-    int64_t m_samples;
+    int64_t m_samples, m_judged; ///< to train on, and behind them to validate on
     double m_noise;
     Philox m_places, m_noises;
     std::vector<TensorSpec> m_tensors;
@@ -124,14 +131,14 @@ private:
 
 template <const Polynomial& (*curve)()>
 DataFacts factsOf(const TaskConfig& task) {
-    return {tensorsOf(curve()), task.samples, 0};
+    return {tensorsOf(curve()), task.samples, task.validationSamples};
 }
 template <const Polynomial& (*curve)()>
 std::unique_ptr<Dataset> make(const TaskConfig& task, uint64_t seed) {
     return std::make_unique<CurveData>(curve(), task, seed);
 }
 
-/// `lines` compute x and the target.
+/// `lines` compute x and the target, from an x between 0 and 1.
 PythonData pythonOf(const TaskConfig& task, std::string_view lines) {
     return {{},
             lang::filled(R"(SAMPLES = {SAMPLES}
@@ -140,22 +147,26 @@ PythonData pythonOf(const TaskConfig& task, std::string_view lines) {
 def samples():
     """Points on a curve: other ones than Halfscope draws."""
     generator = torch.Generator().manual_seed(SEED)
-{LINES})",
-                         {{"SAMPLES", numberText(task.samples)}, {"LINES", std::string(lines)}})};
+    x = torch.rand({DRAWN}, 1, generator=generator)
+{LINES}{RETURN})",
+                         {{"SAMPLES", numberText(task.samples)},
+                          {"DRAWN", drawnPython(task)},
+                          {"LINES", std::string(lines)},
+                          {"RETURN", returnDrawnPython(task)}})};
 }
 
 PythonData curvePython(const TaskConfig& task, int64_t) {
-    return pythonOf(task, R"(    x = 4 * torch.rand(SAMPLES, 1, generator=generator) - 2
-    return (torch.cat([x**2, x, torch.ones_like(x)], 1), 5 * x**2 + 3), None
+    return pythonOf(task, R"(    x = 4 * x - 2
+    x, target = torch.cat([x**2, x, torch.ones_like(x)], 1), 5 * x**2 + 3
 )");
 }
 
 PythonData linePython(const TaskConfig& task, int64_t) {
-    return pythonOf(task, lang::filled(R"(    x = torch.rand(SAMPLES, 1, generator=generator)
-    noise = {NOISE} * torch.randn(SAMPLES, 1, generator=generator)
-    return (x, 5 * x + 3 + noise), None
+    return pythonOf(
+        task, lang::filled(R"(    noise = {NOISE} * torch.randn(len(x), 1, generator=generator)
+    target = 5 * x + 3 + noise
 )",
-                                       {{"NOISE", lang::pythonReal(task.noise)}}));
+                           {{"NOISE", lang::pythonReal(task.noise)}}));
 }
 
 } // namespace
@@ -165,7 +176,8 @@ const DataSetInfo kCurveData{
     .name = "curve",
     .title = phrase("Settings", "Fit a curve"),
     .about = phrase("Settings", "points on the curve y = 5x² + 3, from the inputs x², x and 1"),
-    .settings = {"task.samples"},
+    .settings = {"task.samples", "task.validation_samples"},
+    .validates = true,
     .view = ViewKind::Curve,
     .facts = factsOf<parabola>,
     .make = make<parabola>,
@@ -174,7 +186,8 @@ const DataSetInfo kLineData{
     .name = "line",
     .title = phrase("Settings", "Fit a line"),
     .about = phrase("Settings", "noisy points around the line y = 5x + 3, from the input x"),
-    .settings = {"task.samples", "task.noise"},
+    .settings = {"task.samples", "task.validation_samples", "task.noise"},
+    .validates = true,
     .view = ViewKind::Curve,
     .facts = factsOf<line>,
     .make = make<line>,

@@ -32,6 +32,11 @@ std::span<const DataSetInfo> dataSets() {
 
 const DataSetInfo& infoOf(TaskKind kind) { return dataSets()[static_cast<size_t>(kind)]; }
 
+bool canValidate(const TaskConfig& task) {
+    const DataSetInfo& info = infoOf(task.kind);
+    return info.validates && (!info.has("task.validation_samples") || task.validationSamples > 0);
+}
+
 const char* nameOf(TaskKind kind) {
     const auto at = static_cast<size_t>(kind);
     return at < dataSets().size() ? dataSets()[at].name : "";
@@ -131,7 +136,8 @@ DataFacts Dataset::facts() const {
             targetScale(),
             inputScale(),
             inputNames(),
-            test() ? test()->samples(Split::Validation) : ownTest()};
+            test() ? test()->samples(Split::Validation) : ownTest(),
+            targetsAreSides()};
 }
 
 /// Refuses PyTorch's files in place of data: what reads these could only say that they are damaged.

@@ -89,6 +89,9 @@ public:
     /// Returns the class of each sample to validate on, where the same share of each class was held
     /// back; otherwise nothing.
     virtual std::vector<int32_t> heldLabels() const { return {}; }
+    /// Whether targets are two classes as one number of each sample, 0 or 1, for a loss that takes
+    /// the output as a logit: the side of 0 on which it lies tells the class.
+    virtual bool targetsAreSides() const { return false; }
     /// Returns how many samples the data keep for a test by themselves, unless a share of others is
     /// kept. They are the last ones to validate on, until withTest() makes them those of test().
     virtual int64_t ownTest() const { return 0; }
@@ -110,6 +113,7 @@ struct DataFacts {
     std::vector<std::string> inputNames{}; ///< see Dataset::inputNames()
     /// Samples of Dataset::test(); before testedFacts(), those of Dataset::ownTest().
     int64_t test = 0;
+    bool sides = false; ///< see Dataset::targetsAreSides()
 };
 
 enum class Targets : uint8_t {
@@ -143,7 +147,7 @@ struct DataSetInfo {
     /// Every step sees all samples, and task.batch has no effect.
     bool wholeSet = false;
     Targets targets = Targets::Numbers;
-    bool validates = false; ///< it has samples to validate on
+    bool validates = false; ///< it has samples to validate on, or can have some: canValidate()
     bool fromFiles = false; ///< its facts are read from files
     /// Folders inside data.path whose files are also watched for changes: "train".
     std::span<const std::string_view> folders{};
@@ -167,6 +171,8 @@ struct DataSetInfo {
 
 std::span<const DataSetInfo> dataSets();
 const DataSetInfo& infoOf(TaskKind);
+/// Whether there may be samples to validate on. Where they are drawn, the settings say how many.
+bool canValidate(const TaskConfig&);
 
 /// Returns the facts of a data set. Files are looked at once for each setting, and again whenever a
 /// data set is made from them, so that views of the settings may ask often. Any thread may call it.

@@ -88,6 +88,7 @@ public:
     const Dataset* validation() const override {
         return m_dataset->samples(Split::Validation) > 0 ? m_dataset.get() : nullptr;
     }
+    bool targetsAreSides() const override { return m_dataset->targetsAreSides(); }
     const Dataset* test() const override { return m_dataset->test(); }
     const Dataset& dataset() const { return *m_dataset; }
     /// Returns it for another loader, with another seed.

@@ -33,6 +33,7 @@ public:
     std::vector<Unread> read(Pass, std::span<const int64_t> samples,
                              const BatchRows& out) const final;
     std::vector<int32_t> heldLabels() const final { return m_splits.heldLabels; }
+    bool targetsAreSides() const final { return m_sides; }
     TaskView view() const final { return m_view; }
     const Standardiser& inputScale() const final { return m_inputScale; }
     const Standardiser& targetScale() const final { return m_targetScale; }
@@ -59,6 +60,7 @@ protected:
     TaskView m_view;
     Standardiser m_inputScale, m_targetScale;
     Damaged m_damaged = Damaged::Refuse;
+    bool m_sides = false; ///< see targetsAreSides()
 };
 
 } // namespace halfscope

@@ -81,11 +81,12 @@ const char* nameOf(Tokens); ///< "words", "characters"
 
 struct TaskConfig {
     TaskKind kind = TaskKind::Checkerboard;
-    int64_t side = 64;                        ///< pixels of a picture's side
-    double frequency = 8;                     ///< checkerboard: half periods over the side
-    std::string image{};                      ///< image task: path of a PNG or JPEG
-    int64_t samples = 1024;                   ///< for data sets that are drawn from the seed
-    int64_t batch = 64;                       ///< samples in a step
+    int64_t side = 64;             ///< pixels of a picture's side
+    double frequency = 8;          ///< checkerboard: half periods over the side
+    std::string image{};           ///< image task: path of a PNG or JPEG
+    int64_t samples = 1024;        ///< for data sets that are drawn from the seed
+    int64_t validationSamples = 0; ///< regression, curve, line: drawn beside these, to validate on
+    int64_t batch = 64;            ///< samples in a step
     double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
     double noise = 0.1;   ///< line, moons, circles: standard deviation; spirals: the most
     std::string path{};   ///< mnist, cifar, pictures: folder; csv, text ...: file; shards: either

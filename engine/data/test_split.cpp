@@ -106,6 +106,7 @@ public:
     const Standardiser& inputScale() const override { return m_whole->inputScale(); }
     const Standardiser& targetScale() const override { return m_whole->targetScale(); }
     std::vector<std::string> inputNames() const override { return m_whole->inputNames(); }
+    bool targetsAreSides() const override { return m_whole->targetsAreSides(); }
     TaskView view() const override { return m_whole->view(); }
     const Dataset* test() const override { return m_test.get(); }
 
@@ -135,7 +136,7 @@ std::unique_ptr<Dataset> withOwnTest(std::unique_ptr<Dataset> whole, int64_t lef
 bool canTest(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
     const bool comes = !info.has("data.validation") || validatesOwn(task);
-    return info.validates && (comes || task.validation > 0) && !testsOwn(task) &&
+    return canValidate(task) && (comes || task.validation > 0) && !testsOwn(task) &&
            task.predictFile.empty();
 }
 

@@ -1,7 +1,10 @@
 // Writes lines and indents like nlohmann's dump(4); the library writes the text of a single value.
 #include "engine/io/json_text.h"
 
+#include "engine/core/text.h"
+
 #include <algorithm>
+#include <cmath>
 
 namespace halfscope {
 
@@ -49,6 +52,12 @@ void JsonText::write(std::string& to, size_t indent) const {
     }
     if (!m_members.empty()) to.append(1, '\n').append(indent, ' ');
     to += object ? '}' : ']';
+}
+
+JsonText jsonNumber(double x) { return std::isfinite(x) ? JsonText(x) : JsonText(numberText(x)); }
+
+JsonText jsonNumber(float x) {
+    return std::isfinite(x) ? JsonText(Json::parse(numberText(x))) : JsonText(numberText(x));
 }
 
 } // namespace halfscope

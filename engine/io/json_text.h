@@ -43,4 +43,9 @@ private:
     std::vector<std::pair<std::string, JsonText>> m_members; ///< keys are empty in a list
 };
 
+/// Return a number, a float32 as the shortest decimal that reads back as it, not with a double's
+/// digits. JSON has no nan and no inf: they become the words that the csv files use.
+JsonText jsonNumber(double);
+JsonText jsonNumber(float);
+
 } // namespace halfscope

@@ -13,6 +13,10 @@ bool outputIsNan(std::optional<double> accuracy, std::optional<double> validatio
     return accuracy == 0.0 && validationLoss && std::isnan(*validationLoss);
 }
 
+double toldAccuracy(double accuracy, std::optional<double> validationLoss) {
+    return outputIsNan(accuracy, validationLoss) ? std::nan("") : accuracy;
+}
+
 bool takeBetter(std::optional<BestValue>& best, JudgedBy by, const BestValue& value) {
     if (!std::isfinite(value.value)) return false;
     const bool better =

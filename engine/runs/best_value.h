@@ -24,6 +24,9 @@ bool areFinite(std::optional<double> loss, std::optional<double> validationLoss)
 /// then says nothing.
 bool outputIsNan(std::optional<double> accuracy, std::optional<double> validationLoss);
 
+/// Returns what is told of an accuracy: nan in such a case, else the accuracy.
+double toldAccuracy(double accuracy, std::optional<double> validationLoss);
+
 enum class JudgedBy : uint8_t {
     Accuracy, ///< more is better
     Loss,     ///< less is better

@@ -5,6 +5,7 @@
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/io/json_text.h"
+#include "engine/runs/best_value.h"
 #include "engine/settings/precision.h"
 #include "engine/settings/run_length.h"
 
@@ -18,13 +19,6 @@ namespace {
 
 constexpr int64_t kVersion = 1;
 constexpr size_t kMostTextBytes = 200;
-
-/// Writes a number. JSON has no nan and no inf: they become the words that the csv files use.
-JsonText jsonNumber(double x) { return std::isfinite(x) ? JsonText(x) : JsonText(numberText(x)); }
-/// Writes a float32 as the shortest decimal that reads back as it, not with a double's digits.
-JsonText jsonNumber(float x) {
-    return std::isfinite(x) ? JsonText(Json::parse(numberText(x))) : JsonText(numberText(x));
-}
 
 JsonText memoryJson(const MemoryUse& memory) {
     JsonText causes;
@@ -59,7 +53,7 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     if (const auto mae = totals.validationError()) lane["validation_mae"] = jsonNumber(*mae);
     if (const auto perplexity = totals.perplexity()) lane["perplexity"] = jsonNumber(*perplexity);
     if (const auto accuracy = totals.accuracy()) {
-        lane["accuracy"] = jsonNumber(*accuracy);
+        lane["accuracy"] = jsonNumber(toldAccuracy(*accuracy, totals.validationLoss()));
         if (const auto& best = totals.bestAccuracy()) {
             lane["best_accuracy"] = jsonNumber(best->value);
             lane["best_accuracy_step"] = best->step;
@@ -69,10 +63,13 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
         lane["test_loss"] = jsonNumber(test->loss);
         if (test->error) lane["test_mae"] = jsonNumber(*test->error);
         if (test->perplexity) lane["test_perplexity"] = jsonNumber(*test->perplexity);
-        if (test->accuracy) lane["test_accuracy"] = jsonNumber(*test->accuracy);
+        if (test->accuracy)
+            lane["test_accuracy"] = jsonNumber(toldAccuracy(*test->accuracy, test->loss));
     }
-    if (const auto training = totals.trainingAccuracy())
-        lane["training_accuracy"] = jsonNumber(*training);
+    if (const auto training = totals.trainingAccuracy()) { // of the epoch: its start may be sound
+        const bool isNan = last.measured(metric::Loss) && std::isnan(last.loss());
+        lane["training_accuracy"] = isNan ? JsonText("nan") : jsonNumber(*training);
+    }
     if (const auto unchanged = totals.unchangedWeights())
         lane["unchanged_weights"] = jsonNumber(*unchanged);
     if (const auto copies = totals.unchangedCopies())

@@ -311,6 +311,14 @@ std::vector<Field> preparationFields() {
                                        "the seed; of a text, it is the end.")},
                                [](auto& c) -> auto& { return c.task.validation; }),
                            {0, 1, Bound::BelowMaximum})),
+        ofDataSets(in(
+            ofRun(
+                {"task.validation_samples", phrase("Settings", "Samples to validate on"), kNoUnit,
+                 phrase("Settings", "Number of samples that are drawn beside those to train on, "
+                                    "which stay the same. The lanes are validated on them. 0: "
+                                    "there is no validation.")},
+                [](auto& c) -> auto& { return c.task.validationSamples; }),
+            {0, 1e7, Bound::Closed, true})),
         when(choosesHeld,
              oneOf(ofRun(
                        {"data.held_back", phrase("Settings", "Validation samples"), kNoUnit,

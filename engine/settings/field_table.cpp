@@ -68,7 +68,7 @@ std::vector<Field> taskFields() {
     return fields;
 }
 
-bool validates(const RunConfig& c) { return infoOf(c.task.kind).validates; }
+bool validates(const RunConfig& c) { return canValidate(c.task); }
 
 /// When the lanes are judged on samples that they do not train on.
 std::vector<Field> validationFields() {

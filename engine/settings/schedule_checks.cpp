@@ -15,7 +15,7 @@ namespace {
 /// False only where that is certain.
 bool hasSamplesToValidateOn(const RunConfig& config) {
     const std::optional<DataFacts> facts = knownFactsOf(config);
-    return infoOf(config.task.kind).validates && (!facts || facts->validation > 0);
+    return canValidate(config.task) && (!facts || facts->validation > 0);
 }
 
 bool validatesOnlyAtTheEnd(const RunConfig& config) {
@@ -69,7 +69,7 @@ void checkFollowing(const RunConfig& config) {
 
 void checkPatience(const RunConfig& config) {
     // where data are never validated on, the setting is one of those without effect
-    if (config.patience == 0 || !infoOf(config.task.kind).validates) return;
+    if (config.patience == 0 || !canValidate(config.task)) return;
     if (!hasSamplesToValidateOn(config))
         throw InputError(phrase("Settings", "run.patience: %1 is not allowed where there are no "
                                             "samples to validate on: only 0 is"),

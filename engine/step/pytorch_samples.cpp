@@ -122,7 +122,7 @@ std::string formLines(const RunConfig& config, const BatchShape& batch) {
 } // namespace
 
 bool judgesLanes(const RunConfig& config) {
-    return infoOf(config.task.kind).validates && partsOf(config).optimizers.size() == 1;
+    return canValidate(config.task) && partsOf(config).optimizers.size() == 1;
 }
 
 bool keepsTestShare(const RunConfig& config) { return judgesLanes(config) && tests(config.task); }

@@ -121,7 +121,7 @@ private:
         if (m_lanes.empty()) refuseLanes();
         if (!m_config.forks.empty()) m_missing.push_back("lanes that begin in the middle");
         if (!m_config.edits.empty()) m_missing.push_back("settings that change on the way");
-        if (m_config.patience > 0 && m_data.validates)
+        if (m_config.patience > 0 && canValidate(m_config.task))
             m_missing.push_back("run.patience, which ends all lanes at the same step");
     }
 

@@ -45,6 +45,11 @@ std::vector<float> targetsOf(const Batch& batch) {
     return {batch.floats(kTarget).begin(), batch.floats(kTarget).end()};
 }
 
+/// Returns how many classes are told apart; 0 where targets are no classes.
+size_t classesOf(const Dataset& data) {
+    return data.targetsAreSides() ? 2 : static_cast<size_t>(data.tensors()[kTarget].classes);
+}
+
 /// Returns the mean absolute error in the units of the data, of predictions and targets that are
 /// standardised: once they are restored, float32 rounds small differences between large numbers
 /// away.
@@ -215,17 +220,18 @@ bool Evaluator::runBatch(const Size& size, const HeldBatch& held, Predictions* p
     m_loss += double{loss} * weight;
     m_weight += weight;
     m_read += size.rows;
-    const bool classes = batch.tensors[kTarget].dtype == DType::I32;
     const Standardiser& scale = m_data.targetScale();
     // some losses stay finite beside an infinite prediction, so the loss does not tell
     std::vector<float> prediction =
         downloadFloats(*size.executor, graph, graph.output("prediction"));
-    if (classes)
+    std::vector<float> targets = targetsOf(batch);
+    if (batch.tensors[kTarget].dtype == DType::I32)
         m_running.addClasses(batch, held.samples,
                              highestClasses(prediction, m_running.counts.classes()),
                              m_judges == &m_data ? mistakesShown(m_data.tensors()) : 0);
+    else if (m_running.counts.classes() > 0)
+        m_running.addClasses(held.samples, sidesOf(targets), sidesOf(prediction));
     m_running.notFinite += rowsNotFinite(prediction, size.rows);
-    std::vector<float> targets = targetsOf(batch);
     if (m_scatters) m_running.addNumbers(targets, prediction);
     if (scale.active())
         m_error += meanError(prediction, targets, scale) * static_cast<double>(size.rows);
@@ -249,7 +255,7 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
     m_samples = m_judges->samples(Split::Validation);
     m_loss = m_weight = m_error = 0;
     m_read = 0;
-    m_running = {ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes))};
+    m_running = {ClassCounts(classesOf(m_data))};
     m_skipped.clear();
     for (const Size& size : m_sizes)
         weights(*size.executor, size.program->graph);
@@ -266,7 +272,7 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
     if (test && !std::isfinite(result.loss)) (void)findTestFault(taskOf(m_config), *test, stop);
     m_judged = std::exchange(m_running, {});
     const ClassCounts& counts = m_judged.counts;
-    if (m_data.tensors()[kTarget].dtype == DType::I32)
+    if (counts.classes() > 0)
         result.accuracy =
             static_cast<double>(counts.correct()) / static_cast<double>(counts.samples());
     return result;

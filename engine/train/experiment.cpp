@@ -249,6 +249,8 @@ bool Experiment::tests() const { return m_task->test() != nullptr; }
 
 bool Experiment::hasClasses() const { return m_task->tensors()[kTarget].dtype == DType::I32; }
 
+bool Experiment::measuresAccuracy() const { return hasClasses() || m_task->targetsAreSides(); }
+
 int64_t Experiment::outputs() const { return batchShape(m_task->tensors(), 1).outputs; }
 
 bool Experiment::scalesTargets() const { return m_task->dataset().targetScale().active(); }

@@ -86,8 +86,10 @@ public:
     bool tests() const;
     /// Returns what a lane predicted in the last validation; that of the test does not count.
     JudgedSamples judged(int lane) const { return m_judge.judged(static_cast<size_t>(lane)); }
-    /// True when targets are classes; accuracies are measured then.
+    /// True when targets are classes.
     bool hasClasses() const;
+    /// True then, and when they are two classes as one number, see Dataset::targetsAreSides().
+    bool measuresAccuracy() const;
     /// Returns how many numbers a network computes for each sample, or for each of its positions.
     int64_t outputs() const;
     /// True when targets are standardised; errors in the units of the data are measured then.

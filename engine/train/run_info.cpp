@@ -27,15 +27,15 @@ std::vector<MetricId> extraMetrics(const Experiment& experiment) {
     std::vector<MetricId> extra;
     if (experiment.epochs().hasBatches()) extra = {metric::Epoch, metric::Batch};
     if (experiment.validates()) extra.push_back(metric::ValidationLoss);
-    if (experiment.hasClasses() && experiment.validates()) extra.push_back(metric::Accuracy);
-    if (experiment.hasClasses()) extra.push_back(metric::TrainingAccuracy);
+    if (experiment.measuresAccuracy() && experiment.validates()) extra.push_back(metric::Accuracy);
+    if (experiment.measuresAccuracy()) extra.push_back(metric::TrainingAccuracy);
     if (experiment.validates() && measuresPerplexity(experiment.config().task))
         extra.push_back(metric::Perplexity);
     if (experiment.scalesTargets() && experiment.validates())
         extra.push_back(metric::ValidationError);
     if (experiment.tests()) {
         extra.push_back(metric::TestLoss);
-        if (experiment.hasClasses()) extra.push_back(metric::TestAccuracy);
+        if (experiment.measuresAccuracy()) extra.push_back(metric::TestAccuracy);
         if (measuresPerplexity(experiment.config().task)) extra.push_back(metric::TestPerplexity);
         if (experiment.scalesTargets()) extra.push_back(metric::TestError);
     }

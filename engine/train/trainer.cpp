@@ -208,13 +208,13 @@ struct Trainer::Impl {
 
     /// Counts the samples of lastStep; must be called while its outputs are still there.
     void countSeen() {
-        const TensorSpec& target = source.tensors()[kTarget];
-        if (target.dtype != DType::I32) return;
+        const auto classes = static_cast<size_t>(source.tensors()[kTarget].classes);
+        if (classes == 0 && !source.targetsAreSides()) return;
         const std::shared_ptr<const Batch> batch = source.load(lastStep);
-        const std::span<const int32_t> labels = batch->labels(kTarget);
         if ((lastStep - 1) % source.stepsPerEpoch() == 0) seen = {};
-        seen.all += static_cast<int64_t>(labels.size());
-        seen.right += countRight(labels, at->prediction(), static_cast<size_t>(target.classes));
+        seen.all += batch->tensors[kTarget].shape.elements();
+        seen.right += classes > 0 ? countRight(batch->labels(kTarget), at->prediction(), classes)
+                                  : countRight(batch->floats(kTarget), at->prediction());
     }
 
     /// Notes in the row of lastStep, if it is watched, what it did to the weights. A skipped step

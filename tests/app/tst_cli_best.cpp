@@ -232,7 +232,7 @@ void TestCliBest::lanesWithoutNumbers() {
     QVERIFY2(!judged.out.contains("fp16"), judged.out);
 }
 
-/// Nor do predictions of nan have a best, of which an accuracy is told all the same.
+/// Nor do predictions of nan have a best. Their accuracy is nan, as in the tables.
 void TestCliBest::accuracyOfNothing() {
     const QString out = path("nothing");
     const Outcome outcome = call({"run",
@@ -259,9 +259,16 @@ void TestCliBest::accuracyOfNothing() {
     const QJsonArray lanes =
         QJsonDocument::fromJson(contentOf(out + "/summary.json"))["lanes"].toArray();
     QVERIFY(lanes[1]["validation_loss"].toString() == "nan");
-    QVERIFY(lanes[1]["accuracy"].isDouble());
+    QCOMPARE(lanes[1]["accuracy"].toString(), QString("nan"));
+    QCOMPARE(lanes[1]["training_accuracy"].toString(), QString("nan"));
     QVERIFY(!lanes[1].toObject().contains("best_accuracy"));
     QVERIFY(!QFileInfo::exists(out + "/best_fp16.safetensors"));
+    const Outcome judged = call({"evaluate", out, "--out", path("judged")});
+    QVERIFY2(judged.code == 0, judged.error);
+    const QJsonValue scores =
+        QJsonDocument::fromJson(contentOf(path("judged") + "/scores.json"))["lanes"][1];
+    QCOMPARE(scores["accuracy"].toString(), QString("nan"));
+    QCOMPARE(scores["loss"].toString(), QString("nan"));
 }
 
 /// What the run came to may be gone, but then not all that it learnt is.

@@ -36,6 +36,17 @@ bool hadScale(const RunSnapshot& run, int lane) {
     return all.finite > 0 && (all.lowest.value != 1 || all.highest.value != 1);
 }
 
+/// Whether the run tells accuracies or, before it was judged, will tell them. Of two classes as one
+/// number, only the data tell that.
+bool measuresAccuracy(const RunSnapshot& run) {
+    const RunConfig& config = run.info().config;
+    if (targetsAreClasses(config.task) || run.has(metric::Accuracy)) return true;
+    if (config.task.loss.kind != LossKind::BceWithLogits || run.has(metric::ValidationLoss))
+        return false;
+    const std::optional<DataFacts> facts = knownFactsOf(config);
+    return facts && facts->sides;
+}
+
 /// Whether layers of the lane compute with copies of its weights in fewer bits.
 bool hasCopies(const RunConfig& config, int lane) {
     if (lane >= static_cast<int>(config.lanes.size())) return false;
@@ -186,10 +197,10 @@ std::vector<LaneFacts> laneFactsOf(const RunSnapshot& run, bool live) {
     const QStringList about = laneAbouts(config);
     // what is counted beside a saved run is of networks that were built for it
     const bool counted = run.info().folder.empty() && !run.newestGradients().empty();
-    const Judged judged = !infoOf(config.task.kind).validates ? Judged::Not
-                          : targetsAreClasses(config.task)    ? Judged::ByAccuracy
-                          : standardisesTarget(config.task)   ? Judged::ByError
-                                                              : Judged::ByLoss;
+    const Judged judged = !canValidate(config.task)         ? Judged::Not
+                          : measuresAccuracy(run)           ? Judged::ByAccuracy
+                          : standardisesTarget(config.task) ? Judged::ByError
+                                                            : Judged::ByLoss;
     std::vector<LaneFacts> facts;
     for (int lane = 0; lane < run.laneCount(); ++lane) {
         const auto at = static_cast<size_t>(lane);

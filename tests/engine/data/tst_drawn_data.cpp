@@ -57,6 +57,8 @@ private slots:
     void parabola();
     void line();
     void everyStepHasNewPoints();
+    void drawnToValidateOn_data();
+    void drawnToValidateOn();
     void curveViews_data();
     void curveViews();
     void points_data();
@@ -186,6 +188,39 @@ void TestDrawnData::everyStepHasNewPoints() {
         for (size_t i = 0; i < 100; ++i)
             seen.insert(task->load(step)->floats(kX)[3 * i + 1]);
     QVERIFY2(seen.size() >= 498, qPrintable(QString::number(seen.size()))); // 24 bits may coincide
+}
+
+void TestDrawnData::drawnToValidateOn_data() {
+    for (const char* kind : {"regression", "curve", "line"})
+        QTest::newRow(kind);
+}
+
+/// Samples to validate on come behind those to train on, which are the same without them: those of
+/// a data set with as many in all.
+void TestDrawnData::drawnToValidateOn() {
+    TaskConfig task = taskOf(QTest::currentDataTag(), 30, 0.1);
+    QVERIFY(!canValidate(task) && factsOf(task).validation == 0);
+    const Batch alone = allOf(*makeDataset(task, 3));
+    task.samples = 50;
+    const Batch all = allOf(*makeDataset(task, 3));
+    task.samples = 30;
+    task.validationSamples = 20;
+    QVERIFY(canValidate(task));
+    QCOMPARE(factsOf(task).train, int64_t{30});
+    QCOMPARE(factsOf(task).validation, int64_t{20});
+    const auto data = makeDataset(task, 3);
+    QCOMPARE(data->number(Split::Validation, 4), int64_t{34});
+    const Batch train = allOf(*data), held = allOf(*data, Split::Validation);
+    for (const size_t tensor : {kX, kTarget}) {
+        std::vector<std::byte> both = train.tensors[tensor].bytes;
+        QVERIFY(both == alone.tensors[tensor].bytes);
+        const auto& behind = held.tensors[tensor].bytes;
+        both.insert(both.end(), behind.begin(), behind.end());
+        QVERIFY(both == all.tensors[tensor].bytes);
+    }
+    task.testShare = 0.25;
+    QCOMPARE(factsOf(task).validation, int64_t{15});
+    QCOMPARE(makeDataset(task, 3)->test()->samples(Split::Validation), int64_t{5});
 }
 
 void TestDrawnData::curveViews_data() {

@@ -55,6 +55,7 @@ constexpr const char* kPolicy =
 void makeSmall(RunConfig& config) {
     config.task.side = 2 + config.task.side % 7;
     config.task.samples = 1 + config.task.samples % 40;
+    config.task.validationSamples %= 9;
     config.task.batch = 1 + config.task.batch % config.task.samples;
     config.model.width = 1 + config.model.width % 17;
     config.model.depth %= 4;

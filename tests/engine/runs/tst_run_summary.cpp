@@ -41,6 +41,7 @@ private slots:
     void medianOfTheLatestTimes();
     void comparesPictures();
     void ofAFork();
+    void ofALaneOfNan();
     void lostSamples();
     void ofAnotherMachine();
     void isNotAlwaysThere();
@@ -120,6 +121,31 @@ void TestRunSummary::comparesPictures() {
     QVERIFY(pictureErrors(info, cutOff, *run->now().target()).empty());
     info.config.task.kind = TaskKind::Regression;
     QVERIFY(pictureErrors(info, pictures, *run->now().target()).empty());
+}
+
+/// Accuracies of a lane whose outputs are nan are nan, as its losses are; that of the training
+/// counts samples of the epoch's sound beginning.
+void TestRunSummary::ofALaneOfNan() {
+    const float nan = std::nanf("");
+    const std::vector<LaneInfo> lanes{{"fp16", "fp16", -1, 0}};
+    const std::vector<double> seconds{0.25};
+    const auto told = [&](float loss, float accuracy) {
+        LaneTotals totals;
+        totals.add(StepRow(60, 0)
+                       .set(metric::Loss, loss)
+                       .set(metric::ValidationLoss, loss)
+                       .set(metric::Accuracy, accuracy)
+                       .set(metric::TrainingAccuracy, 0.25f)
+                       .set(metric::TestLoss, loss)
+                       .set(metric::TestAccuracy, accuracy));
+        const Json lane =
+            Json::parse(summaryText(RunInfo{}, lanes, {&totals, 1}, seconds, {}))["lanes"][0];
+        return std::vector<Json>{lane["accuracy"], lane["test_accuracy"],
+                                 lane["training_accuracy"]};
+    };
+    QVERIFY(told(nan, 0) == (std::vector<Json>{"nan", "nan", "nan"}));
+    QVERIFY(told(1, 0) == (std::vector<Json>{0.0, 0.0, 0.25}));
+    QVERIFY(told(nan, 0.5f) == (std::vector<Json>{0.5, 0.5, "nan"})); // nan for some samples
 }
 
 /// A fork counts its parent's steps, too, as it does those that were skipped. It ends with the

@@ -82,6 +82,32 @@ Validation byHand(const RunConfig& config, const Weights& weights) {
             static_cast<double>(correct) / static_cast<double>(count)};
 }
 
+/// Returns a run on two classes as one number each, 1 and what stands for 0 here.
+RunConfig sidesIn(const QTemporaryDir& folder, const std::string& zero = "0") {
+    std::string text = "a,b,y\n";
+    for (int i = 0; i < 300; ++i)
+        text += std::to_string(i % 17) + "," + std::to_string(i * 7 % 23) + "," +
+                (i % 17 + i % 5 > 9 ? "1" : zero) + "\n";
+    const Assignment loss[] = {parseAssignment("task.loss=bce-with-logits")};
+    RunConfig config =
+        *experimentOn(writeBytes(folder.filePath("sides.csv").toStdString(), text), loss);
+    config.lanes = parseLanes("fp32,amp-fp16");
+    config.device = "cpu";
+    config.task.validation = 0.5;
+    config.task.testShare = 0.4;
+    config.validation.steps = 20;
+    config.epochs = 0;
+    config.steps = 50;
+    return config;
+}
+
+int64_t rightOnItsSide(std::span<const float> targets, std::span<const float> logits) {
+    int64_t right = 0;
+    for (size_t i = 0; i < targets.size(); ++i)
+        right += (targets[i] >= 0.5f) == (logits[i] > 0);
+    return right;
+}
+
 } // namespace
 
 class TestValidation : public QObject {
@@ -98,6 +124,9 @@ private slots:
     void stopsAndGoesOn();
     void filesHaveIt();
     void numbersHaveNoAccuracy();
+    void twoClassesAsOneNumber();
+    void sharesHaveNoAccuracy();
+    void aLogitOfNanHasNoClass();
     void errorOverBatchesOfTwoSizes();
     void errorOfLargeNumbers();
     void trainingAccuracyByHand();
@@ -340,6 +369,92 @@ void TestValidation::numbersHaveNoAccuracy() {
     QVERIFY(!row.measured(metric::ValidationLoss) && !row.measured(metric::Accuracy) &&
             !row.measured(metric::TrainingAccuracy));
     QCOMPARE(extraMetrics(experiment), (std::vector<MetricId>{metric::Epoch, metric::Batch}));
+}
+
+/// Two classes as one output: a logit above 0 stands for 1. Training batches, validation and test
+/// are counted so, in a table of both classes.
+void TestValidation::twoClassesAsOneNumber() {
+    const QTemporaryDir folder;
+    const RunConfig config = sidesIn(folder);
+    Experiment experiment(config);
+    QVERIFY(experiment.measuresAccuracy() && !experiment.hasClasses());
+    const auto task = makeTask(config);
+    QVERIFY(factsOf(taskOf(config)).sides && task->targetsAreSides());
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    int64_t all = 0;
+    std::array<int64_t, 2> right{};
+    while (!experiment.finished()) {
+        experiment.advance(records, events);
+        if ((experiment.step() - 1) % experiment.stepsPerEpoch() == 0) right = {}, all = 0;
+        const std::shared_ptr<const Batch> batch = task->load(experiment.step());
+        all += batch->rows();
+        for (const int lane : {0, 1})
+            right[static_cast<size_t>(lane)] +=
+                rightOnItsSide(batch->floats(kTarget), experiment.lane(lane).prediction());
+    }
+    const std::atomic<bool> goesOn{false};
+    for (const int lane : {0, 1}) {
+        const auto at = static_cast<size_t>(lane);
+        const StepRecord& last = records.at(records.size() - 2 + at);
+        QCOMPARE(last.trainingAccuracy.value(),
+                 static_cast<double>(right[at]) / static_cast<double>(all));
+        for (const JudgedOn on : {JudgedOn::Validation, JudgedOn::Test}) {
+            Predictions found;
+            const Validation judged = experiment.lane(lane).evaluate(goesOn, &found, on).value();
+            QCOMPARE(found.values.size(), on == JudgedOn::Test ? size_t{60} : size_t{90});
+            const int64_t own = rightOnItsSide(found.targets, found.values);
+            const double wanted = static_cast<double>(own) / static_cast<double>(found.samples);
+            QVERIFY(own > 0 && own < found.samples); // else a mistake might not show
+            QCOMPARE(judged.accuracy.value(), wanted);
+            QCOMPARE((on == JudgedOn::Test ? last.test : last.validation)->accuracy.value(),
+                     wanted);
+            const ClassCounts counts = experiment.lane(lane).judged().counts;
+            QCOMPARE(counts.count(0, 0) + counts.count(1, 1), own);
+            QCOMPARE(counts.count(0, 1) + counts.count(1, 0), found.samples - own);
+        }
+    }
+    const std::vector<MetricId> extra = extraMetrics(experiment);
+    for (const MetricId id : {metric::Accuracy, metric::TrainingAccuracy, metric::TestAccuracy})
+        QVERIFY(std::ranges::count(extra, id) == 1);
+}
+
+/// One target between 0 and 1 among the others makes them all shares.
+void TestValidation::sharesHaveNoAccuracy() {
+    const QTemporaryDir folder;
+    const RunConfig config = sidesIn(folder, "0.25");
+    Experiment experiment(config);
+    QVERIFY(!experiment.measuresAccuracy() && !factsOf(taskOf(config)).sides);
+    const StepRecord last = train(experiment).back();
+    QVERIFY(last.validation && !last.validation->accuracy && !last.test->accuracy &&
+            !last.trainingAccuracy);
+    const auto of = [&](const std::string& fourth) {
+        const std::string x = folder.filePath("x.npy").toStdString();
+        writeBytes(x, npy("<f4", "(4, 1)", std::string(16, '\0')));
+        RunConfig arrays = defaultConfig();
+        arrays.task.kind = TaskKind::Arrays;
+        arrays.task.loss.kind = LossKind::BceWithLogits;
+        arrays.task.x = x;
+        arrays.task.y = folder.filePath(QString::fromStdString(fourth + ".npy")).toStdString();
+        writeBytes(arrays.task.y,
+                   npy("<f4", "(4,)", bytesOfValues<float>({0, 1, 1, std::stof(fourth)})));
+        const bool sides = makeDataset(arrays.task, 1)->targetsAreSides();
+        return sides == factsOf(arrays.task).sides ? std::optional(sides) : std::nullopt;
+    };
+    QCOMPARE(of("0"), std::optional(true));
+    QCOMPARE(of("0.5"), std::optional(false));
+}
+
+void TestValidation::aLogitOfNanHasNoClass() {
+    const QTemporaryDir folder;
+    Experiment experiment(sidesIn(folder));
+    Weights lost = experiment.lane(0).weights();
+    for (auto& [name, values] : lost)
+        std::ranges::fill(values, std::nanf(""));
+    experiment.lane(0).setWeights(lost);
+    const std::atomic<bool> goesOn{false};
+    QCOMPARE(experiment.lane(0).evaluate(goesOn)->accuracy, std::optional(0.0));
+    QCOMPARE(experiment.lane(0).judged().counts.none(), int64_t{90});
 }
 
 /// The mean absolute error of 620 samples, which are judged in batches of 500 and 120, is that of
