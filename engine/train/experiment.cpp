@@ -246,9 +246,7 @@ void Experiment::tellDamaged(std::vector<Event>& events) {
 }
 
 bool Experiment::tests() const { return m_task->test() != nullptr; }
-
 bool Experiment::hasClasses() const { return m_task->tensors()[kTarget].dtype == DType::I32; }
-
 bool Experiment::measuresAccuracy() const { return hasClasses() || m_task->targetsAreSides(); }
 
 int64_t Experiment::outputs() const { return batchShape(m_task->tensors(), 1).outputs; }
