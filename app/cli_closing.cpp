@@ -7,6 +7,8 @@
 #include "engine/core/text.h"
 #include "engine/data/held_fault.h"
 #include "engine/runs/divergence.h"
+#include "engine/runs/overfitting.h"
+#include "engine/runs/shown_loss.h"
 #include "engine/runs/zero_gradients.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/settings/run_task.h"
@@ -32,6 +34,29 @@ std::string lostText(const Experiment& experiment, std::span<const GradientRange
         return text + ": its FP8 scaling is none. " + scalingAdvice(own).english();
     if (scalesLoss(own)) return text + ": its loss scale is too small.";
     return text + ": it does not scale its loss. " + scalingAdvice(own).english();
+}
+
+/// Explains the loss in a table where it is a critic's; empty where it is not.
+std::string lossNote(const RunConfig& config) {
+    if (!isAdversarial(config.model)) return {};
+    const Metric loss = shownLoss(config);
+    return "loss: " + loss.title.english() + ". " + loss.about.english() + "\n";
+}
+
+/// Returns a line about the lanes that overfit; empty where none does.
+std::string overfittingLine(const Experiment& experiment, std::span<const LaneSums> lanes) {
+    std::vector<std::string> names;
+    JudgedBy by = JudgedBy::Loss; // the same for all lanes, which have the same data
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        if (!lanes[i].totals.overfits()) continue;
+        names.push_back(experiment.laneName(static_cast<int>(i)));
+        by = lanes[i].totals.judgedBy();
+    }
+    if (names.empty()) return {};
+    std::string all = names.front();
+    for (size_t i = 1; i < names.size(); ++i)
+        all += (i + 1 == names.size() ? " and " : ", ") + names[i];
+    return overfittingText(Message::data(all), names.size(), by).english() + "\n";
 }
 
 /// Returns what both tables tell of a lane.
@@ -70,7 +95,7 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
             each.settings +=
                 (each.settings.empty() ? "from " : ", from ") + experiment.laneName(title.parent);
     }
-    return laneTable(table);
+    return laneTable(table) + lossNote(experiment.config());
 }
 
 std::string testLine(const Experiment& experiment, std::span<const LaneSums> lanes) {
@@ -102,7 +127,8 @@ std::string bestLine(const Experiment& experiment, std::span<const LaneSums> lan
                 " after step " + std::to_string(best->step) + " (" +
                 experiment.laneName(static_cast<int>(i)) + ")";
     }
-    return wasBetter ? "Best validation: " + what + text + "\n" : std::string();
+    return (wasBetter ? "Best validation: " + what + text + "\n" : std::string()) +
+           overfittingLine(experiment, lanes);
 }
 
 std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> lanes,
@@ -175,7 +201,7 @@ std::string rankingOf(const Experiment& experiment, std::span<const Sweep> sweep
             each.zeros =
                 static_cast<double>(ranges[i].zeros()) / static_cast<double>(ranges[i].total());
     }
-    return rankingTable(table, ZeroCounts::AtTheEnd);
+    return rankingTable(table, ZeroCounts::AtTheEnd) + lossNote(experiment.config());
 }
 
 std::string epochText(const Experiment& experiment) {

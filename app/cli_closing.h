@@ -37,7 +37,7 @@ std::vector<LaneSums> noSums(const Experiment&, size_t lanes);
 /// Returns a table with a row for each lane, in their order.
 std::string closingTable(Experiment&, std::span<const LaneSums>);
 /// Returns a line about the best validation of each lane, by accuracy or else by loss; empty where
-/// the last one of every lane is as good.
+/// the last one of every lane is as good. A second one names the lanes that overfit.
 std::string bestLine(const Experiment&, std::span<const LaneSums>);
 /// Returns a line with what the test at the end has found; empty where there was none.
 std::string testLine(const Experiment&, std::span<const LaneSums>);

@@ -17,6 +17,12 @@ double toldAccuracy(double accuracy, std::optional<double> validationLoss) {
     return outputIsNan(accuracy, validationLoss) ? std::nan("") : accuracy;
 }
 
+bool isClearlyWorse(JudgedBy by, double value, double than) {
+    constexpr double kOfSamples = 0.01, kOfLoss = 0.1;
+    if (by == JudgedBy::Accuracy) return !(than - value < kOfSamples);
+    return !(value - than <= kOfLoss * std::abs(than));
+}
+
 bool takeBetter(std::optional<BestValue>& best, JudgedBy by, const BestValue& value) {
     if (!std::isfinite(value.value)) return false;
     const bool better =

@@ -32,6 +32,10 @@ enum class JudgedBy : uint8_t {
     Loss,     ///< less is better
 };
 
+/// Whether a value is so much worse than another one that this is hardly chance: an accuracy by a
+/// hundredth of the samples, a loss by a tenth of its size. One that is nan is.
+bool isClearlyWorse(JudgedBy, double value, double than);
+
 /// Puts a value in the place of the best so far if it is better, which one that is not finite never
 /// is. Returns whether it did.
 bool takeBetter(std::optional<BestValue>& best, JudgedBy, const BestValue&);

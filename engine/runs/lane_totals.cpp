@@ -12,6 +12,7 @@ void LaneTotals::add(const StepRow& row) {
     addScale(row);
     addNorm(row);
     m_last = row;
+    if (row.measured(metric::Loss)) m_training.add(static_cast<double>(row.loss()));
     m_test.reset(); // the run goes on
     for (const MetricId id :
          {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy,
@@ -153,7 +154,8 @@ void LaneTotals::addValue(int64_t step, MetricId id, double value) {
     if (id == metric::ValidationLoss) {
         m_validationLoss = value;
         m_validationStep = step;
-        takeBetter(m_bestLoss, JudgedBy::Loss, {value, step});
+        if (takeBetter(m_bestLoss, JudgedBy::Loss, {value, step}))
+            m_trainingAtLoss = m_training.median();
     }
     if (id == metric::TrainingAccuracy) m_trainingAccuracy = value;
     if (id == metric::ValidationError) m_validationError = value;
@@ -169,7 +171,18 @@ void LaneTotals::addValue(int64_t step, MetricId id, double value) {
     if (id != metric::Accuracy) return;
     m_accuracy = value;
     const bool diverged = step == m_validationStep && !areFinite({}, m_validationLoss);
-    if (!diverged) takeBetter(m_bestAccuracy, JudgedBy::Accuracy, {value, step});
+    if (!diverged && takeBetter(m_bestAccuracy, JudgedBy::Accuracy, {value, step}))
+        m_trainingAtAccuracy = m_training.median();
+}
+
+bool LaneTotals::fellFromItsBest() const {
+    const std::optional<double>& now = m_bestAccuracy ? m_accuracy : m_validationLoss;
+    return best() && now && isClearlyWorse(judgedBy(), *now, best()->value);
+}
+
+bool LaneTotals::overfits() const {
+    const double before = m_bestAccuracy ? m_trainingAtAccuracy : m_trainingAtLoss;
+    return fellFromItsBest() && fellMeanwhile(before, m_training.median());
 }
 
 double medianOf(std::vector<float> values) {

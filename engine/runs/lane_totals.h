@@ -3,6 +3,7 @@
 
 #include "engine/runs/best_value.h"
 #include "engine/runs/events.h"
+#include "engine/runs/overfitting.h"
 #include "engine/runs/skips.h"
 #include "engine/runs/step_row.h"
 #include "engine/runs/validation.h"
@@ -84,6 +85,11 @@ public:
     const std::optional<Best>& bestLoss() const { return m_bestLoss; }
     /// The best validation: by accuracy where there is one, else by loss.
     const std::optional<Best>& best() const { return m_bestAccuracy ? m_bestAccuracy : m_bestLoss; }
+    JudgedBy judgedBy() const { return m_bestAccuracy ? JudgedBy::Accuracy : JudgedBy::Loss; }
+    /// Whether the last validation is clearly worse than the best one, see isClearlyWorse().
+    bool fellFromItsBest() const;
+    /// Whether it is although the training loss has fallen since the best one.
+    bool overfits() const;
 
 private:
     void addValue(int64_t step, MetricId, double value);
@@ -114,6 +120,8 @@ private:
     std::optional<double> m_validationLoss, m_accuracy, m_trainingAccuracy;
     int64_t m_validationStep = -1; ///< of the loss
     std::optional<Best> m_bestAccuracy, m_bestLoss;
+    TrainingLevel m_training;
+    double m_trainingAtAccuracy = 0, m_trainingAtLoss = 0; ///< its median at the best of each
     std::optional<double> m_validationError, m_perplexity;
     std::optional<Validation> m_test;
     std::optional<double> m_unchangedWeights, m_unchangedCopies, m_weightDistance, m_gradientError;

@@ -32,6 +32,14 @@ int64_t stepsOf(const RunConfig& config) {
     return config.epochs * epochPlanOf(config).stepsPerEpoch();
 }
 
+int64_t nextValidation(const ValidationConfig& when, const EpochPlan& plan, int64_t step) {
+    const auto nextOf = [step](int64_t every) { return (step / every + 1) * every; };
+    const int64_t epoch = std::max<int64_t>(1, plan.stepsPerEpoch());
+    const int64_t byEpochs = when.epochs > 0 ? nextOf(when.epochs * epoch) : 0;
+    const int64_t bySteps = when.steps > 0 ? nextOf(when.steps) : 0;
+    return byEpochs > 0 && bySteps > 0 ? std::min(byEpochs, bySteps) : byEpochs + bySteps;
+}
+
 ScheduleConfig scheduleOf(const RunConfig& config) {
     constexpr int64_t kLeast = 2; // one update has no end that differs from its start
     ScheduleConfig schedule = config.schedule;

@@ -16,6 +16,9 @@ std::optional<DataFacts> knownFactsOf(const RunConfig&);
 EpochPlan epochPlanOf(const RunConfig&);
 /// Returns the steps of the run: as many as its epochs have, or run.steps when it counts no epochs.
 int64_t stepsOf(const RunConfig&);
+/// Returns the first step after `step` that lanes are validated after wherever the run ends; 0:
+/// none is.
+int64_t nextValidation(const ValidationConfig&, const EpochPlan&, int64_t step);
 /// Returns the schedule with its length in updates: that of the run when schedule.total_steps is 0,
 /// but long enough for the warm-up.
 ScheduleConfig scheduleOf(const RunConfig&);

@@ -260,11 +260,7 @@ bool Experiment::isValidatedAfter(int64_t step) const {
 
 /// Returns whether lanes are validated after a step wherever the run ends.
 bool Experiment::isScheduled(int64_t step) const {
-    const ValidationConfig& when = m_config.validation;
-    const bool epochsDone =
-        when.epochs > 0 && endsEpoch(step) && step / stepsPerEpoch() % when.epochs == 0;
-    const bool stepsDone = when.steps > 0 && step % when.steps == 0;
-    return epochsDone || stepsDone;
+    return nextValidation(m_config.validation, m_epochs, step - 1) == step;
 }
 
 /// Measures after the step that all lanes have done: at each validation and at the end of each

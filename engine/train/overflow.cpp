@@ -166,9 +166,13 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
     const Culprit& culprit = reason.culprit;
     Phrase what = phrase("Events", "Step %1 skipped: %2; %3.");
     if (record.flags & kFirstStepped)
-        what = phrase("Events", "Step %1 skipped by the second optimizer: %2; %3.");
+        what = reason.hasCritic
+                   ? phrase("Events", "Step %1 skipped by the critic's optimizer: %2; %3.")
+                   : phrase("Events", "Step %1 skipped by the second optimizer: %2; %3.");
     if (record.flags & kSecondStepped)
-        what = phrase("Events", "Step %1 skipped by the first optimizer: %2; %3.");
+        what = reason.hasCritic
+                   ? phrase("Events", "Step %1 skipped by the generator's optimizer: %2; %3.")
+                   : phrase("Events", "Step %1 skipped by the first optimizer: %2; %3.");
     if (record.flags & kSteppedOnOverflow) what = kTakenStep;
     const Message scale = scaleText(record.scale), tensor = tensorInWords(culprit.tensor);
     Message why(culprit.reachedInf ? phrase("Events", "%1 reached inf at loss scale %2")

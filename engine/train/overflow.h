@@ -83,6 +83,7 @@ struct SkipReason {
     Culprit culprit;
     FittingScale fitting{};
     bool scalesLoss = true; ///< whether the lane scales its loss
+    bool hasCritic = false; ///< whether the second optimizer is that of a critic
 };
 
 /// Whether gradients were not finite and the step was taken all the same. Not so where the loss is

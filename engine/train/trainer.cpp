@@ -408,7 +408,8 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     m_deviceSeconds = record.deviceSeconds;
     if (record.flags & kSkipped) ++m_skipped;
     record.skippedSoFar = m_skipped;
-    describeStep(record, impl.row->scaleAfter, {impl.culprit, *fitting, scalesLoss(impl.lane)},
+    describeStep(record, impl.row->scaleAfter,
+                 {impl.culprit, *fitting, scalesLoss(impl.lane), isAdversarial(impl.config.model)},
                  impl.stepBefore, events);
     impl.stepBefore = leftBy(record);
     if (record.flags & kAtFloor) m_atFloor = {record.step, record.scale};

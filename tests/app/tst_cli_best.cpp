@@ -25,6 +25,7 @@ class TestCliBest : public CliFolderTest {
 private slots:
     void initTestCase();
     void isTold();
+    void overfittingIsTold();
     void isKept();
     void goesOn();
     void isNotForgotten();
@@ -91,6 +92,27 @@ void TestCliBest::isTold() {
               "validation.epochs=0", "--steps", "2"});
     QVERIFY2(converging.code == 0, converging.error);
     QVERIFY2(!converging.out.contains("Best"), converging.out); // the last one is the best
+}
+
+/// Nothing can be learnt of noise but the samples themselves.
+void TestCliBest::overfittingIsTold() {
+    std::string text = "a,b,price\n";
+    int64_t random = 1;
+    for (int i = 0; i < 240; ++i) {
+        random = random * 16807 % 2147483647;
+        text += std::to_string(random % 1000) + (i % 3 == 2 ? "\n" : ",");
+    }
+    const QString noise = file("noise.csv", text);
+    const auto told = [&](const char* steps) {
+        return call({"run", noise, "--device", "cpu", "--lanes", "fp32", "--steps", steps, "--set",
+                     "optimizer.lr=0.01"})
+            .out;
+    };
+    const QByteArray line = "\nfp32 overfits: since its best validation its training loss has "
+                            "fallen, but its validation loss has risen.\n";
+    const QByteArray all = told("300");
+    QVERIFY2(all.contains(line) && all.contains("\nBest validation: loss "), all);
+    QVERIFY(!told("10").contains("overfits"));
 }
 
 /// The file has the weights of the validation that the line tells.

@@ -4,11 +4,13 @@
 #include "engine/data/dataset.h"
 #include "engine/data/known_facts.h"
 #include "engine/data/targets.h"
+#include "engine/runs/shown_loss.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/layers.h"
 #include "engine/settings/run_length.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/loss_words.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/shown_numbers.h"
 #include "ui/models/translated.h"
@@ -207,6 +209,9 @@ std::vector<LaneFacts> laneFactsOf(const RunSnapshot& run, bool live) {
         facts.push_back({laneScales(config, lane), at < memory.size() ? memory[at] : MemoryUse{},
                          about.value(lane), live, judged, laneIsHalf(config, lane),
                          config.watchWeights > 0, counted});
+        if (!isAdversarial(config.model)) continue;
+        facts.back().loss = lossName(config);
+        facts.back().lossAbout = translated(shownLoss(config).about);
     }
     return facts;
 }

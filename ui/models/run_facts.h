@@ -53,6 +53,8 @@ struct LaneFacts {
     bool half = false;    ///< computes gradients in 16 bits or fewer
     bool watched = false; ///< its weights are watched, see run.watch_weights
     bool counted = false; ///< its gradients were counted here, also where it is no longer trained
+    QString loss{};       ///< what the loss is called where it is a critic's, and what it means
+    QString lossAbout{};
 };
 /// Returns the facts of the lanes that the run has now. `live`: see LaneFacts.
 std::vector<LaneFacts> laneFactsOf(const RunSnapshot&, bool live);

@@ -12,6 +12,7 @@
 #include "engine/settings/run_task.h"
 #include "ui/models/event_model.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/loss_words.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/skip_words.h"
 #include "ui/models/translated.h"
@@ -110,7 +111,7 @@ QString LaneStatus::accuracyText() const {
     return accuracy ? shownAccuracy(*accuracy, validationLoss) : QString();
 }
 
-QString LaneStatus::judgedText(bool withTest) const {
+QStringList LaneStatus::judgedForms() const {
     const auto shown = [](const std::optional<double>& share, const std::optional<double>& error,
                           const std::optional<double>& loss) {
         if (share) return finePercentText(*share);
@@ -118,21 +119,30 @@ QString LaneStatus::judgedText(bool withTest) const {
     };
     const QString judged =
         accuracy ? accuracyText() : shown(std::nullopt, validationError, validationLoss);
-    if (!test || !withTest || outputIsNan()) return judged;
-    return RunModel::tr("%1, test %2").arg(judged, shown(test->accuracy, test->error, test->loss));
+    if (judged.isEmpty()) return {};
+    QStringList forms{judged};
+    // a mean absolute error is shown in place of the loss, of which the best is kept
+    const QString first = best && !validationError ? bestValue() : judged;
+    if (first != judged) forms.prepend(RunModel::tr("%1, best %2").arg(judged, first));
+    if (!test || outputIsNan()) return forms;
+    const QString tested = shown(test->accuracy, test->error, test->loss);
+    QStringList all;
+    for (const QString& form : std::as_const(forms))
+        all << RunModel::tr("%1, test %2").arg(form, tested);
+    return all << judged;
+}
+
+QString LaneStatus::bestValue() const {
+    return accuracy ? finePercentText(best->value) : shownNumber(best->value);
 }
 
 QString LaneStatus::bestText() const {
     if (!best) return {};
-    const QLocale locale;
-    const QString value = accuracy ? finePercentText(best->value) : shownNumber(best->value);
-    return RunModel::tr("Best: %1 after step %2")
-        .arg(value, locale.toString(static_cast<qlonglong>(best->step)));
+    return RunModel::tr("Best: %1 after step %2").arg(bestValue(), countText(best->step));
 }
 
-bool LaneStatus::fellFromItsBest() const {
-    constexpr double kClearly = 0.01; // smaller differences may be chance
-    return accuracy && best && best->value - *accuracy >= kClearly;
+bool LaneStatus::tellsValidationLoss() const {
+    return validationLoss && !std::isnan(*validationLoss);
 }
 
 void RunModel::setRun(std::shared_ptr<const Run> run, RunStart start) {
@@ -192,6 +202,8 @@ void RunModel::update(int index, Lane& lane) {
     status.validationLoss = totals.validationLoss();
     status.validationError = totals.validationError();
     status.best = totals.best();
+    status.fellFromItsBest = totals.fellFromItsBest();
+    status.overfits = totals.overfits();
     status.test = totals.test();
     status.unchangedWeights = totals.unchangedWeights();
     status.unchangedCopies = totals.unchangedCopies();
@@ -264,6 +276,15 @@ int64_t RunModel::smallBatch() const {
     return samples < plan.batch ? samples : 0;
 }
 
+int64_t RunModel::nextValidation() const {
+    if (!m_run || !infoOf(m_run->info().config.task.kind).validates) return 0;
+    const RunConfig& config = m_run->info().config;
+    const int64_t end = stepsOf(config);
+    const int64_t next = halfscope::nextValidation(config.validation, epochPlanOf(config), step());
+    if (step() >= end) return 0;
+    return next > 0 ? std::min(next, end) : end; // the end of the run has one
+}
+
 QString RunModel::longestEpochText() const {
     return m_run ? halfscope::longestEpochText(m_run->now()) : QString();
 }
@@ -321,33 +342,63 @@ QString RunModel::lossText(int i, Words words, Figure figure) const {
     const int64_t skipped = status.last.skippedSoFar();
     QStringList notes;
     if (!right.isEmpty()) notes << right;
-    const bool leads = figure == Figure::Accuracy;
-    const int64_t steps = m_run->column(i, metric::Loss).size();
-    // one spike at the last step must not decide a comparison; it is the median of the losses, not
-    // of what follows
-    const double last = full && steps >= kTrailingSteps ? trailingLoss(m_run->now(), i) : NAN;
-    if (std::isfinite(last))
-        notes << (leads ? tr("median loss %1") : tr("median %1")).arg(shownNumber(last));
-    else if (const int64_t few = smallBatch(); full && leads && few > 0)
-        notes << tr("loss %1 of %2").arg(status.lossText(), samplesText(few));
-    else if (full && leads)
-        notes << tr("loss %1").arg(status.lossText());
-    // the loss is that of a batch to train on: what was judged apart is named so
-    if (full && status.accuracy && !leads)
-        notes << (status.outputIsNan() ? status.accuracyText()
-                                       : tr("validation accuracy %1").arg(status.accuracyText()));
-    else if (full && status.validationError && !leads)
-        notes << tr("validation error %1").arg(shownNumber(*status.validationError));
-    if (full && status.fellFromItsBest())
-        notes << tr("best %1 after step %2")
-                     .arg(finePercentText(status.best->value),
-                          QLocale().toString(static_cast<qlonglong>(status.best->step)));
+    if (full) notes << notesBeside(figure, i);
     if (skipped > 0 && !status.skips.areOfParent()) // which has told them
         notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
     if (notes.isEmpty()) return text;
     for (QString& note : notes)
         note = unbroken(note);
     return text + QStringLiteral(" (%1)").arg(notes.join(QStringLiteral(", ")));
+}
+
+/// Returns what else is worth telling of how well a lane did. The best validation stands behind the
+/// last one.
+QStringList RunModel::notesBeside(Figure figure, int i) const {
+    const LaneStatus& status = lane(i);
+    // one spike at the last step must not decide a comparison; it is the median of the losses, not
+    // of what follows
+    const bool enough = m_run->column(i, metric::Loss).size() >= kTrailingSteps;
+    const double trailing = enough ? trailingLoss(m_run->now(), i) : NAN;
+    const QString median = std::isfinite(trailing) ? shownNumber(trailing) : QString();
+    QStringList best, judged;
+    if (status.fellFromItsBest) {
+        // an error has another unit than the loss, of which the best is kept
+        const bool ofError = status.validationError && !status.accuracy;
+        const QString step = countText(status.best->step);
+        best << (ofError ? tr("best after step %1").arg(step)
+                         : tr("best %1 after step %2").arg(status.bestValue(), step));
+    }
+    if (figure == Figure::Accuracy) {
+        if (status.tellsValidationLoss()) // of the same samples
+            return best << tr("validation loss %1").arg(shownNumber(*status.validationLoss));
+        return best << (median.isEmpty() ? tr("training loss %1").arg(status.lossText())
+                                         : tr("median training loss %1").arg(median));
+    }
+    if (!median.isEmpty() && figure == Figure::Loss) judged << tr("median %1").arg(median);
+    // the loss is that of a batch to train on: what was judged apart is named so
+    if (status.accuracy)
+        judged << (status.outputIsNan() ? status.accuracyText()
+                                        : tr("validation accuracy %1").arg(status.accuracyText()));
+    else if (status.validationError)
+        judged << tr("validation error %1").arg(shownNumber(*status.validationError));
+    else if (status.validationLoss)
+        judged << tr("validation loss %1").arg(shownNumber(*status.validationLoss));
+    return judged << best;
+}
+
+/// Says which lanes overfit, after a space; empty where none does.
+QString RunModel::overfittingText() const {
+    QStringList tags;
+    JudgedBy by = JudgedBy::Loss; // the same for all lanes, which have the same data
+    for (int i = 0; i < lanes(); ++i) {
+        if (!lane(i).overfits) continue;
+        tags << laneTag(i);
+        if (lane(i).accuracy) by = JudgedBy::Accuracy;
+    }
+    if (tags.isEmpty()) return {};
+    const Message names = Message::data(listedTags(tags).toStdString());
+    return u' ' +
+           translated(halfscope::overfittingText(names, static_cast<size_t>(tags.size()), by));
 }
 
 /// Returns a sentence, after a space, about the first sample with inf or nan. What such samples do
@@ -377,30 +428,26 @@ QString RunModel::heldFaultText() const {
 
 /// Returns the sentence with the figures of all lanes.
 QString RunModel::figureText(Words words, Figure figure, const QString& all) const {
+    const RunConfig& config = m_run->info().config;
     const bool brief = words == Words::Fewest;
-    const QString step = QLocale().toString(static_cast<qlonglong>(RunModel::step()));
+    const SentenceLength length = brief ? SentenceLength::Brief : SentenceLength::Whole;
     if (figure == Figure::Accuracy)
         return (brief ? tr("Validation accuracy after step %1: %2.")
                       : tr("After step %1 the validation accuracy is: %2."))
-            .arg(step, all);
-    if (figure == Figure::Median)
-        return (brief ? tr("Median loss after step %1: %2.")
-                      : tr("After step %1 the median loss is: %2."))
-            .arg(step, all);
-    if (const int64_t few = smallBatch(); few > 0)
-        return (brief ? tr("Loss of %1 in step %2: %3.")
-                      : tr("In step %2 the loss of the last batch (%1) is: %3."))
-            .arg(samplesText(few), step, all);
-    return (brief ? tr("Loss in step %1: %2.") : tr("In step %1 the loss is: %2.")).arg(step, all);
+            .arg(countText(step()), all);
+    if (figure == Figure::Median) return medianSentence(config, length, step(), all);
+    return lossSentence(config, length, step(), all, smallBatch());
 }
 
 QString RunModel::summaryIn(Words words) const {
     QStringList losses;
     const bool brief = words == Words::Few || words == Words::Fewest;
-    // one spike at the last step must not decide a comparison: short words have no other figure
-    const Figure figure = hasAccuracies()         ? Figure::Accuracy
-                          : brief && hasMedians() ? Figure::Median
-                                                  : Figure::Loss;
+    // one spike at the last step must not decide a comparison: short words have no other figure,
+    // and a small batch often has one
+    const bool steady = (brief || smallBatch() > 0) && hasMedians();
+    const Figure figure = hasAccuracies() ? Figure::Accuracy
+                          : steady        ? Figure::Median
+                                          : Figure::Loss;
     bool normal = false; // a lane skipped as it should
     for (int i = 0; i < lanes(); ++i) {
         losses << lossText(i, words, figure);
@@ -421,6 +468,7 @@ QString RunModel::summaryIn(Words words) const {
     if (figure == Figure::Accuracy) text += oneClassText(m_run->info().config);
     if (const Message gone = m_run->now().lostSamples().sentence(); !gone.empty())
         text += u' ' + translated(gone); // the figures are those of the others
+    if (words == Words::Reasons) text += overfittingText();
     if (!skipped.isEmpty() || !normal) return text + skipped + lost;
     return text + normalText(words) + lost;
 }
@@ -457,7 +505,8 @@ QStringList RunModel::summaries() const {
 
 QString RunModel::medianNote() const {
     for (int i = 0; i < lanes(); ++i)
-        if (m_run->column(i, metric::Loss).size() >= kTrailingSteps &&
+        if (!(hasAccuracies() && lane(i).tellsValidationLoss()) &&
+            m_run->column(i, metric::Loss).size() >= kTrailingSteps &&
             std::isfinite(trailingLoss(m_run->now(), i)))
             return tr("The median is that of the last losses of a lane, up to %1: a single "
                       "outlier hardly changes it.")
@@ -514,7 +563,7 @@ QVariant RunModel::headerData(int section, Qt::Orientation orientation, int role
     switch (section) {
     case LaneColumn: return tr("Lane");
     case StepColumn: return tr("Step");
-    case LossColumn: return tr("Loss");
+    case LossColumn: return m_run ? lossName(m_run->info().config) : tr("Loss");
     case ScaleColumn: return tr("Next loss scale");
     case TrackerColumn: return tr("Clean steps");
     case SkippedColumn: return tr("Skipped");

@@ -51,6 +51,7 @@ struct LaneStatus {
     std::optional<double> validationError;          ///< likewise, see Validation::error
     std::optional<Validation> test;                 ///< see LaneTotals::test()
     std::optional<LaneTotals::Best> best;           ///< of all validations: accuracy, else the loss
+    bool fellFromItsBest = false, overfits = false; ///< see LaneTotals
     /// When the weights were last watched, see WeightChange.
     std::optional<double> unchangedWeights, unchangedCopies;
     std::optional<ZeroGradients> zeros; ///< nothing before they are counted
@@ -64,13 +65,15 @@ struct LaneStatus {
     QString lossText() const;
     /// The accuracy at the last validation as a text: "97.31 %". Empty before a validation.
     QString accuracyText() const;
-    /// What the card shows of the last validation, and behind it of the test: "97.31 %, test
-    /// 96.80 %". Empty before a validation.
-    QString judgedText(bool withTest = true) const;
+    /// What the card shows of the last validation, from long to short: "97.31 %, best 97.42 %, test
+    /// 96.80 %", with the best one where it is better. Empty before a validation.
+    QStringList judgedForms() const;
     /// The best validation: "Best: 97.42 % after step 1,200". Empty before a validation.
     QString bestText() const;
-    /// Whether the last accuracy is clearly lower than the best one.
-    bool fellFromItsBest() const;
+    /// Its value: "97.42 %". There must be one.
+    QString bestValue() const;
+    /// Whether the last validation tells a loss, if only that it is infinite.
+    bool tellsValidationLoss() const;
     /// Whether the output was nan at the last validation: then no sample has a class, and an
     /// accuracy of 0 % would be read as one of wrong classes.
     bool outputIsNan() const;
@@ -146,6 +149,8 @@ public:
     /// Returns the samples in the batch of step() where it had fewer than the others, as the last
     /// one of an epoch may have: their loss says little. Else 0.
     int64_t smallBatch() const;
+    /// Returns the step after which the lanes are validated next; 0: there is none.
+    int64_t nextValidation() const;
     /// Whether a lane has skipped a step so far.
     bool skips() const;
     /// Says how the lanes stand, in sentences: last losses, skipped steps, whether the skips are
@@ -191,7 +196,9 @@ private:
     QString summaryIn(Words) const;
     enum class Figure { Loss, Median, Accuracy }; ///< that a summary compares the lanes by
     QString lossText(int lane, Words, Figure) const;
+    QStringList notesBeside(Figure, int lane) const;
     QString figureText(Words, Figure, const QString& all) const;
+    QString overfittingText() const;
     bool hasMedians() const;
     bool hasAccuracies() const;
     QString dataText() const;

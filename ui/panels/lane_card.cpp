@@ -48,7 +48,10 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     m_about = facts.about;
     grid->addWidget(m_swatch, 0, 0, kCardRows, 1);
     grid->addWidget(m_title, kTitleRow, 1, 1, 3);
-    m_loss = addFigure(*grid, kLossRow, tr("Loss"));
+    m_lossName = facts.loss.isEmpty() ? tr("Loss") : facts.loss;
+    m_lossAbout = facts.lossAbout;
+    m_loss = addFigure(*grid, kLossRow, m_lossName);
+    explain(m_loss, m_lossAbout);
     m_extras.push_back(nameOf(m_loss));
     if (facts.judged != LaneFacts::Judged::Not) addJudged(*grid, facts.judged);
     if (facts.memory.peakBytes > 0) addMemory(*grid, facts.memory, facts.half);
@@ -91,14 +94,24 @@ void LaneCard::addJudged(QGridLayout& grid, LaneFacts::Judged by) {
     explain(m_judged, m_judgedTip);
 }
 
-/// Shows the value of the last validation, and of a test, if there was one.
-void LaneCard::showJudged(const LaneStatus& status) {
-    const QString judged = status.judgedText();
-    if (!m_judged || judged.isEmpty()) return;
-    m_judgedForms = {judged, status.judgedText(false)};
-    if (status.outputIsNan()) m_judgedForms << QStringLiteral("nan");
-    fitLossAndJudged();
+/// Shows the value of the last validation, and of a test, if there was one; before the first one,
+/// when it comes.
+void LaneCard::showJudged(const LaneStatus& status, int64_t nextValidation) {
+    if (!m_judged) return;
     QStringList lines{m_judgedTip};
+    m_judgedForms = status.judgedForms();
+    if (m_judgedForms.isEmpty()) {
+        m_judgedForms = {QStringLiteral("–")};
+        if (m_live && nextValidation > 0) {
+            m_judgedForms.prepend(tr("after step %1").arg(countText(nextValidation)));
+            lines << tr("The first validation comes after step %1. Validate by steps brings "
+                        "earlier ones.")
+                         .arg(countText(nextValidation));
+        }
+    } else if (status.outputIsNan()) {
+        m_judgedForms << QStringLiteral("nan");
+    }
+    fitLossAndJudged();
     // a mean absolute error is shown in place of the loss, of which the best is kept
     if (!status.validationError) lines << status.bestText();
     if (status.test)
@@ -159,28 +172,30 @@ void LaneCard::addUnchanged(QGridLayout& grid) {
     // fitWords() shortens both before the card becomes wider than the panel
     m_unchanged->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("<0.1 %")));
     nameOf(m_unchanged)->setMinimumWidth(fontMetrics().horizontalAdvance(m_unchangedNames.back()));
-    explain(m_unchanged,
-            tr("How many weights the last watched step left exactly as they were. If weights are "
-               "stored in 16 bits, small updates round away and are lost. AMP stores them in "
-               "float32, which keeps small updates; in parentheses, how many of the copies in 16 "
-               "or 8 bits, with which its layers compute, did not change. Weights without a "
-               "gradient do not "
-               "change in any precision. The setting Watch weights says how often they are looked "
-               "at."));
+    m_unchangedTip =
+        tr("How many weights the last watched step left exactly as they were. If weights are "
+           "stored in 16 bits, small updates round away and are lost. AMP stores them in "
+           "float32, which keeps small updates; in parentheses, how many of the copies in 16 or 8 "
+           "bits, with which its layers compute, did not change. Weights without a gradient do not "
+           "change in any precision. The setting Watch weights says how often they are looked at.");
+    explain(m_unchanged, m_unchangedTip);
 }
 
+/// Names the copies or leaves them to the tip: a bare number in parentheses is that of another lane
+/// in the row above.
 void LaneCard::showUnchanged(const LaneStatus& status) {
     if (!m_unchanged || !status.unchangedWeights) return;
     const QString share = percentText(*status.unchangedWeights);
     m_unchangedForms = QStringList{share};
     if (status.unchangedCopies) {
         const QString copies = percentText(*status.unchangedCopies);
-        m_unchangedForms =
-            QStringList{tr("%1 (copies: %2)").arg(share, copies), tr("%1 (%2)").arg(share, copies)};
+        m_unchangedForms = {tr("%1 (copies: %2)").arg(share, copies),
+                            tr("%1, copies %2").arg(share, copies), share};
     }
+    explain(m_unchanged, m_unchangedTip + QStringLiteral("\n\n") + m_unchangedForms.front());
     // it only grows: the name must not change again and again
-    const int least = m_unchanged->fontMetrics().horizontalAdvance(m_unchangedForms.back());
-    m_unchanged->setMinimumWidth(std::max(m_unchanged->minimumWidth(), least));
+    const int wanted = m_unchanged->fontMetrics().horizontalAdvance(m_unchangedForms.front());
+    m_unchangedRoom = std::max(m_unchangedRoom, wanted);
     fitUnchanged();
 }
 
@@ -310,7 +325,8 @@ void LaneCard::setScaleObstacle(const QString& reason) {
 
 bool LaneCard::takesScale() const { return m_setScale && m_setScale->isEnabled(); }
 
-void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdits& held) {
+void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdits& held,
+                    int64_t nextValidation) {
     m_label = laneLabel(m_lane, status.title);
     m_news = status.lastBrief;
     setAccessibleName(m_label);
@@ -331,7 +347,7 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdit
     if (status.last.step == 0 && status.startStep == 0) return;
     takeLoss(status, smallBatch);
     showLoss();
-    showJudged(status);
+    showJudged(status, nextValidation);
     m_event->setVisible(!m_compact && (m_scales || !m_news.isEmpty()));
     if (m_scales) showCounts(status);
 }
@@ -339,17 +355,25 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdit
 /// Takes over the last loss. A checkpoint has none, which is said where there is room for it.
 void LaneCard::takeLoss(const LaneStatus& status, int64_t smallBatch) {
     if (status.last.step == 0) {
-        m_lossForms = {tr("not in the checkpoint"), m_lossText};
+        m_lossForms = {tr("not in the checkpoint"), QStringLiteral("–")};
         explain(m_loss,
                 tr("The checkpoint has the weights and the state of the loss scaler, but no "
                    "losses. The next step has one."));
         return;
     }
-    explain(m_loss, {});
-    m_lossText = status.lossText();
-    m_lossForms = {m_lossText};
-    if (smallBatch > 0) m_lossText = tr("%1 (%2)").arg(m_lossText, samplesText(smallBatch));
-    m_lossForms.prepend(m_lossText);
+    const QString loss = status.lossText();
+    m_lossForms = {loss};
+    QString tip = m_lossAbout;
+    if (smallBatch > 0) {
+        m_lossForms = {tr("%1 (%2)").arg(loss, samplesText(smallBatch)),
+                       tr("%1 (of %2)").arg(loss, countText(smallBatch)), loss};
+        const QString few = tr("The last batch of an epoch is a small one: the loss is that of %1, "
+                               "which says little.")
+                                .arg(samplesText(smallBatch));
+        tip += (tip.isEmpty() ? QString() : QStringLiteral("\n")) + few;
+    }
+    explain(m_loss, tip);
+    m_compactForms = m_lossForms;
     if (std::isnan(status.last.loss())) m_lossForms << QStringLiteral("nan");
 }
 
@@ -411,7 +435,10 @@ void LaneCard::showLoss() {
 
 /// Returns what a compact card says of the loss, with the samples of a small batch and without.
 QStringList LaneCard::compactLosses() const {
-    return {tr("Loss %1").arg(m_lossText), tr("Loss %1").arg(m_lossForms.value(1, m_lossText))};
+    QStringList losses;
+    for (const QString& form : m_compactForms)
+        losses << tr("%1 %2").arg(m_lossName, form);
+    return losses;
 }
 
 /// Leaves the loss its room in the same line. The samples that it is of are told beside a whole
@@ -425,11 +452,10 @@ void LaneCard::fitTitle() {
     if (!m_compact) return;
     const QStringList losses = compactLosses();
     const int left = m_title->width() - gap - metrics.horizontalAdvance(title);
-    const bool whole =
-        title == m_label && m_loss->fontMetrics().horizontalAdvance(losses.front()) <= left;
-    m_loss->showFigure(whole ? losses.front() : losses.back());
+    const QString shown =
+        title == m_label ? widest(losses, m_loss->fontMetrics(), left) : losses.back();
+    m_loss->showFigure(losses.contains(shown) ? shown : losses.back());
     m_loss->setAccessibleName(losses.front());
-    if (!whole && losses.front() != losses.back()) m_loss->setToolTip(losses.front());
 }
 
 /// Leaves the clean steps out of a compact card where they count towards nothing, so that there is
@@ -509,12 +535,16 @@ void LaneCard::fitUnchanged() {
     if (!m_unchanged) return;
     QLabel* name = nameOf(m_unchanged);
     const int gap = static_cast<QGridLayout*>(layout())->horizontalSpacing();
-    int figures = m_unchanged->minimumWidth();
+    int figures = std::max(m_unchanged->minimumWidth(), m_unchangedRoom);
     if (m_scales)
         figures = std::max(figures, m_scale->minimumWidth() + gap + m_setScale->sizeHint().width());
     const int room = m_unchanged->x() + m_unchanged->width() - name->x() - gap - figures;
     const QString fits = widest(m_unchangedNames, name->fontMetrics(), room);
-    name->setText(m_unchangedNames.contains(fits) ? fits : m_unchangedNames.back());
+    const QString shown = m_unchangedNames.contains(fits) ? fits : m_unchangedNames.back();
+    if (shown != name->text()) {
+        name->setText(shown);
+        layout()->activate(); // else the figure still has its earlier width
+    }
     if (m_unchangedForms.isEmpty()) return;
     m_unchanged->showFigure(
         widest(m_unchangedForms, m_unchanged->fontMetrics(), m_unchanged->width()));

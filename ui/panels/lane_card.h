@@ -29,8 +29,10 @@ class LaneCard : public QFrame {
     Q_OBJECT
 public:
     LaneCard(int lane, const LaneFacts&, QWidget* parent = nullptr);
-    /// `smallBatch`: see RunModel; it is told beside the loss.
-    void show(const LaneStatus&, int64_t smallBatch = 0, const HeldEdits& held = {});
+    /// `smallBatch` and `nextValidation`: see RunModel. The one is told beside the loss, the other
+    /// in place of a validation that is still to come.
+    void show(const LaneStatus&, int64_t smallBatch = 0, const HeldEdits& held = {},
+              int64_t nextValidation = 0);
     bool scales() const { return m_scales; }
     /// Whether another loss scale can be set now.
     bool takesScale() const;
@@ -70,7 +72,7 @@ private:
     /// `half`: see LaneFacts.
     void addMemory(QGridLayout&, const MemoryUse&, bool half);
     void addJudged(QGridLayout&, LaneFacts::Judged);
-    void showJudged(const LaneStatus&);
+    void showJudged(const LaneStatus&, int64_t nextValidation);
     void addZeros(QGridLayout&);
     void showZeros(const LaneStatus&);
     void addUnchanged(QGridLayout&);
@@ -92,7 +94,10 @@ private:
     std::vector<QWidget*> m_extras; ///< what a compact card leaves out; children
     QStringList m_unchangedForms;   ///< from long to short
     QStringList m_unchangedNames;   ///< from long to short
-    QString m_memoryText, m_lossText = QStringLiteral("–");
+    QString m_unchangedTip;         ///< its tool tip, without the figures
+    int m_unchangedRoom = 0;        ///< pixels that the longest form wants
+    QString m_memoryText;
+    QString m_lossName, m_lossAbout;  ///< see LaneFacts
     QString m_about, m_label, m_news; ///< the full texts
     QString m_obstacle;               ///< see setScaleObstacle()
     double m_lastScale = 0;           ///< 0 where it is not known
@@ -101,8 +106,8 @@ private:
                                ///< has none
     FigureLabel* m_loss = nullptr;
     FigureLabel* m_judged = nullptr; ///< null when nothing is validated
-    /// The whole figure first, then shorter ones.
-    QStringList m_lossForms{m_lossText}, m_judgedForms;
+    /// The whole figure first, then shorter ones; those beside the title of a compact card.
+    QStringList m_lossForms{QStringLiteral("–")}, m_compactForms = m_lossForms, m_judgedForms;
     QString m_judgedTip;            ///< its tool tip, without the test
     FigureLabel* m_zeros = nullptr; ///< null when gradients are not 16 bits, or not counted here
     FigureLabel* m_unchanged = nullptr; ///< null when weights are not watched

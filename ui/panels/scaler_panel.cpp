@@ -131,11 +131,11 @@ ScaleDialog* ScalerPanel::askForScale(int lane, double scale) {
 }
 
 void ScalerPanel::refresh(const RunModel& run) {
-    const int64_t few = run.smallBatch();
+    const int64_t few = run.smallBatch(), next = run.nextValidation();
     for (size_t i = 0; i < m_cards.size() && static_cast<int>(i) < run.lanes(); ++i) {
         const LaneStatus& status = run.lane(static_cast<int>(i));
         const HeldEdits held = i < m_held.size() ? m_held[i] : HeldEdits();
-        m_cards[i]->show(status, status.last.step == run.step() ? few : 0, held);
+        m_cards[i]->show(status, status.last.step == run.step() ? few : 0, held, next);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "ui/plots/measure.h"
 
 #include "engine/runs/best_value.h"
+#include "engine/runs/shown_loss.h"
 #include "engine/settings/run_length.h"
 #include "engine/step/schedule.h"
 #include "ui/models/run_facts.h"
@@ -72,15 +73,7 @@ bool fallsFarByFactors(RunConfig config) {
 Metric metricIn(const RunConfig& config, Metric metric) {
     const auto is = [&](MetricId id) { return metric.column == knownMetrics()[size_t(id)].column; };
     if (is(metric::LearningRate) && fallsFarByFactors(config)) metric.axis = PlotAxis::Log10;
-    if (is(metric::Loss) && config.model.adversary == Adversary::Gan)
-        metric.about = phrase("Metrics", "The critic's loss on the batch of each step, before "
-                                         "scaling. It need not fall: the other network learns to "
-                                         "raise it.");
-    if (is(metric::Loss) && config.model.adversary == Adversary::WganGp)
-        metric.about =
-            phrase("Metrics", "Minus the critic's loss on the batch of each step, before "
-                              "scaling: the distance between predictions and targets "
-                              "that the critic measures. It need not fall.");
+    if (is(metric::Loss) && isAdversarial(config.model)) return shownLoss(config);
     return metric;
 }
 

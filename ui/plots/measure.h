@@ -16,7 +16,7 @@ class SpacedTicker;
 
 /// Returns the metric as the plot of such a run shows it. A rate that falls by factors to less than
 /// a twentieth has a logarithmic axis, on which each fall is seen; the loss of a critic is
-/// explained as what it is.
+/// named and explained as what it is, see shownLoss().
 Metric metricIn(const RunConfig&, Metric);
 /// Returns the largest loss scale with which such a run starts, for a plot of scales without values
 /// yet; 0 for other metrics, and where no lane has one.

@@ -32,6 +32,22 @@ class TestEpochs : public QObject {
     Q_OBJECT
 
 private slots:
+    /// After whole epochs and after steps, whichever comes first.
+    void validations() {
+        const EpochPlan plan{21, 8, LastBatch::Keep}; // three steps
+        const auto next = [&plan](int64_t epochs, int64_t steps, int64_t step) {
+            return nextValidation({.epochs = epochs, .steps = steps}, plan, step);
+        };
+        QCOMPARE(next(1, 0, 0), int64_t{3});
+        QCOMPARE(next(1, 0, 2), int64_t{3});
+        QCOMPARE(next(1, 0, 3), int64_t{6});
+        QCOMPARE(next(2, 0, 3), int64_t{6});
+        QCOMPARE(next(0, 4, 3), int64_t{4});
+        QCOMPARE(next(1, 4, 3), int64_t{4});
+        QCOMPARE(next(1, 4, 4), int64_t{6});
+        QCOMPARE(next(0, 0, 3), int64_t{0});
+    }
+
     void plans() {
         const EpochPlan keep{21, 8, LastBatch::Keep}, drop{21, 8, LastBatch::Drop};
         QCOMPARE(keep.stepsPerEpoch(), int64_t{3});

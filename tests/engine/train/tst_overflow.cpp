@@ -150,9 +150,26 @@ private slots:
         QCOMPARE(forward.events.front().tensor, std::string());
         const std::string text = forward.events.front().text.english();
         QVERIFY2(
-            text.starts_with("Step 1 skipped by the second optimizer: a gradient was not finite "
+            text.starts_with("Step 1 skipped by the critic's optimizer: a gradient was not finite "
                              "at loss scale 256 (2^8); "),
             text.c_str());
+    }
+
+    /// Two networks without a critic have optimizers that are told apart by their order alone.
+    void optimizersHaveTheNamesOfTheirNetworks() {
+        const auto text = [](uint32_t flag, bool hasCritic) {
+            StepRecord record;
+            record.step = 3;
+            record.flags = kSkipped | flag;
+            std::vector<Event> events;
+            SkipReason reason;
+            reason.hasCritic = hasCritic;
+            describeStep(record, 1, reason, {}, events);
+            return events.front().text.english();
+        };
+        QVERIFY(text(kSecondStepped, true).starts_with("Step 3 skipped by the generator's optim"));
+        QVERIFY(text(kFirstStepped, true).starts_with("Step 3 skipped by the critic's optimizer:"));
+        QVERIFY(text(kSecondStepped, false).starts_with("Step 3 skipped by the first optimizer:"));
     }
 
     /// The overflow of an earlier batch is named at the update that it spoils, and the search for

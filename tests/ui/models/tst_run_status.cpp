@@ -146,7 +146,7 @@ void TestRunStatus::shortWordsHaveTheAccuracy() {
     model.refresh();
     const QStringList texts = model.summaries();
     const QString first =
-        unbroken("75.00 %") + QStringLiteral(" (%1), ").arg(unbroken("median loss 0.25"));
+        unbroken("75.00 %") + QStringLiteral(" (%1), ").arg(unbroken("median training loss 0.25"));
     QVERIFY2(texts[0].startsWith(QLatin1String("After step 30 the validation accuracy is: A")) &&
                  texts[0].contains(first),
              qPrintable(texts[0]));
@@ -323,11 +323,13 @@ void TestRunStatus::whatWasJudgedIsNamed() {
     };
     const QString shares = summaryOf(metric::Accuracy, 0.75, 0.9731);
     QVERIFY2(shares.startsWith(QLatin1String("After step 1 the validation accuracy is: A")) &&
-                 shares.contains(QLatin1String(" 75.00 % (loss 0.25), ")) &&
-                 shares.contains(QLatin1String(" 97.31 % (loss 0.25).")),
+                 shares.contains(QLatin1String(" 75.00 % (training loss 0.25), ")) &&
+                 shares.contains(QLatin1String(" 97.31 % (training loss 0.25).")),
              qPrintable(shares));
-    QVERIFY(summaryOf(metric::Accuracy, 1, 1).contains(QLatin1String(" 100.00 % (loss 0.25)")));
-    QVERIFY(summaryOf(metric::Accuracy, 1, 0.99996).contains(QLatin1String(" >99.99 % (loss")));
+    QVERIFY(summaryOf(metric::Accuracy, 1, 1)
+                .contains(QLatin1String(" 100.00 % (training loss 0.25)")));
+    QVERIFY(summaryOf(metric::Accuracy, 1, 0.99996)
+                .contains(QLatin1String(" >99.99 % (training loss")));
     const QString errors = summaryOf(metric::ValidationError, 12.5, 3);
     QVERIFY2(errors.contains(QLatin1String("0.25 (validation error 12.5)")) &&
                  errors.contains(QLatin1String("0.25 (validation error 3)")),
@@ -352,9 +354,10 @@ void TestRunStatus::anEarlierBestIsTold() {
     run->append(std::move(steps));
     model.refresh();
     const QString text = model.summary().replace(QChar::Nbsp, u' ');
-    QVERIFY2(text.contains(QLatin1String(" 96.15 % (loss 0.25, best 100.00 % after step 1)")),
-             qPrintable(text));
-    QVERIFY2(text.contains(QLatin1String(" 96.15 % (loss 0.25)")), qPrintable(text));
+    QVERIFY2(
+        text.contains(QLatin1String(" 96.15 % (best 100.00 % after step 1, training loss 0.25)")),
+        qPrintable(text));
+    QVERIFY2(text.contains(QLatin1String(" 96.15 % (training loss 0.25)")), qPrintable(text));
 }
 
 /// The reason comes first, and the loss scale that it brought down is none.

@@ -124,6 +124,12 @@ void TestPlotMeasures::lossOfACriticNeedNotFall() {
     }
     QVERIFY(explained(Adversary::Gan).startsWith(QLatin1String("The critic's loss")));
     QVERIFY(explained(Adversary::WganGp).startsWith(QLatin1String("Minus the critic's loss")));
+    RunConfig config;
+    config.model.adversary = Adversary::Gan;
+    QCOMPARE(titleOf(metricIn(config, knownMetrics()[metric::Loss])),
+             QStringLiteral("Critic's loss"));
+    QCOMPARE(titleOf(metricIn(config, knownMetrics()[metric::Scale])),
+             QStringLiteral("Loss scale"));
 }
 
 /// Before the first step, the scale with which it will be taken is known.

@@ -1,0 +1,158 @@
+// What the headline says of losses: which one it tells of a lane, how a critic's is called, and
+// that a lane overfits.
+#include "tests/support/shown_lanes.h"
+
+#include <QTest>
+
+#include <cmath>
+
+namespace tst_loss_words {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// Returns what the model says of lanes with these rows, without its hard spaces.
+QString summaryOf(RunModel& model) {
+    model.refresh();
+    return model.summary().replace(QChar::Nbsp, u' ');
+}
+
+/// Appends steps up to `last`, with a validation after it.
+void train(Run& run, int64_t last, float loss, double validationLoss, double accuracy = NAN) {
+    RunBatch steps;
+    for (int64_t step = run.now().step() + 1; step <= last; ++step)
+        for (const int lane : {0, 1}) {
+            StepRow row = rowAt(step, lane, 1);
+            row.set(metric::Loss, loss);
+            if (step == last) row.set(metric::ValidationLoss, validationLoss);
+            if (step == last && !std::isnan(accuracy)) row.set(metric::Accuracy, accuracy);
+            steps.rows.push_back(row);
+        }
+    run.append(std::move(steps));
+}
+
+} // namespace
+
+class TestLossWords : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// The two are of the same samples; the training loss may be thousands of times smaller.
+    void anAccuracyStandsBesideTheLossOfItsSamples() {
+        RunModel model;
+        const auto run = shownIn(model);
+        train(*run, 30, 0.0005F, 1.75, 0.75);
+        const QString text = summaryOf(model);
+        QVERIFY2(text.contains(QLatin1String("75.00 % (validation loss 1.75)")), qPrintable(text));
+        QVERIFY2(!text.contains(QLatin1String("median")), qPrintable(text));
+        QCOMPARE(model.medianNote(), QString());
+    }
+
+    void anEarlierBestLossIsTold() {
+        RunModel model;
+        const auto run = shownIn(model);
+        train(*run, 30, 1.0F, 1.0);
+        train(*run, 60, 0.5F, 1.05);
+        QString text = summaryOf(model);
+        QVERIFY2(text.contains(QLatin1String("(median 0.5, validation loss 1.05)")) &&
+                     !text.contains(QLatin1String("overfit")),
+                 qPrintable(text));
+        QCOMPARE(model.lane(0).judgedForms(), (QStringList{"1.05, best 1", "1.05"}));
+        train(*run, 90, 0.5F, 1.5);
+        text = summaryOf(model);
+        QVERIFY2(text.contains(QLatin1String("(median 0.5, validation loss 1.5, best 1 after step "
+                                             "30)")),
+                 qPrintable(text));
+        QVERIFY2(text.contains(QLatin1String(
+                     " A and B overfit: since their best validations their training losses have "
+                     "fallen, but their validation losses have risen.")),
+                 qPrintable(text));
+        QVERIFY(!model.summaries().at(1).contains(QLatin1String("overfit"))); // where room is short
+        train(*run, 120, 0.5F, 1.0);
+        model.refresh();
+        QCOMPARE(model.lane(0).judgedForms(), QStringList{"1"}); // as good as the best
+    }
+
+    void anEarlierBestAccuracyIsTold() {
+        RunModel model;
+        const auto run = shownIn(model);
+        train(*run, 30, 1.0F, 1.0, 0.792);
+        train(*run, 60, 0.5F, 1.2, 0.75);
+        const QString text = summaryOf(model);
+        QVERIFY2(text.contains(QLatin1String("75.00 % (best 79.20 % after step 30, validation loss "
+                                             "1.2)")) &&
+                     text.contains(QLatin1String("so have their validation accuracies.")),
+                 qPrintable(text));
+        QCOMPARE(model.lane(0).judgedForms().front(), QStringLiteral("75.00 %, best 79.20 %"));
+    }
+
+    /// A few samples may have any loss: their own must not lead where there is a steadier figure.
+    void aSmallLastBatchHasTheMedian() {
+        RunConfig config = defaultConfig();
+        config.task = presetNamed("regression").config.task; // 157 steps an epoch, the last of 16
+        RunModel model;
+        const auto run = shownIn(model, config);
+        RunBatch steps;
+        for (int64_t step = 1; step <= 157; ++step)
+            for (const int lane : {0, 1})
+                steps.rows.push_back(
+                    rowAt(step, lane, 1).set(metric::Loss, step == 157 ? 52.58F : 24.5F));
+        run->append(std::move(steps));
+        const QString text = summaryOf(model);
+        QVERIFY2(text.startsWith(QLatin1String("After step 157 the median loss is: A fp32 24.5")),
+                 qPrintable(text));
+        QVERIFY2(!text.contains(QLatin1String("52.58")), qPrintable(text));
+        QVERIFY(!model.medianNote().isEmpty());
+    }
+
+    void aCriticsLossIsNamed() {
+        RunConfig config = defaultConfig();
+        const auto told = [&config](Adversary adversary, int64_t last) {
+            config.model.adversary = adversary;
+            RunModel model;
+            const auto run = shownIn(model, config);
+            RunBatch steps;
+            for (int64_t step = 1; step <= last; ++step)
+                for (const int lane : {0, 1})
+                    steps.rows.push_back(rowAt(step, lane, 1));
+            run->append(std::move(steps));
+            model.refresh();
+            return model.summaries();
+        };
+        QVERIFY(told(Adversary::Gan, 12)[0].startsWith("In step 12 the critic's loss is: A"));
+        QVERIFY(told(Adversary::Gan, 12).last().startsWith("Critic's loss in step 12: A"));
+        QVERIFY(told(Adversary::WganGp, 12)[0].startsWith("In step 12 the critic's distance is: "));
+        const QStringList many = told(Adversary::Gan, 30);
+        QVERIFY2(many.last().startsWith("Critic's loss after step 30 (median): A"),
+                 qPrintable(many.last()));
+        QVERIFY2(many.contains("After step 30 the median of the critic's loss is: A\u00a00.25, "
+                               "B\u00a00.25."),
+                 qPrintable(many.join(u'|')));
+    }
+
+    void theNextValidationIsKnown() {
+        RunConfig config = defaultConfig();
+        config.task = presetNamed("moons").config.task;
+        config.validation = {.epochs = 0, .steps = 40};
+        config.steps = 100;
+        RunModel model;
+        const auto run = shownIn(model, config);
+        QCOMPARE(model.nextValidation(), int64_t{40});
+        train(*run, 40, 1, 1);
+        model.refresh();
+        QCOMPARE(model.nextValidation(), int64_t{80});
+        train(*run, 85, 1, 1);
+        model.refresh();
+        QCOMPARE(model.nextValidation(), int64_t{100}); // the end
+        train(*run, 100, 1, 1);
+        model.refresh();
+        QCOMPARE(model.nextValidation(), int64_t{0});
+    }
+};
+
+} // namespace tst_loss_words
+
+QTEST_GUILESS_MAIN(tst_loss_words::TestLossWords)
+#include "tst_loss_words.moc"
