@@ -46,19 +46,20 @@ std::string sizeText(size_t bytes) {
 std::string quotedText(std::string_view text) { return '"' + escapedText(text) + '"'; }
 std::string pathText(std::string_view text) { return escapedEnds(text); }
 
-std::string shellText(std::string_view path) {
-    const std::string text = pathText(path);
+std::string shellWord(std::string_view text) {
     const auto isPlain = [](char c) { // of no meaning to a shell
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         return letter || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80 ||
                std::string_view("/._-+=:,@%").find(c) != std::string_view::npos;
     };
-    if (!text.empty() && std::ranges::all_of(text, isPlain)) return text;
+    if (!text.empty() && std::ranges::all_of(text, isPlain)) return std::string(text);
     std::string quoted = "'";
     for (const char c : text)
         quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
 }
+
+std::string shellText(std::string_view path) { return shellWord(pathText(path)); }
 
 std::string_view withoutByteOrderMark(std::string_view text) {
     constexpr std::string_view kMark = "\xef\xbb\xbf";

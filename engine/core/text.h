@@ -30,7 +30,9 @@ std::string quotedText(std::string_view);
 /// ends.
 std::string pathText(std::string_view);
 
-/// Returns a path as pathText() does, as one word of a command line for a shell.
+/// Returns a text as it is, as one word of a command line for a shell.
+std::string shellWord(std::string_view);
+/// Does the same with a path as pathText() returns it.
 std::string shellText(std::string_view path);
 
 /// Removes the byte order mark with which some programs begin a file of UTF-8.

@@ -153,8 +153,11 @@ static void refuseTorchFiles(const TaskConfig& task) {
          {"data.y_val", &task.yVal},
          {"data.x_test", &task.xTest},
          {"data.y_test", &task.yTest}}};
+    // who names no arrays may mean this file by the path that other kinds of data have
+    const bool means = info.has("data.x") && task.x.empty();
     for (const auto& [key, path] : paths)
-        if (info.has(key) && isTorchFile(*path)) throw InputError(torchFileRefusal(*path));
+        if ((info.has(key) || (means && key == "data.path")) && isTorchFile(*path))
+            throw InputError(torchFileRefusal(*path));
     if (info.fromFiles && isTorchFile(task.predictFile))
         throw InputError(torchFileRefusal(task.predictFile));
 }

@@ -1,20 +1,47 @@
-// The command has no double quotes inside, so that a shell takes it as it is printed.
+// The program has no double quotes and no dollar signs, so that a shell takes it as it is printed.
 #include "engine/io/torch_file.h"
 
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string_view>
 
 namespace halfscope {
+namespace {
+
+/// A safetensors file beside this one, never the file itself.
+std::string convertedName(const std::string& path) {
+    const std::filesystem::path file(path);
+    const bool taken = lowerCase(file.extension().string()) == ".safetensors";
+    return std::filesystem::path(file)
+        .replace_extension(taken ? ".converted.safetensors" : ".safetensors")
+        .string();
+}
+
+/// `from` and `to` are words of a shell. The program copies each tensor, for save_file() refuses
+/// those that share their memory or do not lie in C's order.
+std::string commandLine(const std::string& from, const std::string& to) {
+    return "python3 -c \"import sys, torch, safetensors.torch as s; "
+           "d = torch.load(sys.argv[1], map_location='cpu'); "
+           "d = d if isinstance(d, dict) else "
+           "dict(zip('xy', d if isinstance(d, (tuple, list)) else [d])); "
+           "d = next((d[k] for k in ('model_state_dict', 'state_dict', 'model') "
+           "if isinstance(d.get(k), dict)), d); "
+           "s.save_file({k: v.clone().contiguous() for k, v in d.items()}, sys.argv[2])\" " +
+           from + " " + to;
+}
+
+} // namespace
 
 bool isTorchFile(const std::string& path) {
+    constexpr std::array<std::string_view, 5> kEndings{".pt", ".pth", ".ckpt", ".bin", ""};
     const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
     std::error_code ignored;
-    return (ending == ".pt" || ending == ".pth") && !std::filesystem::is_directory(path, ignored) &&
-           beginsAsTorchFile(path);
+    return std::ranges::find(kEndings, ending) != kEndings.end() &&
+           std::filesystem::is_regular_file(path, ignored) && beginsAsTorchFile(path);
 }
 
 bool beginsAsTorchFile(const std::string& path) {
@@ -31,18 +58,17 @@ bool beginsAsTorchFile(const std::string& path) {
             bytes[2] != '\0' && !isLength);
 }
 
+std::string torchFileCommand(const std::string& path) {
+    return commandLine(shellWord(path), shellWord(convertedName(path)));
+}
+
 Message torchFileRefusal(const std::string& path) {
     return {phrase("Files",
                    "%1: torch.save() wrote it, and loading such a file can run any code, so it is "
-                   "not opened. To convert it, run: python3 -c \"import sys, torch, "
-                   "safetensors.torch as s; d = torch.load(sys.argv[1], map_location='cpu'); d = "
-                   "d if isinstance(d, dict) else dict(zip('xy', d if isinstance(d, (tuple, list)) "
-                   "else [d])); s.save_file({k: v.clone().contiguous() for k, v in d.items()}, "
-                   "sys.argv[2])\" FILE.pt FILE.safetensors; weights in the new file are for "
+                   "not opened. To convert it, run: %2; weights in the new file are for "
                    "model.weights, and samples for data.x and data.y; of a whole model, save "
-                   "model.state_dict() first; of a training checkpoint, write ['model'], or the "
-                   "name of the entry that holds the state_dict, behind map_location='cpu')"),
-            pathText(path)};
+                   "model.state_dict() first"),
+            pathText(path), commandLine(shellText(path), shellText(convertedName(path)))};
 }
 
 } // namespace halfscope

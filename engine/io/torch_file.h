@@ -8,15 +8,18 @@
 
 namespace halfscope {
 
-/// Whether a file is one by its name, .pt or .pth in any case, and by its first bytes: Portuguese
-/// texts are called .pt, too. False for a folder. Throws InputError for a file of such a name that
-/// cannot be read.
+/// Whether a file is one by its name, which ends in .pt, .pth, .ckpt or .bin in any case or has no
+/// ending, and by its first bytes: Portuguese texts are called .pt, too. False for a folder and for
+/// what is not there. Throws InputError for a file of such a name that cannot be read.
 bool isTorchFile(const std::string& path);
 /// Whether a file is one by its first bytes, old or new. Throws InputError for a file that cannot
 /// be read.
 bool beginsAsTorchFile(const std::string& path);
-/// Returns why a file is not opened and the command that converts it, whether it holds samples or
-/// weights. The sentence begins with the path.
+/// Returns the command line that writes what a file holds, samples or weights, as a safetensors
+/// file beside it. Of a training checkpoint it takes the weights.
+std::string torchFileCommand(const std::string& path);
+/// Returns why a file is not opened, and that command with a path that is fit to be shown. The
+/// sentence begins with the path.
 Message torchFileRefusal(const std::string& path);
 
 } // namespace halfscope

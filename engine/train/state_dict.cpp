@@ -233,6 +233,7 @@ StateDictFit fitByName(const std::string& path, const SafetensorsInfo& file,
                              : told(kOthers, problems);
     names.insert(names.end(), problems.begin(), problems.end());
     fit.problem = told(kOthers, names);
+    fit.differences = listed(names, phrase("Files", "%1; %2"));
     return fit;
 }
 
@@ -245,7 +246,7 @@ StateDictFit fitOf(const std::string& path, const SafetensorsInfo& file,
     fit.pairs = pairsOf(file, wanted.shapes);
     if (fit.pairs.empty()) return fit;
     fit.renamed = renamedIn(fit.pairs, wanted.names);
-    fit.problem = {};
+    fit.problem = fit.differences = {};
     if (fit.taken == 0) fit.partialProblem = {};
     return fit;
 }

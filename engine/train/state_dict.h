@@ -25,6 +25,8 @@ struct StateDictFit {
     /// Why the file cannot be taken as a whole: names, shapes and types, as readStateDict() throws
     /// it; empty when it can, by name or by pairs.
     Message problem{};
+    /// What differs, without the words around it; empty where `problem` is.
+    Message differences{};
     /// Why not even a part of it can be taken, as load_state_dict(strict=False) takes it: shapes
     /// and types, or no name that fits; empty when it can.
     Message partialProblem{};

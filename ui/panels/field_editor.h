@@ -36,6 +36,8 @@ public:
     /// Returns the object name of the editor of a row.
     static QString nameOf(const ConfigModel&, int row);
     bool applies() const;
+    /// Opens the editor of a network, which model.layers and model.critic have.
+    void editModel();
     QString key() const { return m_index.data(ConfigModel::KeyRole).toString(); }
     /// Returns the control itself, for focus and tests.
     QWidget* control() const { return m_control; }
@@ -72,7 +74,6 @@ private:
     QString problemText() const;
     QString noteText() const;
     void chooseLayers();
-    void editModel();
     void showColumns(const QStringList& columns);
     void showValue(const QString& text);
     void describe(const QString& problem);

@@ -343,6 +343,11 @@ void SetupPanel::goToRow(int row) {
         }
 }
 
+void SetupPanel::editLayers() {
+    goToRow(m_model.rowOf("model.layers"));
+    if (FieldEditor* layers = editor("model.layers")) layers->editModel();
+}
+
 /// Reloads the editors after a reset of the model. New widgets take most of the time, and are
 /// needed only when the lanes have changed.
 void SetupPanel::reload() {

@@ -39,6 +39,8 @@ public:
     /// Unfolds the settings around the one in a row of the model, scrolls to it, and gives it the
     /// keyboard.
     void goToRow(int row);
+    /// Goes to Layers, and opens its editor.
+    void editLayers();
     /// Names settings of the experiment that was opened which have no effect, as long as that is so
     /// and until another one is opened.
     void tellIdle(std::vector<std::string> keys) {

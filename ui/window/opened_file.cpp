@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
+#include "engine/io/torch_file.h"
 #include "engine/lang/found_models.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/program_network.h"
@@ -17,6 +18,7 @@
 #include "engine/step/model_shapes.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/fitting_preset.h"
+#include "engine/train/network_of_weights.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/shown_numbers.h"
 
@@ -77,8 +79,7 @@ OpenedFile readCheckpointAt(const QString& path) {
     return opened;
 }
 
-/// Whether a file's name says that it holds arrays: for PyTorch's own form, an error tells how to
-/// convert it.
+/// Whether a file's name says that it holds arrays.
 bool namesArrays(const QString& path) {
     static const QStringList endings{QStringLiteral("safetensors"), QStringLiteral("pt"),
                                      QStringLiteral("pth")};
@@ -94,6 +95,41 @@ std::optional<OpenedFile> weightsOfPreset(const QString& path, const Message& mi
                       .fit = std::move(found->fit),
                       .preset = std::move(found->name),
                       .misfit = misfit};
+}
+
+/// Refuses a file of PyTorch's own form, with the command that converts it.
+OpenedFile refusedTorchFile(const QString& path) {
+    const std::string file = path.toStdString();
+    OpenedFile refused{path};
+    refused.refusal = {phrase("Files", "%1."), torchFileRefusal(file)};
+    refused.command = torchFileCommand(QFileInfo(path).absoluteFilePath().toStdString());
+    return refused;
+}
+
+/// Refuses weights that fit neither the network of the settings nor that of a preset, with a
+/// network that does take them, where they tell one that fits the data.
+OpenedFile refusedWeights(const QString& path, const Message& misfit, const RunConfig& settings) {
+    OpenedFile refused{.path = path, .weights = true};
+    auto network = networkOfWeights(path.toStdString(), settings);
+    if (!network) {
+        refused.refusal = {phrase("Files", "These are weights of another network. Set model.layers "
+                                           "to that network, and open this file again. %1."),
+                           misfit};
+        return refused;
+    }
+    if (network->sizes.empty())
+        refused.refusal = {phrase("Files", "These are weights of another network, which the file "
+                                           "describes and which fits the data that are open. %1."),
+                           misfit};
+    else
+        refused.refusal = {phrase("Files", "These are weights of another network, %1, which fits "
+                                           "the data that are open. A file of weights does not "
+                                           "tell the activations, so ReLU is assumed between the "
+                                           "layers. %2."),
+                           network->sizes, misfit};
+    refused.fit = std::move(network->fit);
+    refused.model = std::move(network->layers);
+    return refused;
 }
 
 /// Reads weights, which must fit the network of the present settings at least in part, or that of
@@ -112,12 +148,10 @@ OpenedFile readArrays(const QString& path, const RunConfig& settings) {
     }
     if (fit.problem.empty() || fit.partialProblem.empty())
         return {.path = path, .weights = true, .fit = std::move(fit)};
-    if (auto other = weightsOfPreset(path, fit.problem)) return *std::move(other);
-    throw InputError(phrase("Files",
-                            "%1. No preset has such a network either: open the data that "
-                            "these weights were trained on, set model.layers to their network, "
-                            "and open this file again"),
-                     fit.problem);
+    const Message misfit(phrase("Files", "Differences from the network that is open: %1"),
+                         fit.differences);
+    if (auto other = weightsOfPreset(path, misfit)) return *std::move(other);
+    return refusedWeights(path, misfit, settings);
 }
 
 bool namesProgram(const QString& path) {
@@ -313,6 +347,7 @@ OpenedFile readAny(const QString& path, const RunConfig& settings, const std::st
     if (auto onData = experimentOn(path.toStdString()))
         return readData(path, *std::move(onData), network);
     if (file.isDir()) throw nothingInFolder(path.toStdString());
+    if (isTorchFile(path.toStdString())) return refusedTorchFile(path);
     if (namesArrays(path)) return readArrays(path, settings);
     if (namesProgram(path)) return readProgram(path, settings);
     checkCanBeExperiment(path.toStdString());

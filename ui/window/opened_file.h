@@ -36,8 +36,11 @@ struct OpenedFile {
     /// Of weights that fit the network of this preset, but not that of the settings, and why not.
     std::string preset{};
     Message misfit{};
+    /// Why the file cannot be opened as it is, where the user can be offered something; else empty.
+    Message refusal{};
+    std::string command{}; ///< what is offered then: a line for a shell, which converts the file
     /// The text of the network in a Python program, see networkIn(); beside data, that of a network
-    /// of the user's that was there before.
+    /// of the user's that was there before; beside weights that were refused, their own network.
     std::string model{};
     /// Why the network may not be all that the program has, or why it does not fit the data.
     Message doubt{};
@@ -61,7 +64,8 @@ OpenedFile readExperiment(const QString& path);
 /// Reads a picture that the networks are to paint.
 OpenedFile checkPicture(const QString& path);
 /// Reads a file of any kind, or a folder. Weights must fit the network of `settings`, at least in
-/// part, or that of a preset; a network must fit its data. With data comes whether `network`, one
+/// part, or that of a preset, else they are refused as PyTorch's own files are; a network must fit
+/// its data. With data comes whether `network`, one
 /// of the user's own or empty, fits them.
 OpenedFile readAny(const QString& path, const RunConfig& settings, const std::string& network);
 

@@ -29,6 +29,7 @@ void OpenedWeights::set(ConfigModel& config, const OpenedFile& opened, WeightsTa
     const bool partial = taken == WeightsTaken::WhatFits;
     if (!partial && !opened.fit.problem.empty()) throw InputError(opened.fit.problem);
     ConfigModel::Edits edits = config.edits();
+    if (!opened.model.empty()) setField(edits.config, -1, "model.layers", opened.model);
     setWeights(edits.config, opened);
     edits.config.model.partialWeights = partial;
     config.restore(edits);
@@ -51,12 +52,15 @@ QString OpenedWeights::told(const OpenedFile& opened) {
 }
 
 QString OpenedWeights::offer(const StateDictFit& fit) {
-    const QString problem = translated(fit.problem);
+    const QString differences = translated(fit.differences);
     if (fit.missing.empty())
-        return tr("%1. All %2 tensors of the network are there; the others would be ignored.")
-            .arg(problem, count(fit.wanted));
-    return tr("%1. %2 of %3 tensors fit; the others would keep their initial values.")
-        .arg(problem, count(fit.taken), count(fit.wanted));
+        return tr("This file holds more than the weights of the network. All %1 tensors of the "
+                  "network are there; the others would be ignored. Differences from the network: "
+                  "%2.")
+            .arg(count(fit.wanted), differences);
+    return tr("These weights fit only a part of the network: %1 of %2 tensors. The others would "
+              "keep their initial values. Differences from the network: %3.")
+        .arg(count(fit.taken), count(fit.wanted), differences);
 }
 
 QString OpenedWeights::toldOfPreset(const OpenedFile& opened) {
@@ -66,8 +70,8 @@ QString OpenedWeights::toldOfPreset(const OpenedFile& opened) {
 }
 
 QString OpenedWeights::offerOfPreset(const OpenedFile& opened) {
-    return tr("%1. The weights fit the network of the preset %2.")
-        .arg(translated(opened.misfit), presetTitle(opened));
+    return tr("These are weights of another network, that of the preset %1. %2.")
+        .arg(presetTitle(opened), translated(opened.misfit));
 }
 
 } // namespace halfscope

@@ -12,6 +12,7 @@
 #include "ui/models/shown_numbers.h"
 #include "ui/models/translated.h"
 
+#include <QFileInfo>
 #include <QLocale>
 #include <QStringList>
 
@@ -250,6 +251,15 @@ QString RunWords::invitation(const State& state, qsizetype lanes, const QString&
 
 QString RunWords::changedData(const State& state) {
     return state.dataChange.empty() ? QString() : tr("%1.").arg(translated(state.dataChange));
+}
+
+QString RunWords::weights(const RunConfig& config) {
+    const std::string& path = config.model.weights;
+    if (path.empty()) return {};
+    const QString name = safeText(QFileInfo(QString::fromStdString(path)).fileName().toStdString());
+    return config.model.partialWeights
+               ? tr("All lanes start from the weights in %1 that fit.").arg(name)
+               : tr("All lanes start from the weights in %1.").arg(name);
 }
 
 bool RunWords::hasOneSample(const RunConfig& config) {

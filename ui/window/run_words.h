@@ -66,6 +66,8 @@ public:
     /// Says what is learned from the user's own files, and from how many samples. Empty for other
     /// data, and while they are being read.
     static QString data(const RunConfig&);
+    /// Says from which file of weights the lanes start; empty where they are drawn.
+    static QString weights(const RunConfig&);
     /// Whether these are files of the user with too little to learn from; false while they are
     /// being read.
     static bool hasOneSample(const RunConfig&);

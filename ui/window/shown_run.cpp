@@ -526,7 +526,8 @@ void ShownRun::invite() {
     const RunConfig& config = m_models.config.config();
     const auto lanes = static_cast<qsizetype>(config.lanes.size());
     const QString preset = presetWords();
-    const QString about = preset.isEmpty() ? RunWords::data(config) : preset;
+    const QString data = preset.isEmpty() ? RunWords::data(config) : preset;
+    const QString about = (RunWords::weights(config) + u' ' + data).trimmed();
     const RunWords::State now = stateNow();
     const bool says = now.begins == RunWords::Begins::Anew && !about.isEmpty();
     using Press = Figures::Press;

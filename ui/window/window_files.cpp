@@ -80,8 +80,14 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
                          const WindowParts& parts, QWidget& window)
     : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window),
       m_copier(models, shown, parts), m_lanes(controller, shown, parts, window),
-      m_data(models, parts) {
+      m_data(models, parts), m_offers(models, parts) {
     connect(&m_data, &DataOffer::accepted, this, &WindowFiles::tryOpen);
+    connect(&m_offers, &FileOffers::outdated, this, &WindowFiles::tryOpen);
+    connect(&m_offers, &FileOffers::told, this, &WindowFiles::told);
+    connect(&m_offers, &FileOffers::weightsAccepted, this,
+            [this](const OpenedFile& weights, WeightsTaken taken) {
+                guarded(*m_parts.banner, [&] { startFrom(weights, taken); });
+            });
     connect(&m_lanes, &LaneFiles::told, this, &WindowFiles::told);
     connect(&m_copier, &ProgramCopier::told, this, &WindowFiles::told);
     connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);
@@ -155,6 +161,7 @@ void WindowFiles::openPreset(const QString& name) {
 }
 
 void WindowFiles::show(const OpenedFile& opened) {
+    if (!opened.refusal.empty()) throw InputError(opened.refusal);
     if (opened.picture) return showPicture(opened.path);
     if (!opened.preset.empty()) return isInUse() ? offerPresetOf(opened) : openPresetOf(opened);
     if (opened.weights) return startFrom(opened, WeightsTaken::Whole);
@@ -268,19 +275,6 @@ void WindowFiles::keepNews(const QString& text) {
     m_news = m_controller.playWaits() ? QString() : text;
 }
 
-void WindowFiles::offerPart(const OpenedFile& weights) {
-    m_parts.banner->showText(OpenedWeights::offer(weights.fit));
-    const auto take = [this, weights, config = m_models.config.config()] {
-        if (!m_models.config.isStill(config)) { // others may fit now
-            tryOpen(weights.path);
-            return;
-        }
-        guarded(*m_parts.banner, [&] { startFrom(weights, WeightsTaken::WhatFits); });
-    };
-    m_parts.banner->offer(tr("Take what fits"),
-                          tr("Starts all lanes from the tensors of this file that fit"), take);
-}
-
 void WindowFiles::openExperiment(const QString& path) { show(readExperiment(path)); }
 
 void WindowFiles::openPicture(const QString& path) { show(checkPicture(path)); }
@@ -314,7 +308,7 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
         offers = !opened->preset.empty() && isInUse();
         show(*opened);
     });
-    if (!read && !opened->fit.problem.empty()) offerPart(*opened);
+    if (!read) m_offers.offer(*opened);
     const bool good = read && !offers;
     if (!good) keepNews(m_parts.banner->text());
     emit ended(good);

@@ -7,6 +7,7 @@
 #include "ui/session/live_board.h"
 #include "ui/window/data_offer.h"
 #include "ui/window/file_errand.h"
+#include "ui/window/file_offers.h"
 #include "ui/window/lane_files.h"
 #include "ui/window/opened_weights.h"
 #include "ui/window/program_copier.h"
@@ -133,8 +134,7 @@ private:
     bool isInUse() const;
     /// Opens the preset whose network weights fit. Throws InputError.
     void openPresetOf(const OpenedFile& weights);
-    /// Shows why a file was refused, and what can be done about it.
-    void offerPart(const OpenedFile& weights);
+    /// Offers it in the banner.
     void offerPresetOf(const OpenedFile& weights);
     /// Tells which weights the networks that were built have not taken by name.
     void tellOfWeights();
@@ -166,6 +166,7 @@ private:
     ProgramCopier m_copier;
     LaneFiles m_lanes;
     DataOffer m_data;
+    FileOffers m_offers;
 };
 
 } // namespace halfscope

@@ -212,6 +212,8 @@ void TestCore::pathsForShells() {
     QCOMPARE(shellText("it's $HOME"), std::string("'it'\\''s $HOME'"));
     QCOMPARE(shellText("~"), std::string("'~'"));
     QCOMPARE(shellText(""), std::string("''"));
+    const std::string longPath = "/" + std::string(300, 'a') + " b";
+    QCOMPARE(shellWord(longPath), "'" + longPath + "'"); // to be run, not to be read
 }
 
 void TestCore::longTextsAreCut() {

@@ -1,6 +1,7 @@
 // Files and folders that no experiment can be made of: the messages say what would help.
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
+#include "engine/io/torch_file.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "tests/support/array_files.h"
@@ -24,6 +25,8 @@ private slots:
     void otherFiles();
     void torchFiles_data();
     void torchFiles();
+    void unusedPathsDoNotCount();
+    void commandsNameTheFiles();
     void textsCalledPt();
     void torchFilesConverted_data();
     void torchFilesConverted();
@@ -48,6 +51,10 @@ void TestOtherFiles::otherFiles_data() {
     };
     row("damaged.npz", "PK\3\4", "cannot be read as a zip archive, because ");
     row("data.PT", "PK\3\4", "model.weights, and samples for data.x and data.y;");
+    row("last.ckpt", "PK\3\4", "model.weights, and samples for data.x and data.y;");
+    row("pytorch_model.bin", "\x80\2\x8a\n", "torch.save() wrote it");
+    row("weights", "PK\3\4", "torch.save() wrote it");
+    row("readings.bin", "\1\2\3\4", "neither an experiment (JSON) nor data");
     row("table.xlsx", "PK\3\4", "save the sheet as CSV");
     row("table.ODS", "PK\3\4", "save the sheet as CSV");
     row("table.parquet", "PAR1", "save it as a csv table");
@@ -98,6 +105,7 @@ void TestOtherFiles::torchFiles_data() {
     };
     row("data.x", "arrays", {"data.x=v.pt", y});
     row("data.y", "arrays", {x, "data.y=v.pt"});
+    row("the path of other kinds", "arrays", {"data.path=v.pt"});
     row("data.x_val", "arrays", {x, y, "data.x_val=v.pt", "data.y_val=y.npy"});
     row("data.y_val", "arrays", {x, y, "data.x_val=x.npy", "data.y_val=v.pt"});
     row("data.x_test", "arrays", {x, y, "data.x_test=v.pt", "data.y_test=y.npy"});
@@ -126,6 +134,33 @@ void TestOtherFiles::torchFiles() {
     QVERIFY2(wanted.starts_with(pickle + ": torch.save() wrote it"), wanted.c_str());
     QCOMPARE(thrownBy<InputError>([&] { factsOf(config.task); }), wanted);
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(config.task, 0); }), wanted);
+}
+
+void TestOtherFiles::unusedPathsDoNotCount() {
+    RunConfig config = defaultConfig();
+    config.task.kind = TaskKind::Arrays;
+    config.task.x = writeBytes(path("x.npy"), npy("<f4", "(2, 1)", bytesOfValues({1.0f, 2.0f})));
+    config.task.y = writeBytes(path("y.npy"), npy("<f4", "(2, 1)", bytesOfValues({1.0f, 2.0f})));
+    config.task.path = writeBytes(path("v.pt"), "PK\3\4");
+    config.task.validation = 0;
+    QCOMPARE(factsOf(config.task).train, int64_t{2});
+}
+
+/// The command can be run as it is, wherever the file lies.
+void TestOtherFiles::commandsNameTheFiles() {
+    const auto ends = [](const std::string& file) {
+        return QString::fromStdString(torchFileCommand(file)).section("sys.argv[2])\" ", 1);
+    };
+    QCOMPARE(ends("/m/net.PT"), QStringLiteral("/m/net.PT /m/net.safetensors"));
+    QCOMPARE(ends("/m/weights"), QStringLiteral("/m/weights /m/weights.safetensors"));
+    QCOMPARE(ends("/my nets/it's.pt"),
+             QStringLiteral("'/my nets/it'\\''s.pt' '/my nets/it'\\''s.safetensors'"));
+    QCOMPARE(ends("/m/net.safetensors"), // which must not be overwritten
+             QStringLiteral("/m/net.safetensors /m/net.converted.safetensors"));
+    const QString far = "/" + QString(300, 'a') + "/net";
+    QCOMPARE(ends((far + ".pt").toStdString()), far + ".pt " + far + ".safetensors");
+    const std::string told = torchFileRefusal("/my nets/a.pt").english();
+    QVERIFY2(told.find(torchFileCommand("/my nets/a.pt") + "; weights") != told.npos, told.c_str());
 }
 
 /// Portuguese texts are often called so: the bytes decide.

@@ -1,12 +1,18 @@
-// Weights that do not fit the network of the window by name: they open a preset or offer it, are
-// matched by shape, or the banner says what to open first.
+// Weights that do not fit the network of the window by name, and files that must be converted: they
+// open a preset or offer it, are matched by shape, or the banner offers what else can be done.
+#include "engine/io/torch_file.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
 #include "tests/support/named_weights.h"
 #include "tests/support/opened_window.h"
+#include "ui/dialogs/model_dialog.h"
 #include "ui/models/translated.h"
 #include "ui/panels/banner.h"
 
+#include <QClipboard>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QLabel>
 #include <QPushButton>
 #include <QStatusBar>
 #include <QTest>
@@ -19,6 +25,23 @@ namespace {
 
 QPushButton& offerOf(MainWindow& window) {
     return *window.findChild<Banner*>()->findChild<QPushButton*>(QStringLiteral("offer"));
+}
+
+constexpr const char* kOfDigits =
+    "These are weights of another network, that of the preset Digits. ";
+
+/// Returns the whole sentence, whatever there is room for.
+QString headlineOf(MainWindow& window) {
+    return window.findChild<QLabel*>(QStringLiteral("headline"))->toolTip();
+}
+
+/// The 2,000 digits that come with the program, for a training of a few steps.
+RunConfig digitsConfig() {
+    RunConfig learns = presetNamed("mnist-mlp").config;
+    learns.steps = 3;
+    learns.epochs = 0;
+    learns.device = "cpu";
+    return learns;
 }
 
 TaskKind taskIn(MainWindow& window) { return window.config().config().task.kind; }
@@ -39,7 +62,11 @@ private slots:
     void dismissedNewsStaysAway();
     void aTrainingIsNotReplaced();
     void pathsOfNoSettingAreRefused();
-    void theBannerSaysWhatToOpen();
+    void ownNetworksAreTaken_data();
+    void ownNetworksAreTaken();
+    void otherNetworksLeadToTheEditor();
+    void torchFilesLeadToTheCommand_data();
+    void torchFilesLeadToTheCommand();
 
 private:
     /// Writes the weights of 784-256-10 under the names of its two layers.
@@ -114,10 +141,8 @@ void TestOpenedWeights::theOthersOfferIt() {
     else
         QVERIFY(config.setData(config.index(config.rowOf("model.width")), QStringLiteral("9")));
     window.tryFile(file);
-    QTRY_VERIFY_WITH_TIMEOUT(
-        window.bannerText().endsWith(". The weights fit the network of the preset Digits."),
-        kPatience);
-    QVERIFY2(window.bannerText().contains("its arrays are not those of the network: "),
+    QTRY_VERIFY_WITH_TIMEOUT(window.bannerText().startsWith(kOfDigits), kPatience);
+    QVERIFY2(window.bannerText().contains("Differences from the network that is open: missing: "),
              qPrintable(window.bannerText()));
     QVERIFY(taskIn(window) != TaskKind::Mnist && config.config().model.weights.empty());
     QPushButton& offer = offerOf(window);
@@ -143,10 +168,7 @@ void TestOpenedWeights::otherNamesAreTold_data() {
 void TestOpenedWeights::otherNamesAreTold() {
     QFETCH(const QString, first);
     QFETCH(const QString, second);
-    RunConfig learns = presetNamed("mnist-mlp").config;
-    learns.steps = 3;
-    learns.epochs = 0;
-    learns.device = "cpu";
+    const RunConfig learns = digitsConfig();
     const QString file = digits(first, second);
     Opened opened(learns);
     MainWindow& window = opened.window;
@@ -155,6 +177,9 @@ void TestOpenedWeights::otherNamesAreTold() {
     QTRY_COMPARE_WITH_TIMEOUT(window.config().config().model.weights, file.toStdString(),
                               kPatience);
     QCOMPARE(window.statusBar()->currentMessage(), "All lanes start from the weights in " + file);
+    QVERIFY2(headlineOf(window).startsWith("All lanes start from the weights in " +
+                                           QFileInfo(file).fileName() + "."),
+             qPrintable(headlineOf(window)));
     const QString pairs =
         QStringLiteral("%1.weight → 0.weight, %1.bias → 0.bias, %2.weight → 2.weight, "
                        "%2.bias → 2.bias.")
@@ -170,10 +195,7 @@ void TestOpenedWeights::otherNamesAreTold() {
 
 /// Weights that were typed, and a restart that trains at once.
 void TestOpenedWeights::whatWaitsForPlayIsRead() {
-    RunConfig learns = presetNamed("mnist-mlp").config;
-    learns.steps = 3;
-    learns.epochs = 0;
-    learns.device = "cpu";
+    const RunConfig learns = digitsConfig();
     const QString file = digits("fc1", "fc2");
     Opened opened(learns);
     MainWindow& window = opened.window;
@@ -216,9 +238,7 @@ void TestOpenedWeights::aTrainingIsNotReplaced() {
     window.play();
     QTRY_VERIFY_WITH_TIMEOUT(script.insideStep, kPatience);
     window.tryFile(file);
-    QTRY_VERIFY_WITH_TIMEOUT(
-        window.bannerText().endsWith(". The weights fit the network of the preset Digits."),
-        kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(window.bannerText().startsWith(kOfDigits), kPatience);
     QVERIFY(!offerOf(window).isHidden());
     QVERIFY(taskIn(window) != TaskKind::Mnist);
 }
@@ -238,21 +258,105 @@ void TestOpenedWeights::pathsOfNoSettingAreRefused() {
     QVERIFY(taskIn(window) != TaskKind::Mnist);
 }
 
-void TestOpenedWeights::theBannerSaysWhatToOpen() {
+void TestOpenedWeights::ownNetworksAreTaken_data() {
+    QTest::addColumn<QString>("first");
+    QTest::addColumn<QString>("second");
+    QTest::newRow("Sequential") << "0"
+                                << "2";
+    QTest::newRow("nested names") << "net.fc1"
+                                  << "net.fc2";
+}
+
+/// The data are open already: one click does the rest, and one undo takes it back.
+void TestOpenedWeights::ownNetworksAreTaken() {
+    QFETCH(const QString, first);
+    QFETCH(const QString, second);
+    const QString name = first + QStringLiteral("-own.safetensors"), file = m_folder.filePath(name);
+    const std::string one = first.toStdString(), two = second.toStdString();
+    test::writeNamedWeights(file.toStdString(), {{one + ".weight", {128, 784}},
+                                                 {one + ".bias", {128}},
+                                                 {two + ".weight", {10, 128}},
+                                                 {two + ".bias", {10}}});
+    Opened opened(digitsConfig());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const RunConfig before = window.config().config();
+    window.tryFile(file);
+    const QString said = "These are weights of another network, 784-128-10, which fits the data "
+                         "that are open. A file of weights does not tell the activations, so ReLU "
+                         "is assumed between the layers. Differences from the network that is "
+                         "open: ";
+    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().startsWith(said), qPrintable(window.bannerText()),
+                              kPatience);
+    QVERIFY(window.bannerText().endsWith('.'));
+    QVERIFY(window.config().config().model.weights.empty());
+    QPushButton& offer = offerOf(window);
+    QCOMPARE(offer.text(), QStringLiteral("Take this network"));
+    QTest::mouseClick(&offer, Qt::LeftButton);
+    const RunConfig taken = window.config().config();
+    QCOMPARE(taken.model.layers, std::string("nn.Sequential(\n    nn.Linear(784, 128), nn.ReLU(),\n"
+                                             "    nn.Linear(128, 10))"));
+    QCOMPARE(taken.model.weights, file.toStdString());
+    QVERIFY2(headlineOf(window).startsWith("All lanes start from the weights in " + name + "."),
+             qPrintable(headlineOf(window)));
+    QVERIFY(reaches(window, SessionState::Ready));
+    Experiment expected(taken);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    expected.advance(records, events);
+    QVERIFY(stepsTo(window, 1));
+    QCOMPARE(window.shown().run()->now().row(0, 1).loss(), records[0].loss);
+    actionFor(window, QKeySequence::Undo)->trigger();
+    QCOMPARE(window.config().config().model.layers, before.model.layers);
+    QVERIFY(window.config().config().model.weights.empty());
+}
+
+void TestOpenedWeights::otherNetworksLeadToTheEditor() {
     const QString file = m_folder.filePath(QStringLiteral("none.safetensors"));
     test::writeNamedWeights(file.toStdString(), {{"a.weight", {5, 4}}, {"a.bias", {5}}});
     Opened opened(tinyConfig(20));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     window.tryFile(file);
-    const QString advice = "; unexpected: a.weight, a.bias. No preset has such a network either: "
-                           "open the data that these weights were trained on, set " +
+    const QString advice = "These are weights of another network. Set " +
                            labelInWindow(*findField("model.layers")) +
-                           " to their network, and open this file again";
-    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().endsWith(advice), qPrintable(window.bannerText()),
-                              kPatience);
-    QVERIFY(offerOf(window).isHidden());
+                           " to that network, and open this file again. Differences from the "
+                           "network that is open: missing: ";
+    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().startsWith(advice),
+                              qPrintable(window.bannerText()), kPatience);
+    QVERIFY(window.bannerText().endsWith("; unexpected: a.weight, a.bias."));
     QVERIFY(window.config().config().model.weights.empty());
+    QPushButton& offer = offerOf(window);
+    QCOMPARE(offer.text(), QStringLiteral("Edit the layers"));
+    QTest::mouseClick(&offer, Qt::LeftButton);
+    auto* dialog = window.findChild<ModelDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    dialog->reject();
+}
+
+void TestOpenedWeights::torchFilesLeadToTheCommand_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name : {"my model.pt", "last.ckpt", "pytorch_model.bin", "weights"})
+        QTest::newRow(name) << QString(name);
+}
+
+void TestOpenedWeights::torchFilesLeadToTheCommand() {
+    QFETCH(const QString, name);
+    const QString file = write(m_folder, name, "PK\3\4 data.pkl");
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(!window.tryFile(file));
+    QVERIFY2(window.bannerText().startsWith(file + ": torch.save() wrote it") &&
+                 window.bannerText().endsWith('.'),
+             qPrintable(window.bannerText()));
+    QPushButton& offer = offerOf(window);
+    QVERIFY(!offer.isHidden());
+    QCOMPARE(offer.text(), QStringLiteral("Copy the command"));
+    QTest::mouseClick(&offer, Qt::LeftButton);
+    const std::string command = torchFileCommand(file.toStdString());
+    QTRY_COMPARE(QGuiApplication::clipboard()->text(), QString::fromStdString(command));
+    QVERIFY(window.statusBar()->currentMessage().startsWith("The command was copied."));
 }
 
 } // namespace tst_opened_weights
