@@ -51,7 +51,11 @@ std::vector<int32_t> labelsOf(const ArrayPlace& place, const Array& y) {
     labels.reserve(static_cast<size_t>(y.info.shape[0]));
     for (int64_t i = 0; i < y.info.shape[0]; ++i) {
         const double label = y.at(i);
-        if (label != std::trunc(label)) // also for nan
+        if (!std::isfinite(label))
+            throw InputError(phrase("Data", "%1: sample %2 has the label %3, but classes are whole "
+                                            "numbers from 0; save the arrays without such samples"),
+                             place.shown(), i, label);
+        if (label != std::trunc(label))
             throw InputError(phrase("Data", "%1: sample %2 has the label %3, but classes are whole "
                                             "numbers from 0: y.astype('int64') makes them whole; "
                                             "numbers to predict need a loss such as mse"),

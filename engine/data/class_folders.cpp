@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace halfscope {
@@ -28,6 +30,24 @@ std::vector<std::string> namesInAll(const std::vector<std::string>& folders) {
         common = std::move(both);
     }
     return common;
+}
+
+std::vector<std::string> classesInNames(const std::vector<std::string>& pictures) {
+    constexpr size_t kMost = 100; // more are hardly classes
+    constexpr std::string_view kEnds = "._-", kDigits = "0123456789";
+    std::set<std::string> classes;
+    for (const std::string& path : pictures) {
+        const std::string name = std::filesystem::path(path).filename().string();
+        const size_t end = name.find_first_of(kEnds);
+        const bool numbered = end != name.npos && end > 0 && end + 1 < name.size() &&
+                              name.find_first_of(kDigits) > end &&
+                              kDigits.find(name[end + 1]) != kDigits.npos;
+        if (!numbered || classes.size() > kMost) return {};
+        classes.insert(name.substr(0, end));
+    }
+    if (classes.size() < 2 || classes.size() > kMost || 2 * classes.size() > pictures.size())
+        return {};
+    return {classes.begin(), classes.end()};
 }
 
 } // namespace halfscope

@@ -1,15 +1,27 @@
 // Compares the classes' names as numbers, or as bytes.
 #include "engine/data/csv_classes.h"
 
+#include "engine/core/text.h"
 #include "engine/data/csv_fields.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace halfscope {
 
 bool isSameClass(std::string_view text, std::string_view name, bool commas) {
     return text == name || numberOf(text, commas) == numberOf(name, commas);
+}
+
+Message alikeButForCapitals(std::span<const std::string> words) {
+    std::map<std::string, std::string> seen; // by their lower case
+    for (const std::string& word : words) {
+        const auto [other, added] = seen.try_emplace(lowerCase(word), word);
+        if (!added)
+            return {phrase("Data", "%1 and %2"), quotedText(other->second), quotedText(word)};
+    }
+    return {};
 }
 
 CsvClasses sortClasses(const std::map<std::string, int32_t>& indices, bool commas,
@@ -19,8 +31,10 @@ CsvClasses sortClasses(const std::map<std::string, int32_t>& indices, bool comma
     std::vector<std::string>& names = classes.names;
     for (const auto& [name, index] : indices)
         names.push_back(name); // the map is sorted by name
-    if (std::none_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return std::isnan(number(name)); }))
+    const bool numbers = std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+        return std::isnan(number(name));
+    });
+    if (numbers)
         std::stable_sort(
             names.begin(), names.end(),
             [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
@@ -28,8 +42,16 @@ CsvClasses sortClasses(const std::map<std::string, int32_t>& indices, bool comma
         return number(name) == std::trunc(number(name));
     });
     std::vector<int32_t> sorted(indices.size());
-    for (size_t i = 0; i < names.size(); ++i)
-        sorted[static_cast<size_t>(indices.at(names[i]))] = static_cast<int32_t>(i);
+    std::vector<std::string> apart;
+    for (const std::string& name : names) {
+        const int32_t index = indices.at(name);
+        if (!numbers || apart.empty() || number(apart.back()) != number(name))
+            apart.push_back(name);
+        else if (index < indices.at(apart.back()))
+            apart.back() = name;
+        sorted[static_cast<size_t>(index)] = static_cast<int32_t>(apart.size()) - 1;
+    }
+    names = std::move(apart);
     for (int32_t& label : labels)
         label = sorted[static_cast<size_t>(label)];
     return classes;

@@ -4,8 +4,10 @@
 #include "engine/core/error.h"
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
+#include "engine/data/csv_classes.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_header.h"
+#include "engine/data/csv_refusals.h"
 #include "engine/data/csv_seen.h"
 
 #include <algorithm>
@@ -296,15 +298,10 @@ void noteCapitals(const CsvLayout& layout, std::vector<Message>& notes) {
     std::vector<std::string> columns;
     Message first;
     for (const CsvColumn& column : layout.columns) {
-        std::map<std::string, std::string> seen; // by their lower case
-        for (const std::string& word : column.words) {
-            const auto [other, added] = seen.try_emplace(lowerCase(word), word);
-            if (added) continue;
-            if (first.empty())
-                first = {phrase("Data", "%1 and %2"), quotedText(other->second), quotedText(word)};
-            columns.push_back(column.name);
-            break;
-        }
+        const Message alike = alikeButForCapitals(column.words);
+        if (alike.empty()) continue;
+        if (first.empty()) first = alike;
+        columns.push_back(column.name);
     }
     if (!columns.empty())
         notes.push_back(
@@ -435,18 +432,8 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
         gaps = (layout.columns[i].gaps = seen[i].hasGaps()) || gaps;
     if (gaps && task.missing != Missing::Refuse)
         seen = lookThrough(task, layout); // more lines are dropped now
-    if (const auto many = namesWithManyWords(layout, seen); !many.empty()) {
-        const auto drop = dropAlso(task, many);
-        if (!drop)
-            throw InputError(phrase("Data", "%1: more than %2 different words are too many for "
-                                            "columns of inputs: %3; save the table without such "
-                                            "columns"),
-                             pathText(task.path), kMostWords, someOf(many));
-        throw InputError(phrase("Data", "%1: more than %2 different words are too many for "
-                                        "columns of inputs: %3; to leave such columns out, set "
-                                        "data.drop to %4"),
-                         pathText(task.path), kMostWords, someOf(many), *drop);
-    }
+    if (const auto many = namesWithManyWords(layout, seen); !many.empty())
+        refuseManyWords(task, layout, many, dropAlso(task, many));
     for (size_t i = 0; i < seen.size(); ++i) {
         CsvColumn& column = layout.columns[i];
         // one of numbers with a word here and there stays so: the word is refused later, with its
@@ -551,6 +538,8 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
                             ? phrase("Data", "The columns are separated by tabs, and numbers have "
                                              "decimal commas.")
                             : phrase("Data", "The columns are separated by tabs."));
+    if (layout.separator == ',' && layout.decimalComma)
+        notes.push_back(phrase("Data", "Numbers have decimal commas."));
     if (layout.separator == ' ')
         notes.push_back(phrase("Data", "The columns are separated by spaces."));
     if (layout.separator == ';')

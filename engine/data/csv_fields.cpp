@@ -23,13 +23,23 @@ size_t digitsAt(std::string_view text, size_t at) {
     return end - std::min(at, end);
 }
 
-/// Replaces the spaces that do not break lines, which separate thousands in much of Europe.
-std::string withPlainSpaces(std::string_view field) {
+/// Replaces the spaces that do not break lines, which separate thousands in much of Europe, and the
+/// minus sign of typesetters.
+std::string withPlainSigns(std::string_view field) {
+    constexpr std::array<std::pair<std::string_view, const char*>, 3> kPlain{
+        {{"\u00A0", " "}, {"\u202F", " "}, {kMinus, "-"}}};
     std::string text(field);
-    for (const std::string_view space : {"\u00A0", "\u202F"})
-        for (size_t at = 0; (at = text.find(space, at)) != text.npos;)
-            text.replace(at, space.size(), " ");
+    for (const auto& [sign, plain] : kPlain)
+        for (size_t at = 0; (at = text.find(sign, at)) != text.npos;)
+            text.replace(at, sign.size(), plain);
     return text;
+}
+
+/// Whether the mark in a number is its decimal mark. Such as 1,234 and 1.234 may also be whole.
+bool isDecimal(std::string_view field, const NumberText& number) {
+    if (number.mark == 0 || !number.isNumber()) return false;
+    const bool below1 = number.text.starts_with('0') || number.text.starts_with("-0");
+    return hasPointsAndComma(field) || below1 || !isFormattedNumber(field);
 }
 
 /// Removes signs of currency, a percent sign, and the sign of the number; returns whether there was
@@ -70,12 +80,36 @@ void checkIsNoSpreadsheet(const std::string& path) {
     if (zipped || begins.starts_with(kOldExcel)) throw InputError(kSpreadsheet, pathText(path));
 }
 
+/// Whether a line is such as "1 3:0.5 7:1", a class and the values that are not 0.
+bool isSparse(std::string_view record) {
+    constexpr std::string_view kSpaces = " \t\r";
+    size_t words = 0;
+    for (size_t at = 0; (at = record.find_first_not_of(kSpaces, at)) != record.npos; ++words) {
+        const size_t end = std::min(record.find_first_of(kSpaces, at), record.size());
+        std::string_view value = record.substr(at, end - at);
+        if (words > 0) {
+            const size_t index = digitsAt(value, 0);
+            if (index == 0 || index == value.size() || value[index] != ':') return false;
+            value.remove_prefix(index + 1);
+        }
+        if (!NumberText(value, false).isNumber()) return false;
+        at = end;
+    }
+    return words > 1;
+}
+
 /// Refuses what would otherwise be read as a table of other columns, or of no lines.
 void checkStart(const std::string& path, std::string_view record) {
     if (record.find('\0') != record.npos)
         throw InputError(
             phrase("Data", "%1: this is not a csv table: it has bytes that no text has"),
             pathText(path));
+    if (isSparse(record))
+        throw InputError(phrase("Data", "%1: tables in the sparse form of LIBSVM (index:value) are "
+                                        "not read; sklearn.datasets.load_svmlight_file() reads x "
+                                        "and y, and numpy.savez('data.npz', x=x.toarray(), y=y) "
+                                        "saves them to train on"),
+                         pathText(path));
     const size_t end = record.find('\r');
     if (end != record.npos && end + 1 < record.size() && record[end + 1] != '\n')
         throw InputError(kEndsWithCr, pathText(path));
@@ -138,7 +172,7 @@ bool isBeyondFloat(std::string_view text, bool commas) {
 
 bool isFormattedNumber(std::string_view field) {
     if (field.find_first_of("0123456789") == field.npos) return false;
-    const std::string spaced = withPlainSpaces(field);
+    const std::string spaced = withPlainSigns(field);
     std::string_view text = spaced;
     const bool marked = removeMarks(text);
     const size_t first = digitsAt(text, 0);
@@ -152,6 +186,12 @@ bool isFormattedNumber(std::string_view field) {
                           !(groups && text[at] == separator);
     if (decimals) at += 1 + digitsAt(text, at + 1);
     return first > 0 && at == text.size() && (marked || groups);
+}
+
+bool isUnreadNumber(std::string_view text, bool commas) {
+    if (isFormattedNumber(text)) return true;
+    const NumberText number(text, true);
+    return !commas && number.mark == ',' && number.isNumber();
 }
 
 std::vector<std::string> tellApart(std::vector<std::string>& names) {
@@ -194,7 +234,8 @@ std::vector<std::string> CsvFile::readHeader() {
         throw InputError(phrase("Data", "%1: %2 columns are not allowed: at most %3"), place(),
                          names.size(), kMostColumns);
     m_columns = names.size();
-    m_commas = separator() == ';' || (separator() == '\t' && findsCommas());
+    m_commas = separator() == ';' || (separator() == '\t' && findsCommas()) ||
+               (separator() == ',' && findsQuotedCommas());
     m_counts = Counts::of(names);
     m_isAhead = !m_header;
     for (size_t i = 0; !m_header && i < names.size(); ++i)
@@ -216,11 +257,7 @@ bool CsvFile::findsCommas() const {
         if (field.size() > 1 && field.starts_with('"') && field.ends_with('"'))
             field = field.substr(1, field.size() - 2);
         const NumberText number(field, true);
-        if (number.mark == 0 || !number.isNumber()) return;
-        const bool below1 =
-            field.starts_with('0') || field.starts_with("-0") || field.starts_with("+0");
-        if (hasPointsAndComma(field) || below1 || !isFormattedNumber(field))
-            ++(number.mark == ',' ? commas : points);
+        if (isDecimal(field, number)) ++(number.mark == ',' ? commas : points);
     };
     std::string_view rest = m_reader.ahead();
     while (!rest.empty()) {
@@ -231,6 +268,37 @@ bool CsvFile::findsCommas() const {
     for (const std::string_view field : fields)
         if (!m_header) count(trimmed(field));
     return commas > points;
+}
+
+/// Commas separate the columns, so that such numbers are in quotation marks.
+bool CsvFile::findsQuotedCommas() const {
+    constexpr int64_t kLines = 1000;
+    struct Column {
+        bool numbers = true, commas = false;
+    };
+    std::vector<Column> columns(m_columns);
+    bool points = false;
+    const auto see = [&](std::string_view field, Column& column) {
+        field = trimmed(field);
+        if (isMissing(field) || isGapWord(field)) return;
+        const NumberText number(field, true);
+        column.numbers = column.numbers && number.isNumber();
+        column.commas = column.commas || (number.mark == ',' && isDecimal(field, number));
+        points = points || (number.mark == '.' && number.isNumber());
+    };
+    if (m_reader.ahead().find('"') == std::string_view::npos) return false; // as usual
+    CsvReader lines(m_path, m_reader.ahead(), CsvReader::LastLine::MayLackEnd,
+                    CsvReader::Separator::Comma);
+    std::vector<std::string_view> read = m_header ? std::vector<std::string_view>() : fields;
+    try {
+        for (int64_t line = 0; line == 0 || (line < kLines && lines.next(read)); ++line)
+            for (size_t i = 0; i < std::min(read.size(), columns.size()) && !points; ++i)
+                see(read[i], columns[i]);
+    } catch (const InputError&) { // the lines that are ahead may end within a field
+    }
+    return !points && std::ranges::any_of(columns, [](const Column& column) {
+        return column.numbers && column.commas;
+    });
 }
 
 CsvFile::Counts CsvFile::Counts::of(const std::vector<std::string>& names) {
@@ -306,12 +374,18 @@ CsvFile tableOf(const TaskConfig& task) {
     return ships ? CsvFile(kWordsFile, sampleWords()) : CsvFile(task.path, task.header);
 }
 
+bool readsCommas(const TaskConfig& task) {
+    CsvFile file = tableOf(task);
+    file.readHeader();
+    return file.commas();
+}
+
 CsvFile predictedTableOf(const TaskConfig& task) {
     return CsvFile(task.predictFile, task.header, CsvFile::BlankLines::Kept);
 }
 
 void takeCommasOfTrained(const TaskConfig& task, CsvFile& predicted) {
-    if (task.kind != TaskKind::Csv || predicted.commas() || predicted.separator() != '\t') return;
+    if (task.kind != TaskKind::Csv || predicted.commas() || predicted.separator() == ' ') return;
     try {
         CsvFile trained = tableOf(task);
         trained.readHeader();

@@ -38,6 +38,10 @@ std::optional<float> truthOf(std::string_view text);
 /// percent sign or a sign of currency: "1.234,56", "$5", "12 %".
 bool isFormattedNumber(std::string_view text);
 
+/// Whether the text is a number that is not read as one, for that or because it has a decimal comma
+/// where none are read. `commas`: see CsvFile::commas().
+bool isUnreadNumber(std::string_view text, bool commas);
+
 /// What helps users of spreadsheet programs with such numbers.
 inline constexpr Phrase kFormatAsNumber =
     phrase("Data", "format their cells as plain numbers in a spreadsheet program, and save the "
@@ -51,6 +55,9 @@ inline constexpr Phrase kSpreadsheet =
 /// nobody means another number by it.
 bool hasPointsAndComma(std::string_view text);
 
+/// The minus sign that some programs write in place of a hyphen.
+inline constexpr std::string_view kMinus = "\u2212";
+
 /// A field's text in the form that from_chars reads.
 struct NumberText {
     std::string_view text;
@@ -58,8 +65,9 @@ struct NumberText {
     std::string own{}; ///< holds the text when it differs from the field's
 
     /// Replaces a decimal comma by a point when `commas` allows it: in 1,5 and, without its point,
-    /// in 1.234,5, but not in 1,234.5.
+    /// in 1.234,5, but not in 1,234.5. Replaces the minus sign of typesetters, too.
     NumberText(std::string_view field, bool commas) : text(field) {
+        if (text.starts_with(kMinus)) text = own = '-' + std::string(text.substr(kMinus.size()));
         if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
         if (!commas) return;
         const size_t comma = text.find(',');
@@ -129,7 +137,9 @@ public:
     /// Whether the first line named the separator, and is no part of the table: sep=;
     bool hasSeparatorLine() const { return m_reader.hasSeparatorLine(); }
     /// Whether numbers may have decimal commas: true when the columns are separated by semicolons,
-    /// or by tabs and more numbers of the first lines have decimal commas than points.
+    /// or by tabs and more numbers of the first lines have decimal commas than points, or by commas
+    /// and all numbers of a column there are such as "0,5", in quotation marks, while none in the
+    /// table has a point.
     bool commas() const { return m_commas; }
     /// Allows decimal commas, whatever the first lines have: another table like this one has them.
     /// It is called behind readHeader().
@@ -153,6 +163,7 @@ private:
     };
     void checkFollows(const Counts&) const;
     bool findsCommas() const;
+    bool findsQuotedCommas() const;
 
     std::string m_path;
     bool m_ships;  ///< it is no file of the user's
@@ -177,6 +188,8 @@ bool isUnicodeTable(const std::string& path);
 inline constexpr const char* kWordsFile = "words.csv";
 /// Opens task.path. Texts with classes are those words where it is empty.
 CsvFile tableOf(const TaskConfig&);
+/// Whether numbers of that table may have decimal commas, see CsvFile::commas().
+bool readsCommas(const TaskConfig&);
 /// Opens task.predictFile, a table like task.path. Its lines of separators alone are kept, so that
 /// the table with predictions has the same lines.
 CsvFile predictedTableOf(const TaskConfig&);

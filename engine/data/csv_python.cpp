@@ -124,11 +124,12 @@ constexpr std::string_view kPythonMean = R"(    x = x.where(~x.isnan(), x[train]
 
 constexpr std::string_view kPythonClasses = R"(
     words = [row[at] for row in rows]
-    classes = sorted(set(words{KNOWN}))
     try:
-        classes.sort(key=number)
+        numbers = [number(word) for word in words]
+        words = words if any(map(math.isnan, numbers)) else numbers  # "1.0" is "1"
     except ValueError:
         pass
+    classes = sorted(set(words{KNOWN}))
     places = {word: place for place, word in enumerate(classes)}
 {SAME}    target = torch.tensor([places[word] for word in words])
 )";
@@ -136,7 +137,7 @@ constexpr std::string_view kPythonClasses = R"(
 constexpr std::string_view kPythonSameClasses = R"(    values = {}
     for word in classes:
         try:
-            values.setdefault(number(word), places[word])
+            values.setdefault(number(str(word)), places[word])
         except ValueError:
             pass
     places |= {word: values[number(word)] for word in set(words) - set(places)}  # "1.0" is "1"

@@ -7,6 +7,7 @@
 #include "engine/core/text.h"
 #include "engine/data/csv_classes.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/csv_refusals.h"
 #include "engine/data/csv_seen.h"
 #include "engine/data/held_back.h"
 #include "engine/data/losses.h"
@@ -171,7 +172,7 @@ private:
     }
     void seeFormatted(size_t i) {
         Message& first = m_firstFormatted[i];
-        if (first.empty() && isFormattedNumber(text(i))) first = inColumn(i);
+        if (first.empty() && isUnreadNumber(text(i), m_file.commas())) first = inColumn(i);
     }
 
     /// Decides what users should know about the columns, when all lines were seen.
@@ -283,12 +284,8 @@ private:
         if (lacks(column)) refuseMissing(column, phrase("Data", "a finite number"));
         const bool input = m_table.layout.columns[column].use == ColumnUse::Number;
         if (!input && mayBeGap(column)) return 0;
-        if (isFormattedNumber(text(column)) && !(input && m_words == Words::NotKnown))
-            throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a number "
-                                            "without thousands separators, percent signs and signs "
-                                            "of currency; to use such values, %4"),
-                             m_file.place(), quotedText(m_file.fields[column]),
-                             quotedText(nameOf(column)), kFormatAsNumber);
+        if (isUnreadNumber(text(column), m_file.commas()) && !(input && m_words == Words::NotKnown))
+            throw unreadNumber(m_file, column, nameOf(column));
         if (code == std::errc::invalid_argument && input && m_words == Words::NotKnown) {
             m_metWord = true;
             return 0;
@@ -411,7 +408,7 @@ enum class Wanted : uint8_t { Inputs, TargetToo };
 CsvLayout layoutLike(const CsvLayout& like, CsvFile& file, const std::string& path,
                      Wanted wantedColumns) {
     const std::vector<std::string> names = file.readHeader();
-    if (like.commas && file.separator() == '\t') file.takeCommas();
+    if (like.commas && file.separator() != ' ') file.takeCommas();
     CsvLayout layout{.separator = file.separator(), .commas = file.commas(), .inputs = like.inputs};
     for (const std::string& name : names)
         layout.columns.push_back({name, ColumnUse::LeftOut});

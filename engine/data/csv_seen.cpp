@@ -66,7 +66,7 @@ void SeenFields::add(const CsvFile& file, size_t column) {
     ++m_wordFields;
     m_gapFields += gap ? 1 : 0;
     m_allTruths = m_allTruths && truthOf(text);
-    m_onlyFormatted = m_onlyFormatted && (gap || isFormattedNumber(text));
+    m_onlyFormatted = m_onlyFormatted && (gap || isUnreadNumber(text, file.commas()));
     m_allDates = m_allDates && isDate(text);
 }
 

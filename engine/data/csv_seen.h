@@ -47,7 +47,7 @@ public:
     bool areDates() const { return !m_words.empty() && m_numbers.empty() && m_allDates; }
     bool areTruths() const { return areWords() && m_allTruths && m_numbers.empty(); }
     bool hasManyWords() const { return (areWords() ? values() : m_words.size()) > kMostWords; }
-    /// Whether all words are numbers with separators or signs, see isFormattedNumber().
+    /// Whether all words are numbers with separators or signs, see isUnreadNumber().
     bool hasFormatted() const { return m_wordFields > m_gapFields && m_onlyFormatted; }
     /// Likewise, beside plain numbers.
     bool areSomeFormatted() const { return hasFormatted() && hasBoth(); }

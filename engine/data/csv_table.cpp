@@ -5,6 +5,7 @@
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/class_sides.h"
+#include "engine/data/csv_classes.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_header.h"
 #include "engine/data/csv_python.h"
@@ -122,7 +123,7 @@ private:
                 ownValidationNote(samples, Message::data(pathText(task.validationPath))));
         }
         noteSides(task);
-        if (!testsOwn(task)) return;
+        if (!testsOwn(task)) return noteUnfitTest(task);
         m_tested = append(task.testPath, readCsvLike(task, task.testPath, m_table));
         m_notes.push_back(ownTestNote(m_tested, Message::data(pathText(task.testPath))));
     }
@@ -142,6 +143,18 @@ private:
         noteFilledIn(path, more);
         if (more.dropped > 0) m_notes.push_back(within(pathText(path), droppedNote(more)));
         return more.samples;
+    }
+    /// Tells why a table called as that of the test is none, which lies beside the one to train on.
+    void noteUnfitTest(const TaskConfig& task) {
+        const std::string path = testBeside(task.path);
+        if (path.empty() || (!task.validationPath.empty() && isSameFile(path, task.validationPath)))
+            return;
+        try {
+            (void)readCsvLike(task, path, m_table);
+        } catch (const InputError& error) {
+            m_notes.push_back(
+                {phrase("Data", "The table for a test is left out. %1."), error.message()});
+        }
     }
     void noteUnknown(const CsvTable& more) {
         if (!more.unknown.empty())
@@ -179,6 +192,12 @@ private:
                     name};
         m_notes.insert(m_notes.begin(), std::move(note));
         if (const auto doubt = doubtfulClasses(name)) m_notes.insert(m_notes.begin() + 1, *doubt);
+        if (const Message alike = alikeButForCapitals(m_table.classes); !alike.empty())
+            m_notes.insert(m_notes.begin() + 1,
+                           {phrase("Data", "Words that differ only in capitals, such as %1, are "
+                                           "classes of their own. If they mean the same, write "
+                                           "them alike."),
+                            alike});
     }
     /// Returns what is odd about classes: a few words among numbers, which may be mistakes, or
     /// nearly as many classes as lines.

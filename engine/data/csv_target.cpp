@@ -1,6 +1,7 @@
 // Looks at the first lines alone where they tell enough: a large table takes long to read.
 #include "engine/data/csv_target.h"
 
+#include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
@@ -112,9 +113,27 @@ private:
     bool m_numbersLines = false; ///< no line has what another has in the first column
 };
 
+/// Returns the only column that the table for the test lacks, as those of competitions lack what is
+/// to be found out; empty when there is no such column.
+std::string columnToFindOut(const TaskConfig& task) {
+    if (task.testPath.empty() || !task.header) return {};
+    const std::vector<std::string> dropped = droppedColumns(task.drop);
+    std::vector<std::string> lacking = columnNames(task);
+    try {
+        const std::vector<std::string> others = CsvFile(task.testPath, true).readHeader();
+        std::erase_if(lacking, [&](const std::string& name) {
+            return std::ranges::count(others, name) + std::ranges::count(dropped, name) > 0;
+        });
+    } catch (const InputError&) { // whoever reads it tells
+        return {};
+    }
+    return lacking.size() == 1 && isPlainText(lacking[0]) ? lacking[0] : std::string();
+}
+
 } // namespace
 
 std::string likelyTarget(const TaskConfig& task) {
+    if (const std::string column = columnToFindOut(task); !column.empty()) return column;
     CsvFile file = tableOf(task);
     std::vector<size_t> usable;
     const CsvLayout layout = csvLayout(task, file);

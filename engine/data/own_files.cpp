@@ -28,6 +28,8 @@ void checkIsOther(const char* key, const std::string& path, const char* otherKey
                          key, pathText(path), otherKey);
 }
 
+constexpr std::array<std::string_view, 2> kTrainTables{"train", "training"};
+
 /// Returns the first table in a folder, among the files with these names, that is called as one of
 /// `stems` is, in upper or lower case; empty when there is none.
 std::string tableIn(const std::filesystem::path& folder, std::span<const std::string> names,
@@ -46,20 +48,28 @@ std::string tableIn(const std::filesystem::path& folder, std::span<const std::st
 
 bool findTables(const std::string& folder, TaskConfig& task) {
     constexpr size_t kMost = 10'000; // a longer look would be noticed
-    constexpr std::array<std::string_view, 2> kTrain{"train", "training"};
     constexpr std::array<std::string_view, 3> kValidation{"val", "valid", "validation"};
     constexpr std::array<std::string_view, 1> kTest{"test"};
     std::error_code ignored;
     if (!std::filesystem::is_directory(folder, ignored)) return false;
-    for (const std::string_view stem : kTrain) // of pictures, to which tables belong
+    for (const std::string_view stem : kTrainTables) // of pictures, to which tables belong
         if (std::filesystem::is_directory(std::filesystem::path(folder) / stem, ignored))
             return false;
     std::vector<std::string> names = namesIn(folder, Entries::Files, nullptr, kMost);
     std::ranges::sort(names);
-    task.path = tableIn(folder, names, kTrain);
+    task.path = tableIn(folder, names, kTrainTables);
     task.validationPath = tableIn(folder, names, kValidation);
     task.testPath = tableIn(folder, names, kTest);
     return !task.path.empty() && !(task.validationPath.empty() && task.testPath.empty());
+}
+
+std::string testBeside(const std::string& trained) {
+    const std::filesystem::path file(trained), folder = file.parent_path();
+    const std::string name = file.filename().string();
+    TaskConfig found;
+    const bool beside = !tableIn(folder, std::span(&name, 1), kTrainTables).empty() &&
+                        findTables(folder.string(), found) && isSameFile(found.path, trained);
+    return beside ? found.testPath : std::string();
 }
 
 bool isSameFile(const std::string& path, const std::string& other) {

@@ -21,6 +21,10 @@ bool testsOwn(const TaskConfig&);
 /// there are such tables.
 bool findTables(const std::string& folder, TaskConfig&);
 
+/// Returns the table test.csv beside a table train.csv, by all names that findTables() knows; empty
+/// when there is none.
+std::string testBeside(const std::string& trained);
+
 /// Whether the arrays x_test and y_test beside those to train on can be validated on: the settings
 /// name no files for the validation or the test.
 bool canValidateTestArrays(const TaskConfig&);

@@ -16,6 +16,10 @@
 namespace halfscope {
 
 inline constexpr int32_t kMostPictureClasses = 10'000;
+/// A note on pictures in %1 that come for a test.
+inline constexpr Phrase kTestUnused =
+    phrase("Data", "The pictures in %1 are not used: data.test_share keeps others for the test. "
+                   "Set to 0, it leaves the test to them.");
 
 /// Whether the ending of a file's name, without its dot, is that of a picture: "png", "JPEG".
 bool isPictureEnding(std::string_view);

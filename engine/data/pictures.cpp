@@ -2,9 +2,12 @@
 #include "engine/data/pictures.h"
 
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/class_folders.h"
 #include "engine/data/class_sides.h"
+#include "engine/data/part_names.h"
+#include "engine/data/picture_folder.h"
 #include "engine/data/picture_samples.h"
 #include "engine/data/targets.h"
 #include "engine/data/test_split.h"
@@ -13,7 +16,6 @@
 #include "engine/lang/python.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -27,169 +29,26 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kLeastClasses = 2, kMostClasses = kMostPictureClasses;
-using PartNames = std::array<std::string_view, 3>; // in any case
-constexpr PartNames kTrainParts{"train", "training", "training_set"};
-constexpr PartNames kValidationParts{"val", "valid", "validation"};
-constexpr PartNames kTestParts{"test", "testing", "test_set"}; // to validate on where no other is
-
 constexpr size_t kMostFolders = 1000; // to look at before it is known that they hold classes
 constexpr Phrase kNested = phrase("Data", "Pictures in folders below that of their class, which "
                                           "count as its samples: %1 of %2.");
 
-struct PictureFile {
-    std::string path;
-    int32_t label = 0;
-};
-
-/// Where the pictures of a class may lie: also in the folders below its own one, or not.
-enum class Depth : uint8_t { Whole, ClassFolder };
-
-struct PictureFolder {
-    std::string train, validation; ///< `validation` is empty when samples are held back
-    std::string test;              ///< empty unless it is there beside `validation`
-    std::vector<std::string> classes;
-    std::vector<PictureFile> trained, judged;
-    std::vector<PictureFile> tested; ///< once, at the end of a run
-    std::string unknown;             ///< a class of `test` that is not trained on: none are tested
-    int untested = 0;                ///< why a folder in `test` cannot be listed: none are tested
-    std::string unread; ///< the first folder that cannot be listed; its class would be missing
-    int error = 0;      ///< the reason, as from namesIn()
-    std::vector<std::string> others; ///< pictures in formats that are not read
-    Depth depth = Depth::Whole;
-
-    std::vector<std::string> entriesOf(const std::string& folder, Entries kind,
-                                       bool (*wanted)(const std::string& name)) {
-        int failed = 0;
-        std::vector<std::string> paths = pathsIn(folder, kind, wanted, &failed);
-        if (failed != 0 && error == 0) {
-            unread = folder;
-            error = failed;
-        }
-        return paths;
-    }
-    /// Returns them folder by folder in the order of the folders' paths, as torchvision does.
-    std::vector<std::string> picturesIn(const std::string& folder) {
-        std::vector<std::string> paths, folders{folder};
-        if (depth == Depth::Whole) folders = folderAndBelow(folder);
-        for (const std::string& each : folders) {
-            const std::vector<std::string> here =
-                entriesOf(each, Entries::NotFolders, [](const std::string& name) {
-                    return isPictureName(name) || isOtherPictureName(name);
-                });
-            for (const std::string& path : here)
-                (isPictureName(path) ? paths : others).push_back(path);
-        }
-        return paths;
-    }
-    std::vector<std::string> foldersIn(const std::string& folder) {
-        return entriesOf(folder, Entries::Folders, [](const std::string&) { return true; });
-    }
-    std::vector<std::string> folderAndBelow(const std::string& folder) {
-        UnlistedFolder unlisted;
-        std::vector<std::string> all = foldersFrom(folder, unlisted);
-        if (unlisted.error != 0 && error == 0) {
-            unread = unlisted.path;
-            error = unlisted.error;
-        }
-        return all;
-    }
-};
-
-/// Reads the classes; folders without pictures are not classes.
-void readTrained(PictureFolder& found) {
-    for (const std::string& folder : found.foldersIn(found.train)) {
-        if (found.classes.size() > kMostClasses) return; // too many in any case
-        const std::vector<std::string> paths = found.picturesIn(folder);
-        if (paths.empty()) continue;
-        const auto label = static_cast<int32_t>(found.classes.size());
-        found.classes.push_back(fs::path(folder).filename().string());
-        for (const std::string& path : paths)
-            found.trained.push_back({path, label});
-    }
+/// Whether a picture of a class in a folder is right in the folder of its class.
+bool isRightIn(const std::string& within, const PictureFile& picture) {
+    const size_t start = (fs::path(within) / "").string().size();
+    return std::ranges::count(std::string_view(picture.path).substr(start), '/') <= 1;
 }
 
-/// Returns the pictures of the classes to train on in another folder; sets `unknown` to the first
-/// class that is none of them.
-std::vector<PictureFile> readOthers(PictureFolder& found, const std::string& within,
-                                    std::string& unknown) {
-    std::vector<PictureFile> others;
-    for (const std::string& folder : found.foldersIn(within)) {
-        const std::vector<std::string> paths = found.picturesIn(folder);
-        if (paths.empty()) continue;
-        const std::string name = fs::path(folder).filename().string();
-        const auto known = std::find(found.classes.begin(), found.classes.end(), name);
-        if (known == found.classes.end()) {
-            unknown = name;
-            return others;
-        }
-        for (const std::string& path : paths)
-            others.push_back({path, static_cast<int32_t>(known - found.classes.begin())});
-    }
-    return others;
-}
-
-void readJudged(PictureFolder& found) {
-    std::string unknown;
-    found.judged = readOthers(found, found.validation, unknown);
-    if (!unknown.empty())
-        throw InputError(phrase("Data", "%1: the class %2 is not among those to train on, in %3"),
-                         pathText(found.validation), quotedText(unknown), pathText(found.train));
-}
-
-/// Reads what is to be tested. Its classes may be others, as where they are to be found out.
-void readTested(PictureFolder& found, const std::string& folder) {
-    found.test = folder;
-    found.tested = readOthers(found, folder, found.unknown);
-    if (found.error != 0) found.untested = std::exchange(found.error, 0);
-    if (!found.unknown.empty() || found.untested != 0) found.tested.clear();
-}
-
-/// Returns the folders with such names, in the order of the names.
-std::vector<std::string> partsAmong(const std::vector<std::string>& folders,
-                                    const PartNames& names) {
-    std::vector<std::string> parts;
-    for (const std::string_view name : names)
-        for (const std::string& folder : folders)
-            if (lowerCase(fs::path(folder).filename().string()) == name) parts.push_back(folder);
-    return parts;
-}
-
-/// Looks into a folder that has other folders for training and perhaps for validation and a test.
-PictureFolder lookIntoParts(const std::string& folder, Depth depth) {
-    PictureFolder found;
-    found.depth = depth;
-    const std::vector<std::string> inside = PictureFolder().foldersIn(folder);
-    for (const std::string& part : partsAmong(inside, kTrainParts)) {
-        found.train = part;
-        readTrained(found);
-        if (!found.classes.empty()) break;
-    }
-    if (found.classes.empty()) return found;
-    const std::vector<std::string> tests = partsAmong(inside, kTestParts);
-    std::vector<std::string> others = partsAmong(inside, kValidationParts);
-    const size_t own = others.size(); // for validation alone
-    others.insert(others.end(), tests.begin(), tests.end());
-    for (size_t i = 0; i < others.size(); ++i) {
-        found.validation = others[i];
-        readJudged(found);
-        if (found.judged.empty()) continue;
-        // a folder that cannot be listed is refused, so that the test's alone is told of
-        if (i < own && !tests.empty() && found.error == 0) readTested(found, tests.front());
-        return found;
-    }
-    found.validation.clear(); // none has classes, so a share of the others is held back
-    return found;
-}
-
-/// Looks at names only and opens no picture. A folder that cannot be listed counts as empty.
-PictureFolder lookInto(const std::string& path, Depth depth = Depth::Whole) {
-    PictureFolder found = lookIntoParts(path, depth);
-    if (!found.classes.empty() || found.error != 0) return found;
-    found = {};
-    found.depth = depth;
-    found.train = path;
-    readTrained(found);
-    return found;
+/// Whether the folders that would be classes are rather the parts of a data set whose pictures have
+/// no classes, such as train and test1.
+bool arePartsWithoutClasses(const PictureFolder& found) {
+    std::vector<bool> right(found.classes.size());
+    for (const PictureFile& each : found.trained)
+        if (isRightIn(found.train, each)) right[static_cast<size_t>(each.label)] = true;
+    return std::ranges::count(right, false) == 0 &&
+           std::ranges::all_of(found.classes, [](const std::string& name) {
+               return partNamed(name) != DataPart::None;
+           });
 }
 
 PictureFolder checkedFolder(const TaskConfig& task) {
@@ -203,6 +62,10 @@ PictureFolder checkedFolder(const TaskConfig& task) {
         throw InputError(phrase("Data", "data.path: %1 must have a folder of .png or .jpg pictures "
                                         "for each class, %3 to %4 of them; it has %2"),
                          pathText(found.train), classes, kLeastClasses, kMostClasses);
+    if (arePartsWithoutClasses(found))
+        throw InputError(phrase("Data", "data.path: %1 has the parts of a data set and no classes: "
+                                        "%2; each part needs a folder of pictures for each class"),
+                         pathText(found.train), someOf(found.classes));
     checkSampleCount(pathText(found.train), static_cast<int64_t>(found.trained.size()));
     return found;
 }
@@ -238,10 +101,7 @@ std::optional<Message> testNote(const PictureFolder& found, const TaskConfig& ta
                                       "cannot be read (%2)."),
                        pathText(found.test), std::generic_category().message(found.untested));
     if (found.tested.empty()) return std::nullopt;
-    if (!usesTest(found, task))
-        return Message(phrase("Data", "The pictures in %1 are not used: data.test_share keeps "
-                                      "others for the test. Set to 0, it leaves the test to them."),
-                       pathText(found.test));
+    if (!usesTest(found, task)) return Message(kTestUnused, pathText(found.test));
     return Message(phrase("Data", "The pictures in %1, %2 of them, are kept for the test at the "
                                   "end; validation does not see them."),
                    pathText(found.test), found.tested.size());
@@ -273,12 +133,9 @@ std::optional<Message> undecodedIn(const PictureFolder& found, const TaskConfig&
                          task.damaged);
 }
 
-/// Returns how many of these pictures in the folders of classes are not right in one of those.
 size_t nestedAmong(const std::vector<PictureFile>& pictures, const std::string& within) {
-    const size_t start = (fs::path(within) / "").string().size();
-    return static_cast<size_t>(std::ranges::count_if(pictures, [start](const PictureFile& each) {
-        return std::ranges::count(std::string_view(each.path).substr(start), '/') > 1;
-    }));
+    return static_cast<size_t>(std::ranges::count_if(
+        pictures, [&within](const PictureFile& each) { return !isRightIn(within, each); }));
 }
 
 /// Tells of pictures below the folders of their classes: an earlier version left them out, and the
@@ -497,8 +354,7 @@ bool allHavePictures(const std::vector<std::string>& folders) {
 /// the same names are rather the parts of a data set.
 bool holdsClasses(const std::string& folder) {
     if (lookInto(folder, Depth::ClassFolder).classes.size() >= kLeastClasses) return true;
-    const std::vector<std::string> parts =
-        partsAmong(PictureFolder().foldersIn(folder), kTrainParts);
+    const std::vector<std::string> parts = trainPartsIn(folder);
     const std::vector<std::string> folders = classFoldersIn(parts.empty() ? folder : parts.front());
     return folders.size() >= kLeastClasses && allHavePictures(folders) &&
            namesInAll(folders).empty();
@@ -516,6 +372,23 @@ bool hasDeeper(const PictureFolder& found) {
         return folder != found.train && !(folder + '/').starts_with(own + '/') &&
                !within.picturesIn(folder).empty();
     });
+}
+
+/// Returns the folder of classes further down, where a single folder or one to train on leads to
+/// it; empty when there is none.
+std::string classesBelow(std::string folder) {
+    constexpr int kLevels = 3;
+    for (int level = 0; level < kLevels; ++level) {
+        const std::vector<std::string> folders = classFoldersIn(folder);
+        const auto next = std::ranges::find_if(folders, [&](const std::string& path) {
+            return folders.size() == 1 ||
+                   partNamed(fs::path(path).filename().string()) == DataPart::Train;
+        });
+        if (next == folders.end()) return {};
+        folder = *next;
+        if (holdsClasses(folder)) return folder;
+    }
+    return {};
 }
 
 /// Says what helps where folders are rather the parts of a data set than its classes.
@@ -553,13 +426,22 @@ Message unusualPictures(const std::string& folder) {
                                "each class, at least %3"),
                 pathText(folder), pathText(found.classes.front()), kLeastClasses};
     const std::vector<std::string> folders = classFoldersIn(folder);
-    if (!allHavePictures(folders)) return {};
-    if (folders.size() != 1) {
+    const bool all = allHavePictures(folders);
+    if (all && folders.size() != 1) {
         const std::vector<std::string> names = namesInAll(folders);
         return names.empty() ? Message() : partsNotClasses(folder, folders, names.front());
     }
-    return {phrase("Data", "%1: it holds no pictures of classes itself; open the folder %2 in it"),
-            pathText(folder), pathText(folders.front())};
+    const std::string below = all ? folders.front() : classesBelow(folder);
+    if (!below.empty())
+        return {
+            phrase("Data", "%1: it holds no pictures of classes itself; open the folder %2 in it"),
+            pathText(folder), pathText(below)};
+    const std::vector<std::string> classes =
+        classesInNames(pathsIn(folder, Entries::NotFolders, isPictureName));
+    if (classes.empty()) return {};
+    return {phrase("Data", "%1: its pictures are in no folders; each class needs one, such as %2, "
+                           "whatever the names of the pictures tell"),
+            pathText(folder), pathText(classes.front())};
 }
 
 extern const DataSetInfo kPictureData;

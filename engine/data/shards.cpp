@@ -2,9 +2,14 @@
 // have the same name up to the first dot, such as 000001.png and 000001.cls. The archives are
 // scanned once; then each sample is read from its place, as in any other data set.
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/class_sides.h"
+#include "engine/data/own_files.h"
+#include "engine/data/part_names.h"
 #include "engine/data/picture_samples.h"
+#include "engine/data/targets.h"
+#include "engine/data/test_split.h"
 #include "engine/data/undecoded.h"
 #include "engine/io/tar.h"
 #include "engine/lang/python.h"
@@ -13,9 +18,13 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace halfscope {
 
@@ -32,11 +41,24 @@ struct ShardSample {
 };
 
 struct ShardIndex {
-    std::vector<std::string> shards; ///< their paths
-    std::vector<ShardSample> samples;
-    int32_t classes = 0;        ///< one more than the highest class
+    std::vector<std::string> shards;       ///< their paths, in the order of the parts
+    size_t trainShards = 0, valShards = 0; ///< the first of them, and those that follow
+    std::vector<ShardSample> samples;      ///< in the order of their shards
+    size_t trained = 0, judged = 0;        ///< the first samples, and those that follow
+    bool judgesTests = false; ///< no sample has a shard to validate on: those to test on are judged
+    int32_t classes = 0;      ///< one more than the highest class
     std::vector<Message> notes; ///< on shards that end early, which data.damaged may skip
     Message cut;                ///< why the first of these is refused otherwise
+
+    /// Returns how many samples are for a test beside those to validate on.
+    size_t tested() const { return samples.size() - trained - judged; }
+    std::span<const std::string> testShards() const {
+        return std::span(shards).subspan(tested() > 0 ? trainShards + valShards : shards.size());
+    }
+    std::span<const std::string> judgedShards() const {
+        const auto others = std::span(shards).subspan(trainShards);
+        return others.first(others.size() - testShards().size());
+    }
 };
 
 bool isShard(const std::string& path) { return fs::path(path).extension() == ".tar"; }
@@ -48,6 +70,26 @@ std::vector<std::string> shardsAt(const std::string& path, int& error) {
     if (fs::is_directory(path, ignored)) return pathsIn(path, Entries::NotFolders, isShard, &error);
     error = 0;
     return {path};
+}
+
+/// Brings shards to train on before those to validate on, and these before those to test on, and
+/// counts them. A name that tells of no part is one to train on. All are where otherwise none is.
+void sortByPart(ShardIndex& index) {
+    const auto isOf = [](DataPart part) {
+        return [part](const std::string& path) {
+            return partNamed(fs::path(path).filename().string()) == part;
+        };
+    };
+    std::vector<std::string>& all = index.shards;
+    const auto isOther = [&](const std::string& path) {
+        return isOf(DataPart::Validation)(path) || isOf(DataPart::Test)(path);
+    };
+    index.trainShards = all.size();
+    if (std::ranges::all_of(all, isOther)) return;
+    const auto others = std::stable_partition(all.begin(), all.end(), std::not_fn(isOther));
+    const auto tests = std::stable_partition(others, all.end(), isOf(DataPart::Validation));
+    index.trainShards = static_cast<size_t>(others - all.begin());
+    index.valShards = static_cast<size_t>(tests - others);
 }
 
 /// Splits a name: "a/0001.seg.PNG" is the file "seg.png" of the sample "a/0001".
@@ -162,8 +204,15 @@ using IndexPtr = std::shared_ptr<const ShardIndex>;
 IndexPtr readIndex(std::vector<std::string> shards) {
     ShardIndex index;
     index.shards = std::move(shards);
-    for (size_t shard = 0; shard < index.shards.size(); ++shard)
+    sortByPart(index);
+    for (size_t shard = 0; shard < index.shards.size(); ++shard) {
         ShardReader(index, shard).read();
+        if (shard + 1 == index.trainShards) index.trained = index.samples.size();
+        if (shard + 1 == index.trainShards + index.valShards)
+            index.judged = index.samples.size() - index.trained;
+    }
+    index.judgesTests = index.judged == 0;
+    if (index.judgesTests) index.judged = index.samples.size() - index.trained;
     for (const ShardSample& sample : index.samples)
         index.classes = std::max(index.classes, sample.label + 1);
     return std::make_shared<const ShardIndex>(std::move(index));
@@ -202,14 +251,15 @@ IndexPtr indexOf(const TaskConfig& task) {
             phrase("Data", "data.path: missing; it must be a .tar file or a folder of them"));
     IndexPtr index = indexAt(task.path);
     if (task.damaged == Damaged::Refuse && !index->cut.empty()) throw InputError(index->cut);
-    if (index->samples.empty())
+    if (index->trained == 0)
         throw InputError(phrase("Data",
                                 "data.path: %1 has no samples: pictures with their classes in "
                                 ".tar files, such as 000001.png and 000001.cls"),
                          pathText(task.path));
     const auto samples = static_cast<int64_t>(index->samples.size());
     checkSampleCount(pathText(task.path), samples);
-    checkSampleCount("data.shard_readers", samples * task.shardReaders);
+    checkSampleCount("data.shard_readers",
+                     static_cast<int64_t>(index->trained) * task.shardReaders);
     return index;
 }
 
@@ -218,6 +268,50 @@ std::vector<int32_t> labelsOf(const ShardIndex& index) {
     for (const ShardSample& each : index.samples)
         labels.push_back(each.label);
     return labels;
+}
+
+/// Numbers samples that have shards of their own: these are judged.
+void judgeOwn(HeldBack& splits, const ShardIndex& index, const TaskConfig& task, size_t first,
+              size_t count) {
+    for (size_t i = first; i < first + count; ++i) {
+        splits.validation.push_back(static_cast<int32_t>(i));
+        if (stratifies(task)) splits.heldLabels.push_back(index.samples[i].label);
+    }
+}
+
+/// Splits the samples to train on where none have shards of their own to validate on.
+HeldBack splitOf(const ShardIndex& index, const TaskConfig& task) {
+    const auto trained = static_cast<int64_t>(index.trained);
+    const std::vector<int32_t> labels = labelsOf(index);
+    if (index.judged == 0) return HeldBack(trained, task, labels);
+    HeldBack splits(trained, 0);
+    judgeOwn(splits, index, task, index.trained, index.judged);
+    return splits;
+}
+
+/// Whether the shards for a test are used: a share of the samples to validate on takes their place,
+/// and nothing is tested where new pictures are predicted.
+bool usesTest(const ShardIndex& index, const TaskConfig& task) {
+    return index.tested() > 0 && !tests(task) && task.predictFile.empty();
+}
+
+/// Tells which shards are judged, and what becomes of those for a test.
+void noteParts(const ShardIndex& index, const TaskConfig& task, std::vector<Message>& notes) {
+    const auto named = [](std::span<const std::string> shards) {
+        std::vector<std::string> names;
+        for (const std::string& path : shards)
+            names.push_back(fs::path(path).filename().string());
+        return someOf(names);
+    };
+    if (index.judged > 0)
+        notes.push_back(
+            ownValidationNote(static_cast<int64_t>(index.judged), named(index.judgedShards())));
+    if (index.tested() == 0) return;
+    if (usesTest(index, task))
+        notes.push_back(
+            ownTestNote(static_cast<int64_t>(index.tested()), named(index.testShards())));
+    else
+        notes.push_back({kTestUnused, named(index.testShards())});
 }
 
 Picture squareIn(const ShardIndex& index, size_t stored, int side) {
@@ -248,9 +342,11 @@ std::optional<Message> undecodedIn(const ShardIndex& index, const TaskConfig& ta
 std::vector<Message> notesOn(const TaskConfig& task, const ShardIndex& index,
                              const HeldBack& splits) {
     std::vector<Message> notes;
-    if (task.predictFile.empty()) // else others are judged
+    if (task.predictFile.empty()) { // else others are judged
         notes = notesOnNumbered(
             ClassSides(splits, labelsOf(index), static_cast<size_t>(index.classes)), task);
+        noteParts(index, task, notes);
+    }
     const auto once = static_cast<int64_t>(splits.train.size());
     if (task.shardReaders > 1)
         notes.push_back({phrase("Data", "%1 readers each read every shard, so an epoch has %2 "
@@ -268,9 +364,10 @@ public:
         : PictureSamples(task, seed), m_index(indexOf(task)) {
         m_tensors = pictureTensors(task, m_index->classes);
         m_view = classesView(m_index->classes);
-        const std::vector<int32_t> labels = labelsOf(*m_index);
-        m_splits = HeldBack(static_cast<int64_t>(labels.size()), task, labels);
+        m_splits = splitOf(*m_index, task);
         m_notes = notesOn(task, *m_index, m_splits);
+        m_tested = usesTest(*m_index, task) ? m_index->tested() : 0;
+        judgeOwn(m_splits, *m_index, task, m_index->trained + m_index->judged, m_tested);
         measureAndPredict(m_index->samples.size());
         const std::vector<int32_t> once = m_splits.train;
         for (int64_t reader = 1; reader < task.shardReaders; ++reader)
@@ -278,7 +375,12 @@ public:
     }
 
     std::vector<Message> notes() const override { return m_notes; }
-    std::vector<std::string> files() const override { return m_index->shards; }
+    /// Without those of the test: what a training depends on.
+    std::vector<std::string> files() const override {
+        const auto used = m_index->shards.end() - std::ssize(m_index->testShards());
+        return {m_index->shards.begin(), used};
+    }
+    int64_t ownTest() const override { return static_cast<int64_t>(m_tested); }
 
 private:
     Picture squareOf(size_t stored, int side) const override {
@@ -291,15 +393,20 @@ private:
 
     const IndexPtr m_index;
     std::vector<Message> m_notes;
+    size_t m_tested = 0; ///< samples of the test, the last ones
 };
 
 DataFacts shardFacts(const TaskConfig& task) {
     const IndexPtr index = indexOf(task);
-    const auto samples = static_cast<int64_t>(index->samples.size());
-    const int64_t held = HeldBack::count(samples, task.validation);
-    return {pictureTensors(task, index->classes), (samples - held) * task.shardReaders,
-            predictedOr(task, held),
-            notesOn(task, *index, HeldBack(samples, task, labelsOf(*index)))};
+    const auto trained = static_cast<int64_t>(index->trained);
+    const auto judged = static_cast<int64_t>(index->judged);
+    const int64_t held = judged > 0 ? 0 : HeldBack::count(trained, task.validation);
+    const int64_t tested = usesTest(*index, task) ? static_cast<int64_t>(index->tested()) : 0;
+    DataFacts facts{pictureTensors(task, index->classes), (trained - held) * task.shardReaders,
+                    predictedOr(task, judged > 0 ? judged + tested : held),
+                    notesOn(task, *index, splitOf(*index, task))};
+    facts.test = tested;
+    return facts;
 }
 
 constexpr std::string_view kPythonDecode =
@@ -316,22 +423,71 @@ constexpr std::string_view kPythonToTheCut =
     R"(# the files before the place where a shard ends early
         with contextlib.suppress(tarfile.ReadError), tarfile.open(path, "r:") as shard:)";
 
-PythonData shardPython(const TaskConfig& task, int64_t) {
-    const PythonData parts = pictureParts(task);
+constexpr std::string_view kPythonPaths =
+    R"(    paths = sorted(path for path in SHARDS.glob("*.tar") if not path.name.startswith("."))
+)";
+constexpr std::string_view kPythonParts =
+    R"(    parts = {"tra": [], "val": [], "tes": []}  # by the names of the shards
+    for path in paths:
+        found = PART.search(path.name)
+        parts[found[1].lower()[:3] if found else "tra"].append(path)
+    x, target = read(parts["tra"])
+)";
+
+/// Returns samples() where shards have samples to validate on, and perhaps to test on.
+std::string partsPython(const TaskConfig& task, const ShardIndex& index) {
+    const bool tested = usesTest(index, task), norm = normalises(task);
+    const auto pair = [norm](const char* x, const char* y) {
+        return std::string("(") + (norm ? "normalised(x, " : "") + x + (norm ? ")" : "") + ", " +
+               y + ")";
+    };
     const std::string readers = numberText(task.shardReaders);
-    const bool skips = task.damaged == Damaged::Skip;
-    return {
-        (skips ? "import contextlib\n" : "") + std::string("import pathlib\nimport tarfile\n") +
-            parts.imports,
+    return std::string(kPythonPaths) + std::string(kPythonParts) + "    y, labels = read(parts[" +
+           (index.judgesTests ? "\"tes\"" : "\"val\"") + "])\n" +
+           (tested ? "    z, tested = read(parts[\"tes\"])\n" : "") +
+           (task.shardReaders > 1
+                ? "    x, target = x.repeat(" + readers + ", 1, 1, 1), target.repeat(" + readers +
+                      ")  # each of the readers reads every shard\n"
+                : std::string()) +
+           "    return " + pair("x", "target") + ", " + pair("y", "labels") +
+           (tested ? ", " + pair("z", "tested") : std::string()) + "\n";
+}
+
+/// Returns samples() where a share of them is held back.
+std::string sharePython(const TaskConfig& task) {
+    return std::string(kPythonPaths) +
+           "    x, target = read(paths if SHARDS.is_dir() else [SHARDS])\n" + heldBackPython(task) +
+           (normalises(task) ? "    x = normalised(x[train], x)\n" : std::string()) +
+           (task.shardReaders > 1 ? "    train = train.repeat(" + numberText(task.shardReaders) +
+                                        ")  # each of the readers reads every shard\n"
+                                  : std::string()) +
+           "    return (x[train], target[train]), (x[held], target[held])\n";
+}
+
+/// Returns an empty index where there are no such files, as in a run that comes from elsewhere.
+IndexPtr knownIndexOf(const TaskConfig& task) {
+    try {
+        return indexOf(task);
+    } catch (const InputError&) {
+        return std::make_shared<const ShardIndex>();
+    }
+}
+
+PythonData shardPython(const TaskConfig& task, int64_t) {
+    const IndexPtr index = knownIndexOf(task);
+    const PythonData parts = pictureParts(task);
+    const bool skips = task.damaged == Damaged::Skip, own = index->judged > 0;
+    PythonData python{
+        (skips ? "import contextlib\n" : "") + std::string("import pathlib\n") +
+            (own ? "import re\n" : "") + "import tarfile\n" + parts.imports,
         lang::filled(
             R"(SHARDS = pathlib.Path({SHARDS})
-{PICTURE}
+{PART}{PICTURE}
 
-def samples():
+def read(paths):
     """Pictures and classes of one name up to the first dot, as WebDataset has them."""
     x, target = [], []
-    paths = sorted(path for path in SHARDS.glob("*.tar") if not path.name.startswith("."))
-    for path in paths if SHARDS.is_dir() else [SHARDS]:
+    for path in paths:
         found = {}
         {OPEN}
             for entry in shard:
@@ -346,20 +502,22 @@ def samples():
 {DECODE}
 {WHOLE}        x += [sample["x"] for sample in found.values()]
         target += [sample["target"] for sample in found.values()]
-    x, target = torch.stack(x), torch.tensor(target)
-{HELD}{NORMALISED}{READERS}    return (x[train], target[train]), (x[held], target[held])
-)",
+    return torch.stack(x), torch.tensor(target)
+
+
+def samples():
+{SAMPLES})",
             {{"SHARDS", lang::pythonText(task.path)},
+             {"PART", own ? "PART = re.compile(r\"" + std::string(kPythonPart) + "\", re.I)\n"
+                          : std::string()},
              {"PICTURE", parts.code},
              {"OPEN", std::string(skips ? kPythonToTheCut : kPythonToTheEnd)},
              {"DECODE", std::string(skips ? kPythonSkipping : kPythonDecode)},
              {"WHOLE", std::string(skips ? kPythonWhole : "")},
-             {"HELD", heldBackPython(task)},
-             {"NORMALISED", normalises(task) ? "    x = normalised(x[train], x)\n" : std::string()},
-             {"READERS", task.shardReaders > 1 ? "    train = train.repeat(" + readers +
-                                                     ")  # each of the readers reads every shard\n"
-                                               : std::string()}}),
+             {"SAMPLES", own ? partsPython(task, *index) : sharePython(task)}}),
         parts.varied};
+    python.tests = usesTest(*index, task);
+    return python;
 }
 
 /// Refuses what WebDataset takes for many shards: "train-{000000..000146}.tar".

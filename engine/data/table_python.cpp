@@ -43,6 +43,18 @@ constexpr std::string_view kPythonThousands =
             field = field.replace(".", "")  # between thousands
 )";
 
+/// Whether a table may have numbers with the minus sign of typesetters.
+bool hasMinus(const TaskConfig& task) {
+    const std::vector<std::string> paths = tablesOf(task);
+    return std::ranges::any_of(paths, [](const std::string& path) {
+        TextInput file(path);
+        std::string text;
+        while (file.next(text))
+            if (text.find(kMinus) != text.npos) return true;
+        return false;
+    });
+}
+
 bool needsOpener(const TaskConfig& task) {
     const std::vector<std::string> paths = tablesOf(task);
     return std::ranges::any_of(paths, [](const std::string& path) {
@@ -93,7 +105,8 @@ std::string readTablePython(const TaskConfig& task) {
          {"NAMES", task.header ? "names, *rows = [row for row in rows if any(row)]" + told
                                : "rows = [row for row in rows if any(row)]\n"
                                  "    names = [f\"c{i + 1}\" for i in range(len(rows[0]))]"},
-         {"FIELD", file.commas() ? R"(field.replace(",", "."))" : "field"}});
+         {"FIELD", std::string("field") + (file.commas() ? R"(.replace(",", "."))" : "") +
+                       (hasMinus(task) ? R"(.replace("\u2212", "-"))" : "")}});
 }
 
 } // namespace halfscope

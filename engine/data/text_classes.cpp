@@ -199,12 +199,14 @@ def samples():
 {CHECK}{READ}
     text, at = names.index({TEXT}), names.index({COLUMN})
     rows = [row for row in rows if row[text] and row[at]]
-    classes = sorted({row[at] for row in rows})
+    words = [row[at] for row in rows]
     try:
-        classes.sort(key=number)
+        numbers = [number(word) for word in words]
+        words = words if any(map(math.isnan, numbers)) else numbers  # "1.0" is "1"
     except ValueError:
         pass
-    target = torch.tensor([classes.index(row[at]) for row in rows])
+    classes = sorted(set(words))
+    target = torch.tensor([classes.index(word) for word in words])
     texts = [tokens(row[text])[:CONTEXT] for row in rows]
     x = torch.zeros(len(rows), CONTEXT, dtype=torch.long)
 {HELD}    counts = collections.Counter(token for i in train.tolist() for token in texts[i])
@@ -238,7 +240,7 @@ PythonData textClassPython(const TaskConfig& task, int64_t) {
     const bool words = task.tokens == Tokens::Words, ships = task.path.empty();
     const std::string read = readTablePython(task);
     const bool matches = words || read.find(" re.") != read.npos;
-    return {"import collections\nimport csv\n" + openerImports(task) +
+    return {"import collections\nimport csv\n" + openerImports(task) + "import math\n" +
                 (ships ? "import os\n" : "") + (matches ? "import re\n" : ""),
             lang::filled(kPython,
                          {{"NOTE", std::string(ships ? kPythonShips : "")},

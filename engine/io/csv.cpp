@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
+#include <system_error>
 #include <utility>
 
 namespace halfscope {
@@ -26,8 +28,45 @@ size_t spacedFields(std::string_view line) {
     return fields;
 }
 
+/// Whether two numbers or more stand between two tabs with nothing but spaces between them.
+bool hasSpacedNumbers(std::string_view line) {
+    constexpr std::string_view kSpaces = " \r";
+    int numbers = 0; // since the last tab
+    for (size_t at = 0; (at = line.find_first_not_of(kSpaces, at)) != line.npos;) {
+        const size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
+        double value = 0;
+        const auto [last, code] = std::from_chars(line.data() + at, line.data() + end, value);
+        numbers += code == std::errc{} && last == line.data() + end ? 1 : 0;
+        if (numbers > 1) return true;
+        if (line[at] == '\t') numbers = 0;
+        at = std::max(end, at + 1);
+    }
+    return false;
+}
+
+/// Whether spaces separate the fields of a table whose header has `tabs`: the lines that follow it
+/// have as many fields. A title above a table has spaces, too, but another number of fields. A
+/// table with tabs may have spaces in its fields, but seldom between numbers.
+bool spacesSeparate(std::string_view header, std::string_view below, int64_t tabs) {
+    const int64_t most = tabs > 0 ? 20 : 1; // lines
+    const size_t fields = spacedFields(header);
+    if (fields < 2 || static_cast<int64_t>(fields) <= tabs + 1) return false;
+    int64_t lines = 0;
+    while (lines < most && !below.empty()) {
+        const size_t end = std::min(below.find('\n'), below.size());
+        const std::string_view line = below.substr(0, end);
+        const bool whole = end < below.size();
+        below.remove_prefix(whole ? end + 1 : end);
+        if (spacedFields(line) == 0) continue;
+        if (lines > 0 && !whole) break; // only its beginning may be known
+        if (spacedFields(line) != fields || (tabs > 0 && !hasSpacedNumbers(line))) return false;
+        ++lines;
+    }
+    return lines > 0;
+}
+
 /// Returns the separator that the header has, see CsvReader::Separator; `below` begins with the
-/// line that follows. A title above a table has spaces, too, but another number of fields.
+/// line that follows.
 char separatorOf(std::string_view header, std::string_view below, bool tabFirst) {
     constexpr std::string_view kAll = ",\t;";
     std::array<int64_t, kAll.size()> counts{};
@@ -39,10 +78,9 @@ char separatorOf(std::string_view header, std::string_view below, bool tabFirst)
     }
     if (tabFirst && counts[kAll.find('\t')] > 0) return '\t';
     const auto most = std::max_element(counts.begin(), counts.end()); // the first of equal ones
-    below.remove_prefix(std::min(below.find_first_not_of(" \t\r\n"), below.size()));
-    const std::string_view second = below.substr(0, below.find('\n'));
-    const size_t fields = spacedFields(header);
-    if (*most == 0 && fields > 1 && spacedFields(second) == fields) return ' ';
+    const int64_t tabs = counts[kAll.find('\t')];
+    if (*most == tabs && counts[kAll.find(',')] == 0 && spacesSeparate(header, below, tabs))
+        return ' ';
     return kAll[static_cast<size_t>(most - counts.begin())];
 }
 

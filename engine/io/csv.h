@@ -37,7 +37,8 @@ public:
         /// The one of comma, tab and semicolon that the first record, the header, has most often
         /// outside quotation marks; on a tie, the first in this order. Spaces when it has none of
         /// them, and the next line that is not empty has as many fields between spaces: then any
-        /// number of spaces and tabs separates fields.
+        /// number of spaces and tabs separates fields. Likewise where tabs are most but fewer, and
+        /// numbers stand between spaces in the first lines, which all have as many fields.
         AsHeader,
         /// Tabs when the header has any, else as AsHeader. For .tsv files: a comma there belongs to
         /// a column's name.

@@ -61,15 +61,14 @@ bool areFewClasses(const DataFacts& facts) {
 void checkClassesAreWords(TaskConfig task) {
     task.loss.kind = LossKind::CrossEntropy;
     const TaskView view = makeDataset(task, 0)->view();
-    const auto odd = std::ranges::find_if(view.classes, [](const std::string& name) {
-        return isFormattedNumber(name) || isBeyondFloat(name, true);
+    const bool commas = readsCommas(task);
+    const auto isOdd = [commas](const std::string& name) {
+        return isUnreadNumber(name, commas) || isBeyondFloat(name, true);
+    };
+    const bool numbers = std::ranges::all_of(view.classes, [&](const std::string& name) {
+        return isOdd(name) || !std::isnan(numberOf(name, true));
     });
-    const bool numbers =
-        std::all_of(view.classes.begin(), view.classes.end(), [](const std::string& name) {
-            return isFormattedNumber(name) || isBeyondFloat(name, true) ||
-                   !std::isnan(numberOf(name, true));
-        });
-    if (odd == view.classes.end() || !numbers) return;
+    if (!numbers || std::ranges::none_of(view.classes, isOdd)) return;
     task.loss.kind = LossKind::Mse;
     factsOf(task); // names the first of them
 }
@@ -453,11 +452,11 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
         config.task.pictureSide = sideOfPictures(config.task);
     if (!isGiven("data.test") && canValidateTestArrays(config.task))
         config.task.test = testsFor(config.task);
+    if (!isGiven("data.target") && config.task.target.empty() && info.has("data.target"))
+        config.task.target = targetFor(config.task);
     const OtherFiles others(config.task);
     if (!isGiven("data.context") && info.has("data.tokens"))
         config.task.context = contextFor(config.task);
-    if (!isGiven("data.target") && config.task.target.empty() && info.has("data.target"))
-        config.task.target = targetFor(config.task);
     if (!isGiven("data.missing")) handleGaps(config.task, !isGiven("data.drop"));
     if (!isGiven("data.drop")) config.task.drop = firstDropFor(config.task);
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);

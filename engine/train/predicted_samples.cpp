@@ -37,19 +37,37 @@ struct TableText {
     bool commas = false; ///< a number has a decimal comma
 };
 
+/// Whether numbers of the table that was trained on have decimal commas.
+bool trainedOnCommas(const TaskConfig& task) {
+    try {
+        CsvFile file = tableOf(task);
+        file.readHeader();
+        while (file.commas() && file.next())
+            for (const std::string_view field : file.fields) {
+                const NumberText number(trimmed(field), true);
+                if (number.mark != 0 && number.isNumber()) return number.mark == ',';
+            }
+    } catch (const InputError&) { // it changed since; then these numbers alone tell
+    }
+    return false;
+}
+
 TableText readTable(const TaskConfig& task) {
     CsvFile file = predictedTableOf(task);
     file.readHeader();
     takeCommasOfTrained(task, file);
     TableText table{.separator = file.separator()};
+    bool points = false;
     if (task.header) table.header = file.record();
     while (file.next()) {
         for (const std::string_view field : file.fields) {
             const NumberText number(trimmed(field), file.commas());
             table.commas = table.commas || (number.mark == ',' && number.isNumber());
+            points = points || (number.mark == '.' && number.isNumber());
         }
         table.lines.emplace_back(file.record());
     }
+    if (file.commas() && !table.commas && !points) table.commas = trainedOnCommas(task);
     return table;
 }
 
@@ -72,7 +90,7 @@ std::vector<std::string> fieldsOf(const Predictions& all, const std::vector<std:
                                   const TableText& table) {
     const auto number = [&table](std::string text) {
         if (table.commas) std::replace(text.begin(), text.end(), '.', ',');
-        return text;
+        return quoted(text, table.separator);
     };
     std::vector<std::string> fields;
     if (classes) {

@@ -162,7 +162,7 @@ void TestCsvColumns::decimalMarks() {
                            "without thousands separators, percent signs and signs of currency; to "
                            "use such values, format their cells as plain numbers in a spreadsheet "
                            "program, and save the table as CSV again"));
-    QVERIFY(error("a,y\n1,2\n\"1,5\",3\n").find("\"1,5\" in the column") != std::string::npos);
+    QVERIFY(error("a,y\n1,2.5\n\"1,5\",3\n").find("\"1,5\" in the column") != std::string::npos);
     TaskConfig classes = csv("a;y\n1;10,5\n2;9,5\n");
     classes.loss.kind = LossKind::CrossEntropy; // sorted as numbers
     QCOMPARE(makeDataset(classes, 0)->view().classes, (std::vector<std::string>{"9,5", "10,5"}));
@@ -362,11 +362,11 @@ void TestCsvColumns::manyWords() {
     QCOMPARE(dropWithUnusable(csv(kColours)), std::string());
     const TaskConfig marks = csv("\"w, \"\"v\"\"\"" + tableOfWords(101).substr(1));
     QCOMPARE(dropWithUnusable(marks), std::string("\"w, \"\"v\"\"\""));
-    std::string nine = "a,b,c,d,e,f,g,h,i,y\n";
+    std::string nine = "a,b,c,d,e,f,g,h,i,n,y\n";
     for (int i = 0; i < 101; ++i) {
         for (int column = 0; column < 9; ++column)
             nine += "w" + std::to_string(i) + ",";
-        nine += "0\n";
+        nine += "1,0\n";
     }
     const std::string several = thrownBy<InputError>([&] { makeDataset(csv(nine), 0); });
     QVERIFY2(

@@ -210,6 +210,11 @@ void TestCsvNotes::capitals() {
                          "inputs of their own, in the columns: a. If they mean the same, write "
                          "them alike."));
     QCOMPARE(told("Rome,rome,1\nParis,paris,2\n"), QStringList()); // of different columns
+    TaskConfig classes = csv("a,y\n1,Yes\n2,yes\n3,no\n");
+    classes.loss.kind = LossKind::CrossEntropy;
+    QCOMPARE(notesOf(classes).filter("capitals"),
+             QStringList("Words that differ only in capitals, such as \"Yes\" and \"yes\", are "
+                         "classes of their own. If they mean the same, write them alike."));
 }
 
 void TestCsvNotes::lineNames_data() {

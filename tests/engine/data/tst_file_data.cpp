@@ -238,9 +238,10 @@ void TestFileData::refusesArrays_data() {
     row("numbers as classes", two, npy("<f4", "(2,)", bytesOfValues<float>({1, 2.5f})), true,
         "sample 1 has the label 2.5, but classes are whole numbers from 0: y.astype('int64')");
     row("nan as a class", two, npy("<f8", "(2,)", bytesOfValues<double>({NAN, 1})), true,
-        "sample 0 has the label nan, but classes");
+        "sample 0 has the label nan, but classes are whole numbers from 0; save the arrays "
+        "without");
     row("inf as a class", two, npy("<f4", "(2,)", bytesOfValues<float>({0, INFINITY})), true,
-        "sample 1 has the label inf: 0 to 99999 are allowed");
+        "sample 1 has the label inf, but classes are whole numbers from 0; save the arrays");
     row("several a sample", two, npy("|u1", "(2, 2)", "abcd"), true, "are not classes");
     row("negative", two, npy("|i1", "(2,)", "\1\377"), true, "sample 1 has the label -1");
     row("too large", two, npy("<i8", "(2,)", bytesOfValues<int64_t>({1, int64_t{1} << 40})), true,

@@ -38,6 +38,9 @@ private slots:
     void mendedBelow();
     void partsInOtherWords();
     void partsTakenForClasses();
+    void partsWithoutClasses();
+    void classesFurtherDown();
+    void classesInNamesAlone();
     void deeperOnes();
     void splits();
     void opened_data();
@@ -185,6 +188,41 @@ void TestNestedPictures::partsTakenForClasses() {
     QVERIFY(std::ranges::none_of(told, [](const Message& note) {
         return note.english().starts_with("No picture lies right");
     }));
+}
+
+/// Kaggle's "Dogs vs. Cats" has its classes in the names of its pictures: train and test1 are none.
+/// Without the check, the data have these two classes.
+void TestNestedPictures::partsWithoutClasses() {
+    for (const char* name : {"train/cat.0.png", "train/dog.0.png", "test1/1.png"})
+        put(name, plain(1, 0, 0));
+    const std::string refused =
+        "data.path: " + m_folder->path().toStdString() +
+        " has the parts of a data set and no classes: test1, train; each part needs a folder of "
+        "pictures for each class";
+    QCOMPARE(thrownBy<InputError>([&] { factsOf(task()); }), refused);
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task(), 0); }), refused);
+    put("trains/1.png", plain(1, 0, 0)); // a class that only begins like a part
+    QCOMPARE(infoOf(task().kind).facts(task()).tensors[kTarget].classes, int64_t{3});
+}
+
+/// An archive that was unpacked into a folder of its own name has each part twice.
+void TestNestedPictures::classesFurtherDown() {
+    for (const char* name : {"seg_train/seg_train/sea/1.png", "seg_train/seg_train/street/1.png",
+                             "seg_pred/seg_pred/1.png"})
+        put(name, plain(1, 0, 0));
+    QCOMPARE(unusualPictures(path("")).english(),
+             path("") + ": it holds no pictures of classes itself; open the folder " +
+                 path("seg_train/seg_train") + " in it");
+}
+
+void TestNestedPictures::classesInNamesAlone() {
+    for (const char* name : {"cat.0.png", "cat.1.png", "dog.0.png", "dog.1.png"})
+        put(name, plain(1, 0, 0));
+    QCOMPARE(unusualPictures(path("")).english(),
+             path("") + ": its pictures are in no folders; each class needs one, such as cat, "
+                        "whatever the names of the pictures tell");
+    put("readme.png", plain(1, 0, 0));
+    QVERIFY(unusualPictures(path("")).empty());
 }
 
 void TestNestedPictures::deeperOnes() {

@@ -50,6 +50,7 @@ private slots:
     void prints();
     void idleSettings();
     void folders();
+    void columnToFindOut();
     void foldersThatDoNotFit();
 
 private:
@@ -152,6 +153,12 @@ void TestOwnTables::numbersAsClasses() {
     QVERIFY(thrownBy<InputError>([&] { makeDataset(task, 0); })
                 .starts_with(task.validationPath + ", line 2: the class \"1.5\" in the column "
                                                    "\"y\" is not among those to train on"));
+    // so it may within one table, where the first way names the class
+    TaskConfig one = csv("a,y\n1,2\n2,1.0\n3,02\n4,2.00\n5,1\n");
+    one.validation = 0;
+    const auto alone = makeDataset(one, 0);
+    QCOMPARE(alone->view().classes, (std::vector<std::string>{"1.0", "2"}));
+    QCOMPARE(labelsOf(*alone, Split::Train), (std::vector<int32_t>{1, 0, 1, 1, 0}));
 }
 
 void TestOwnTables::missingValues() {
@@ -430,6 +437,22 @@ void TestOwnTables::folders() {
     QVERIFY(!experimentOn(m_folder->path().toStdString(), target));
 }
 
+/// The column to predict is the one that is to be found out in a competition's test.csv, wherever
+/// it stands. Without columnToFindOut(), it is the last one.
+void TestOwnTables::columnToFindOut() {
+    std::string train = "id,survived,age\n";
+    for (int i = 0; i < 40; ++i)
+        train += std::to_string(100 - i) + (i % 3 ? ",0," : ",1,") + std::to_string(i) + "\n";
+    file("train.csv", train);
+    file("test.csv", "id,age\n200,3\n");
+    const std::string folder = m_folder->path().toStdString();
+    QCOMPARE(experimentOn(folder)->task.target, std::string("survived"));
+    const std::vector<Assignment> drop{parseAssignment("data.drop=survived")};
+    QCOMPARE(experimentOn(folder, drop)->task.target, std::string());
+    file("test.csv", "id\n200\n"); // lacks two
+    QCOMPARE(experimentOn(folder)->task.target, std::string());
+}
+
 /// A test whose targets are to be found out is left out; samples to validate on must fit.
 void TestOwnTables::foldersThatDoNotFit() {
     std::string train = "a,y\n";
@@ -442,6 +465,10 @@ void TestOwnTables::foldersThatDoNotFit() {
     const auto config = experimentOn(folder);
     QVERIFY(config);
     QVERIFY(config->task.testPath.empty());
+    QVERIFY(isTold(*makeDataset(config->task, 0),
+                   "The table for a test is left out. " + path("test.csv") +
+                       ": there is no column \"y\", which is to be predicted; the nearest one is "
+                       "a."));
     QCOMPARE(config->task.missing, Missing::Drop); // for the line of val.csv
     QCOMPARE(factsOf(config->task).train, int64_t{40});
     QCOMPARE(factsOf(config->task).validation, int64_t{1});

@@ -47,6 +47,8 @@ class TestShards : public QObject, PictureFolder {
 private slots:
     void init() { renew(); }
     void samples();
+    void parts_data();
+    void parts();
     void classesAreTold();
     void names();
     void oneFile();
@@ -106,6 +108,61 @@ void TestShards::samples() {
     QCOMPARE(factsOf(config).train, int64_t{7});
     QCOMPARE(factsOf(config).validation, int64_t{3});
     QCOMPARE(makeDataset(config, 0)->samples(Split::Validation), int64_t{3});
+}
+
+void TestShards::parts_data() {
+    QTest::addColumn<QStringList>("names"); // sample i is in shard i
+    QTest::addColumn<int>("train");
+    QTest::addColumn<QList<int>>("judged"); // their classes
+    QTest::addColumn<int>("tested");
+    QTest::addColumn<QString>("note");
+    const auto row = [](const char* what, const QStringList& names, int train,
+                        const QList<int>& judged, int tested, const char* note) {
+        QTest::newRow(what) << names << train << judged << tested << note;
+    };
+    row("validation", {"train-0", "val-0", "train-1"}, 2, {1}, 0,
+        "The samples of val-0.tar, 1, are validated on; none of the others are held back.");
+    row("test alone", {"digits_test_0", "digits_TRAIN_0"}, 1, {0}, 0,
+        "The samples of digits_test_0.tar, 1, are validated on");
+    row("both", {"test", "train", "valid"}, 1, {2}, 1,
+        "The samples of test.tar, 1, are kept for the test at the end;");
+    row("others are trained on", {"a", "validation-0", "b", "validation-1"}, 2, {1, 3}, 0,
+        "The samples of validation-0.tar, validation-1.tar, 2, are validated on");
+    row("none to train on", {"val-0", "test-0"}, 2, {}, 0, "");
+    row("other words", {"trains", "values"}, 2, {}, 0, "");
+}
+
+/// Shards to validate on lie beside those to train on, as Hugging Face has them. Without
+/// sortByPart(), all are trained on.
+void TestShards::parts() {
+    QFETCH(const QStringList, names);
+    for (int i = 0; i < names.size(); ++i)
+        writeBytes(path(names[i] + ".tar"), sampleFiles("1", 0.1f * float(i), i) + tarEnd());
+    const auto data = makeDataset(shards(), 0);
+    QTEST(int(data->samples(Split::Train)), "train");
+    const int64_t judged = data->samples(Split::Validation);
+    QList<int> classes;
+    if (judged > 0) {
+        const Batch batch = allOf(*data, Split::Validation);
+        const auto labels = batch.labels(kTarget);
+        classes = QList<int>(labels.begin(), labels.end());
+    }
+    QTEST(classes, "judged");
+    QFETCH(const int, tested);
+    QCOMPARE(data->test() ? int(data->test()->samples(Split::Validation)) : 0, tested);
+    QCOMPARE(data->files().size(), size_t(names.size() - tested));
+    QFETCH(const QString, note);
+    const DataFacts facts = infoOf(TaskKind::Shards).facts(shards());
+    for (const std::vector<Message>& notes : {data->notes(), facts.notes})
+        QVERIFY(note.isEmpty() || std::ranges::any_of(notes, [&](const Message& each) {
+                    return each.english().starts_with(note.toStdString());
+                }));
+    QCOMPARE(facts.train, data->samples(Split::Train));
+    QCOMPARE(facts.validation, judged + tested);
+    QCOMPARE(facts.test, int64_t{tested});
+    const PythonData script = infoOf(TaskKind::Shards).python(shards(), names.size());
+    QCOMPARE(script.tests, tested > 0);
+    QCOMPARE(script.code.find("read(parts[\"tra\"])") != std::string::npos, judged > 0);
 }
 
 void TestShards::classesAreTold() {

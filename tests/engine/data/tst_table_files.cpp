@@ -45,6 +45,8 @@ class TestTableFiles : public QObject {
 private slots:
     void sameTable_data();
     void sameTable();
+    void spacesAndATab();
+    void sparse();
     void opened_data();
     void opened();
     void charactersAcrossBlocks();
@@ -116,6 +118,34 @@ void TestTableFiles::sameTable() {
     QCOMPARE(targetsOf(*data, Split::Train), (Floats{0, 1, 2}));
     for (const Message& note : data->notes())
         QVERIFY2(note.english().find("UTF-8") == std::string::npos, note.english().c_str());
+}
+
+/// UCI's auto-mpg.data has spaces between its columns and one tab before the last, and a name may
+/// have spaces. Where nothing but tabs separates columns, words between spaces are no numbers.
+void TestTableFiles::spacesAndATab() {
+    const auto columns = [&](const char* text) {
+        TaskConfig task = taskOn(write("t.data", text));
+        task.header = false;
+        CsvFile file = tableOf(task);
+        const size_t fields = file.readHeader().size();
+        return std::pair(fields, file.separator());
+    };
+    QCOMPARE(columns("18.0   8   307.  130.0  70  1\t\"chevrolet chevelle\"\n"
+                     "15.0   8   350.      ?  70  1\t\"buick skylark 320\"\n"),
+             std::pair(size_t{7}, ' '));
+    QCOMPARE(columns("\t1.2   3 5\n\t4.5   6 7\n"), std::pair(size_t{3}, ' '));
+    QCOMPARE(columns("ford pinto\t1\nbuick opel\t2\n"), std::pair(size_t{2}, '\t'));
+    QCOMPARE(columns("1 2\tred\n3\tblue green\n"), std::pair(size_t{2}, '\t'));
+    QCOMPARE(columns("1 2\tred\n3 4\tblue green\n"), std::pair(size_t{2}, '\t'));
+}
+
+/// Each "3:0.5" would be a word.
+void TestTableFiles::sparse() {
+    const std::string path = write("a9a.data", "-1 3:1 11:0.5\n+1 5:1 7:1\n");
+    QCOMPARE(thrownBy<InputError>([&] { experimentOn(path); }),
+             path + ": tables in the sparse form of LIBSVM (index:value) are not read; "
+                    "sklearn.datasets.load_svmlight_file() reads x and y, and "
+                    "numpy.savez('data.npz', x=x.toarray(), y=y) saves them to train on");
 }
 
 void TestTableFiles::opened_data() { sameTable_data(); }

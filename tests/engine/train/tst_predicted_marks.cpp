@@ -22,6 +22,8 @@ private slots:
     void numbersKeepTheirMark_data();
     void numbersKeepTheirMark();
     void probabilitiesToo();
+    void wholeNumbersAsTrained();
+    void quotedCommas();
     void tabsAreReadAsTrained();
     void targetsAreReadAsTrained();
 
@@ -81,6 +83,26 @@ void TestPredictedMarks::probabilitiesToo() {
     const QStringList fields = predicted(*experiment, "sizes.csv", "size;id\n1,75;a\n").split(u';');
     QCOMPARE(fields.size(), 2);
     QVERIFY2(fields[1].startsWith(QStringLiteral("0,")), qPrintable(fields[1]));
+}
+
+/// Whole numbers have no mark, so that the table that was trained on tells it.
+void TestPredictedMarks::wholeNumbersAsTrained() {
+    const auto experiment = trained("train.csv", ';', ',');
+    const QString found = predicted(*experiment, "whole.csv", "size;id\n10;7\n");
+    QVERIFY2(found.contains(u',') && !found.contains(u'.'), qPrintable(found));
+    const QString points = predicted(*experiment, "points.csv", "size;id\n10.0;7\n");
+    QVERIFY2(points.contains(u'.'), qPrintable(points));
+}
+
+/// Where commas separate, a number with one is in quotation marks.
+void TestPredictedMarks::quotedCommas() {
+    std::string text = "size,price\n";
+    for (int i = 0; i < 50; ++i)
+        text += '"' + std::to_string(i) + ",5\",\"" + std::to_string(2 * i) + ",25\"\n";
+    const auto experiment = trainedFor(20, *experimentOn(write("quoted.csv", text)));
+    const QString found = predicted(*experiment, "new.csv", "size,id\n\"10,75\",a\n");
+    QVERIFY2(found.startsWith(u'"') && found.endsWith(u'"') && found.count(u',') == 1,
+             qPrintable(found));
 }
 
 /// Alone, 1,234 between tabs could have a comma between thousands.
