@@ -228,26 +228,31 @@ void takeScreenshot(MainWindow& window, const Options& options) {
     });
 }
 
-enum class Opening { Done, Failed, Closed };
+enum class Opening { Done, Failed, Stopped, Closed };
 
 /// Opens the given file. A file that cannot be opened is reported in the window, too, because a
 /// user who double-clicked it sees no terminal. A script that wants a picture gets the error alone.
-/// While the window reads its file it is visible and can be closed.
+/// While the window reads its file it is visible and can be closed, or told to stop reading.
 Opening openGiven(MainWindow& window, const Options& options) {
     if (!options.screenshot.isEmpty()) {
         window.openFile(options.file);
         return Opening::Done;
     }
-    bool opened = window.tryFile(options.file);
+    bool opened = window.tryFile(options.file), stopped = false;
     if (window.opens()) {
         QEventLoop reading;
         QObject::connect(&window, &MainWindow::fileEnded, &reading, [&](bool good) {
             opened = good;
             reading.quit();
         });
+        QObject::connect(&window, &MainWindow::fileStopped, &reading, [&] {
+            stopped = true;
+            reading.quit();
+        });
         window.show();
         reading.exec();
         if (window.opens()) return Opening::Closed;
+        if (stopped) return Opening::Stopped;
     }
     if (!opened) complain(window.bannerText());
     return opened ? Opening::Done : Opening::Failed;
@@ -293,7 +298,7 @@ int runWindow(QApplication& app, const Options& options, std::optional<QStringLi
     }
     window.openWithStop({}); // what the user opens later has its own
     window.editAsBefore();
-    if (options.play) window.play();
+    if (options.play && opening == Opening::Done) window.play();
     if (!options.screenshot.isEmpty()) takeScreenshot(window, options);
     window.show();
     const int code = app.exec();

@@ -31,13 +31,13 @@ std::string columnOr(const Database& database, const char* column, const char* o
     return row.next() ? column : otherwise;
 }
 
-bool isMarkedKept(const Database& database) {
+SessionMark markOf(const Database& database) {
     try {
-        if (!database.hasTable("kept")) return false;
-        Statement row = database.prepare("SELECT 1 FROM kept");
-        return row.next();
+        if (!database.hasTable("kept")) return SessionMark::None;
+        Statement row = database.prepare("SELECT kept FROM kept");
+        return row.next() ? static_cast<SessionMark>(row.whole(0)) : SessionMark::None;
     } catch (const RunError&) { // the mark is damaged, but runs may be readable
-        return false;
+        return SessionMark::None;
     }
 }
 
@@ -171,7 +171,7 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
     }
     if (!m_damaged.empty()) setDamage();
     if (m_runs.empty() && !m_damage.empty()) throw RunError(m_damage);
-    m_kept = isMarkedKept(database);
+    m_mark = markOf(database);
 }
 
 std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {

@@ -5,6 +5,7 @@
 #include "engine/io/database.h"
 #include "engine/runs/run.h"
 #include "engine/runs/session_lock.h"
+#include "engine/runs/session_mark.h"
 
 #include <functional>
 #include <memory>
@@ -75,7 +76,9 @@ public:
     /// Whether its folder cannot be written: it can be read, but not removed.
     bool isSealed() const { return !m_lock->obstacle().empty(); }
     /// Whether the user closed the window and chose to keep its runs, so that nothing went wrong.
-    bool wasKept() const { return m_kept; }
+    bool wasKept() const { return m_mark == SessionMark::Kept; }
+    /// Whether its program ended because it was told to, as at a logout.
+    bool wasToldToEnd() const { return m_mark == SessionMark::ToldToEnd; }
     /// Says that a part of the session cannot be read, and names its file; empty while nothing is
     /// known of it. read() may find more, and names the lanes.
     const Message& damage() const { return m_damage; }
@@ -112,7 +115,7 @@ private:
     std::string m_name;
     Database::Access m_access;
     std::vector<LeftRun> m_runs;
-    bool m_kept = false;
+    SessionMark m_mark = SessionMark::None;
     Message m_stays;
     std::set<std::string> m_leftTo; ///< names of sessions with copies
     mutable std::vector<DamagedRun> m_damaged;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/io/database.h"
+#include "engine/runs/session_mark.h"
 
 #include <cstdint>
 #include <string>
@@ -21,8 +22,8 @@ inline constexpr const char* kSessionEnding = ".session";
 /// that the program made of many chunks when memory ran short, see ColumnNode; nothing else reads
 /// them. `checkpoints` has the newest checkpoint of each run; sessions of earlier versions have no
 /// such table. `galleries` and `mistakes` go by place, see LanePictures; earlier versions lack
-/// them, too. `kept` has a row where the user chose to keep the session, see
-/// LeftSession::wasKept(); it may be missing as well. So may `saved`, which has how many steps of a
+/// them, too. `kept` has a row with a SessionMark, if there is one;
+/// it may be missing as well. So may `saved`, which has how many steps of a
 /// run lie elsewhere, and `in_folder`, which has how many of these lie in a folder, see
 /// SessionStore::setSaved(), and `restored`, which has the UnreadParts of runs that come from
 /// earlier sessions. `event_kinds` names the kinds of `events`; where it is missing, they
@@ -86,6 +87,12 @@ inline void eraseRun(const Database& database, int64_t key) {
 /// Lets a run be none at the next start, although all of it stays in the file.
 inline void hideRun(const Database& database, int64_t key) {
     database.prepare("UPDATE runs SET experiment = NULL WHERE id = ?1").bind(1, key).run();
+}
+
+inline void writeMark(const Database& database, SessionMark mark) {
+    database.run("DELETE FROM kept");
+    if (mark == SessionMark::None) return;
+    database.prepare("INSERT INTO kept VALUES(?1)").bind(1, static_cast<int64_t>(mark)).run();
 }
 
 } // namespace halfscope

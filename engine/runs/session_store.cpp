@@ -102,7 +102,7 @@ public:
         return true;
     }
     void discard() { m_discards = true; }
-    void setKept(bool kept) { m_keeps = kept; }
+    void setMark(SessionMark mark) { m_mark = mark; }
     void setBudget(size_t bytes) {
         const std::lock_guard lock(m_mutex);
         m_options.budgetBytes = bytes;
@@ -165,12 +165,13 @@ private:
     /// What this session could not read itself, by RunInfo::origin: that file has the only copy.
     std::map<std::string, UnreadParts> m_unread;
     std::atomic<size_t> m_resident{0};
-    std::atomic<bool> m_full{false}, m_discards{false}, m_keeps{false};
+    std::atomic<bool> m_full{false}, m_discards{false};
+    std::atomic<SessionMark> m_mark{SessionMark::None};
 
-    WatchedRuns m_runs;    ///< has a lock of its own
-    bool m_marked = false; ///< the file says that it is kept; this and what follows belong to the
-                           ///< thread
-    Clock::time_point m_failed{};                                ///< last
+    WatchedRuns m_runs;                       ///< has a lock of its own
+    SessionMark m_marked = SessionMark::None; ///< in the file; this and what follows belong to the
+                                              ///< thread
+    Clock::time_point m_failed{};             ///< last
     std::vector<std::pair<const ColumnSpan*, int64_t>> m_stored; ///< in the open transaction
     std::vector<ColumnSpanPtr> m_unwritten; ///< spans of chunks, which the next turn writes
     /// Checkpoints and pictures of the open transaction, with their runs and rows.
@@ -233,11 +234,10 @@ void SessionStore::Writer::look(bool all) {
         }
         for (const ColumnSpanPtr& each : m_unwritten)
             writeSpan(*each);
-        const bool kept = m_keeps;
-        if (kept != m_marked)
-            m_database.run(kept ? "INSERT INTO kept VALUES(1)" : "DELETE FROM kept");
+        const SessionMark mark = m_mark;
+        if (mark != m_marked) writeMark(m_database, mark);
         m_database.run("COMMIT");
-        m_marked = kept;
+        m_marked = mark;
         m_runs.forgotten() = std::move(hidden);
     } catch (const std::exception& error) {
         m_runs.all() = std::move(before);
@@ -587,7 +587,7 @@ Message SessionStore::unreadIn(const std::string& session) const {
     return m_writer->unreadIn(session);
 }
 void SessionStore::discard() { m_writer->discard(); }
-void SessionStore::setKept(bool kept) { m_writer->setKept(kept); }
+void SessionStore::setMark(SessionMark mark) { m_writer->setMark(mark); }
 void SessionStore::setSaved(SavedSteps saved) { m_writer->runs().setSaved(std::move(saved)); }
 void SessionStore::setBudget(size_t bytes) { m_writer->setBudget(bytes); }
 Message SessionStore::problem() const { return m_writer->problem(); }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "engine/runs/run.h"
+#include "engine/runs/session_mark.h"
 #include "engine/runs/value_budget.h"
 
 #include <chrono>
@@ -60,8 +61,8 @@ public:
     Message unreadIn(const std::string& session) const;
     /// Lets nothing of the session remain after the store is destroyed.
     void discard();
-    /// Sets whether the session stays because its user wants it to, which the next write records.
-    void setKept(bool);
+    /// Sets why the session stays, if nothing goes wrong: the next write records it.
+    void setMark(SessionMark);
     /// The steps of a run up to this one lie elsewhere, too.
     struct StepsElsewhere {
         int64_t all = 0;      ///< in a folder, or in another run

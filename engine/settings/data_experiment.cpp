@@ -9,6 +9,7 @@
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_target.h"
+#include "engine/data/data_around.h"
 #include "engine/data/dataset.h"
 #include "engine/data/held_back.h"
 #include "engine/data/known_facts.h"
@@ -506,12 +507,11 @@ void checkCanBeExperiment(const std::string& path) {
                                          "numpy.savez('data.npz', x=x, y=y) names them"),
                          pathText(path), listedArrays(path));
     if (ending == ".safetensors") refuseSafetensors(path);
-    const std::string name = std::filesystem::path(path).filename().string();
-    if (name.find("-idx1-ubyte") != name.npos || name.find("-idx3-ubyte") != name.npos)
+    if (isFileOfMnist(path))
         throw InputError(phrase("Files", "%1: one of the four files of MNIST; open the folder that "
                                          "holds them"),
                          pathText(path));
-    if (ending == ".bin" && (name.starts_with("data_batch_") || name == "test_batch.bin"))
+    if (isFileOfCifar(path))
         throw InputError(phrase("Files", "%1: one of the six files of CIFAR-10; open the folder "
                                          "that holds them"),
                          pathText(path));

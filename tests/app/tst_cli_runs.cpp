@@ -105,7 +105,7 @@ void TestCliRuns::listsWhatAUserKept() {
     {
         SessionStore store({sessions().toStdString()});
         store.watch(readRun(path("short").toStdString()), "Kept");
-        store.setKept(true);
+        store.setMark(SessionMark::Kept);
         store.flush();
     }
     const Outcome outcome = runs({});

@@ -96,6 +96,7 @@ void TestProgram::signalsKeepTheRun() {
     const std::vector<LeftSession> left = leftSessions(sessions);
     QCOMPARE(left.size(), size_t{1});
     QVERIFY(left[0].runs().at(0).steps > 10);
+    QVERIFY(left[0].wasToldToEnd()); // so that it is no accident
 }
 
 /// What the session's file has of a run outlives a power cut: all that was synced is a whole

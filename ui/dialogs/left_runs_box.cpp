@@ -22,10 +22,20 @@ QString sentence(LeftRunsBox::Why why, int runs, const QString& begun) {
         return one ? LeftRunsBox::tr("You kept this run when you closed Halfscope:")
                    : LeftRunsBox::tr("You kept these %n runs when you closed Halfscope:", nullptr,
                                      runs);
-    case LeftRunsBox::Why::Both:
-        return LeftRunsBox::tr("These %n runs of earlier windows were not saved. You kept some of "
-                               "them; Halfscope ended unexpectedly while the others were open:",
-                               nullptr, runs);
+    case LeftRunsBox::Why::ToldToEnd:
+        if (!begun.isEmpty())
+            return one ? LeftRunsBox::tr("In the session %1, the system closed Halfscope before "
+                                         "this run was saved:")
+                             .arg(begun)
+                       : LeftRunsBox::tr("In the session %1, the system closed Halfscope before "
+                                         "these %n runs were saved:",
+                                         nullptr, runs)
+                             .arg(begun);
+        return one ? LeftRunsBox::tr("The system closed Halfscope before this run was saved:")
+                   : LeftRunsBox::tr("The system closed Halfscope before these %n runs were saved:",
+                                     nullptr, runs);
+    case LeftRunsBox::Why::Various:
+        return LeftRunsBox::tr("These %n runs of earlier windows were not saved:", nullptr, runs);
     case LeftRunsBox::Why::Crashed: break;
     }
     if (!begun.isEmpty())

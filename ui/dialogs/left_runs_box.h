@@ -12,7 +12,12 @@ class LeftRunsBox : public QMessageBox {
     Q_OBJECT
 public:
     /// Why there are runs to be restored.
-    enum class Why { Crashed, Kept, Both };
+    enum class Why {
+        Crashed,
+        Kept,
+        ToldToEnd, ///< by a logout or a signal
+        Various,   ///< of several sessions
+    };
 
     /// `runs` has a line for each run; the first few are shown. `begun` tells when the session of
     /// all runs was begun, "begun today at 13:43"; empty when there are several sessions. Open,

@@ -31,6 +31,12 @@ QString MessageBar::shown() const {
     return fittingLines(text, font(), width, 1).join(QString());
 }
 
+/// Qt hides what a message covers only if that is visible when the message comes.
+void MessageBar::showEvent(QShowEvent* event) {
+    QStatusBar::showEvent(event);
+    if (!event->spontaneous() && !currentMessage().isEmpty()) hideOrShow();
+}
+
 bool MessageBar::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip && shown() != currentMessage()) {
         QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(),

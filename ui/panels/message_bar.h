@@ -16,6 +16,7 @@ public:
 
 protected:
     bool event(QEvent*) override;
+    void showEvent(QShowEvent*) override;
     void paintEvent(QPaintEvent*) override;
 
 private:

@@ -5,6 +5,7 @@
 #include "engine/data/known_facts.h"
 #include "engine/runs/run_store.h"
 #include "engine/settings/fields.h"
+#include "ui/models/duration_text.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/window/session_keeper.h"
@@ -18,22 +19,6 @@
 
 namespace halfscope {
 namespace {
-
-QString counted(const char* text, int n) {
-    return QCoreApplication::translate("CloseGuard", text, nullptr, n);
-}
-
-/// "2 minutes", "3 hours": as precisely as one remembers a wait.
-QString durationText(double seconds) {
-    constexpr double kMinute = 60, kHour = 3600, kManyHours = 2 * kHour, kManyMinutes = 2 * kMinute;
-    const auto whole = [seconds](double unit) { return static_cast<int>(seconds / unit); };
-    if (seconds >= kManyHours)
-        return counted(QT_TRANSLATE_N_NOOP("CloseGuard", "%n hours"), whole(kHour));
-    if (seconds >= kManyMinutes)
-        return counted(QT_TRANSLATE_N_NOOP("CloseGuard", "%n minutes"), whole(kMinute));
-    if (seconds < 1) return QCoreApplication::translate("CloseGuard", "less than a second");
-    return counted(QT_TRANSLATE_N_NOOP("CloseGuard", "%n seconds"), whole(1));
-}
 
 double secondsOfAll(const std::vector<RunPtr>& runs) {
     double seconds = 0;

@@ -25,4 +25,15 @@ void DataOffer::offer(const QString& path) {
                           [this, path] { emit accepted(path); });
 }
 
+void DataOffer::offerClasses(const PictureClasses& around) {
+    const QString path = QString::fromStdString(around.folder);
+    const QString text =
+        tr("The networks paint this picture. It is one of %n classes in the folder %1.", nullptr,
+           static_cast<int>(around.classes))
+            .arg(safeText(around.folder));
+    if (!m_parts.banner->showNotice(text)) return;
+    m_parts.banner->offer(tr("Open the folder"), tr("Makes a new experiment: telling them apart"),
+                          [this, path] { emit accepted(path); });
+}
+
 } // namespace halfscope

@@ -173,8 +173,7 @@ bool Figures::show(bool running, const QString& lead, const QString& warning) {
     }
     if (!warning.isEmpty()) texts = QStringList{tr("%1 %2").arg(lead, warning), warning};
     if (m_told) texts = newsOf(run.run()->events()[*m_told], run);
-    if (!texts.isEmpty() && texts.first() != m_parts.headline->said())
-        m_parts.headline->say(texts, 1, note);
+    if (!texts.isEmpty() && texts.first() != m_said.texts.value(0)) say(texts, 1, note);
     return true;
 }
 
@@ -193,12 +192,25 @@ void Figures::invite(const QString& text, Press press, const QString& title) {
     m_new = false;
     m_about = title.isEmpty() ? QString() : text;
     m_newsAreFresh = false;
-    m_parts.headline->say(invitations(text, press, title), title.isEmpty() ? kTitleSize : 1);
+    say(invitations(text, press, title), title.isEmpty() ? kTitleSize : 1);
 }
 
 void Figures::apologise(const QString& text) {
     m_new = m_newsAreFresh = false;
-    m_parts.headline->say({text});
+    say({text});
+}
+
+void Figures::cover(const QStringList& texts) {
+    if (std::exchange(m_cover, texts) == texts) return;
+    if (!texts.isEmpty())
+        m_parts.headline->say(texts, kTitleSize);
+    else if (!m_said.texts.isEmpty())
+        m_parts.headline->say(m_said.texts, m_said.size, m_said.note);
+}
+
+void Figures::say(const QStringList& texts, double size, const QString& note) {
+    m_said = {texts, size, note};
+    if (m_cover.isEmpty()) m_parts.headline->say(texts, size, note);
 }
 
 } // namespace halfscope

@@ -47,10 +47,13 @@ public:
     static QStringList invitations(const QString& text, Press, const QString& title);
     /// Says why there is nothing to show.
     void apologise(const QString& text);
+    /// Says this, from long to short, in place of all else until it is told nothing.
+    void cover(const QStringList& texts);
 
 private:
     void showPointed();
     void showStrip();
+    void say(const QStringList& texts, double size = 1, const QString& note = {});
 
     const RunModels& m_models;
     WindowParts m_parts;
@@ -65,9 +68,16 @@ private:
     std::optional<size_t> m_chosen; ///< the event that the user chose
     std::optional<size_t> m_told;   ///< the event of the step that the plots point at
     std::optional<int64_t> m_at;    ///< the step that the strip shows; nothing: the newest
-    QString m_warning;              ///< as it was shown last
-    QString m_about;                ///< what the invitation said of the experiment
-    int64_t m_begin = 0;            ///< the step after which the run begins
+    struct Said {
+        QStringList texts;
+        double size = 1;
+        QString note;
+    };
+    Said m_said;         ///< in the headline, unless that is covered
+    QStringList m_cover; ///< empty: it is not
+    QString m_warning;   ///< as it was shown last
+    QString m_about;     ///< what the invitation said of the experiment
+    int64_t m_begin = 0; ///< the step after which the run begins
 };
 
 } // namespace halfscope

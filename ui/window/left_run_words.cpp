@@ -10,6 +10,8 @@
 #include <QStringList>
 #include <QTimeZone>
 
+#include <algorithm>
+
 namespace halfscope {
 
 QString beginningOf(const LeftSession& session) {
@@ -36,6 +38,28 @@ QString leftRunLine(const LeftRun& run, const QString& begun) {
     if (!run.goesOnAfter) return SessionKeeper::tr("%1; its networks were not kept").arg(line);
     return SessionKeeper::tr("%1; its networks of step %2 were kept")
         .arg(line, countText(*run.goesOnAfter));
+}
+
+QStringList leftRunLines(const std::vector<std::shared_ptr<LeftSession>>& left) {
+    QStringList lines;
+    for (auto session = left.rbegin(); session != left.rend(); ++session) {
+        const std::vector<LeftRun>& all = (*session)->runs();
+        const QString begun = left.size() > 1 ? beginningOf(**session) : QString();
+        for (auto run = all.rbegin(); run != all.rend(); ++run)
+            lines << leftRunLine(*run, begun);
+    }
+    return lines;
+}
+
+LeftRunsBox::Why whyLeft(const std::vector<std::shared_ptr<LeftSession>>& left) {
+    using Why = LeftRunsBox::Why;
+    const auto of = [](const std::shared_ptr<LeftSession>& each) {
+        return each->wasKept() ? Why::Kept : each->wasToldToEnd() ? Why::ToldToEnd : Why::Crashed;
+    };
+    const Why first = of(left.front());
+    const bool same =
+        std::ranges::all_of(left, [&](const auto& each) { return of(each) == first; });
+    return same ? first : Why::Various;
 }
 
 } // namespace halfscope

@@ -3,8 +3,13 @@
 #pragma once
 
 #include "engine/runs/left_session.h"
+#include "ui/dialogs/left_runs_box.h"
 
 #include <QString>
+#include <QStringList>
+
+#include <memory>
+#include <vector>
 
 namespace halfscope {
 
@@ -13,5 +18,11 @@ namespace halfscope {
 QString beginningOf(const LeftSession&);
 /// Describes a run. `begun` is beginningOf() its session, or empty.
 QString leftRunLine(const LeftRun&, const QString& begun);
+
+/// Returns a line for each run of these sessions, the newest first: the question names a few, and
+/// one of them was being trained.
+QStringList leftRunLines(const std::vector<std::shared_ptr<LeftSession>>&);
+/// Returns why there are these sessions.
+LeftRunsBox::Why whyLeft(const std::vector<std::shared_ptr<LeftSession>>&);
 
 } // namespace halfscope

@@ -217,14 +217,21 @@ void MainWindow::buildStatusBar() {
     m_parts.state->setObjectName(QStringLiteral("state"));
     m_parts.state->setIndent(6);
     m_parts.rate->setContentsMargins(8, 0, 6, 0);
-    m_parts.stopRestoring = make<QToolButton>(this);
-    m_parts.stopRestoring->setObjectName(QStringLiteral("stopRestoring"));
-    m_parts.stopRestoring->setText(tr("Stop restoring"));
-    m_parts.stopRestoring->setToolTip(
-        tr("Restore no more runs now. The next start offers the rest again."));
-    m_parts.stopRestoring->hide();
     statusBar()->addWidget(m_parts.state, 1);
-    statusBar()->addPermanentWidget(m_parts.stopRestoring);
+    const auto stop = [this](const QString& name, const QString& text, const QString& tip) {
+        auto* button = make<QToolButton>(this);
+        button->setObjectName(name);
+        button->setText(text);
+        button->setToolTip(tip);
+        button->hide();
+        statusBar()->addPermanentWidget(button);
+        return button;
+    };
+    m_parts.stopReading = stop(QStringLiteral("stopReading"), tr("Stop reading"),
+                               tr("Do not open this file, and stay with what is shown"));
+    m_parts.stopRestoring =
+        stop(QStringLiteral("stopRestoring"), tr("Stop restoring"),
+             tr("Restore no more runs now. The next start offers the rest again."));
     statusBar()->addPermanentWidget(m_parts.device);
     // room for three digits, so that a third one is not cut off until the next layout
     const QMargins margins = m_parts.rate->contentsMargins();
@@ -281,6 +288,7 @@ void MainWindow::connectParts() {
     connect(m_files.get(), &WindowFiles::used, this,
             [this](const QString& path) { m_recent.add(path); });
     connect(m_files.get(), &WindowFiles::ended, this, &MainWindow::fileEnded);
+    connect(m_files.get(), &WindowFiles::stopped, this, &MainWindow::fileStopped);
     if (m_keeper) connect(m_keeper.get(), &SessionKeeper::told, this, &MainWindow::tell);
     connect(m_frames.get(), &FrameLoop::settled, this, &MainWindow::settled);
     connect(&m_models.config, &ConfigModel::edited, this, &MainWindow::keepData);
@@ -481,8 +489,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     QMainWindow::closeEvent(event);
 }
 
-Message MainWindow::keepSession() { return m_keeper ? m_keeper->keep() : Message(); }
-
 /// Leaves the training paused.
 Message MainWindow::keepLastSteps() {
     m_shown->takeLastSteps();
@@ -503,6 +509,7 @@ Message MainWindow::keepAndGoOn() {
 
 Message MainWindow::endSession() {
     m_ends = true;
+    if (m_keeper) m_keeper->toldToEnd();
     const Message problem = keepLastSteps();
     close();
     return problem;

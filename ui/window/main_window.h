@@ -89,7 +89,7 @@ public:
     QString bannerText() const;
     /// Writes the runs to disk up to now, for the next start in case this window is not closed
     /// properly. Returns why it could not; empty when it could.
-    Message keepSession();
+    Message keepSession() { return m_keeper ? m_keeper->keep() : Message(); }
     /// Does the same, including the last steps and the networks; a training pauses for a moment.
     Message keepAndGoOn();
     /// Closes without questions, because the program was told to end. The runs are offered at the
@@ -108,6 +108,8 @@ signals:
     void settled();
     /// Emitted when a file was opened or could not be opened.
     void fileEnded(bool opened);
+    /// Emitted when the user no longer wants it to be opened.
+    void fileStopped();
 
 protected:
     void showEvent(QShowEvent*) override;

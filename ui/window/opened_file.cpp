@@ -203,6 +203,24 @@ OpenedFile readData(const QString& path, RunConfig onData, const std::string& ne
     return opened;
 }
 
+/// Reads the data set of which this is one file, as its folder; nothing where that has not all
+/// files.
+std::optional<OpenedFile> readFolderOf(const QString& path, const std::string& network) {
+    const QString folder = QFileInfo(path).absolutePath();
+    std::optional<RunConfig> onData = experimentOn(folder.toStdString());
+    if (!onData) return std::nullopt;
+    OpenedFile opened = readData(folder, *std::move(onData), network);
+    opened.chosen = path;
+    return opened;
+}
+
+/// Reads a picture, and looks whether it is one of a class.
+OpenedFile readPictureAt(const QString& path) {
+    OpenedFile opened = checkPicture(path);
+    opened.around = classesAround(path.toStdString());
+    return opened;
+}
+
 QString titled(const QString& title, const QString& name) {
     return QCoreApplication::translate("OpenedFile", "%1 (%2)").arg(title, name);
 }
@@ -342,7 +360,9 @@ OpenedFile readAny(const QString& path, const RunConfig& settings, const std::st
         return readExperiment(file.dir().filePath(kExperimentFile));
     if (const QStringList runs = file.isDir() ? runsIn(path) : QStringList(); !runs.isEmpty())
         return readRuns(path, runs); // their pictures are no data set
-    if (namesPicture(path.toStdString())) return checkPicture(path);
+    if (namesPicture(path.toStdString())) return readPictureAt(path);
+    if (isFileOfMnist(path.toStdString()) || isFileOfCifar(path.toStdString()))
+        if (auto opened = readFolderOf(path, network)) return *std::move(opened);
     if (isNetworkFile(path.toStdString())) return readProgram(path, settings);
     if (auto onData = experimentOn(path.toStdString()))
         return readData(path, *std::move(onData), network);

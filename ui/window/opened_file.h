@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/core/message.h"
+#include "engine/data/data_around.h"
 #include "engine/runs/run.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment_state.h"
@@ -56,6 +57,10 @@ struct OpenedFile {
     /// which have no common path.
     std::vector<OpenedRun> runs{};
     std::vector<Message> lost{}; ///< why some of them cannot go on from the checkpoints beside them
+    /// The pictures of classes that it is one of, when it lies among such.
+    std::optional<PictureClasses> around{};
+    /// One of the files of MNIST or CIFAR-10 that was chosen where their folder, `path`, is opened.
+    QString chosen{};
 };
 
 /// Reads an experiment, and what its run can continue from when that lies beside it. Throws

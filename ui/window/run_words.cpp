@@ -7,6 +7,7 @@
 #include "engine/data/csv_samples.h"
 #include "engine/data/known_facts.h"
 #include "engine/settings/run_length.h"
+#include "ui/models/duration_text.h"
 #include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/shown_numbers.h"
@@ -106,6 +107,26 @@ QString RunWords::openedRuns(size_t count, const std::vector<Message>& lost,
                            : tr("%1 Not all could be read: %2").arg(opened, translated(problem));
 }
 
+QStringList RunWords::reading(const State& state) {
+    if (state.reading.isEmpty()) return {};
+    const QString reads = tr("Reading %1…").arg(state.reading);
+    if (state.session != SessionState::Building) return {reads}; // what trains goes on meanwhile
+    const QString play = state.playWaits ? tr("%1 Training starts when it is read.")
+                                         : tr("%1 Press Play to train as soon as it is read.");
+    return {play.arg(reads), reads};
+}
+
+QString RunWords::training(const State& state) {
+    constexpr double kWorthTelling = 20, kEndless = 1e8; // seconds
+    if (state.firstStepLasts)
+        return state.onCpu ? tr("Training. The first step is still running: a step of this network "
+                                "takes long on a CPU.")
+                           : tr("Training. The first step is still running.");
+    if (state.secondsLeft < kWorthTelling || !(state.secondsLeft < kEndless))
+        return tr("Training.");
+    return tr("Training. About %1 left.").arg(durationText(state.secondsLeft));
+}
+
 QString RunWords::over(const State& state) {
     if (state.step < 1) return {};
     if (state.session == SessionState::Finished)
@@ -117,6 +138,7 @@ QString RunWords::over(const State& state) {
 QString RunWords::state(const State& state, const QString& saved) {
     switch (state.session) {
     case SessionState::Building:
+        if (const QStringList texts = reading(state); !texts.isEmpty()) return texts.first();
         return state.playWaits ? tr("Building the networks… Training starts when they are "
                                     "ready, unless you press Space.")
                                : tr("Building the networks…");
@@ -134,7 +156,7 @@ QString RunWords::state(const State& state, const QString& saved) {
         if (state.startsOver) return tr("Press Play (Space) to start over at step 1.");
         return saved.isEmpty() ? tr("Ready. Press Play (Space).")
                                : tr("%1 Press Play (Space) to train it from the start.").arg(saved);
-    case SessionState::Running: return tr("Training.");
+    case SessionState::Running: return training(state);
     case SessionState::Paused: return tr("Paused. Press Space to continue.");
     case SessionState::Finished:
         if (state.outOfPatience) return impatient(state, saved);

@@ -37,10 +37,16 @@ public:
         bool allTrained = false; ///< that is its last step: what follows a step has failed
         bool startsOver = false; ///< the run that is shown has lost its networks to a failed start
         Message noGradients{};   ///< why they cannot be counted; empty where they can
+        QString reading{};       ///< the file that will take the experiment's place, or empty
+        bool firstStepLasts = false; ///< it trains, but has not taken a step for a while
+        bool onCpu = false;
+        double secondsLeft = 0; ///< until the training ends; 0 or infinite: not known
     };
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.
     static QString savedRun(const Run&, bool back);
+    /// Says that a file is being read, from long to short; nothing while none is.
+    static QStringList reading(const State&);
     /// Says how many saved runs were opened. `lost` tells of their checkpoints that cannot be used,
     /// and `problem` why other runs were not opened; empty when all were.
     static QString openedRuns(size_t count, const std::vector<Message>& lost,
@@ -101,6 +107,7 @@ public:
     static QString recorded();
 
 private:
+    static QString training(const State&);
     static QString leftOut(const TaskConfig&);
 };
 

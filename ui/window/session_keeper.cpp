@@ -317,6 +317,10 @@ Message SessionKeeper::keep() {
                  : Message();
 }
 
+void SessionKeeper::toldToEnd() {
+    if (m_store) m_store->setMark(SessionMark::ToldToEnd);
+}
+
 void SessionKeeper::discard() {
     m_timer.stop();
     m_search.reset();
@@ -337,9 +341,9 @@ bool SessionKeeper::canKeep() {
 
 Message SessionKeeper::keepForNextTime() {
     const std::vector<RunPtr> unsaved = m_shown.unsavedRuns();
-    m_store->setKept(true);
+    m_store->setMark(SessionMark::Kept);
     if (const Message problem = keep(); !problem.empty()) {
-        m_store->setKept(false); // the window goes on, and its banner tells why
+        m_store->setMark(SessionMark::None); // the window goes on, and its banner tells why
         m_told = m_store->problem();
         return problem;
     }
@@ -427,21 +431,18 @@ void SessionKeeper::tellUnreadable(const std::vector<UnreadableSession>& session
 }
 
 void SessionKeeper::offer(const LeftSessions& left, const LeftSessions& copied) {
-    using Why = LeftRunsBox::Why;
-    QStringList runs;
-    const auto kept = std::count_if(left.begin(), left.end(),
-                                    [](const auto& session) { return session->wasKept(); });
-    const Why why = kept == 0                                     ? Why::Crashed
-                    : kept == static_cast<ptrdiff_t>(left.size()) ? Why::Kept
-                                                                  : Why::Both;
-    // the newest first: the box names a few, and one of them was being trained
-    for (auto session = left.rbegin(); session != left.rend(); ++session) {
-        const std::vector<LeftRun>& all = (*session)->runs();
-        const QString begun = left.size() > 1 ? beginningOf(**session) : QString();
-        for (auto run = all.rbegin(); run != all.rend(); ++run)
-            runs << leftRunLine(*run, begun);
-    }
-    auto* box = make<LeftRunsBox>(runs, why, &m_window,
+    // a banner about them would go with what is there before the file
+    if (m_shown.waitsForFile())
+        return QTimer::singleShot(kBetweenRecoveryLooks, this,
+                                  [this, left, copied] { offer(left, copied); });
+    if (!m_controller.willTrain()) return ask(left, copied);
+    if (m_parts.banner->showNotice(tr("There are runs of an earlier window that were not saved.")))
+        m_parts.banner->offer(tr("Show them"), tr("Asks whether to restore or to delete them"),
+                              [this, left, copied] { ask(left, copied); });
+}
+
+void SessionKeeper::ask(const LeftSessions& left, const LeftSessions& copied) {
+    auto* box = make<LeftRunsBox>(leftRunLines(left), whyLeft(left), &m_window,
                                   left.size() == 1 ? beginningOf(*left.front()) : QString());
     connect(box, &QMessageBox::finished, this, [this, left, copied](int button) {
         m_offered = button == QMessageBox::Open;

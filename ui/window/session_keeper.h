@@ -54,6 +54,8 @@ public:
     Message keep();
     /// Returns the name of this window's session; empty while nothing is kept on disk.
     QString session() const;
+    /// Called when the program was told to end, before keep(): the next start says so.
+    void toldToEnd();
     /// Called when the user closes the window: nothing will be offered at the next start.
     void discard();
     /// Whether keepForNextTime() may be called: the disk takes what is trained.
@@ -78,7 +80,9 @@ private:
     };
     void conclude(const std::shared_ptr<Found>&);
     /// `copied`: sessions that stay although nothing of them is offered.
+    /// A training is not covered by the question: a banner leads to it.
     void offer(const LeftSessions&, const LeftSessions& copied);
+    void ask(const LeftSessions&, const LeftSessions& copied);
     void tellStays(std::shared_ptr<LeftSession>, const QString& sentence, const Message& why);
     void tellUnreadable(const std::vector<UnreadableSession>&) const;
     void look();

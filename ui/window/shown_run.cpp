@@ -194,6 +194,7 @@ void ShownRun::setStopStep(qint64 steps) { set(kStopKey, QString::number(steps))
 void ShownRun::setPace(double stepsPerSecond) { set(kPaceKey, QString::number(stepsPerSecond)); }
 
 void ShownRun::play() {
+    if (!m_reading.isEmpty()) return playWhenRead(true);
     if (!m_startCheck.passes()) return; // before the number of steps is raised
     m_raisedStop.raise(m_models, m_controller, nextStop());
     if (!takeUpEdits()) return;
@@ -202,7 +203,7 @@ void ShownRun::play() {
 }
 
 void ShownRun::stepOnce() {
-    if (!takeUpEdits()) return;
+    if (!m_reading.isEmpty() || !takeUpEdits()) return;
     if (goesOn()) release();
     m_controller.stepOnce();
 }
@@ -564,7 +565,9 @@ RunWords::State ShownRun::stateNow() const {
 void ShownRun::showState() {
     const SessionState state = m_controller.state();
     m_models.config.setUntrained(m_controller.untrained());
-    m_parts.transport->setState(stateNow().session, m_controller.playWaits(), nextStop(), start());
+    const RunWords::State told = toldState();
+    m_parts.transport->setState(told.session, told.playWaits, nextStop(), start());
+    m_figures.cover(RunWords::reading(told));
     m_parts.plots->setResting(state != SessionState::Running);
     m_parts.scaler->setScaleObstacle(scaleObstacle());
     emit stirred();
@@ -581,7 +584,7 @@ void ShownRun::showState() {
     const bool fresh = waits && m_models.run.step() == 0 && !m_figures.hasNews();
     if (fresh || state == SessionState::Building) // a first step may take seconds
         showsSaved() ? m_figures.changed() : invite();
-    m_parts.state->setText(RunWords::state(stateNow(), showsSaved() ? lead() : QString()));
+    m_parts.state->setText(RunWords::state(told, showsSaved() ? lead() : QString()));
 }
 
 void ShownRun::showDevice() {

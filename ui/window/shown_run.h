@@ -16,6 +16,7 @@
 #include "ui/window/run_models.h"
 #include "ui/window/run_words.h"
 #include "ui/window/start_check.h"
+#include "ui/window/training_clock.h"
 #include "ui/window/window_parts.h"
 
 #include <QElapsedTimer>
@@ -57,7 +58,17 @@ public:
     void setPace(double stepsPerSecond);
     void play();
     void playOrPause() {
-        m_controller.running() || m_controller.playWaits() ? m_controller.pause() : play();
+        if (m_controller.running() || m_controller.playWaits()) return m_controller.pause();
+        m_playsWhenRead ? playWhenRead(false) : play();
+    }
+    /// Sets the name of a file that is being read to take the place of the experiment, for which
+    /// Play waits; empty: none is any more. Returns whether Play has waited for the one before.
+    bool setReading(const QString& name) {
+        if (name.isEmpty() && m_reading.isEmpty()) return false;
+        const bool played = std::exchange(m_playsWhenRead, false);
+        m_reading = name;
+        showState();
+        return played;
     }
     /// What the key Space does: as the button does, but not just after the training has ended, when
     /// the key was meant to pause it.
@@ -67,6 +78,8 @@ public:
     void stepOnce();
     /// Whether the settings are of a training that may be possible here, unlike a recorded one.
     bool canStart() const { return start() != TransportBar::Start::Never; }
+    /// Whether setReading() has named a file.
+    bool waitsForFile() const { return !m_reading.isEmpty(); }
     /// Builds the networks of the settings again. Returns false where they cannot be used.
     bool restart();
     /// Does what restart() does, and tells the way back to the run that is shown, once there is
@@ -350,6 +363,35 @@ private:
     /// Puts a run into the list, from its first step on.
     void enlist();
     void showState();
+    void playWhenRead(bool plays) {
+        m_playsWhenRead = plays;
+        showState();
+    }
+    /// Adds what is known of the time that the training takes. Its steps are those of the run that
+    /// is shown, or it has none yet.
+    void addTimes(RunWords::State& now) const {
+        constexpr double kLong = 2; // seconds
+        if (!m_controller.running() || !m_current || !m_controller.info()) return;
+        const int64_t step = m_current->step();
+        const int64_t trained = step - m_controller.info()->goesOnAfter.value_or(0);
+        now.onCpu = m_controller.info()->device.kind == "cpu";
+        now.firstStepLasts = trained == 0 && m_clock.seconds() > kLong;
+        if (trained < 2 || showsSaved()) return;
+        const double pace = m_models.config.config().pace;
+        const double each = std::max(m_models.run.secondsPerStep(), pace > 0 ? 1 / pace : 0);
+        now.secondsLeft = each * static_cast<double>(m_current->info().config.steps - step);
+    }
+    /// Returns stateNow() as the user should see it while a file is read: Play waits for that as it
+    /// does for networks that are being built. A training goes on.
+    RunWords::State toldState() const {
+        RunWords::State now = stateNow();
+        now.reading = m_reading;
+        addTimes(now);
+        if (m_reading.isEmpty() || m_controller.willTrain()) return now;
+        now.session = SessionState::Building;
+        now.playWaits = m_playsWhenRead;
+        return now;
+    }
     RunWords::State stateNow() const;
     /// Returns how many steps the networks have trained. The last rows may not have arrived yet, or
     /// there are none: then the rows of a saved run are shown.
@@ -392,6 +434,7 @@ private:
     RunModels& m_models;
     ExperimentController& m_controller;
     RecentEnd m_recentEnd{m_controller};
+    TrainingClock m_clock{m_controller, [this] { showState(); }};
     RaisedStop m_raisedStop;
     Figures& m_figures;
     WindowParts m_parts;
@@ -435,6 +478,8 @@ private:
     bool m_showsBefore = false;
     bool m_watched = false; ///< gradients are counted
     bool m_refusedRun = false;
+    QString m_reading; ///< see setReading()
+    bool m_playsWhenRead = false;
     bool m_resets = false; ///< the networks that are being built are those of reset()
     QString m_news;        ///< see ResetNews; until the reset has built its networks
     std::unique_ptr<SavedRunJob> m_savedJob; ///< reads a saved run; null otherwise

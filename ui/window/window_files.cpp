@@ -25,6 +25,7 @@
 #include "ui/window/guarded.h"
 #include "ui/window/opened_file.h"
 #include "ui/window/opened_network.h"
+#include "ui/window/proposed_folder.h"
 #include "ui/window/run_words.h"
 #include "ui/window/settings_to_save.h"
 #include "ui/window/shown_run.h"
@@ -46,41 +47,13 @@ namespace {
 
 const QString kBoardName = QStringLiteral("runs"); // where TensorBoard looks by itself
 
-/// Whether a folder is there, or could be created there, as far as its disk tells soon.
-bool isPlaceForFolder(const QString& path) {
-    constexpr std::chrono::milliseconds kSoon{200};
-    const auto found = std::make_shared<bool>(false); // the job may outlive this function
-    try {
-        const FileJob look(
-            [path, found] { *found = QFileInfo(path).isDir() || QFileInfo(path).dir().exists(); },
-            FileJob::Leaving::Abandons);
-        return look.isDone(kSoon) && *found;
-    } catch (const RunError&) { // the system has no thread to give
-        return false;
-    }
-}
-
-/// Returns the folder that the run was opened from, or that it goes on from: ResultsQuestion asks
-/// before anything is lost there. For other runs returns the name of a new one. A dialog looks into
-/// the folder of a path: a dead network would halt it, and a lost folder would make it refuse every
-/// name. Only the name is left then.
-QString proposedFolder(const ShownRun& shown) {
-    if (shown.run()) {
-        const RunInfo& info = shown.run()->info();
-        const std::string& from = info.folder.empty() ? info.pastFolder : info.folder;
-        const QString path = from.empty() ? QString() : wholePath(QString::fromStdString(from));
-        if (!path.isEmpty()) return isPlaceForFolder(path) ? path : QFileInfo(path).fileName();
-    }
-    return folderNameFor(shown.givenName().isEmpty() ? shown.title() : shown.givenName());
-}
-
 } // namespace
 
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
                          const WindowParts& parts, QWidget& window)
     : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window),
       m_copier(models, shown, parts), m_lanes(controller, shown, parts, window),
-      m_data(models, parts), m_offers(models, parts) {
+      m_data(models, parts), m_offers(models, parts), m_reading(shown, parts) {
     connect(&m_data, &DataOffer::accepted, this, &WindowFiles::tryOpen);
     connect(&m_offers, &FileOffers::outdated, this, &WindowFiles::tryOpen);
     connect(&m_offers, &FileOffers::told, this, &WindowFiles::told);
@@ -91,6 +64,7 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
     connect(&m_lanes, &LaneFiles::told, this, &WindowFiles::told);
     connect(&m_copier, &ProgramCopier::told, this, &WindowFiles::told);
     connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);
+    connect(&m_reading, &ReadingSign::stopAsked, this, &WindowFiles::stopReading);
     connect(&m_controller, &ExperimentController::stateChanged, this, [this](SessionState state) {
         // who trains does not wait for a file that was refused, and has seen what was opened
         if (state == SessionState::Running && m_parts.banner->text() == m_news)
@@ -154,6 +128,7 @@ void WindowFiles::lookAtLiveBoard() {
 
 void WindowFiles::openPreset(const QString& name) {
     const Preset& preset = presetNamed(name.toStdString());
+    stopReading(); // this choice is newer
     // the first preset needs no words beyond how to start
     const bool first = preset.name == presets()[0].name;
     m_shown.load(preset.config, name, translated(preset.titleHere()),
@@ -162,7 +137,7 @@ void WindowFiles::openPreset(const QString& name) {
 
 void WindowFiles::show(const OpenedFile& opened) {
     if (!opened.refusal.empty()) throw InputError(opened.refusal);
-    if (opened.picture) return showPicture(opened.path);
+    if (opened.picture) return showPicture(opened);
     if (!opened.preset.empty()) return isInUse() ? offerPresetOf(opened) : openPresetOf(opened);
     if (opened.weights) return startFrom(opened, WeightsTaken::Whole);
     if (!opened.model.empty() && !opened.config) return takeNetwork(opened);
@@ -178,6 +153,7 @@ void WindowFiles::show(const OpenedFile& opened) {
     if (!opened.savedRun) m_parts.setup->tellIdle(opened.idle); // what was trained is not news
     if (namesFiles(config.task)) m_parts.setup->goTo(-1); // what was made of the data stands there
     if (!opened.model.empty()) return keepNetwork(opened);
+    if (!opened.chosen.isEmpty()) return tellChosen(opened);
     if (opened.savedRun) {
         m_shown.readSaved(QFileInfo(opened.path).path(), *opened.config,
                           opened.begun ? opened.begun->now().checkpoint() : nullptr);
@@ -206,11 +182,23 @@ void WindowFiles::showRuns(const OpenedFile& opened) {
     good ? (void)m_parts.banner->showNotice(m_news) : (void)m_parts.banner->showText(m_news);
 }
 
-void WindowFiles::showPicture(const QString& path) {
-    RunConfig config = painting(m_models.config.config(), path.toStdString());
-    const QString title = titleOf(path); // in any script
+void WindowFiles::showPicture(const OpenedFile& opened) {
+    RunConfig config = painting(m_models.config.config(), opened.path.toStdString());
+    const QString title = titleOf(opened.path); // in any script
     config.title = title.toStdString();
     m_shown.load(config, {}, title);
+    if (!opened.around || !m_parts.banner->isHidden()) return;
+    m_data.offerClasses(*opened.around);
+    m_news = m_parts.banner->text();
+}
+
+/// Tells that the folder was opened in place of one of its files.
+void WindowFiles::tellChosen(const OpenedFile& data) {
+    if (!m_parts.banner->isHidden()) return;
+    m_news = tr("%1 is only one file of these data, so the folder with all of them was opened: %2")
+                 .arg(safeText(QFileInfo(data.chosen).fileName().toStdString()),
+                      safeText(data.path.toStdString()));
+    m_parts.banner->showNotice(m_news);
 }
 
 void WindowFiles::startFrom(const OpenedFile& weights, WeightsTaken taken) {
@@ -293,14 +281,22 @@ bool WindowFiles::tryOpenAll(const QStringList& paths) {
     const auto start = [&] { m_job = std::make_unique<FileJob>(read, FileJob::Leaving::Abandons); };
     if (!guarded(*m_parts.banner, start)) return false;
     if (m_job->isDone(FileJob::kAtOnce)) return conclude(opened);
-    emit told(tr("Reading %1…").arg(safeText(paths.front().toStdString())));
+    m_reading.begin(paths.front());
     connect(m_job.get(), &FileJob::done, this, [this, opened] { conclude(opened); });
     return true;
 }
 
+void WindowFiles::stopReading() {
+    if (!m_job) return;
+    m_job.reset();
+    m_reading.end();
+    emit stopped();
+}
+
 bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
     const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
-    emit told({}); // nothing is being read any more
+    const bool plays = m_reading.end();
+    emit told({}); // what was told may be about the experiment before
     m_news.clear();
     bool offers = false;
     const bool read = guarded(*m_parts.banner, [&] {
@@ -311,13 +307,18 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
     if (!read) m_offers.offer(*opened);
     const bool good = read && !offers;
     if (!good) keepNews(m_parts.banner->text());
+    if (good && plays) {
+        m_news.clear(); // the training that begins now must not dismiss it unread
+        m_shown.play();
+    }
     emit ended(good);
     return good;
 }
 
 void WindowFiles::choose() {
     const QString path = chooseSource(
-        &m_window, FilesOf::Runs, tr("Open an experiment, a run, weights, data or a picture"),
+        &m_window, FilesOf::Runs,
+        tr("Open an experiment, weights, data or a picture (Ctrl+Shift+O opens a folder)"),
         tr("Experiments, checkpoints, weights, networks, data and pictures (*.json *.safetensors "
            "*.py *.csv *.tsv *.data *.csv.gz *.tsv.gz *.data.gz *.npy *.npz *.txt *.tar "
            "*.png *.jpg *.jpeg);;All files (*)"));

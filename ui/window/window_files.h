@@ -11,6 +11,7 @@
 #include "ui/window/lane_files.h"
 #include "ui/window/opened_weights.h"
 #include "ui/window/program_copier.h"
+#include "ui/window/reading_sign.h"
 #include "ui/window/results_question.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
@@ -53,8 +54,10 @@ public:
     bool tryOpen(const QString& path) { return tryOpenAll({path}); }
     /// Does the same for one file or folder, or for folders of saved runs, which it lists all.
     bool tryOpenAll(const QStringList& paths);
-    /// Whether a file is being read; ended() will follow.
+    /// Whether a file is being read; ended() or stopped() will follow.
     bool opens() const { return m_job != nullptr; }
+    /// Gives up what is being read, if anything is.
+    void stopReading();
     /// Saves the settings as they are. Throws InputError when the file could not be opened again,
     /// and RunError.
     void saveExperiment(const QString& path);
@@ -116,11 +119,14 @@ signals:
     void used(const QString& path);
     /// Emitted when a file was opened or could not be opened.
     void ended(bool opened);
+    /// Emitted when the user no longer wants it to be opened.
+    void stopped();
 
 private:
     void show(const OpenedFile&);
     void showRuns(const OpenedFile&);
-    void showPicture(const QString& path);
+    void showPicture(const OpenedFile&);
+    void tellChosen(const OpenedFile& data);
     void lookAtLiveBoard();
     /// Starts from weights: from the part that fits, only when that was chosen. Throws InputError.
     void startFrom(const OpenedFile& weights, WeightsTaken);
@@ -167,6 +173,7 @@ private:
     LaneFiles m_lanes;
     DataOffer m_data;
     FileOffers m_offers;
+    ReadingSign m_reading;
 };
 
 } // namespace halfscope

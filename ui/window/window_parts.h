@@ -42,6 +42,7 @@ struct WindowParts {
     QSplitter* right = nullptr;   ///< counters above events
     WindowBorders* borders = nullptr;
     QLabel* state = nullptr; ///< in the status bar, as are the next ones
+    QToolButton* stopReading = nullptr;
     QToolButton* stopRestoring = nullptr;
     QLabel* rate = nullptr;
     QLabel* device = nullptr;

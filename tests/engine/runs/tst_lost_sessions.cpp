@@ -82,7 +82,7 @@ void TestLostSessions::goesOnInANewFile() {
     {
         SessionStore store({m_sessions, little ? size_t{1} : size_t{1} << 30, 1h});
         store.watch(run, "A name");
-        store.setKept(true);
+        store.setMark(SessionMark::Kept);
         store.flush();
         path = store.path();
         folder ? fs::remove_all(m_sessions) : fs::remove(path);

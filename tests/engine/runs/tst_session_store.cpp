@@ -257,21 +257,28 @@ void TestSessionStore::nothingStaysOfADiscardedSession() {
 void TestSessionStore::aKeptSessionSaysSo() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();
-    const auto leave = [&](const std::vector<bool>& kept) {
+    using Mark = SessionMark;
+    const auto leave = [&](const std::vector<Mark>& marks) {
         SessionStore store({sessions});
         store.watch(madeRun(5100), "one");
         store.flush();
-        for (const bool each : kept) {
-            store.setKept(each);
+        for (const Mark each : marks) {
+            store.setMark(each);
             store.flush();
         }
     };
-    for (const std::vector<bool>& kept :
-         {std::vector<bool>{}, {true}, {true, false}, {true, false, true}}) {
-        leave(kept);
+    for (const std::vector<Mark>& marks : {std::vector<Mark>{},
+                                           {Mark::Kept},
+                                           {Mark::Kept, Mark::None},
+                                           {Mark::Kept, Mark::None, Mark::Kept},
+                                           {Mark::ToldToEnd},
+                                           {Mark::Kept, Mark::ToldToEnd}}) {
+        leave(marks);
         std::vector<LeftSession> left = leftSessions(sessions);
         QCOMPARE(left.size(), size_t{1});
-        QCOMPARE(left[0].wasKept(), !kept.empty() && kept.back());
+        const Mark last = marks.empty() ? Mark::None : marks.back();
+        QCOMPARE(left[0].wasKept(), last == Mark::Kept);
+        QCOMPARE(left[0].wasToldToEnd(), last == Mark::ToldToEnd);
         QCOMPARE(left[0].runs().size(), size_t{1});
         left[0].remove();
     }

@@ -159,10 +159,11 @@ void TestLeftRunsBox::speaksOfNoAccidentWhereRunsWereKept() {
              QStringLiteral("You kept this run when you closed Halfscope:"));
     const QString many = LeftRunsBox({run, run}, Why::Kept, nullptr).text();
     QVERIFY2(many.startsWith(QStringLiteral("You kept these ")), qPrintable(many));
-    const QString both = LeftRunsBox({run, run}, Why::Both, nullptr).text();
-    QVERIFY2(both.contains(QStringLiteral("You kept some")) &&
-                 both.contains(QStringLiteral("unexpectedly")),
-             qPrintable(both));
+    QCOMPARE(LeftRunsBox({run}, Why::ToldToEnd, nullptr).text(),
+             QStringLiteral("The system closed Halfscope before this run was saved:"));
+    const QString various = LeftRunsBox({run, run}, Why::Various, nullptr).text();
+    QVERIFY2(various.endsWith(QStringLiteral("runs of earlier windows were not saved:")),
+             qPrintable(various));
 }
 
 void TestLeftRunsBox::tellsOneSessionOnce() {
@@ -179,7 +180,7 @@ void TestLeftRunsBox::tellsOneSessionOnce() {
     QCOMPARE(text({run}, Why::Kept),
              QStringLiteral("In the session begun today at 13:43, you kept this run when you "
                             "closed Halfscope:"));
-    for (const Why why : {Why::Crashed, Why::Kept}) {
+    for (const Why why : {Why::Crashed, Why::Kept, Why::ToldToEnd}) {
         const QString many = text({run, run}, why);
         QVERIFY2(many.contains(QStringLiteral("in the session begun today at 13:43"),
                                Qt::CaseInsensitive) &&

@@ -6,6 +6,7 @@
 #include <QAbstractButton>
 #include <QDir>
 #include <QFileInfo>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QStatusBar>
@@ -37,6 +38,7 @@ private slots:
     void theNewestSessionComesFirst();
     void saysNoLongerThatItRestores();
     void deletingBringsNoSavedRunBack();
+    void aTrainingIsNotCovered();
 };
 
 /// A run that was restored is older than the session that has it now: its time is not told.
@@ -130,6 +132,32 @@ void TestOfferedRuns::deletingBringsNoSavedRunBack() {
         left[0].remove(LeftRun(*unsaved));
     }
     QCOMPARE(offered(), std::vector<int64_t>());
+}
+
+/// A question over a training that the user has asked for would hide it.
+void TestOfferedRuns::aTrainingIsNotCovered() {
+    const QTemporaryDir sessions;
+    QVERIFY(trainsAndCrashes(sessions, 25));
+    RunConfig endless = tinyConfig(100'000'000);
+    endless.pace = 100;
+    Opened opened(endless, keeping(sessions));
+    MainWindow& window = opened.window;
+    window.play();
+    const auto tells = [&window] {
+        return window.bannerText() ==
+               QStringLiteral("There are runs of an earlier window that were not saved.");
+    };
+    QVERIFY2(QTest::qWaitFor(tells, kPatience), qPrintable(window.bannerText()));
+    QVERIFY(!window.findChild<QMessageBox*>(QStringLiteral("leftRuns")));
+    QVERIFY(QTest::qWaitFor([&window] { return window.run().step() > 0; }, kPatience));
+    QVERIFY(tells()); // the training has not dismissed it
+    for (auto* button : window.findChildren<QPushButton*>())
+        if (button->text() == QStringLiteral("Show them")) button->click();
+    QMessageBox* box = offer(window);
+    QVERIFY(box);
+    QVERIFY2(box->informativeText().contains(QStringLiteral(", 25 steps")),
+             qPrintable(box->informativeText()));
+    box->button(QMessageBox::Cancel)->click();
 }
 
 } // namespace tst_offered_runs

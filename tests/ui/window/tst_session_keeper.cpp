@@ -536,6 +536,7 @@ void TestSessionKeeper::endsWithTheLastSteps() {
     const std::vector<LeftSession> left = leftSessions(copy.path().toStdString());
     QCOMPARE(left.size(), size_t{1});
     QCOMPARE(left[0].runs().at(0).steps, trained);
+    QVERIFY(left[0].wasToldToEnd()); // the next window speaks of no accident
 }
 
 void TestSessionKeeper::aFolderThatCannotBeMade() {

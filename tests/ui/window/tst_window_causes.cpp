@@ -263,7 +263,8 @@ void TestWindowCauses::aPictureAfterClasses() {
     QVERIFY(reaches(window, SessionState::Ready));
     QCOMPARE(window.config().config().task.loss.kind, LossKind::CrossEntropy);
     QVERIFY(open(folder + QStringLiteral("/train/0/0.png")));
-    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    QVERIFY2(window.bannerText().startsWith(QStringLiteral("The networks paint this picture.")),
+             qPrintable(window.bannerText()));
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(stepsTo(window, 1));
     QCOMPARE(window.shown().run()->info().config.task.kind, TaskKind::Image);
