@@ -11,6 +11,7 @@ namespace halfscope::lang {
 namespace {
 
 constexpr Phrase kTooLarge = phrase("Model", "the result is too large");
+constexpr Phrase kByNothing = phrase("Model", "a division by 0 is not allowed");
 constexpr double kExact = 0x1p53; ///< up to it, every whole number is a double
 
 bool areWhole(const Value& a, const Value& b) {
@@ -54,12 +55,25 @@ Value productOf(const Value& a, const Value& b) {
 }
 
 Value quotientOf(const Value& a, const Value& b) {
-    if (b.real == 0) refuseAt(b.place, phrase("Model", "a division by 0 is not allowed"));
+    if (b.real == 0) refuseAt(b.place, kByNothing);
     if (!areWhole(a, b)) return realAt(a.place, floorOf(a.real, b.real));
     if (a.whole == std::numeric_limits<int64_t>::min() && b.whole == -1)
         refuseAt(a.place, kTooLarge);
     const bool down = a.whole % b.whole != 0 && (a.whole < 0) != (b.whole < 0);
     return wholeAt(a.place, a.whole / b.whole - (down ? 1 : 0));
+}
+
+Value ratioOf(const Value& a, const Value& b) {
+    if (b.real == 0) refuseAt(b.place, kByNothing);
+    const double ratio = a.real / b.real;
+    if (!std::isfinite(ratio)) refuseAt(a.place, kTooLarge);
+    return realAt(a.place, ratio);
+}
+
+Value wholeOf(const Value& a) {
+    if (a.kind == Kind::Whole) return a;
+    if (!(std::abs(a.real) <= kExact)) refuseAt(a.place, kTooLarge);
+    return wholeAt(a.place, static_cast<int64_t>(a.real));
 }
 
 Value powerOf(const Value& a, const Value& b) {

@@ -12,6 +12,10 @@ namespace halfscope::lang {
 Value productOf(const Value& a, const Value& b);
 /// Returns a // b: the quotient, rounded down.
 Value quotientOf(const Value& a, const Value& b);
+/// Returns a / b, which is Real.
+Value ratioOf(const Value& a, const Value& b);
+/// Returns int(a): without its digits behind the point.
+Value wholeOf(const Value& a);
 /// Returns a ** b; refuses numbers below 0.
 Value powerOf(const Value& a, const Value& b);
 

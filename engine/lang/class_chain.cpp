@@ -3,6 +3,7 @@
 
 #include "engine/lang/blocks.h"
 #include "engine/lang/code_text.h"
+#include "engine/lang/idle_code.h"
 #include "engine/lang/scanner.h"
 #include "engine/lang/syntax.h"
 
@@ -343,18 +344,7 @@ std::optional<ClassChain> chainOfClass(std::string_view program) {
 }
 
 bool endsWithClass(std::string_view program, const ClassChain& chain) {
-    const std::string made = std::string(chain.name) + "()";
-    bool ends = true;
-    eachStatement(program.substr(chain.whole.end), [&](const Statement& each) {
-        const std::string code = withoutBlanks(each.code);
-        const std::string value = code.substr(std::min(code.find('=') + 1, code.size()));
-        const bool named = isPlainName(std::string_view(code).substr(0, code.find('=')));
-        const bool makes =
-            named && (value == made || value == made + ".to(device)" || value == made + ".cuda()");
-        ends = ends && (makes ||
-                        (code.starts_with("print(") && closingBracket(code, 5) + 1 == code.size()));
-    });
-    return ends;
+    return onlyMakesModels(program.substr(chain.whole.end), chain.name);
 }
 
 std::string withDefaults(std::string_view program, int& lines) {

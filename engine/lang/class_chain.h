@@ -42,7 +42,7 @@ struct ClassChain {
 std::optional<ClassChain> chainOfClass(std::string_view program);
 
 /// Whether the program ends with the class, but for lines such as "net = Net().to(device)" and
-/// "print(net)".
+/// "print(net)", see onlyMakesModels().
 bool endsWithClass(std::string_view program, const ClassChain&);
 
 /// Returns the program with the numbers that arguments of __init__() have by default, as in

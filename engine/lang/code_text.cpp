@@ -61,6 +61,23 @@ size_t dottedEnd(std::string_view text, size_t at) {
     return at;
 }
 
+size_t nameEnd(std::string_view text, size_t at) {
+    return at < text.size() && isNameStart(text[at]) ? dottedEnd(text, at) : at;
+}
+
+size_t blanksEnd(std::string_view text, size_t at) {
+    return std::min(text.find_first_not_of(' ', at), text.size());
+}
+
+size_t assignmentAt(std::string_view text, size_t at) {
+    const size_t name = nameEnd(text, at);
+    if (name == at) return kNowhere;
+    at = blanksEnd(text, name);
+    if (at < text.size() && text[at] == ':')
+        at = blanksEnd(text, nameEnd(text, blanksEnd(text, at + 1)));
+    return at < text.size() && text[at] == '=' ? at : kNowhere;
+}
+
 std::string_view withoutEnds(std::string_view code) {
     constexpr std::string_view kAround = " \t\r\n";
     code.remove_prefix(std::min(code.find_first_not_of(kAround), code.size()));

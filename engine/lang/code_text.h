@@ -27,6 +27,12 @@ size_t signOutside(std::string_view code, char sign, size_t at = 0);
 
 /// Returns where the name ends that begins here, with what dots join to it.
 size_t dottedEnd(std::string_view text, size_t at);
+/// Returns where the name with dots ends that begins here, if one does.
+size_t nameEnd(std::string_view text, size_t at);
+size_t blanksEnd(std::string_view text, size_t at);
+/// Returns the place of the "=" of a "model = " or "model: nn.Module = " that begins here; kNowhere
+/// where none does.
+size_t assignmentAt(std::string_view text, size_t at);
 /// Returns the words of a program, names with their dots, but not those from `begin` to `end`.
 std::vector<std::string_view> wordsAround(std::string_view program, size_t begin, size_t end);
 

@@ -5,6 +5,7 @@
 #include "engine/lang/around_model.h"
 #include "engine/lang/blocks.h"
 #include "engine/lang/code_text.h"
+#include "engine/lang/idle_code.h"
 #include "engine/lang/scanner.h"
 
 #include <algorithm>
@@ -439,7 +440,9 @@ std::string modelOfClass(std::string_view program) {
                           trimmed(program.substr(keptEnd, model.begin - keptEnd)) == "=" &&
                           endsLine(program, model.end);
     const ForwardUse use = forwardOf(program, model);
-    const bool alone = use.line > 0 && use.alone && isEmptyCode(program.substr(use.end));
+    const auto head = std::ranges::find(words, std::string_view("class"));
+    const bool alone = use.line > 0 && use.alone && head + 1 != words.end() &&
+                       onlyMakesModels(program.substr(use.end), *(head + 1));
     if (!assigned || !alone) return {};
     return inTheirPlaces(program, model, namesAbove(program, model).numbers);
 }

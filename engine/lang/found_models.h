@@ -40,8 +40,9 @@ ModelText textOfModel(std::string_view program, const FoundModel&);
 
 /// Returns the text of a class with spaces in place of everything but its one model and the numbers
 /// that it uses, so that every line stays where it was: a class that keeps the model as
-/// "self.net = nn.Sequential(...)", and whose forward() is "return self.net(x)". Empty for anything
-/// else, of which forward() may do more than the model does.
+/// "self.net = nn.Sequential(...)", and whose forward() is "return self.net(x)"; behind it may
+/// stand what makes it, see onlyMakesModels(). Empty for anything else, of which forward() may do
+/// more than the model does.
 std::string modelOfClass(std::string_view program);
 
 } // namespace halfscope::lang

@@ -39,7 +39,9 @@ void writeAll(const Items& items, std::string& to, size_t most) {
 void write(const Value& value, std::string& to, size_t most) {
     switch (value.kind) {
     case Kind::Whole: to += numberText(value.whole); return;
-    case Kind::Real: to += numberText(value.real); return;
+    case Kind::Real: // 784.0 is no whole number; a product may be infinite
+        to += std::isfinite(value.real) ? pythonReal(value.real) : numberText(value.real);
+        return;
     case Kind::Truth: to += value.truth ? "True" : "False"; return;
     case Kind::None: to += "None"; return;
     case Kind::String: to += "'" + escapedText(value.text, most) + "'"; return;

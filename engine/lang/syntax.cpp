@@ -8,11 +8,12 @@
 #include "engine/lang/arithmetic.h"
 #include "engine/lang/code_text.h"
 #include "engine/lang/found_models.h"
+#include "engine/lang/idle_code.h"
 #include "engine/lang/pasted.h"
+#include "engine/lang/program_refusal.h"
 #include "engine/lang/scanner.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -25,6 +26,15 @@ constexpr Phrase kValues =
     phrase("Model", "a layer, a number, a string, True, False, None, a list or a tuple");
 constexpr Phrase kNumbers =
     phrase("Model", "found %1, where a number such as 3, -1 or 1e-5 is allowed");
+
+bool isNumeric(const Value& value) { return value.kind == Kind::Whole || value.kind == Kind::Real; }
+
+/// Whether a value is a call such as "nn.ReLU()", of what may be a layer.
+bool mayBeLayer(const Value& value) {
+    const char first = value.text.substr(value.text.rfind('.') + 1)[0];
+    return value.kind == Kind::Call && first >= 'A' && first <= 'Z' && !isSequential(value.text);
+}
+
 class Parser : Scanner {
 public:
     explicit Parser(std::string_view text) : Scanner(text) {}
@@ -40,23 +50,32 @@ public:
     }
 
 private:
-    /// Reads the model behind imports, a docstring and numbers with names, which it may use.
+    /// Reads the model behind imports, a docstring, and what has names that it may use: numbers,
+    /// lists and layers.
     Value readStatements() {
         for (;;) {
             skipSpace();
             skipImports();
             skipDocstring();
             skipReturn();
+            if (readNumbers()) continue;
+            const Place place = m_place;
             const std::string name = skipAssignment();
+            const size_t before = m_values;
             Value value = readValue();
             skipSpace();
-            const bool number = value.kind == Kind::Whole || value.kind == Kind::Real;
-            if (name.empty() || !number) return value;
-            if (!atEnd() && here() != ';' && m_place.line == value.place.line)
+            const bool number = isNumeric(value), ends = atEnd();
+            if (m_layersUsed && !isSequential(value.text) && (ends || name.empty()))
+                refuseProgram(m_text, place);
+            const bool layer = mayBeLayer(value) && name.find('.') == name.npos &&
+                               (assignmentAt(m_text, m_at) != m_text.npos || atSequential());
+            if (name.empty() || !(number || value.kind == Kind::List || layer)) return value;
+            if (number && !ends && here() != ';' && m_place.line == value.place.line)
                 refuseHere(phrase("Model", "the end of the line, or one of *, // and **,"));
             skipSemicolon();
             if (atEnd()) return value;
-            m_numbers[name] = std::move(value);
+            m_layersUsed = m_layersUsed || layer;
+            m_named[name] = {std::move(value), m_values - before};
         }
     }
 
@@ -65,43 +84,11 @@ private:
     [[noreturn]] void refuseRest(const Value& value) const {
         if (value.kind == Kind::Call && isSequential(value.text) && atSequential())
             refuseAt(m_place, phrase("Model", "a second model follows; only one is read"));
-        const bool assigned = assignmentAt(m_at) != m_text.npos;
-        const bool program = value.kind != Kind::Call || assigned;
-        const Place place = value.kind == Kind::Call ? m_place : value.place;
-        if (program) refuseAllBut(modelsIn(m_text), place);
-        if (program && m_text.find("nn.Module)") != m_text.npos)
-            refuseAt(place,
-                     phrase("Model", "a class is a program, and only a model by itself is read, "
-                                     "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
-                                     "nn.Linear(16, 1)): list the layers of the class in the "
-                                     "order in which its forward() uses them, with Residual(...) "
-                                     "for a block that adds its input, or paste what print(model) "
-                                     "shows"));
-        if (program)
-            refuseAt(place,
-                     phrase("Model",
-                            "this is a program; what is allowed here is one model by "
-                            "itself, such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
-                            "nn.Linear(16, 1)), with nothing but imports and numbers such as "
-                            "hidden = 64 above it"));
+        const bool assigned = assignmentAt(m_text, m_at) != m_text.npos;
+        if (value.kind != Kind::Call || assigned)
+            refuseProgram(m_text, value.kind == Kind::Call ? m_place : value.place);
         refuseAt(m_place,
                  {phrase("Model", "found %1 after the model, where the text must end"), found()});
-    }
-
-    /// Refuses a program with one model, unless forward() of a class may do more than run it.
-    void refuseAllBut(const std::vector<FoundModel>& models, Place place) const {
-        const auto has = [this](std::string_view word) { return m_text.find(word) != m_text.npos; };
-        if (models.size() != 1 || has("class ") || has("forward")) return;
-        const ModelText text = textOfModel(m_text, models.front());
-        const bool alone = text.numbers.empty() && text.unknown.empty();
-        refuseAt(place,
-                 {alone
-                      ? phrase("Model", "this is a program, and only a model by itself is read: "
-                                        "paste only the nn.Sequential(...) that begins in line %1")
-                      : phrase("Model", "this is a program, and only a model by itself is read: "
-                                        "paste only the nn.Sequential(...) that begins in line "
-                                        "%1, with the numbers that it uses above it"),
-                  models.front().firstLine});
     }
 
     /// Skips lines such as "import torch" and "from torch import nn" before the value; names in
@@ -109,6 +96,9 @@ private:
     void skipImports() {
         const auto begins = [this](std::string_view word) { return rest().starts_with(word); };
         while (begins("import ") || begins("from ")) {
+            for (const std::string_view as : {"import torch.nn as ", "from torch import nn as "})
+                if (begins(as))
+                    m_alias = rest().substr(as.size(), nameEnd(rest(), as.size()) - as.size());
             int depth = 0;
             while (!atEnd() && here() != ';' && (depth > 0 || !atLineEnd())) {
                 if (here() == '#') {
@@ -116,7 +106,7 @@ private:
                     skipSpace();
                     continue;
                 }
-                if (here() == '*') m_numbers.clear(); // nobody can tell which names it binds
+                if (here() == '*') m_named.clear(); // nobody can tell which names it binds
                 depth += here() == '(' ? 1 : here() == ')' ? -1 : 0;
                 if (here() == '\\') { // goes on in the next line
                     step();
@@ -129,13 +119,9 @@ private:
         }
     }
 
-    /// Skips ".to(device)" and the like behind the value, whatever their arguments, such as
-    /// ".train(False)": here the settings choose the device, and a training sets its own mode.
+    /// Skips ".to(device)" and the like behind the value, see movesModel().
     void skipMethods() {
-        constexpr std::array<std::string_view, 6> kIgnored{"to",    "cuda", "cpu",
-                                                           "train", "eval", "float"};
         constexpr size_t kShown = 40; // bytes of a call in a message
-        constexpr std::array<std::string_view, 3> kTypes{"half", "bfloat16", "double"};
         while (here() == '.') {
             size_t end = m_at + 1;
             while (end < m_text.size() && isNamePart(m_text[end]))
@@ -145,54 +131,52 @@ private:
             const size_t close = opens ? closingBracket(m_text, end) : kNowhere;
             if (close == kNowhere) return;
             const std::string_view call = m_text.substr(m_at, close + 1 - m_at);
-            const bool type = std::ranges::find(kTypes, name) != kTypes.end() ||
-                              (name == "to" && namesType(call));
-            if (type)
+            if (choosesType(name, call))
                 refuseAt(m_place, {phrase("Model", "%1 is not supported here: the precision of "
                                                    "each lane chooses its types; leave it out"),
                                    quotedText(call.substr(0, kShown))});
-            if (std::ranges::find(kIgnored, name) == kIgnored.end()) return;
+            if (!movesModel(name)) return;
             while (m_at <= close)
                 stepOver();
             skipSpace();
         }
     }
 
-    /// Whether a call has the name of a number type that is not PyTorch's default; that of bfloat16
-    /// ends as float16 does.
-    static bool namesType(std::string_view call) {
-        constexpr std::array<std::string_view, 4> kTypes{"float16", "float64", "torch.half",
-                                                         "torch.double"};
-        return std::ranges::any_of(
-            kTypes, [&](std::string_view type) { return call.find(type) != call.npos; });
-    }
-
-    /// Returns where the name with dots ends that begins here, if one does.
-    size_t nameEnd(size_t at) const {
-        if (at < m_text.size() && isNameStart(m_text[at]))
-            while (at < m_text.size() && (isNamePart(m_text[at]) || m_text[at] == '.'))
-                ++at;
-        return at;
-    }
-    size_t blanksEnd(size_t at) const {
-        return std::min(m_text.find_first_not_of(' ', at), m_text.size());
-    }
-
-    /// Returns where the "=" stands of a "model = " or "model: nn.Module = " that begins here; npos
-    /// where none does.
-    size_t assignmentAt(size_t at) const {
-        const size_t name = nameEnd(at);
-        if (name == at) return m_text.npos;
-        at = blanksEnd(name);
-        if (at < m_text.size() && m_text[at] == ':') at = blanksEnd(nameEnd(blanksEnd(at + 1)));
-        return at < m_text.size() && m_text[at] == '=' ? at : m_text.npos;
+    /// Reads "hidden, classes = 500, 10"; leaves everything else where it is.
+    bool readNumbers() {
+        const size_t at = m_at, values = m_values;
+        const Place place = m_place;
+        std::vector<std::string> names;
+        for (; isNameStart(here()); skipSpace()) {
+            names.push_back(readDottedName());
+            skipSpace();
+            if (here() != ',') break;
+            step();
+        }
+        bool good = names.size() > 1 && here() == '=' && after(1) != '=';
+        std::vector<Value> numbers;
+        while (good && numbers.size() < names.size()) {
+            step(); // "=" or ","
+            skipSpace();
+            numbers.push_back(readValue());
+            skipSpace();
+            good = isNumeric(numbers.back()) && (numbers.size() == names.size() || here() == ',');
+        }
+        for (size_t i = 0; good && i < names.size(); ++i)
+            m_named[names[i]] = {std::move(numbers[i]), 1};
+        if (good) skipSemicolon();
+        if (good) return true;
+        m_at = at;
+        m_place = place;
+        m_values = values;
+        return false;
     }
 
     /// Skips "model = " before the value, as it stands in a program, and returns the name.
     std::string skipAssignment() {
-        const size_t at = assignmentAt(m_at);
+        const size_t at = assignmentAt(m_text, m_at);
         if (at == m_text.npos) return {};
-        const std::string name(m_text.substr(m_at, nameEnd(m_at) - m_at));
+        const std::string name(m_text.substr(m_at, nameEnd(m_text, m_at) - m_at));
         while (m_at <= at)
             step();
         skipSpace();
@@ -201,9 +185,9 @@ private:
 
     /// Whether an nn.Sequential begins here, perhaps with a name: "net = nn.Sequential(".
     bool atSequential() const {
-        const size_t equals = assignmentAt(m_at);
-        const size_t begin = equals == m_text.npos ? m_at : blanksEnd(equals + 1);
-        const size_t end = nameEnd(begin), open = blanksEnd(end);
+        const size_t equals = assignmentAt(m_text, m_at);
+        const size_t begin = equals == m_text.npos ? m_at : blanksEnd(m_text, equals + 1);
+        const size_t end = nameEnd(m_text, begin), open = blanksEnd(m_text, end);
         return isSequential(m_text.substr(begin, end - begin)) && open < m_text.size() &&
                m_text[open] == '(';
     }
@@ -267,16 +251,19 @@ private:
         refuseHere(kValues);
     }
 
-    /// Reads what follows a number in 28 * 28, 512 // 2 or 2**8.
+    /// Reads what follows a number in 28 * 28, 512 // 2, 512 / 2 or 2**8.
     Value readProduct(Value value) {
         value = readPower(std::move(value));
-        while (here() == '*' || (here() == '/' && after(1) == '/')) {
+        while (here() == '*' || here() == '/') {
             const bool divides = here() == '/';
             step();
-            if (divides) step();
+            const bool floors = divides && here() == '/';
+            if (floors) step();
             skipSpace();
             const Value right = readPower(readOperand());
-            value = divides ? quotientOf(value, right) : productOf(value, right);
+            value = floors    ? quotientOf(value, right)
+                    : divides ? ratioOf(value, right)
+                              : productOf(value, right);
         }
         return value;
     }
@@ -297,9 +284,29 @@ private:
         if (!isNameStart(here())) return readNumber();
         const Place place = m_place;
         const std::string name = readDottedName();
-        if (const auto known = m_numbers.find(name); known != m_numbers.end())
-            return placedAt(place, known->second);
+        const auto known = m_named.find(name);
+        if (known != m_named.end() && isNumeric(known->second.value))
+            return placedAt(place, known->second.value);
         refuseAt(place, {kNumbers, quotedText(name)});
+    }
+
+    /// Something with a name, and how many values it has.
+    struct Named {
+        Value value;
+        size_t size = 1;
+        bool used = false;
+    };
+
+    /// Returns a list or a layer, whose layers are marked if the text has them twice.
+    Value takeNamed(Named& named) {
+        m_values += named.size;
+        if (m_values > kMaxValues) refuseSize(named.value.place);
+        Value value = named.value;
+        value.again = named.used;
+        for (Value& item : value.items)
+            item.again = item.again || named.used;
+        named.used = true;
+        return value;
     }
 
     static Value placedAt(Place place, Value value) {
@@ -432,7 +439,10 @@ private:
             skipSpace();
             refuseHere(phrase("Model", "the name of a layer"));
         }
-        return std::string(m_text.substr(begin, m_at - begin));
+        std::string_view name = m_text.substr(begin, m_at - begin);
+        const bool known = !m_alias.empty() && name.starts_with(m_alias + ".");
+        if (known) name.remove_prefix(m_alias.size());
+        return (known ? "nn" : "") + std::string(name);
     }
 
     Value readNamed() {
@@ -443,14 +453,20 @@ private:
         if (here() == '(') {
             value.kind = Kind::Call;
             readArguments(value);
+            const auto& given = value.arguments;
+            if (value.text == "int" && given.size() == 1 && isNumeric(given[0].value))
+                return readProduct(placedAt(value.place, wholeOf(given[0].value)));
         } else if (value.text == "True" || value.text == "False") {
             value.kind = Kind::Truth;
             value.truth = value.text == "True";
         } else if (value.text != "None") {
             value.kind = Kind::Name;
-            const auto known = m_numbers.find(value.text);
-            if (known != m_numbers.end() && here() != '=') // which follows an argument's name
-                return readProduct(placedAt(value.place, known->second));
+            const auto known = m_named.find(value.text);
+            const bool used = known != m_named.end() && here() != '='; // of an argument's name
+            if (used && isNumeric(known->second.value))
+                return readProduct(placedAt(value.place, known->second.value));
+            if (used && known->second.value.kind == Kind::Call)
+                return placedAt(value.place, takeNamed(known->second));
             if (here() == '*' || here() == '/') // the fault is the name, not this sign
                 refuseAt(value.place, {kNumbers, quotedText(value.text)});
         }
@@ -510,10 +526,18 @@ private:
         return argument;
     }
 
-    /// Reads *[1, 2] as arguments.
+    /// Reads *[1, 2] or *layers as arguments.
     void readSpread(Value& call) {
+        const Place start = m_place;
         step();
-        for (Value& item : readValue().items) {
+        Value list = readValue();
+        const auto known = list.kind == Kind::Name ? m_named.find(list.text) : m_named.end();
+        if (known != m_named.end()) list = takeNamed(known->second);
+        if (list.kind != Kind::List && list.kind != Kind::Tuple)
+            refuseAt(start, {phrase("Model", "the layers in %1 are not known here: write them in "
+                                             "its place"),
+                             quotedText("*" + list.text)});
+        for (Value& item : list.items) {
             const Place place = item.place;
             call.arguments.push_back({{}, place, false, std::move(item)});
         }
@@ -529,7 +553,7 @@ private:
             if (!open && printed == 0) refuseEntry(')');
             if (printed > 0)
                 readPrinted(call, printed);
-            else if (here() == '*' && after(1) == '[')
+            else if (here() == '*' && (after(1) == '[' || after(1) == '(' || isNameStart(after(1))))
                 readSpread(call);
             else
                 call.arguments.push_back(readArgument());
@@ -540,7 +564,9 @@ private:
         step();
     }
 
-    std::map<std::string, Value, std::less<>> m_numbers; ///< that have names
+    std::map<std::string, Named, std::less<>> m_named;
+    std::string m_alias;       ///< of torch.nn, as in "import torch.nn as tnn"
+    bool m_layersUsed = false; ///< some of them are layers
     size_t m_values = 0;
     int m_depth = 0;
 };
@@ -558,7 +584,8 @@ std::string plainText(std::string_view text) {
 
 Value parse(std::string_view text) {
     const std::string plain = plainText(text), ofClass = modelOfClass(plain);
-    return Parser(ofClass.empty() ? plain : ofClass).whole();
+    const std::string active = ofClass.empty() ? withoutIdleCode(plain) : ofClass;
+    return Parser(active).whole();
 }
 
 void refuseAt(Place place, const Message& sentence) {

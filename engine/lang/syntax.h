@@ -21,7 +21,7 @@ struct Place {
 struct Argument;
 
 enum class Kind : uint8_t {
-    Whole,  ///< 3, -1, 28*28, 512//2, 2**8
+    Whole,  ///< 3, -1, 28*28, 512//2, 2**8, int(7 / 2)
     Real,   ///< 0.5, 1e-5
     Truth,  ///< True, False
     None,   ///< None
@@ -38,6 +38,7 @@ struct Value {
     int64_t whole = 0;               ///< Whole
     double real = 0;                 ///< Whole and Real
     bool truth = false;              ///< Truth
+    bool again = false;              ///< it has a name, and the text uses it a second time
     std::string text;                ///< String: its content; Name and Call: the name with its dots
     std::vector<Value> items;        ///< List, Tuple
     std::vector<Argument> arguments; ///< Call
@@ -60,13 +61,14 @@ inline constexpr size_t kMaxValues = 20'000;
 
 /// Reads one value: numbers, what *, // and ** make of them, True, False, None, strings, names with
 /// dots, lists, dicts, tuples and calls, with comments and trailing commas; "*[a, b]" gives a call
-/// its arguments. Before it may stand imports, a docstring, numbers with names ("hidden = 64",
-/// which the value may then use), "name =" and "return", and behind a call methods that only move a
-/// model, such as ".to(device)" and ".eval()". Prompts and fences around the lines are skipped, see
-/// pasted.h, and so is a class around a model that does no more than run it, see modelOfClass().
-/// Takes time in proportion to the text. Throws InputError, a sentence that begins with
-/// "line 2, column 7: " and says what was found there and what is allowed; also when the text, a
-/// depth or the number of values exceeds the limits, and for text that is not plain UTF-8.
+/// its arguments. Before it may stand imports, a docstring, "name =" and "return", and numbers,
+/// lists and, above an nn.Sequential, layers with names that it may then use ("hidden = 64");
+/// behind a call, methods that only move a model, such as ".to(device)" and ".eval()". Prompts and
+/// fences around the lines are skipped, see pasted.h, and so are statements that leave the model
+/// alone, see idle_code.h, and a class around a model that does no more than run it, see
+/// modelOfClass(). Takes time in proportion to the text. Throws InputError, a sentence that begins
+/// with "line 2, column 7: " and says what was found there and what is allowed; also when the text,
+/// a depth or the number of values exceeds the limits, and for text that is not plain UTF-8.
 Value parse(std::string_view text);
 
 /// Returns the text as parse() reads it: without prompts and fences, and with the usual line ends.

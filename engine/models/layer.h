@@ -90,6 +90,7 @@ struct LayerSpec {
     std::vector<LayerSpec> children;
     bool printed = false;            ///< as print() shows it, which leaves arguments out
     std::vector<std::string> untold; ///< the arguments that it left out
+    std::string ofClass;             ///< the printed class whose forward() is not known
     bool cut = false;                ///< only some of its layers were read, see readModel()
 
     const ArgValue& value(std::string_view arg) const;

@@ -7,6 +7,7 @@
 #include "engine/lang/python.h"
 #include "engine/models/class_network.h"
 #include "engine/models/layer_arguments.h"
+#include "engine/models/printed_blocks.h"
 
 #include <algorithm>
 #include <array>
@@ -73,6 +74,35 @@ std::vector<Argument> entriesOf(const Value& dict) {
     return entries;
 }
 
+constexpr std::array<std::string_view, 4> kWrappers{
+    "OptimizedModule", "DataParallel", "DistributedDataParallel", "FullyShardedDataParallel"};
+
+/// Whether a call is a program's own class as PyTorch prints it: with a name that begins with a
+/// capital, and none of those whose parts are known to run otherwise than one after another.
+bool isOwnClass(const Value& value) {
+    constexpr std::string_view kOthers[] = {
+        "ModuleList", "ModuleDict",         "TransformerEncoder", "TransformerDecoder",
+        "BasicBlock", "MultiheadAttention", "Transformer",        "Bottleneck"};
+    const std::string& name = value.text;
+    const bool named = value.kind == Kind::Call && !name.empty() && name[0] >= 'A' &&
+                       name[0] <= 'Z' && name.find('.') == name.npos && !findLayer(name);
+    return named && !value.arguments.empty() &&
+           std::ranges::all_of(value.arguments,
+                               [](const Argument& part) { return part.printed; }) &&
+           std::ranges::find(kWrappers, name) == kWrappers.end() &&
+           std::ranges::find(kOthers, name) == std::end(kOthers);
+}
+
+/// Returns what is read as the outermost layer: of torch.compile(...), the network inside, and of a
+/// printed class a Sequential of its parts.
+Value outermostOf(Value value) {
+    while (value.kind == Kind::Call && value.text == "torch.compile" && !value.arguments.empty() &&
+           value.arguments[0].name.empty() && value.arguments[0].value.kind == Kind::Call)
+        value = Value(std::move(value.arguments[0].value));
+    if (isOwnClass(value) && !readAsTorchvision(value)) value.text = "Sequential";
+    return value;
+}
+
 /// Words beyond it are cut before they are compared with layers.
 constexpr size_t kLongestTypo = 100;
 /// Characters of a layer with its arguments: enough for each layer that PyTorch prints.
@@ -82,6 +112,7 @@ class Reader {
 public:
     LayerSpec read(const Value& value, const std::string& path, const std::string& name,
                    bool printed = false) {
+        if (const auto block = readAsTorchvision(value)) return read(*block, path, name, printed);
         if (++m_layers > kMaxLayers)
             refuseAt(value.place,
                      {phrase("Model", "more than %1 layers are not allowed"), kMaxLayers});
@@ -91,6 +122,11 @@ public:
         layer.place = value.place;
         layer.printed = printed;
         layer.info = rowOf(value);
+        if (value.again && (layer.info->parameters || layer.info->holds != Holds::Nothing))
+            refuseAt(value.place, {phrase("Model", "%1 stands here a second time, and its weights "
+                                                   "would be shared: only layers without weights "
+                                                   "may be used twice"),
+                                   layer.info->name});
         layer.label = std::string(layer.info->name) + (path.empty() ? "" : " " + path);
         if (layer.info->holds == Holds::Nothing) {
             Value shown = value;
@@ -150,9 +186,6 @@ private:
     static Message unknownHint(const Value& value) {
         const std::string_view name = lastWord(value.text);
         const auto& parts = value.arguments;
-        constexpr std::array<std::string_view, 4> kWrappers{"OptimizedModule", "DataParallel",
-                                                            "DistributedDataParallel",
-                                                            "FullyShardedDataParallel"};
         if (std::ranges::find(kWrappers, name) != kWrappers.end())
             return phrase("Model", "; it is a wrapper: paste the network that stands inside it");
         const bool printed =
@@ -171,7 +204,8 @@ private:
                                    "names in it: if its forward() uses them in this order, write "
                                    "Sequential in place of its name; if it adds its input to the "
                                    "result, write Residual, with the name shortcut for the layer "
-                                   "that its input goes through");
+                                   "that its input goes through, inside Sequential(Residual(...), "
+                                   "ReLU()) where a ReLU follows the sum");
         for (const std::string_view each : {"LSTM", "GRU", "RNN"})
             if (name == each)
                 return phrase("Model", "; there are no recurrent layers: for sequences there is "
@@ -411,9 +445,10 @@ ModelSpec readModel(std::string_view text, ModelSpec* before) {
     return readModel(ofClass ? ofClass->value() : lang::parse(text), before);
 }
 
-ModelSpec readModel(const Value& value, ModelSpec* before) {
+ModelSpec readModel(const Value& given, ModelSpec* before) {
     Reader reader;
     ModelSpec model;
+    const Value value = outermostOf(given);
     try {
         model.root = reader.read(value, {}, {});
         // a single layer has no name before it that tells print()
@@ -425,6 +460,7 @@ ModelSpec readModel(const Value& value, ModelSpec* before) {
         if (before) before->root = reader.takeBefore();
         throw;
     }
+    if (isOwnClass(given) && !readAsTorchvision(given)) model.root.ofClass = given.text;
     checkPadding(model.root, Padding::Ignores);
     double total = 0;
     checkSize(model.root, total);

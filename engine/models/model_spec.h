@@ -21,9 +21,10 @@ struct ModelSpec {
 
 /// Reads a layer of the table, usually "nn.Sequential(...)", as programmers write it (with the
 /// prefix torch.nn., nn. or none; layers by position, by keyword, or in an OrderedDict) or as
-/// PyTorch prints it, or a class that runs layers one after another, see ClassNetwork. Throws
-/// InputError, a sentence that begins with "line 2, column 5: "; where a
-/// layer is refused, `before` then has the layers before it, if there are any.
+/// PyTorch prints it, or a class that runs layers one after another, see ClassNetwork. A printed
+/// class becomes a Sequential, see LayerSpec::ofClass, and torchvision's blocks what they compute,
+/// see readAsTorchvision(). Throws InputError, a sentence that begins with "line 2, column 5: ";
+/// where a layer is refused, `before` then has the layers before it, if there are any.
 ModelSpec readModel(std::string_view text, ModelSpec* before = nullptr);
 ModelSpec readModel(const lang::Value&, ModelSpec* before = nullptr);
 

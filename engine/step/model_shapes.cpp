@@ -195,6 +195,13 @@ bool isBetter(const Walk& a, const Walk& b) { return a.fits || (!b.fits && a.lay
 Message modelWarning(const RunConfig& config) {
     if (config.model.layers.empty()) return {};
     const ModelSpec model = modelOf(config.model, 1, 1);
+    if (!model.root.ofClass.empty())
+        return {phrase("Model",
+                       "PyTorch's print of %1 does not show its forward(): here its layers "
+                       "run one after another, in the order of the print. Add what "
+                       "forward() applies by itself, such as (act): ReLU(), and write "
+                       "Sequential in place of the class's name."),
+                model.root.ofClass};
     const LayerSpec* last = lastLayer(model.root);
     if (last && takesScores(config))
         if (Message warning = warningOfScores(*last, config.task.loss.kind); !warning.empty())

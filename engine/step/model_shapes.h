@@ -44,8 +44,8 @@ struct ModelShapes {
 /// Tells what is wrong with a network that can be trained all the same: one that sees the
 /// characters of a text that it is to predict, one whose last layer limits the scores of classes,
 /// one whose last layer cannot return what standardised targets are, or one that was pasted as
-/// PyTorch prints it, without all that its layers were made with. Empty when no fault is known.
-/// Throws InputError when model.layers cannot be read.
+/// PyTorch prints it, without all that its layers were made with or its class does. Empty when no
+/// fault is known. Throws InputError when model.layers cannot be read.
 Message modelWarning(const RunConfig&);
 
 /// Reads no file: whether a picture's colours fit is told when the run is built.

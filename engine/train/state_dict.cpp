@@ -268,6 +268,10 @@ void checkFirstFit(const StateDictFit& fit, bool partial) {
 
 /// Returns which names of a file stand for which of the network.
 Message noteOnNames(const std::string& path, const StateDictFit& fit) {
+    if (areTorchvisionNames(fit.pairs))
+        return {phrase("Files", "the names in %1 are torchvision's, and each has its tensor in the "
+                                "network: %2"),
+                pathText(path), someOf(fit.renamed)};
     return {phrase("Files", "the layers in %1 have other names than the network's and were matched "
                             "by their shapes, those of the same shapes in ascending order of the "
                             "numbers in their names (forward() may use them in another order): "

@@ -63,15 +63,27 @@ private slots:
         };
         row("512 // 2", "256");
         row("-7 // 2", "-4");
-        row("7.5 // 2", "3");
-        row("7.0 // 0.1", "69");
-        row("-7.5 // 2", "-4");
-        row("7.5 // -2.5", "-3");
-        row("-1 // 0.1", "-10");
+        row("7.5 // 2", "3.0");
+        row("7.0 // 0.1", "69.0");
+        row("-7.5 // 2", "-4.0");
+        row("7.5 // -2.5", "-3.0");
+        row("-1 // 0.1", "-10.0");
         row("2**8", "256");
         row("28 ** 2 * 3", "2352");
         row("2 * 3**2 // 4", "4");
-        row("2 ** 0.5 * 0", "0");
+        row("2 ** 0.5 * 0", "0.0");
+        row("7 / 2", "3.5");
+        row("8 / 2 * 3", "12.0");
+        row("int(7 / 2)", "3");
+        row("n = 7\nA(int(n/2), int(-7 / 2) * 2)", "A(3, -6)");
+        row("a, b = 3, 2 * 2\nA(a, b)", "A(3, 4)");
+        row("a, b = 1, 2; a, b = b, a\nb = 3 * b\nA(a, b)", "A(2, 3)");
+        row("a, b = 2, -1.0\nmodel = A(k=a, l=b)", "A(k=2, l=-1.0)");
+        row("import torch.nn as tnn\ntnn.A(tnn.B())", "nn.A(nn.B())");
+        row("from torch import nn as n\nm = n.A(nn.B())", "nn.A(nn.B())");
+        row("A(*(1, B(2)))", "A(1, B(2))");
+        row("bs = [1, B(2)]\nA(*bs, *bs, c=3)", "A(1, B(2), 1, B(2), c=3)");
+        row("bs = [1]\nbs = [2]\nA(bs, *bs)", "A(bs, 2)");
         row("hidden = 256\nA(hidden, hidden // 2, 2*hidden)", "A(256, 128, 512)");
         row("import torch\nn: int = 3; m = 2 * n\nmodel = A(m ** 2, k=n)", "A(36, k=3)");
         row("n = 1\nn = 2\nA(n, n=n)", "A(2, n=2)");
@@ -141,6 +153,12 @@ private slots:
             "        \"\"\"Runs self.layers.\"\"\"\r\n        # nothing else\r\n"
             "        return self.layers(x)  # scores\r\n",
             10);
+        row("with what makes it",
+            "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            "        self.n = nn.Sequential(nn.Linear(2, 8))\n    def forward(self, x):\n"
+            "        return self.n(x)\n\nnet = Net().to(device)\nprint(net)\n"
+            "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n",
+            4);
         row("of a one-line editor",
             "class Net(nn.Module):\xE2\x80\xA8 def __init__(self):\xE2\x80\xA8  self.n = "
             "nn.Sequential(nn.Linear(2, 8))\xE2\x80\xA8 def forward(self, x):\xE2\x80\xA8  "
@@ -154,6 +172,71 @@ private slots:
         QCOMPARE(textOf(model), std::string("Sequential(\n  (0): Linear(in_features=2, "
                                             "out_features=8, bias=True)\n)"));
         QCOMPARE(lang::parse(text.toStdString()).place.line, line);
+    }
+
+    /// Lines that leave the network as it is.
+    void leavesIdleCode_data() {
+        const char* network = "model = nn.Sequential(nn.Linear(2, 8), nn.ReLU())";
+        QTest::addColumn<QByteArray>("text");
+        const auto row = [&](const QByteArray& above, const QByteArray& below) {
+            QTest::newRow((above + below).constData()) << above + network + "\n" + below;
+        };
+        row("import torch\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+            "torch.manual_seed(0)\nlr, epochs = 0.1, 3\n",
+            "model = model.to(device)\nprint(model, device)\n"
+            "optimizer = torch.optim.SGD(model.parameters(), lr=lr)\n"
+            "criterion = nn.CrossEntropyLoss()  # scores\n");
+        for (const char* below :
+             {"model.train()", "model.eval(); model.cuda(); print(1)", "from torch import optim",
+              "n = sum(p.numel() for p in model.parameters())", "y = model(x).argmax(dim=1)",
+              "model(torch.randn(1, 2)).shape", "fast = torch.compile(model)", "a, b = f(c)"})
+            row("", below);
+        QTest::newRow("compiled") << QByteArray("model = torch.compile(nn.Sequential(nn.Linear(2, "
+                                                "8), nn.ReLU()), mode='default')");
+        QTest::newRow("a list") << QByteArray("layers = [nn.Linear(2, 8), nn.ReLU()]\n"
+                                              "model = nn.Sequential(*layers)\nprint(layers[0])");
+        QTest::newRow("a layer") << QByteArray("act = nn.ReLU()\nfc = nn.Linear(2, 8)\n"
+                                               "nn.Sequential(fc, act)");
+    }
+    void leavesIdleCode() {
+        QFETCH(const QByteArray, text);
+        QCOMPARE(pythonOf(readModel(text.toStdString()), ""),
+                 std::string("nn.Sequential(\n    nn.Linear(2, 8),\n    nn.ReLU(),\n)"));
+    }
+
+    /// What may change the network, or is a second one.
+    void refusesOtherCode_data() {
+        QTest::addColumn<QByteArray>("text");
+        const QByteArray network = "model = nn.Sequential(nn.Linear(2, 8), nn.ReLU())\n";
+        for (const char* below :
+             {"model.half()", "model = model.half()", "model = model.to(torch.float16)",
+              "model.append(nn.ReLU())", "model = Net(model)", "net = wrap(model)", "start(model)",
+              "model[0] = nn.Linear(2, 4)", "model.fc = nn.Linear(2, 4)", "model += other",
+              "x = [nn.init.zeros_(p) for p in model.parameters()]", "critic = nn.Sequential(A())",
+              "x = model.apply(f)", "head = nn.Linear(8, 2)", "for x in y: model(x)",
+              "layer = model[0]", "a = model = f()"})
+            QTest::newRow(below) << network + below;
+        for (const char* above : {"layers = [nn.Linear(2, 8)]\nlayers.append(nn.ReLU())\n",
+                                  "layers = [nn.Linear(2, 8)]\nlayers += [nn.ReLU()]\n",
+                                  "layers = f()\n", "start()\nlayers = [nn.ReLU()]\n"})
+            QTest::newRow(above) << above + QByteArray("model = nn.Sequential(*layers)");
+        QTest::newRow("shared weights") << QByteArray("fc = nn.Linear(2, 2)\n"
+                                                      "nn.Sequential(fc, nn.ReLU(), fc)");
+        QTest::newRow("shared list") << QByteArray("layers = [nn.Linear(2, 2)]\n"
+                                                   "nn.Sequential(*layers, *layers)");
+        QTest::newRow("no network") << QByteArray("fc = nn.Linear(2, 2)\nloss = nn.ReLU()");
+    }
+    void refusesOtherCode() {
+        QFETCH(const QByteArray, text);
+        QVERIFY_THROWS_EXCEPTION(InputError, readModel(text.toStdString()));
+    }
+
+    /// Each place of a layer without weights is a layer of its own.
+    void readsLayersTwice() {
+        QCOMPARE(
+            pythonOf(readModel("act = nn.ReLU()\nnn.Sequential(act, nn.Linear(2, 2), act)"), ""),
+            std::string("nn.Sequential(\n    nn.ReLU(),\n    nn.Linear(2, 2),\n    "
+                        "nn.ReLU(),\n)"));
     }
 
     /// What a class does beside its network would be lost.

@@ -141,7 +141,9 @@ private slots:
             return std::string(place) + ": found " + found + ", where " + value + " is allowed";
         };
         row("nothing", " \n ", wants("line 2, column 2", "the end of the text").c_str());
-        row("sign", "A(\n  1, *b)", wants("line 2, column 6", "\"*\"").c_str());
+        row("sign", "A(\n  1, %b)", wants("line 2, column 6", "\"%\"").c_str());
+        row("list without a value", "A(\n  1, *b)",
+            "line 2, column 6: the layers in \"*b\" are not known here: write them in its place");
         row("umlaut before", "A('\xC3\xA4', ?)", wants("line 1, column 8", "\"?\"").c_str());
         row("no comma", "A(1 b.c)",
             "line 1, column 5: found \"b.c\", where a comma or \")\" is allowed");
@@ -187,13 +189,17 @@ private slots:
             ("line 2, column 1" + program).c_str());
         const std::string part = ": this is a program, and only a model by itself is read: paste "
                                  "only the nn.Sequential(...) that begins in line ";
-        row("loss behind the network", "import torch\nm = nn.Sequential(A())\nloss = B()",
+        row("step behind the network",
+            "import torch\nm = nn.Sequential(A())\nm = start(m)\nm.eval()",
             ("line 3, column 1" + part + "2").c_str());
         row("one-line editor", "x = y\xE2\x80\xA8# m\xE2\x80\xA8m = nn.Sequential(A())",
             ("line 1, column 5" + part + "3").c_str());
-        row("numbers above the network",
-            "import torch\ntorch.manual_seed(0)\nn = 3\nm = nn.Sequential(A(n))",
+        row("numbers above the network", "import torch\nstart(0)\nn = 3\nm = nn.Sequential(A(n))",
             ("line 3, column 1" + part + "4, with the numbers that it uses above it").c_str());
+        row("list that grows",
+            "layers = [A()]\nlayers.append(B())\nm = nn.Sequential(\n    *layers)",
+            ("line 3, column 1" + part + "3, with the layers themselves in place of *layers")
+                .c_str());
         const std::string ofClass =
             "line 1, column 1: a class is a program, and only a model by itself is read, such as "
             "nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)): list the layers of the "

@@ -126,6 +126,14 @@ private slots:
             << "drop=Dropout(p=0.5) fc=Linear(4,10)";
         row("class of torchvision", "_log_api_usage_once(self)\n" + kLinear,
             "return F.relu(self.fc(x))", "fc=Linear(4,2) relu=ReLU()");
+        QTest::newRow("quickstart")
+            << classWith("self.flatten = nn.Flatten()\nself.linear_relu_stack = nn.Sequential(\n"
+                         "    nn.Linear(28*28, 512),\n    nn.ReLU(),\n    nn.Linear(512, 10)\n)",
+                         "x = self.flatten(x)\nlogits = self.linear_relu_stack(x)\nreturn logits") +
+                   "\ntorch.manual_seed(0)\nmodel = Net().to(device)\nprint(model)\n"
+                   "optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)\n"
+            << "flatten=Flatten() "
+               "linear_relu_stack=Sequential[0=Linear(784,512) 1=ReLU() 2=Linear(512,10)]";
         QTest::newRow("with what makes it")
             << "import torch\nimport torch.nn.functional as F\n\n" +
                    classWith(kLinear, "return F.relu(self.fc(x))") +
@@ -204,6 +212,8 @@ private slots:
         QTest::newRow("second class") << good + QByteArray(good).replace("Net", "Other");
         QTest::newRow("half") << good + "net = Net().half()\n";
         QTest::newRow("another network") << good + "a = nn.Sequential(nn.ReLU())\n";
+        QTest::newRow("wrapped") << good + "net = DataParallel(Net())\n";
+        QTest::newRow("replaced") << good + "net = Net()\nnet = start(net)\n";
         QTest::newRow("training") << good + "net = Net()\ntrain(net)\n";
     }
     void leaves() {

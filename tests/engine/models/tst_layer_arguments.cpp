@@ -33,6 +33,7 @@ private slots:
     void groupsAndDilation();
     void refusesGroupsAndDilation();
     void slopes();
+    void wholeNumbers();
     void kindsOfGelu();
     void otherContainers();
 };
@@ -175,6 +176,14 @@ void TestLayerArguments::slopes() {
                          "slopes, its axis 1 must have as many"));
 }
 
+/// A number that is not whole is shown as it is.
+void TestLayerArguments::wholeNumbers() {
+    const std::string said = "line 1, column 8: Linear: in_features=784.0 is not allowed: a whole ";
+    QVERIFY(refusalOf("Linear(784.0, 10)", {2, 784}).starts_with(said));
+    QVERIFY(refusalOf("Linear(1e2, 10)", {2, 100}).find("in_features=100.0 is not") !=
+            std::string::npos);
+}
+
 void TestLayerArguments::kindsOfGelu() {
     QCOMPARE(pythonOf(readModel("GELU('tanh')"), ""), std::string("nn.GELU(approximate='tanh')"));
     QCOMPARE(pythonOf(readModel("GELU('none')"), ""), std::string("nn.GELU()"));
@@ -182,12 +191,15 @@ void TestLayerArguments::kindsOfGelu() {
 
 void TestLayerArguments::otherContainers() {
     const std::string none = " is not a layer of this program; ";
-    QCOMPARE(refusalOf("Net(\n  (flatten): Flatten(start_dim=1, end_dim=-1)\n)", {2, 8}),
-             "line 1, column 1: \"Net\"" + none +
-                 "PyTorch prints the layers of a class in the order of their names in it: if its "
-                 "forward() uses them in this order, write Sequential in place of its name; if it "
-                 "adds its input to the result, write Residual, with the name shortcut for the "
-                 "layer that its input goes through");
+    QCOMPARE(
+        refusalOf("Sequential((0): Net(\n  (flatten): Flatten(start_dim=1, end_dim=-1)\n))",
+                  {2, 8}),
+        "line 1, column 17: \"Net\"" + none +
+            "PyTorch prints the layers of a class in the order of their names in it: if its "
+            "forward() uses them in this order, write Sequential in place of its name; if it "
+            "adds its input to the result, write Residual, with the name shortcut for the "
+            "layer that its input goes through, inside Sequential(Residual(...), ReLU()) where "
+            "a ReLU follows the sum");
     for (const std::string wrapper : {"OptimizedModule", "DataParallel", "nn.DataParallel",
                                       "DistributedDataParallel", "FullyShardedDataParallel"})
         QCOMPARE(refusalOf((wrapper + "(\n  (module): Linear(8, 3)\n)").c_str(), {2, 8}),

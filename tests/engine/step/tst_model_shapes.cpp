@@ -24,6 +24,7 @@ private slots:
     void limitedScores();
     void limitedNumbers_data();
     void limitedNumbers();
+    void printedClass();
     void leftOutOfPrints();
 
 private:
@@ -202,6 +203,19 @@ void TestModelShapes::limitedNumbers() {
     config.task.kind = TaskKind::Arrays;
     QCOMPARE(modelWarning(config).empty(), warning.isEmpty());
     config.model.adversary = Adversary::Gan; // a critic in place of the loss
+    QVERIFY(modelWarning(config).empty());
+}
+
+/// The print of a class does not tell what its forward() does.
+void TestModelShapes::printedClass() {
+    RunConfig config;
+    config.model.layers = "Net(\n  (a): Linear(4, 5)\n  (b): Linear(5, 2)\n)";
+    QCOMPARE(QString::fromStdString(modelWarning(config).english()),
+             QString("PyTorch's print of Net does not show its forward(): here its layers run one "
+                     "after another, in the order of the print. Add what forward() applies by "
+                     "itself, such as (act): ReLU(), and write Sequential in place of the class's "
+                     "name."));
+    config.model.layers.replace(0, 3, "Sequential");
     QVERIFY(modelWarning(config).empty());
 }
 
