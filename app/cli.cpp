@@ -395,7 +395,7 @@ int report(Exit code, std::string_view message) {
 int reportNoMemory() {
     constexpr std::string_view kText =
         "halfscope-cli: out of memory: a table or another file with fewer samples, a smaller "
-        "picture (task.side, data.side), task.batch or model.width needs less\n";
+        "picture (task.side, data.side), task.batch, model.width or data.workers needs less\n";
     printNote(kText);
     return kDeviceFailed;
 }

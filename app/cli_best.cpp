@@ -1,10 +1,14 @@
 // Keeps what takeBetter() takes.
 #include "app/cli_best.h"
 
+#include "app/cli_output.h"
+
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/dataset.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/run_folder.h"
+#include "engine/settings/run_task.h"
 #include "engine/train/state_dict.h"
 
 #include <filesystem>
@@ -42,7 +46,8 @@ Message BestFiles::goOn(const std::string& from, const std::string& lane, const 
     std::error_code error;
     const bool same = std::filesystem::equivalent(from, m_folder, error);
     if (best && has(from, lane) && knownStep(file) == std::to_string(best->step)) {
-        if (!same) write(lane, readFile(file, kMostBytes));
+        const Message problem = same ? Message() : write(lane, readFile(file, kMostBytes));
+        if (!problem.empty()) throw RunError(problem); // nothing is trained by then
         m_best[lane] = *best;
         return {};
     }
@@ -60,8 +65,12 @@ void BestFiles::fork(const std::string& parent, const std::string& lane) {
     const auto found = m_best.find(parent);
     if (found == m_best.end()) return;
     const LaneTotals::Best best = found->second;
-    write(lane, readFile(pathIn(m_folder, parent), kMostBytes));
-    m_best[lane] = best;
+    if (const auto lost = m_unsaved.find(parent); lost != m_unsaved.end()) {
+        m_best[lane] = best;
+        m_unsaved[lane] = lost->second;
+    } else {
+        keep(lane, best, readFile(pathIn(m_folder, parent), kMostBytes));
+    }
 }
 
 void BestFiles::add(const std::string& lane, const StepRow& row,
@@ -72,15 +81,52 @@ void BestFiles::add(const std::string& lane, const StepRow& row,
     const auto found = m_best.find(lane);
     std::optional<BestValue> best;
     if (found != m_best.end()) best = found->second;
-    if (!takeBetter(best, validation, row.step)) return;
-    write(lane, weights());
-    m_best[lane] = *best;
+    if (takeBetter(best, validation, row.step)) keep(lane, *best, weights());
 }
 
-void BestFiles::write(const std::string& lane, const std::string& content) {
+std::string BestFiles::unsavedText() const {
+    std::string text;
+    for (const auto& [lane, why] : m_unsaved) {
+        const std::string step = knownStep(pathIn(m_folder, lane));
+        text += "Best weights: those of step " + std::to_string(m_best.at(lane).step) + " (" +
+                lane + ") are missing" +
+                (step.empty() ? "" : ", the file has those of step " + step) + ": " +
+                why.english() + "\n";
+    }
+    return text;
+}
+
+void BestFiles::keep(const std::string& lane, const LaneTotals::Best& best,
+                     const std::string& content) {
+    const bool failed = m_unsaved.contains(lane);
+    const Message problem = write(lane, content);
+    m_best[lane] = best; // also of a file that fails: one that is worse must not pass for it
+    if (problem.empty())
+        m_unsaved.erase(lane);
+    else
+        m_unsaved[lane] = problem;
+    if (failed == !problem.empty()) return;
+    m_beforeNote();
+    const std::string weights = "the best weights of " + lane + ", those of step ";
+    printNote(failed ? "Files can be written again: there are " + weights +
+                           std::to_string(best.step) + "\n"
+                     : "halfscope-cli: " + problem.english() + "; " + weights +
+                           std::to_string(best.step) + ", are not there, and the run goes on\n");
+}
+
+Message BestFiles::write(const std::string& lane, const std::string& content) {
     const std::string_view whole = content;
-    const Message problem = m_writer.place(run_file::best(lane), {&whole, 1}, {});
-    if (!problem.empty()) throw RunError(problem);
+    return m_writer.place(run_file::best(lane), {&whole, 1}, {});
+}
+
+void checkKeepsBest(const std::string& out, const Experiment& experiment) {
+    if (out.empty())
+        throw InputError(Message::data(
+            "--keep-best: --out is missing, the folder that the weights are written into"));
+    if (factsOf(taskOf(experiment.config())).validation == 0)
+        throw InputError(
+            Message::data("--keep-best: there are no samples to validate on; data.validation "
+                          "holds back a share of some kinds of data"));
 }
 
 } // namespace halfscope::cli

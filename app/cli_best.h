@@ -4,6 +4,7 @@
 #include "engine/core/message.h"
 #include "engine/runs/lane_totals.h"
 #include "engine/runs/run_writer.h"
+#include "engine/train/experiment.h"
 
 #include <functional>
 #include <map>
@@ -12,11 +13,14 @@
 
 namespace halfscope::cli {
 
+/// Weights that cannot be written, on a full disk for example, do not end the training: the next
+/// ones may be. The first of them are told at once.
 class BestFiles {
 public:
-    /// `writer` writes into `folder`; both outlive this.
-    BestFiles(RunWriter& writer, std::string folder)
-        : m_writer(writer), m_folder(std::move(folder)) {}
+    /// `writer` writes into `folder` and outlives this. `beforeNote` is called before a line is
+    /// printed while the run goes on.
+    BestFiles(RunWriter& writer, std::string folder, std::function<void()> beforeNote)
+        : m_writer(writer), m_folder(std::move(folder)), m_beforeNote(std::move(beforeNote)) {}
 
     /// Whether a folder has weights after the best validation of a lane.
     static bool has(const std::string& folder, const std::string& lane);
@@ -30,12 +34,23 @@ public:
     /// Writes the weights of a lane if its row has a validation that is better than all before.
     void add(const std::string& lane, const StepRow&, const std::function<std::string()>& weights);
 
+    /// Whether the best weights of a lane are not there.
+    bool lacksAny() const { return !m_unsaved.empty(); }
+    /// Returns a line for each such lane: what it has instead, and why.
+    std::string unsavedText() const;
+
 private:
-    void write(const std::string& lane, const std::string& content);
+    [[nodiscard]] Message write(const std::string& lane, const std::string& content);
+    void keep(const std::string& lane, const LaneTotals::Best&, const std::string& content);
 
     RunWriter& m_writer;
     std::string m_folder;
-    std::map<std::string, LaneTotals::Best> m_best; ///< of the files, by lane
+    std::function<void()> m_beforeNote;
+    std::map<std::string, LaneTotals::Best> m_best; ///< by lane
+    std::map<std::string, Message> m_unsaved;       ///< why the file of a lane is not of its best
 };
+
+/// Throws InputError where no weights can be the best, or `out` is empty.
+void checkKeepsBest(const std::string& out, const Experiment&);
 
 } // namespace halfscope::cli

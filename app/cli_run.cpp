@@ -15,14 +15,11 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/data/dataset.h"
-#include "engine/data/known_facts.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/lane_ranking.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
-#include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/experiment.h"
@@ -153,6 +150,7 @@ public:
         if (m_files) print("Files: " + pathText(options.out) + "\n");
         if (!m_unsaved.empty() && m_fault.empty()) print("Checkpoint: " + unsavedText() + "\n");
         if (!m_fault.empty()) print("Checkpoint: " + wholeCheckpoint() + "\n");
+        if (m_best) print(m_best->unsavedText());
         if (onnx)
             for (const OnnxTarget& each : onnxTargets(options.onnx, m_experiment))
                 print("ONNX: " + pathText(each.file) + "\n");
@@ -165,8 +163,9 @@ public:
     /// Whether the files for TensorBoard could not be written to their end.
     bool lacksBoard() const { return m_board && !m_board->problem().empty(); }
 
-    /// Whether the last step has no checkpoint although it was to have one.
-    bool lacksCheckpoint() const { return !m_unsaved.empty(); }
+    /// Whether the last step has no checkpoint although it was to have one, or a lane has not its
+    /// best weights.
+    bool lacksWeights() const { return !m_unsaved.empty() || (m_best && m_best->lacksAny()); }
 
     /// Tells which file of the end could not be written; empty if all are there.
     const Message& unwritten() const { return m_unwritten; }
@@ -325,7 +324,9 @@ private:
         for (const LaneInfo& lane : all) // checkpoints of earlier versions do not tell
             keeps = keeps || (past && BestFiles::has(options.out, lane.name));
         if (!keeps) return;
-        m_best.emplace(*m_files, options.out);
+        m_best.emplace(*m_files, options.out, [this] {
+            if (m_progress) m_progress->endLine();
+        });
         continueForks(); // those that begin after the step of the checkpoint
         for (size_t i = 0; past && i < all.size(); ++i) {
             const bool begun = i < m_lanes.size();
@@ -545,17 +546,6 @@ private:
     std::optional<Progress> m_progress;
 };
 
-/// Throws InputError where no weights can be the best.
-void checkKeepsBest(const RunOptions& options, const Experiment& experiment) {
-    if (options.out.empty())
-        throw InputError(Message::data(
-            "--keep-best: --out is missing, the folder that the weights are written into"));
-    if (factsOf(taskOf(experiment.config())).validation == 0)
-        throw InputError(
-            Message::data("--keep-best: there are no samples to validate on; data.validation "
-                          "holds back a share of some kinds of data"));
-}
-
 } // namespace
 
 int run(const RunOptions& options) {
@@ -566,7 +556,7 @@ int run(const RunOptions& options) {
     const std::unique_ptr<Experiment> made = experimentOf(start);
     Experiment& experiment = *made;
     if (!options.onnx.empty()) checkOnnxTargets(options, experiment, files);
-    if (options.keepBest) checkKeepsBest(options, experiment);
+    if (options.keepBest) checkKeepsBest(options.out, experiment);
     std::vector<Event> events = edit(experiment, start.edits);
     struct Release {
         SignalWatch& signals;
@@ -590,7 +580,7 @@ int run(const RunOptions& options) {
     if (!loop.unwritten().empty()) throw RunError(loop.unwritten());
     if (!loop.failure().empty()) throw RunError(loop.failure());
     if (outcomeOf(experiment) == RunOutcome::Stopped) throw RunError(experiment.stopReason());
-    if (loop.lacksCheckpoint()) return kFailedExit;
+    if (loop.lacksWeights()) return kFailedExit;
     if (!experiment.finished()) return kInterruptedExit;
     return loop.lacksBoard() ? kFailedExit : 0;
 }

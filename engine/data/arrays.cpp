@@ -468,16 +468,17 @@ private:
     /// Tells what becomes of the test part, if there is one.
     void noteTest(const TaskConfig& task, const std::optional<TestPart>& test) {
         if (test)
-            m_notes.push_back({phrase("Data", "%1 and %2, %3 samples, are validated on. To hold "
-                                              "back a part of the others instead, %4."),
-                               test->x.name, test->y.name, test->x.shape[0],
-                               Message(kSetToFalse, "data.test")});
+            m_notes.push_back(
+                {phrase("Data", "The samples of %1 and %2, %3, are validated on. To hold "
+                                "back a part of the others instead, %4."),
+                 test->x.name, test->y.name, test->x.shape[0], Message(kSetToFalse, "data.test")});
         if (test || validatesOwn(task) || testsOwn(task)) return;
         if (const auto unused = testPartOf(task); unused && !unused->x.shape.empty())
-            m_notes.push_back({phrase("Data", "%1 and %2, %3 samples, are not used. To validate on "
-                                              "them, %4."),
-                               unused->x.name, unused->y.name, unused->x.shape[0],
-                               Message(kSetToTrue, "data.test")});
+            m_notes.push_back(
+                {phrase("Data", "The samples of %1 and %2, %3, are not used. To validate on "
+                                "them, %4."),
+                 unused->x.name, unused->y.name, unused->x.shape[0],
+                 Message(kSetToTrue, "data.test")});
     }
     /// Notes inputs of which float32 rounds too much away.
     void noteRounded() {

@@ -27,6 +27,17 @@ constexpr size_t kOrders = 2; ///< epochs whose order is kept
 /// Smaller batches are read sooner than other threads wake up.
 constexpr size_t kSharedBytes = 1 << 16;
 
+/// Returns how many batches are read ahead: twice as many as there are workers, so that each has
+/// one to read and one that waits, or fewer when they are large.
+int64_t batchesAhead(std::span<const TensorSpec> specs, int64_t rows, int workers, size_t most) {
+    constexpr int64_t kFewest = 2; // the next one, and one that is read meanwhile
+    size_t bytes = 0;
+    for (const TensorSpec& spec : specs)
+        bytes += static_cast<size_t>(rows * spec.shape.elements()) * bytesOf(spec.dtype);
+    const auto fit = static_cast<int64_t>(most / std::max<size_t>(bytes, 1));
+    return std::min(int64_t{2} * workers, std::max(fit, kFewest));
+}
+
 } // namespace
 
 std::vector<int32_t> Sampler::order(int64_t epoch) const {
@@ -108,8 +119,9 @@ void SpareBatches::giveBack(std::unique_ptr<Batch> unused) noexcept {
 }
 
 Loader::Loader(std::shared_ptr<const Dataset> dataset, const EpochPlan& plan,
-               const Sampler& sampler, int workers)
-    : m_dataset(std::move(dataset)), m_plan(plan), m_sampler(sampler) {
+               const Sampler& sampler, int workers, size_t mostAhead)
+    : m_dataset(std::move(dataset)), m_plan(plan), m_sampler(sampler),
+      m_ahead(batchesAhead(m_dataset->tensors(), plan.batch, workers, mostAhead)) {
     require(plan.samples == m_dataset->samples(Split::Train),
             "an epoch is one pass over the split");
     try {
@@ -201,23 +213,20 @@ void Loader::readInto(int64_t step, ThreadPool* pool, std::unique_lock<std::mute
     m_changed.notify_all();
 }
 
-/// Asks for twice as many batches as there are workers: each has one to read and one that waits.
 void Loader::askAhead() const {
-    const auto ahead = static_cast<int64_t>(2 * m_workers.size());
     m_asked.clear(); // a step that goes back asks again
-    for (int64_t next = m_last + 1; next <= m_last + ahead; ++next)
+    for (int64_t next = m_last + 1; next <= m_last + m_ahead; ++next)
         if (!m_entries.contains(batchNumber(next))) m_asked.push_back(next);
     if (!m_asked.empty()) m_changed.notify_all();
 }
 
 void Loader::forgetFar() const {
-    const auto ahead = static_cast<int64_t>(2 * m_workers.size());
-    while (m_entries.size() > static_cast<size_t>(ahead) + kBehind) {
+    while (m_entries.size() > static_cast<size_t>(m_ahead) + kBehind) {
         auto farthest = m_entries.end();
         int64_t distance = 0;
         for (auto at = m_entries.begin(); at != m_entries.end(); ++at) {
             const int64_t far =
-                at->first > m_last ? at->first - m_last - ahead : m_last - at->first;
+                at->first > m_last ? at->first - m_last - m_ahead : m_last - at->first;
             if (at->second.done() && far > distance) {
                 distance = far;
                 farthest = at;

@@ -65,13 +65,16 @@ private:
 
 /// Batches of the train split in the sampler's order, whatever the number of workers. Steps may ask
 /// for them in any order and from several threads; the batches that come next are read ahead. Holds
-/// a few batches at a time. Its destructor stops reads that have begun and drops the others. The
-/// place of a skipped sample goes to the samples that follow the batch in its epoch, so this, too,
-/// depends on the step alone.
+/// a few batches at a time, fewer of large ones. Its destructor stops reads that have begun and
+/// drops the others. The place of a skipped sample goes to the samples that follow the batch in its
+/// epoch, so this, too, depends on the step alone.
 class Loader : public BatchSource {
 public:
-    /// With 0 workers, the thread that asks for a batch reads it.
-    Loader(std::shared_ptr<const Dataset>, const EpochPlan&, const Sampler&, int workers);
+    static constexpr size_t kMostAhead = size_t{512} << 20; ///< bytes
+    /// With 0 workers, the thread that asks for a batch reads it. Those that are read ahead take at
+    /// most `mostAhead` bytes, or are two.
+    Loader(std::shared_ptr<const Dataset>, const EpochPlan&, const Sampler&, int workers,
+           size_t mostAhead = kMostAhead);
     ~Loader() override;
     Loader(const Loader&) = delete;
     Loader& operator=(const Loader&) = delete;
@@ -117,6 +120,7 @@ private:
     std::shared_ptr<SpareBatches> m_spare = std::make_shared<SpareBatches>();
     EpochPlan m_plan;
     Sampler m_sampler;
+    int64_t m_ahead; ///< batches
     mutable std::mutex m_mutex;
     mutable std::condition_variable m_changed;
     mutable std::map<int64_t, Entry> m_entries;     ///< by batch number

@@ -164,7 +164,9 @@ std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
                              const HeldBack& splits) {
     std::vector<Message> notes;
     if (task.predictFile.empty()) { // else others are judged
-        notes = notesOn(sidesOf(found, splits), found.classes, task);
+        TaskConfig split = task;
+        if (!found.validation.empty()) split.validation = 0; // those of the folder, none held back
+        notes = notesOn(sidesOf(found, splits), found.classes, split);
         noteNested(found, notes);
         if (auto note = testNote(found, task)) notes.push_back(*std::move(note));
     }

@@ -148,7 +148,7 @@ private:
         all.erase(whole, all.end());
         if (m_reader.lacksOnlyEnd() && !part && left > 0) {
             m_index.notes.push_back({phrase("Data", "%1 has no end marker, so it may have been cut "
-                                                    "off; its %2 samples are used."),
+                                                    "off; its samples, %2, are used."),
                                      pathText(m_path), left});
             return;
         }

@@ -29,7 +29,7 @@ constexpr Phrase kEndsAtOneOfTheFirst = phrase(
             "The run ends when it comes to one, unless data.damaged is skip. The first is %3.");
 
 constexpr Phrase kCutShard =
-    phrase("Data", "%1 ends early at byte %2; %3 samples before it are used.");
+    phrase("Data", "%1 ends early at byte %2; the samples before it, %3, are used.");
 
 /// What was found among the first pictures.
 struct Undecoded {

@@ -244,6 +244,8 @@ constexpr uint64_t kJpegRatio = 8 * 64 * 16;
 // blank JPEG has fewer samples than kDeflateRatio for each of its bytes, too: with colours at half
 // the size, 768 of them take six blocks of at least one bit.
 constexpr uint64_t kFreeSamples = uint64_t{1} << 26;
+/// The most bytes of rows or coefficients that are held while all passes over a picture are read.
+constexpr uint64_t kMostHeld = uint64_t{512} << 20;
 
 /// Refuses a file that is too short for its own header, before memory is allocated for it. `bytes`
 /// is how many bytes it must expand to, `ratio` how many a decoder can make of one byte.
@@ -262,6 +264,16 @@ void checkMemory(const Source& source, const Layout& layout, uint64_t samples) {
                   layout.width, layout.height, source.bytes, most});
 }
 
+/// Refuses a picture that comes in several passes and takes too much memory until the last one.
+void checkHeld(const Source& source, const Layout& layout, uint64_t bytes) {
+    if (bytes > kMostHeld)
+        failRead(source.path,
+                 {phrase("Files", "%1 x %2 pixels, interlaced or progressive, take %3 while they "
+                                  "are read; at most %4 is allowed"),
+                  layout.width, layout.height, Message::number(sizeText(bytes)),
+                  Message::number(sizeText(kMostHeld))});
+}
+
 /// `shares` takes the text of this name unless it is null.
 Picture readPng(const Source& source, Rows rows, std::string* shares) {
     PngReader reader;
@@ -277,6 +289,7 @@ Picture readPng(const Source& source, Rows rows, std::string* shares) {
     const bool all = reader.passes() > 1;
     const size_t rowBytes = layout.rowBytes();
     if (rows.whole() || all) checkMemory(source, layout, uint64_t{rowBytes} * layout.height);
+    if (all) checkHeld(source, layout, uint64_t{rowBytes} * layout.height);
     rows.start(layout);
     std::vector<uint8_t> bytes(rowBytes * (all ? layout.height : 1));
     for (int pass = 0; pass < reader.passes(); ++pass)
@@ -347,6 +360,14 @@ public:
     }
     /// Whether rows come only after several scans, until which libjpeg holds the whole picture.
     bool severalScans() const { return m_several; }
+    /// Returns how many bytes of coefficients those are.
+    uint64_t coefficientBytes() const {
+        uint64_t blocks = 0;
+        for (int i = 0; i < m_jpeg.num_components; ++i)
+            blocks += uint64_t{m_jpeg.comp_info[i].width_in_blocks} *
+                      m_jpeg.comp_info[i].height_in_blocks;
+        return blocks * sizeof(JBLOCK);
+    }
     const char* error() const { return m_errors.text; }
 
 private:
@@ -408,6 +429,7 @@ Picture readJpeg(const Source& source, Rows rows) {
     const uint64_t samples = uint64_t{layout.rowBytes()} * layout.height;
     checkBytes(source, kDamagedJpeg, samples, kJpegRatio);
     if (rows.whole() || reader.severalScans()) checkMemory(source, layout, samples);
+    if (reader.severalScans()) checkHeld(source, layout, reader.coefficientBytes());
     check(reader.start(layout));
     rows.start(layout);
     std::vector<uint8_t> row(layout.rowBytes());

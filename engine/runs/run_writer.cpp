@@ -46,8 +46,7 @@ RunWriter::RunWriter(const std::string& folder, const RunInfo& info,
                      std::span<const MetricId> measured, const RunPast* past)
     : m_folder(folder), m_lanes(lanes.begin(), lanes.end()), m_names(namesOf(lanes)),
       m_totals(lanes.size()), m_times(lanes.size()), m_id(past ? past->run : newRunId()),
-      m_settings(configText(portableConfig(info.recorded))),
-      m_target(viewKindOf(info.config.task) == ViewKind::Painted ? target : Picture{}),
+      m_settings(configText(portableConfig(info.recorded))), m_target(target),
       m_steps(m_folder, run_file::kSteps, m_names, columnsOf(MetricFile::Steps, measured)),
       m_timing(m_folder, run_file::kTiming, m_names, columnsOf(MetricFile::Timing, measured)),
       m_events(m_folder, run_file::kEvents) {
@@ -252,6 +251,39 @@ void RunWriter::write(const std::string& name, std::string_view content) {
     m_sizes[name] = static_cast<int64_t>(content.size());
 }
 
+void RunWriter::writeLast(const std::string& name, std::string_view content) {
+    try {
+        write(name, content);
+    } catch (const RunError& error) {
+        if (m_unwritten.empty()) m_whyUnwritten = error.message();
+        m_unwritten.push_back(Message::data(name));
+    }
+}
+
+void RunWriter::writePictures(const TaskConfig& task, const LanePictures& pictures) {
+    for (size_t i = 0; i < pictures.outputs.size(); ++i) {
+        const Picture& output = pictures.outputs[i];
+        writeLast(run_file::output(m_names[i]), outputPng(task, output));
+        const std::string classes = classesCsv(task, output, m_target);
+        if (!classes.empty()) writeLast(run_file::classes(m_names[i]), classes);
+    }
+    if (pictures.target.width > 0) writeLast(run_file::kTarget, pngBytes(pictures.target));
+    const auto writeAll = [this](const std::vector<std::string>& files,
+                                 const std::vector<Picture>& all) {
+        for (size_t i = 0; all.size() == files.size() && i < files.size(); ++i)
+            writeLast(files[i], pngBytes(all[i]));
+    };
+    writeAll(galleryNames(m_names), pictures.galleries);
+    writeAll(mistakeNames(m_names), pictures.mistakes);
+}
+
+void RunWriter::checkWritten() const {
+    if (m_unwritten.empty()) return;
+    if (m_unwritten.size() == 1) throw RunError(m_whyUnwritten);
+    throw RunError(phrase("Files", "%1; nor were these files written: %2"), m_whyUnwritten,
+                   listed(std::span(m_unwritten).subspan(1)));
+}
+
 Message RunWriter::place(const std::string& name, std::span<const std::string_view> parts,
                          const std::string& before) {
     try {
@@ -288,23 +320,7 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
         m_sizes[table->name()] = table->written();
     }
     const std::string settings = configText(portableConfig(info.recorded));
-    if (settings != m_settings) write(run_file::kExperiment, settings);
-    for (size_t i = 0; i < pictures.outputs.size(); ++i) {
-        const Picture& output = pictures.outputs[i];
-        write(run_file::output(m_names[i]), outputPng(info.config.task, output));
-        const std::string classes = classesCsv(info.config.task, output, pictures.target);
-        if (!classes.empty()) write(run_file::classes(m_names[i]), classes);
-    }
-    if (pictures.target.width > 0) write(run_file::kTarget, pngBytes(pictures.target));
-    const auto writeAll = [this](const std::vector<std::string>& files,
-                                 const std::vector<Picture>& all) {
-        for (size_t i = 0; all.size() == files.size() && i < files.size(); ++i)
-            write(files[i], pngBytes(all[i]));
-    };
-    writeAll(galleryNames(m_names), pictures.galleries);
-    writeAll(mistakeNames(m_names), pictures.mistakes);
-    for (const MadeFile& file : made)
-        write(file.name, file.content);
+    if (settings != m_settings) writeLast(run_file::kExperiment, settings);
     // a fork may have changed the titles of the lanes before it
     const std::vector<LaneInfo> lanes = lanesOf(info.recorded);
     for (size_t i = 0; i < std::min(lanes.size(), m_lanes.size()); ++i)
@@ -313,9 +329,14 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
     std::vector<double> medians;
     for (const RecentTimes& times : m_times)
         medians.push_back(times.median());
-    write(run_file::kSummary, summaryText(info, m_lanes, m_totals, medians,
-                                          pictureErrors(info, pictures, m_target), m_lost));
+    // before larger files, for which the disk may have no room
+    writeLast(run_file::kSummary, summaryText(info, m_lanes, m_totals, medians,
+                                              pictureErrors(info, pictures, m_target), m_lost));
+    writePictures(info.config.task, pictures);
+    for (const MadeFile& file : made)
+        writeLast(file.name, file.content);
     m_folder.sync();
+    checkWritten();
     checkWhole();
     m_folder.write(run_file::kManifest, manifestText({m_id, true, m_sizes, m_after}));
 }

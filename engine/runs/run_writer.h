@@ -62,9 +62,10 @@ public:
     /// example: the folder keeps the one that it has, and the run can go on.
     [[nodiscard]] Message place(const std::string& name, std::span<const std::string_view> parts,
                                 const std::string& before);
-    /// Writes the rest: pictures when there are any, the files made elsewhere, summary.json and
-    /// manifest.json. When it returns, the disk has everything. Without this call the tables are
-    /// still there.
+    /// Writes the rest: summary.json, pictures when there are any, the files made elsewhere and
+    /// manifest.json. When it returns, the disk has everything. A file that cannot be written does
+    /// not keep the others from it: the error comes after them, tells why, and names all that are
+    /// not written. Without this call the tables are still there.
     void finish(const RunInfo&, const LanePictures&, std::span<const MadeFile> made = {});
 
 private:
@@ -90,6 +91,10 @@ private:
     void checkTables();
     void checkWhole();
     void write(const std::string& name, std::string_view content);
+    /// Does so at the end, when other files follow that may still be written.
+    void writeLast(const std::string& name, std::string_view content);
+    void writePictures(const TaskConfig&, const LanePictures&);
+    void checkWritten() const;
 
     OutputFolder m_folder;
     std::vector<LaneInfo> m_lanes;
@@ -100,7 +105,9 @@ private:
     std::string m_id = {};
     int64_t m_after = 0;                    ///< rows begin after this step
     std::string m_settings;                 ///< experiment.json
-    Picture m_target;                       ///< where outputs are compared with it
+    Picture m_target;                       ///< has the names of classes, too
+    Message m_whyUnwritten;                 ///< of the first of these
+    std::vector<Message> m_unwritten;       ///< files of the end, by name
     std::map<std::string, int64_t> m_sizes; ///< the sizes of whole files, by name
     StepTable m_steps, m_timing;
     GrowingFile m_events;

@@ -35,6 +35,7 @@ private slots:
     void lanesWithoutNumbers();
     void accuracyOfNothing();
     void aloneItIsNamed();
+    void filesTooLargeForTheDisk();
     void refuses_data();
     void refuses();
 
@@ -310,6 +311,31 @@ void TestCliBest::aloneItIsNamed() {
                  "evaluate --best judges them");
     const Outcome judged = call({"evaluate", out, "--best"});
     QVERIFY2(judged.code == 0, judged.error);
+}
+
+/// Neither the best weights nor those of the end have room: the run goes on without them, and keeps
+/// all the rest.
+void TestCliBest::filesTooLargeForTheDisk() {
+    const QString out = path("full");
+    QStringList words = runInto(out, {"--steps", "6", "--set",
+                                      "model.layers=nn.Sequential(nn.Linear(1, 40000), "
+                                      "nn.Linear(40000, 1))"});
+    words.replaceInStrings("--checkpoint-every", "--gradients");
+    const Outcome outcome = callShell("ulimit -f 800; exec \"$0\" \"$@\"", words); // 400 KiB
+    QVERIFY2(outcome.code == 1, outcome.error);
+    const QByteArray tooLarge = "_fp32.safetensors: cannot write: File too large";
+    QCOMPARE(outcome.error.count("/best" + tooLarge +
+                                 "; the best weights of fp32, those of step 2,"
+                                 " are not there, and the run goes on\n"),
+             qsizetype{1});
+    QCOMPARE(outcome.error.count("/best"), qsizetype{1});
+    QVERIFY2(outcome.error.endsWith("/weights" + tooLarge + "\n"), outcome.error);
+    QVERIFY2(outcome.out.contains("\nBest weights: those of step 2 (fp32) are missing: "),
+             outcome.out);
+    QCOMPARE(contentOf(out + "/steps.csv").count('\n'), qsizetype{1 + 6});
+    QCOMPARE(QJsonDocument::fromJson(contentOf(out + "/summary.json"))["steps"].toInt(), 6);
+    QVERIFY(QFileInfo::exists(out + "/output_fp32.png"));
+    QVERIFY(!QFileInfo::exists(bestOf(out)));
 }
 
 void TestCliBest::refuses_data() {

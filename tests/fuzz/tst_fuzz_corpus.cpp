@@ -1,11 +1,15 @@
 // Runs the fuzzers' targets over their corpora and over what they once found, with the compiler and
 // in the build of every other test.
 #include "tests/fuzz/targets.h"
+#include "tests/support/address_limit.h"
 #include "tests/support/processor_time.h"
+#include "tests/support/under_sanitizer.h"
 
 #include <QDir>
 #include <QFile>
 #include <QTest>
+
+#include <optional>
 
 using namespace halfscope::fuzz;
 
@@ -30,8 +34,12 @@ void TestFuzzCorpus::replay() {
                       QLatin1String(chosen.name.data()));
     const QStringList names = folder.entryList(QDir::Files);
     QVERIFY2(!names.isEmpty(), qPrintable(folder.path()));
-    // ms of a slow processor; a file that takes longer is a finding
+    // ms of a slow processor; a file that takes longer is a finding, as is one that takes more
+    // bytes
     constexpr double kLongest = 10'000;
+    constexpr size_t kMostMemory = size_t{1} << 30;
+    std::optional<halfscope::AddressLimit> limit; // sanitizers map more for themselves
+    if (!halfscope::test::kUnderSanitizer) limit.emplace(kMostMemory);
     for (const QString& name : names) {
         QFile file(folder.filePath(name));
         QVERIFY(file.open(QIODevice::ReadOnly));

@@ -130,6 +130,25 @@ private slots:
         QVERIFY(most <= static_cast<size_t>(2 * workers + 2 + workers + 2));
     }
 
+    /// Of large ones, fewer are read ahead than the workers could: of 280 bytes each here.
+    void largeBatchesAreFewAhead() {
+        for (const auto& [bytes, ahead] : {std::pair{size_t{3 * 280 + 279}, 3}, {size_t{1}, 2}}) {
+            std::atomic<int> reads{0};
+            const Loader loader(std::make_unique<NumberedData>(kSamples, &reads), kPlan,
+                                Sampler(kSamples, 7, Order::Shuffled), 8, bytes);
+            const Loader plain = loaderOf(0);
+            loader.load(1);
+            QTRY_COMPARE(loader.held(), static_cast<size_t>(1 + ahead));
+            QTest::qWait(50); // the other workers find nothing to read
+            QCOMPARE(reads.load(), 1 + ahead);
+            for (int64_t step = 1; step <= 20; ++step) {
+                const auto batch = loader.load(step), expected = plain.load(step);
+                QCOMPARE(batch->tensors[kX].bytes, expected->tensors[kX].bytes);
+                QVERIFY(loader.held() <= static_cast<size_t>(ahead + 2 + ahead));
+            }
+        }
+    }
+
     void lanesReadABatchOnce() {
         std::atomic<int> reads{0};
         const Loader loader = loaderOf(0, &reads);

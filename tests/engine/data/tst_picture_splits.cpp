@@ -28,6 +28,7 @@ private slots:
     void init() { renew(); }
     void splitFolders_data();
     void splitFolders();
+    void adviceThatHelps();
     void unlabelledTestFolder();
     void ownTest();
     void testOfOtherClasses();
@@ -59,6 +60,27 @@ void TestPictureSplits::splitFolders() {
     const std::string error = thrownBy<InputError>([&] { makeDataset(config, 0); });
     QVERIFY2(error.find("the class \"new\" is not among those to train on") != std::string::npos,
              error.c_str());
+}
+
+/// A folder to validate on may lack a class of those to train on; no share held back changes that.
+void TestPictureSplits::adviceThatHelps() {
+    for (const char* name : {"train/a/1.png", "train/a/2.png", "train/b/1.png", "train/b/2.png"})
+        put(name, plain(1, 0, 0));
+    const auto notesWith = [](TaskConfig config) {
+        std::string all;
+        for (const Message& each : makeDataset(config, 0)->notes())
+            all += each.english() + "\n";
+        return all;
+    };
+    TaskConfig config = task();
+    config.validation = 0.25; // one of four
+    const std::string advice = "set data.stratify to true";
+    const std::string shared = notesWith(config);
+    QVERIFY2(shared.find(advice) != shared.npos, shared.c_str());
+    put("val/a/1.png", plain(1, 0, 0));
+    const std::string own = notesWith(config);
+    QVERIFY2(own.find("These classes have no sample to validate on") != own.npos, own.c_str());
+    QVERIFY2(own.find(advice) == own.npos, own.c_str());
 }
 
 /// When the test folder has no classes to judge by, as in a test set without labels, a share of the

@@ -493,8 +493,8 @@ void TestShards::cutShard() {
     Batch batch = Batch::of(data->tensors(), whole + 2);
     QVERIFY(data->read(Split::Train, all, batch).empty());
     QCOMPARE(batch.floats(kX)[16 * static_cast<size_t>(whole)], 1.0f); // of the other shard
-    const std::string told = path("0.tar") + " ends early at byte " + std::to_string(left) + "; " +
-                             std::to_string(whole) + " samples before it are used.";
+    const std::string told = path("0.tar") + " ends early at byte " + std::to_string(left) +
+                             "; the samples before it, " + std::to_string(whole) + ", are used.";
     const std::vector<Message> notes = data->notes();
     QCOMPARE(std::ranges::count(notes, told, &Message::english), 1);
     config.damaged = Damaged::Refuse; // as before, although the shards are known by now
@@ -530,8 +530,8 @@ void TestShards::cutBehindAllPictures() {
     config.damaged = Damaged::Skip;
     const auto data = makeDataset(config, 0);
     QCOMPARE(data->samples(Split::Train), int64_t{whole + 2});
-    const std::string told = path("1.tar") + " ends early at byte " + std::to_string(left) + "; " +
-                             std::to_string(whole) + " samples before it are used.";
+    const std::string told = path("1.tar") + " ends early at byte " + std::to_string(left) +
+                             "; the samples before it, " + std::to_string(whole) + ", are used.";
     QCOMPARE(std::ranges::count(data->notes(), told, &Message::english), 1);
 }
 
@@ -568,7 +568,8 @@ void TestShards::cutInNoOrder() {
     for (size_t sample = 0; sample < 3; ++sample)
         QCOMPARE(all.floats(kX)[16 * sample], sample == 1 ? 0.0f : 1.0f);
     const std::string told = path("a.tar") + " ends early at byte " +
-                             std::to_string(files.size() - 600) + "; 2 samples before it are used.";
+                             std::to_string(files.size() - 600) +
+                             "; the samples before it, 2, are used.";
     QCOMPARE(std::ranges::count(data->notes(), told, &Message::english), 1);
 }
 
@@ -586,7 +587,7 @@ void TestShards::noEndMark() {
         const std::vector<Message> notes = data->notes();
         QCOMPARE(std::ranges::count(notes,
                                     path("a.tar") + " has no end marker, so it may have been cut "
-                                                    "off; its 20 samples are used.",
+                                                    "off; its samples, 20, are used.",
                                     &Message::english),
                  1);
     }

@@ -262,8 +262,9 @@ void TestStandardiser::testPart() {
     const auto before = makeDataset(task, 0);
     QCOMPARE(before->samples(Split::Train), int64_t{3});
     QCOMPARE(before->tensors()[kTarget].classes, int64_t{2});
-    QVERIFY(notesOf(*before).contains("x_test and y_test, 2 samples, are not used. To validate on "
-                                      "them, set data.test to true."));
+    QVERIFY(notesOf(*before).contains(
+        "The samples of x_test and y_test, 2, are not used. To validate on "
+        "them, set data.test to true."));
     task.test = true;
     for (const bool standardise : {false, true}) {
         task.standardiseX = standardise;
@@ -279,7 +280,8 @@ void TestStandardiser::testPart() {
         QCOMPARE(batch.labels(kTarget)[1], 1);
         QCOMPARE(data->tensors()[kTarget].classes, int64_t{3}); // the test part has one more
         QCOMPARE(data->number(Split::Validation, 1), int64_t{1});
-        QVERIFY(notesOf(*data).join(' ').contains("x_test and y_test, 2 samples, are validated"));
+        QVERIFY(notesOf(*data).join(' ').contains(
+            "The samples of x_test and y_test, 2, are validated"));
         const DataFacts facts = infoOf(task.kind).facts(task);
         QCOMPARE(facts.train, int64_t{4});
         QCOMPARE(facts.validation, int64_t{2});

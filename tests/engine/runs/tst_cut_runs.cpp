@@ -96,6 +96,7 @@ private slots:
     void changedByOthers_data();
     void changedByOthers();
     void aFileThatDoesNotFit();
+    void filesOfTheEndThatDoNotFit();
     void changedWhileItTrains();
     void othersChangedASettledFile();
     void aCutNeverMakesAFileLonger();
@@ -493,6 +494,30 @@ void TestCutRuns::aFileThatDoesNotFit() {
     info.outcome = RunOutcome::Finished;
     files.finish(info, {});
     QVERIFY(manifestOf(readFile(m_folder->file("manifest.json"))).whole);
+}
+
+/// Each is named, and all others are there, the summary above all.
+void TestCutRuns::filesOfTheEndThatDoNotFit() {
+    RunInfo info = infoOf();
+    info.outcome = RunOutcome::Finished;
+    {
+        RunWriter files(folder(), info, lanesOf(defaultConfig()), {1, 1, 1, {0}});
+        files.append(batchOf(1));
+        constexpr size_t kMost = 100'000;
+        const std::string large(2 * kMost, 'x');
+        const std::vector<MadeFile> made{{"weights_fp32.safetensors", large},
+                                         {"weights_bf16.safetensors", "small"},
+                                         {"weights_fp16.safetensors", large}};
+        const GrowthLimit limit(kMost);
+        QCOMPARE(thrownBy<RunError>([&] { files.finish(info, {}, made); }),
+                 m_folder->file("weights_fp32.safetensors") +
+                     ": cannot write: File too large; nor were these files written: "
+                     "weights_fp16.safetensors");
+    }
+    QCOMPARE(readFile(m_folder->file("weights_bf16.safetensors")), std::string("small"));
+    const std::string summary = readFile(m_folder->file("summary.json"));
+    QVERIFY2(summary.find("\"outcome\": \"finished\"") != summary.npos, summary.c_str());
+    QVERIFY(!manifestOf(readFile(m_folder->file("manifest.json"))).whole);
 }
 
 /// Without checkpoints, too, a run does not train to its end for nothing.

@@ -2,10 +2,12 @@
 // Also the nan of other pictures, for which files have no value.
 #include "engine/data/class_counts.h"
 #include "engine/data/class_shares.h"
+#include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/output_file.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_saving.h"
+#include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "tests/support/missing_texts.h"
 #include "tests/support/run_tables.h"
@@ -71,6 +73,7 @@ private slots:
     void savedAsTrained();
     void savedByEarlierVersions();
     void tablesAreSavedAsText();
+    void textsHaveTheNamesOfClasses();
     void onlyTablesHaveShares();
     void nanComesBack_data();
     void nanComesBack();
@@ -101,6 +104,27 @@ void TestSavedTables::tablesAreSavedAsText() {
     QVERIFY2(text.starts_with("true,samples,"), text.c_str());
     const auto run = readRun(from);
     saveRun(run->snapshot(), to);
+    QCOMPARE(readFile(to + "/classes_fp32.csv"), text);
+}
+
+/// As the table with the data names them, in the files of the command line, too.
+void TestSavedTables::textsHaveTheNamesOfClasses() {
+    const QTemporaryDir data, trained, saved;
+    std::string table = "size,fruit\n";
+    for (int i = 0; i < 40; ++i)
+        table += std::to_string(i) + (i % 2 == 0 ? ",apple\n" : ",\"pear, ripe\"\n");
+    writeFileAtomically(data.filePath("fruit.csv").toStdString(), table);
+    RunConfig config = *experimentOn(data.filePath("fruit.csv").toStdString());
+    config.device = "cpu";
+    config.validation.steps = 2;
+    config.epochs = 0;
+    config.steps = 2;
+    const std::string from = trained.path().toStdString(), to = saved.path().toStdString();
+    trainInto(from, config);
+    const std::string text = readFile(from + "/classes_fp32.csv");
+    QVERIFY2(text.starts_with("true,samples,apple,\"pear, ripe\"\napple,"), text.c_str());
+    QVERIFY2(text.find("\n\"pear, ripe\",") != text.npos, text.c_str());
+    saveRun(readRun(from)->snapshot(), to);
     QCOMPARE(readFile(to + "/classes_fp32.csv"), text);
 }
 

@@ -91,9 +91,10 @@ void TestDataExperiment::archives() {
                                               {"y_test.npy", array("(2,)", 8)}}));
     const auto misfits = experimentOn(path("misfits.npz"));
     QVERIFY(misfits && !misfits->task.test);
-    QCOMPARE(makeDataset(misfits->task, 0)->notes().at(0).english(),
-             std::string("x_test and y_test, 2 samples, are not used. To validate on them, set "
-                         "data.test to true."));
+    QCOMPARE(
+        makeDataset(misfits->task, 0)->notes().at(0).english(),
+        std::string("The samples of x_test and y_test, 2, are not used. To validate on them, set "
+                    "data.test to true."));
     QVERIFY(QFile::copy(QString::fromStdString(path("both.npz")), m_folder.filePath("B.NPZ")));
     QVERIFY(experimentOn(path("B.NPZ"))); // endings may be in upper case, as those of tables
 }
