@@ -71,7 +71,7 @@ TableText readTable(const TaskConfig& task) {
     return table;
 }
 
-std::string quoted(const std::string& text, char separator) {
+std::string fieldText(const std::string& text, char separator) {
     const char special[] = {separator, '"', '\r', '\n', '\0'};
     if (text.find_first_of(special) == text.npos) return text;
     std::string field = "\"";
@@ -90,13 +90,13 @@ std::vector<std::string> fieldsOf(const Predictions& all, const std::vector<std:
                                   const TableText& table) {
     const auto number = [&table](std::string text) {
         if (table.commas) std::replace(text.begin(), text.end(), '.', ',');
-        return quoted(text, table.separator);
+        return fieldText(text, table.separator);
     };
     std::vector<std::string> fields;
     if (classes) {
         for (const PredictedClass& each : predictedClasses(all, *classes))
-            fields.push_back(orNone(quoted(each.name, table.separator), table) + table.separator +
-                             orNone(number(each.probability), table));
+            fields.push_back(orNone(fieldText(each.name, table.separator), table) +
+                             table.separator + orNone(number(each.probability), table));
         return fields;
     }
     for (size_t i = 0; i < all.values.size(); ++i)
@@ -116,7 +116,7 @@ std::string tableWith(TableText table, const std::string& name,
     const std::string none = classes ? empty + table.separator + empty : empty;
     for (const LanePredictions& lane : lanes) {
         const auto heading = [&](const char* what) {
-            return table.separator + quoted(name + what + endFor(lanes, lane), table.separator);
+            return table.separator + fieldText(name + what + endFor(lanes, lane), table.separator);
         };
         if (table.header) *table.header += heading("_predicted");
         if (table.header && classes) *table.header += heading("_probability");
@@ -140,16 +140,17 @@ std::string pictureTable(const NewPictures& pictures, std::span<const LanePredic
     std::vector<std::vector<PredictedClass>> found;
     for (const LanePredictions& lane : lanes) {
         const std::string end = endFor(lanes, lane);
-        text += ',' + quoted("class_predicted" + end, ',') + ',' + quoted("probability" + end, ',');
+        text += ',' + fieldText("class_predicted" + end, ',') + ',' +
+                fieldText("probability" + end, ',');
         found.push_back(predictedClasses(lane.all, classes));
         if (pictures.names.size() != found.back().size())
             throw InputError(phrase("Training", "pictures came or went while they were predicted"));
     }
     text += '\n';
     for (size_t i = 0; i < pictures.names.size(); ++i) {
-        text += quoted(pictures.names[i], ',');
+        text += fieldText(pictures.names[i], ',');
         for (const std::vector<PredictedClass>& lane : found)
-            text += ',' + quoted(lane[i].name, ',') + ',' + lane[i].probability;
+            text += ',' + fieldText(lane[i].name, ',') + ',' + lane[i].probability;
         text += '\n';
     }
     return text;
