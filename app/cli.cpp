@@ -81,7 +81,7 @@ constexpr const char* kRunSwept =
 constexpr const char* kMap = "sweep --preset overflow --sweep scaler.init_scale=2^8,2^16,2^24 "
                              "--sweep scaler.growth_interval=20,200,2000 --csv map.csv";
 constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
-constexpr const char* kRunResumed = "run --resume out --out out --checkpoint-every 1000";
+constexpr const char* kRunResumed = "run --resume out --out out";
 constexpr const char* kEvaluate = "evaluate out --out scores";
 constexpr const char* kPredict = "evaluate out --predict new.csv --out predictions";
 constexpr const char* kEvaluateOthers = "evaluate out --weights out/weights_fp32.safetensors";
@@ -135,10 +135,10 @@ struct Commands {
         run = app.add_subcommand("run", "Train the lanes of an experiment in lock-step");
         runOptions.experiment.addTo(*run);
         runOptions.experiment.addSweepTo(*run);
-        writesFolder(textOption(
-            *run, "--out", runOptions.out,
-            "Write experiment.json, csv files, pictures and summary.json into this folder", "DIR",
-            "the path of a folder"));
+        writesFolder(textOption(*run, "--out", runOptions.out,
+                                "Write experiment.json, csv files, pictures, weights, a checkpoint "
+                                "and summary.json into this folder",
+                                "DIR", "the path of a folder"));
         countOption(
             *run, "--gradients", runOptions.countGradients,
             "Count gradients by size every N steps (1, 1 + N, ...) for gradients.csv, and at the "
@@ -151,9 +151,10 @@ struct Commands {
                    "edits of the running training",
                    "FILE", "the path of a checkpoint or of a run's folder");
         countOption(*run, "--checkpoint-every", runOptions.checkpointEvery,
-                    "Write DIR/checkpoint.safetensors every N steps, at the end, and when the run "
-                    "is interrupted; the one before is kept as checkpoint-before.safetensors",
-                    1, 1000000000);
+                    "Write DIR/checkpoint.safetensors every N steps, too, not only at the end and "
+                    "when the run is interrupted; the one before is kept as "
+                    "checkpoint-before.safetensors; 0: write none; a run that goes on keeps its N",
+                    0, 1000000000);
         run->add_flag("--keep-best", runOptions.keepBest,
                       "Write DIR/best_LANE.safetensors, the weights after the best validation of "
                       "each lane: the highest accuracy, or else the lowest loss; evaluate DIR "

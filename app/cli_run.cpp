@@ -3,6 +3,7 @@
 
 #include "app/cli_best.h"
 #include "app/cli_board.h"
+#include "app/cli_checkpoints.h"
 #include "app/cli_closing.h"
 #include "app/cli_gradients.h"
 #include "app/cli_onnx.h"
@@ -18,10 +19,8 @@
 #include "engine/io/atomic_file.h"
 #include "engine/runs/lane_ranking.h"
 #include "engine/runs/run_folder.h"
-#include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
 #include "engine/step/model_shapes.h"
-#include "engine/train/checkpoint.h"
 #include "engine/train/experiment.h"
 #include "engine/train/onnx_file.h"
 #include "engine/train/run_info.h"
@@ -63,18 +62,20 @@ public:
          std::vector<Event> events)
         : m_experiment(experiment), m_infos(lanesFrom(0)),
           m_lanes(noSums(experiment, m_infos.size())), m_sweeps(options.experiment.swept()),
-          m_countEvery(countEveryOf(options, start)), m_saveEvery(options.checkpointEvery),
-          m_begin(experiment.step()), m_events(std::move(events)) {
+          m_countEvery(countEveryOf(options, start)), m_begin(experiment.step()),
+          m_events(std::move(events)) {
         const RunPast* const past = start.past ? &*start.past : nullptr;
         m_goesOnHere = start.goesOnIn(options.out);
         const bool kept = start.state && start.state->keepsBest;
         const bool recounts = start.state && m_countEvery != start.state->countGradients;
         m_isChanged = start.moved || !m_events.empty() || (options.keepBest && !kept) || recounts;
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
-        m_out = options.out;
-        if (!m_out.empty())
+        if (!options.out.empty()) {
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), m_infos,
                             experiment.target(), extraMetrics(experiment), past);
+            m_checkpoints.emplace(*m_files, options, start);
+            m_isChanged = m_isChanged || m_checkpoints->isChanged();
+        }
         beginBest(options, past, kept);
         if (!options.tensorboard.empty()) {
             m_board.emplace(options.tensorboard, m_infos, experiment.step(), [this] {
@@ -104,24 +105,22 @@ public:
                 m_failure = error.message();
                 break;
             }
-            if (m_saveEvery > 0 && m_experiment.step() % m_saveEvery == 0) save();
+            if (m_checkpoints && m_checkpoints->isDue(m_experiment.step())) save();
         }
         if (m_failure.empty()) m_failure = m_experiment.dataFault();
         if (m_progress) m_progress->end();
     }
 
     /// Writes a checkpoint of the last step, unless there is one. A step that was interrupted is
-    /// finished first, because a checkpoint needs all lanes at the same step. A run that continues
-    /// in its own folder writes one in any case: the one there would be behind the tables. So does
-    /// one that its data ended, which goes on once they are mended.
+    /// finished first, because a checkpoint needs all lanes at the same step.
     void saveAtEnd(SignalWatch& signals) {
-        if (!m_files || m_experiment.step() == m_saved || !m_fault.empty()) return;
-        if (m_saveEvery == 0 && !m_goesOnHere && m_failure.empty()) return;
+        if (!m_checkpoints || !m_checkpoints->endsWithOne() || !m_fault.empty()) return;
+        if (m_checkpoints->has(m_experiment.step())) return;
         signals.setStop({});
         m_experiment.clearStop();
         while (!m_experiment.atStepBoundary())
             advance();
-        save(LastOutputs::Always);
+        if (m_experiment.step() > 0) save(LastOutputs::Always);
     }
 
     void close(const RunOptions& options) {
@@ -148,8 +147,10 @@ public:
                   laneNotes(m_experiment, m_lanes, ranges) + gradientTables(m_experiment, ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
-        if (!m_unsaved.empty() && m_fault.empty()) print("Checkpoint: " + unsavedText() + "\n");
-        if (!m_fault.empty()) print("Checkpoint: " + wholeCheckpoint() + "\n");
+        if (!m_fault.empty())
+            print("Checkpoint: " + m_checkpoints->wholeText() + "\n");
+        else if (lacksCheckpoint())
+            print("Checkpoint: " + m_checkpoints->unsavedText() + "\n");
         if (m_best) print(m_best->unsavedText());
         if (onnx)
             for (const OnnxTarget& each : onnxTargets(options.onnx, m_experiment))
@@ -163,9 +164,10 @@ public:
     /// Whether the files for TensorBoard could not be written to their end.
     bool lacksBoard() const { return m_board && !m_board->problem().empty(); }
 
-    /// Whether the last step has no checkpoint although it was to have one, or a lane has not its
-    /// best weights.
-    bool lacksWeights() const { return !m_unsaved.empty() || (m_best && m_best->lacksAny()); }
+    /// Whether the last step has no checkpoint although it was to have one.
+    bool lacksCheckpoint() const { return m_checkpoints && !m_checkpoints->unsaved().empty(); }
+    /// Whether that is so, or a lane has not its best weights.
+    bool lacksWeights() const { return lacksCheckpoint() || (m_best && m_best->lacksAny()); }
 
     /// Tells which file of the end could not be written; empty if all are there.
     const Message& unwritten() const { return m_unwritten; }
@@ -180,9 +182,12 @@ private:
         const std::string place = " after step " + std::to_string(m_experiment.step()) + " of " +
                                   std::to_string(m_experiment.config().steps) +
                                   epochText(m_experiment);
-        if (outcome == RunOutcome::Interrupted) return "Interrupted" + place + "\n";
+        const bool goesOn =
+            m_checkpoints && m_checkpoints->has(m_experiment.step()) && !m_experiment.finished();
+        if (outcome == RunOutcome::Interrupted)
+            return "Interrupted" + place +
+                   (goesOn ? "; " + m_checkpoints->command() + " goes on from here\n" : "\n");
         if (!m_fault.empty()) return "Ended" + place + ": its files cannot be written further\n";
-        const bool goesOn = m_files && m_unsaved.empty() && !m_experiment.finished();
         if (!m_failure.empty())
             return "Ended" + place +
                    (m_experiment.dataFault().empty() ? ": the samples of the next step"
@@ -247,51 +252,17 @@ private:
         save();
     }
 
-    /// A checkpoint that cannot be written, on a full disk for example, does not end the training:
-    /// the next one may be. The first of them is told at once, the last one at the end.
     void save(LastOutputs outputs = LastOutputs::AtTheEnd) {
         ExperimentState state = m_experiment.state(outputs);
-        state.run = m_files->id();
         state.keepsBest = m_best.has_value();
         state.countGradients = m_countEvery;
-        const CheckpointText text(state, HALFSCOPE_VERSION);
         if (m_board) m_board->sync();
-        const bool failed = !m_unsaved.empty();
-        writes([&] {
-            m_unsaved =
-                m_files->place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
-        });
-        if (!m_fault.empty()) return;
-        if (m_unsaved.empty()) m_saved = state.step;
-        if (failed == !m_unsaved.empty()) return;
-        if (m_progress) m_progress->endLine();
-        const std::string step = "step " + std::to_string(state.step);
         const bool ends = outputs == LastOutputs::Always || m_experiment.finished();
-        printNote(failed
-                      ? "Checkpoints can be written again: there is one of " + step + "\n"
-                      : "halfscope-cli: " + m_unsaved.english() + "; there is no checkpoint of " +
-                            step + (ends ? "\n" : ", and the run goes on\n"));
-    }
-
-    /// Tells which checkpoint of this training is there instead of the last one, and why.
-    std::string unsavedText() const {
-        const std::string last =
-            m_saved < 0 ? "none was written" : "the last one is of step " + std::to_string(m_saved);
-        return last + ": " + m_unsaved.english();
-    }
-
-    /// Tells which checkpoint this run goes on from when its files cannot be written further.
-    std::string wholeCheckpoint() const {
-        try {
-            const ExperimentState state = readCheckpoint(checkpointAt(m_out));
-            if (state.run == m_files->id())
-                return "the one of step " + std::to_string(state.step) +
-                       " is whole; when its files can be written again, halfscope-cli run "
-                       "--resume " +
-                       shellText(m_out) + " --out " + shellText(m_out) + " goes on from it";
-        } catch (const InputError&) { // there is none
-        }
-        return "none was written; --checkpoint-every writes some";
+        std::string note;
+        writes([&] { note = m_checkpoints->write(std::move(state), ends); });
+        if (note.empty()) return;
+        if (m_progress) m_progress->endLine();
+        printNote(note);
     }
 
     /// Writes to the files of a training that ends once it cannot: see failure().
@@ -522,21 +493,19 @@ private:
     const std::vector<Sweep> m_sweeps;
     LostSamples m_lost;
     bool m_hasRows = false; ///< in m_lanes
-    const int64_t m_countEvery, m_saveEvery;
+    const int64_t m_countEvery;
     bool m_goesOnHere = false;           ///< in the folder of the checkpoint
     bool m_isChanged = false;            ///< the checkpoint does not have what was given beside it
     const int64_t m_begin;               ///< the step before the first one
     std::vector<Event> m_events;         // since the last step
     Message m_failure;                   // see failure()
-    int64_t m_saved = -1;                // the step of the last checkpoint; -1: none
-    Message m_unsaved;                   // why the last one was not written; empty if it was
-    std::string m_out;                   // the folder of m_files
-    Message m_fault;                     // why they cannot be written further; empty if they can
+    Message m_fault;                     // why m_files cannot be written further; empty if they can
     Message m_unwritten;                 // see unwritten()
     std::vector<GradientRange> m_ranges; // the last ones that were counted
     int64_t m_counted = -1;              // the step after which they were counted; -1: none
     std::optional<RunWriter> m_files;
-    std::optional<BestFiles> m_best; ///< where the best weights are kept
+    std::optional<CheckpointFiles> m_checkpoints; ///< where there are files
+    std::optional<BestFiles> m_best;              ///< where the best weights are kept
     std::optional<BoardFiles> m_board;
     int64_t m_pictureEvery = 0; ///< in steps, for TensorBoard; 0: never
     double m_stepSeconds = 0;   ///< what the devices took for the last step

@@ -1,12 +1,14 @@
 // Tells the places of files from edits, and looks for the rows that a run has so far.
 #include "app/cli_start.h"
 
+#include "app/cli_checkpoints.h"
 #include "app/cli_closing.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/data/known_facts.h"
+#include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/settings/resumed_settings.h"
 #include "engine/settings/run_task.h"
@@ -26,6 +28,11 @@ Start resumedStart(const RunOptions& options) {
     std::vector<Assignment> given = options.experiment.resumedSettings();
     start.checkpoint = checkpointAt(options.resume);
     start.state = readCheckpoint(start.checkpoint);
+    const std::filesystem::path file(start.checkpoint);
+    if (file.filename() == run_file::kEarlierCheckpoint && start.checkpoint != options.resume)
+        start.note = pathText(options.resume) + " lacks " + run_file::kCheckpoint +
+                     "; the one before it, after step " + std::to_string(start.state->step) +
+                     ", is taken\n";
     for (Assignment& each : given) {
         if (!changesOnResume(*each.field, each.value)) {
             start.edits.push_back(std::move(each));
@@ -77,7 +84,9 @@ Start startOf(const RunOptions& options) {
             "--checkpoint-every: --out is missing, the folder that checkpoints are written into"));
     if (!options.resume.empty()) return resumedStart(options);
     Start start;
+    const std::string left = leftCheckpoint(options);
     start.config = options.experiment.config(&start.note);
+    start.note += left;
     return start;
 }
 

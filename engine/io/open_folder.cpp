@@ -25,6 +25,7 @@ std::string reasonOf(int error) {
 }
 
 void failFile(const std::string& path, Phrase what, int error) {
+    if (error == ENOSPC || error == EDQUOT) throw DiskFull(what, path, reasonOf(error));
     throw RunError(what, path, reasonOf(error));
 }
 

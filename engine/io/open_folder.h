@@ -2,7 +2,7 @@
 // nobody can divert a write by renaming a folder or placing a link meanwhile.
 #pragma once
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 #include <cstdint>
 #include <string>
@@ -37,7 +37,13 @@ private:
 
 /// Returns the system's words for an error number.
 std::string reasonOf(int error);
-/// Throws RunError "PATH: cannot WHAT: REASON".
+/// A file has no room on the disk, or in the user's share of it.
+class DiskFull : public RunError {
+public:
+    using RunError::RunError;
+};
+
+/// Throws RunError "PATH: cannot WHAT: REASON"; DiskFull where that is the reason.
 [[noreturn]] void failFile(const std::string& path, Phrase what, int error);
 
 /// Writes all of the content; returns 0 or the error's number. `written` counts the bytes that were

@@ -285,7 +285,7 @@ void RunWriter::checkWritten() const {
 }
 
 Message RunWriter::place(const std::string& name, std::span<const std::string_view> parts,
-                         const std::string& before) {
+                         const std::string& before, OnFullDisk onFullDisk) {
     try {
         flushTables();
         for (GrowingFile* const table : tables())
@@ -296,8 +296,15 @@ Message RunWriter::place(const std::string& name, std::span<const std::string_vi
     }
     checkOwner();
     checkTables();
+    const bool mayRemove = onFullDisk == OnFullDisk::RemoveBefore && !before.empty();
     try {
-        m_folder.write(name, parts, before);
+        try {
+            m_folder.write(name, parts, before);
+        } catch (const DiskFull&) {
+            if (!mayRemove || !m_folder.hasFile(before) || !m_folder.hasFile(name)) throw;
+            m_folder.remove(before);
+            m_folder.write(name, parts, before);
+        }
         return {};
     } catch (const RunError& error) {
         return error.message();

@@ -32,6 +32,10 @@
 
 namespace halfscope {
 
+/// What becomes of the file kept as `before`, where a full disk has no room for a third one. It may
+/// go where the one that has the name is whole.
+enum class OnFullDisk : uint8_t { KeepBefore, RemoveBefore };
+
 /// Holds the folder: no other program of this kind can write there meanwhile. Throws RunError when
 /// something cannot be written, and soon after another program has removed, replaced or changed a
 /// table: such a run never becomes whole. Tables grow under their own names. Their rows are safe
@@ -61,7 +65,8 @@ public:
     /// rows. Returns why this file could not be written, because it is too large for the disk for
     /// example: the folder keeps the one that it has, and the run can go on.
     [[nodiscard]] Message place(const std::string& name, std::span<const std::string_view> parts,
-                                const std::string& before);
+                                const std::string& before,
+                                OnFullDisk onFullDisk = OnFullDisk::KeepBefore);
     /// Writes the rest: summary.json, pictures when there are any, the files made elsewhere and
     /// manifest.json. When it returns, the disk has everything. A file that cannot be written does
     /// not keep the others from it: the error comes after them, tells why, and names all that are

@@ -103,6 +103,7 @@ std::string stateText(const ExperimentState& state, std::span<const ArrayView> a
     if (!state.damaged.empty()) json["damaged"] = damagedText(state.damaged);
     if (state.keepsBest) json["keeps_best"] = true;
     if (state.countGradients > 0) json["count_gradients"] = state.countGradients;
+    if (state.checkpointEvery > 0) json["checkpoint_every"] = state.checkpointEvery;
     JsonText lanes = JsonText::list();
     for (const LaneState& lane : state.lanes)
         lanes.push_back(laneText(lane));
@@ -219,7 +220,8 @@ void checkKind(const SafetensorsInfo& file, const std::string& path) {
     const auto format = file.metadata.find("format");
     if (format == file.metadata.end() || format->second != kCheckpointFormat)
         refuse(path, phrase("Files", "it is a safetensors file of something else; weights are "
-                                     "the setting model.weights"));
+                                     "the setting model.weights, or --weights FILE on the command "
+                                     "line"));
     if (const std::string& version = metadataAt(file, "version", path); version != kVersion)
         refuse(path, {phrase("Files", "its version %1 is not the one that this program reads, %2"),
                       quotedText(version), kVersion});
@@ -314,6 +316,8 @@ ExperimentState readWhole(const std::string& path) {
     state.keepsBest = reader.has("keeps_best") && reader.truth("keeps_best");
     if (reader.has("count_gradients"))
         state.countGradients = reader.whole("count_gradients", 1, kMostSteps);
+    if (reader.has("checkpoint_every"))
+        state.checkpointEvery = reader.whole("checkpoint_every", 1, kMostSteps);
     const Json& lanes = reader.at("lanes");
     if (!lanes.is_array() || lanes.empty() || lanes.size() > kMaxLanes)
         refuse(path, {phrase("Files", "state.lanes must be a list of 1 to %1 lanes"), kMaxLanes});
@@ -429,15 +433,24 @@ std::string checkpointAt(const std::string& path) {
         return std::filesystem::symlink_status(each, ignored).type() ==
                std::filesystem::file_type::not_found;
     };
-    if (!lacks(file) || !lacks(std::filesystem::path(path) / run_file::kEarlierCheckpoint))
-        return file.string();
+    if (!lacks(file)) return file.string();
+    const std::filesystem::path earlier =
+        std::filesystem::path(path) / run_file::kEarlierCheckpoint;
+    if (!lacks(earlier)) return earlier.string();
     if (isRecorded(path))
         throw InputError(phrase("Files", "%1: this training was recorded in PyTorch: it cannot go "
                                          "on here"),
                          pathText(path));
     throw InputError(phrase("Files", "%1: there is no checkpoint in the folder; halfscope-cli "
-                                     "run writes one with --checkpoint-every"),
+                                     "run --out writes one at its end"),
                      pathText(path));
+}
+
+int64_t checkpointStep(const std::string& path) {
+    const SafetensorsInfo file = safetensorsInfo(path);
+    checkKind(file, path);
+    const JsonTree tree = stateTree(metadataAt(file, "state", path), path);
+    return Reader(tree.root(), path, "state").whole("step", 0, kMostSteps);
 }
 
 ExperimentState readCheckpoint(const std::string& path) {
@@ -453,8 +466,10 @@ ExperimentState readCheckpoint(const std::string& path) {
             throw InputError(phrase("Files", "%1; nor can the one before it be read: %2"),
                              error.message(), other.message());
         }
-        throw InputError(phrase("Files", "%1. The one before it is whole: %2, after step %3"),
-                         error.message(), pathText(earlier), step);
+        throw DamagedCheckpoint({phrase("Files", "%1. The one before it is whole: %2, after step "
+                                                 "%3"),
+                                 error.message(), pathText(earlier), step},
+                                {earlier, step});
     }
 }
 

@@ -30,6 +30,8 @@ struct ExperimentState {
     /// the first of them.
     bool keepsBest = false;
     int64_t countGradients = 0; ///< the run counts them every so many steps; 0: never
+    /// The run writes a checkpoint every so many steps; 0: none on the way.
+    int64_t checkpointEvery = 0;
 };
 
 /// Whether a state has what the last step computed, see LaneState::prediction. At the end of a run

@@ -48,7 +48,7 @@ void TestCliChangedRun::outlastsAKill() {
     const QString whole = path("whole"), killed = path("killed");
     const QStringList change{"--set", "optimizer.lr=0.25", "--steps"};
     for (const QString& out : {whole, killed})
-        QCOMPARE(call(smallRun(out, {"--checkpoint-every", "12"})).code, 0);
+        QCOMPARE(call(smallRun(out)).code, 0);
     const Outcome outcome = goOn(whole, change + QStringList{"20"});
     QVERIFY2(outcome.code == 0, outcome.error);
     QCOMPARE(ratesIn(whole), QVector<qint64>{13});
@@ -98,7 +98,8 @@ void TestCliChangedRun::otherPlaces() {
     QCOMPARE(saved().recorded.threads, int64_t{0});
     const QByteArray before = contentOf(checkpoint);
     QProcess second;
-    second.start(program(), {"run", "--resume", out, "--out", out, "--threads", "1"});
+    second.start(program(), {"run", "--resume", out, "--out", out, "--threads", "1",
+                             "--checkpoint-every", "100000000"}); // none on the way
     QElapsedTimer waited;
     waited.start();
     while (contentOf(checkpoint) == before) {

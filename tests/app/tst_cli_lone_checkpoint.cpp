@@ -1,5 +1,6 @@
-// halfscope-cli run --resume from outside, where the rows before the checkpoint are not beside it:
-// the run goes on in that folder all the same, and again from there.
+// halfscope-cli run --resume from outside, where the rows before the checkpoint, or the newest one,
+// are not there: the run goes on in that folder all the same, and again from there. And runs that
+// begin anew where there is a checkpoint.
 #include "engine/runs/run_reader.h"
 #include "engine/train/checkpoint.h"
 #include "tests/support/cli_folder.h"
@@ -39,6 +40,9 @@ private slots:
     void damagedManifest();
     void lostRows();
     void theOneBeforeIsReplaced();
+    void theOneBeforeIsTaken();
+    void trainedAnewByMistake();
+    void trainedAnewAfterItsEnd();
 
 private:
     /// Copies these files of the first run, or all of them, into a new folder.
@@ -161,6 +165,47 @@ void TestCliLoneCheckpoint::theOneBeforeIsReplaced() {
     const Outcome outcome = goOn(folder + '/' + kBefore, folder);
     QVERIFY2(outcome.code == 0, outcome.error);
     checkRows(folder, 1, 12);
+}
+
+/// So does one that is given the folder alone; it says which checkpoint it takes.
+void TestCliLoneCheckpoint::theOneBeforeIsTaken() {
+    const QString folder = copied("taken");
+    QVERIFY(QFile::remove(folder + '/' + kNewest));
+    const Outcome outcome = goOn(folder, folder);
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.error.contains(folder.toUtf8() + " lacks checkpoint.safetensors; the one "
+                                                      "before it, after step 10, is taken\n"),
+             outcome.error);
+    checkRows(folder, 1, 12);
+}
+
+/// The folder of a run that was killed is given as the experiment: its checkpoint is named, and not
+/// removed.
+void TestCliLoneCheckpoint::trainedAnewByMistake() {
+    const QString folder = copied("killed");
+    QVERIFY(QFile::remove(folder + "/summary.json"));
+    const QByteArray has = folder.toUtf8() + " has a checkpoint of step 12",
+                     resume = "--resume " + folder.toUtf8() + " goes on from it";
+    const Outcome other = call({"run", folder, "--out", path("anew")});
+    QVERIFY2(other.code == 0 && other.error.contains(has + "; " + resume + "\n"), other.error);
+    const QByteArray checkpoint = contentOf(folder + '/' + kNewest);
+    for (const QString& experiment : {folder, folder + "/experiment.json"}) {
+        const Outcome same = call({"run", experiment, "--steps", "5", "--out", folder});
+        QCOMPARE(same.code, 2);
+        QCOMPARE(same.error, "halfscope-cli: --out: " + has + ", which a new run would remove; " +
+                                 resume + ", and another folder lets it stay\n");
+        QCOMPARE(contentOf(folder + '/' + kNewest), checkpoint);
+    }
+    // another experiment may take the place of the run
+    const Outcome foreign = call(smallRun(folder, {"--seed", "9"}));
+    QVERIFY2(foreign.code == 0 && !foreign.error.contains("--resume"), foreign.error);
+}
+
+void TestCliLoneCheckpoint::trainedAnewAfterItsEnd() {
+    const QString folder = copied("ended");
+    const Outcome outcome = call({"run", folder, "--steps", "5", "--out", folder});
+    QVERIFY2(outcome.code == 0 && !outcome.error.contains("--resume"), outcome.error);
+    checkRows(folder, 1, 5);
 }
 
 } // namespace tst_cli_lone_checkpoint

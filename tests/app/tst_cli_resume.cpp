@@ -12,6 +12,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -125,10 +126,13 @@ void TestCliResume::checkpointsAndWeightsAreThere() {
     QCOMPARE(checkpointStep(whole()), int64_t{3000});
     QCOMPARE(readCheckpoint((whole() + "/checkpoint-before.safetensors").toStdString()).step,
              int64_t{2960});
-    // without the option there are only weights
+    // without the option there is one of the last step, and with 0 there are only weights
     const QString plain = m_folder.filePath("plain");
     QCOMPARE(call(smallRun(plain)).code, 0);
     QCOMPARE(filesOf(plain), kRunFiles);
+    QCOMPARE(checkpointStep(plain), int64_t{12});
+    QCOMPARE(call(smallRun(plain, {"--checkpoint-every", "0"})).code, 0);
+    QCOMPARE(QStringList{"checkpoint.safetensors"} + filesOf(plain), kRunFiles);
 }
 
 void TestCliResume::signalLeavesOne_data() {
@@ -142,7 +146,7 @@ void TestCliResume::signalLeavesOne() {
     const QString out = m_folder.filePath(QString("signal %1").arg(number));
     QProcess process;
     process.setReadChannel(QProcess::StandardError);
-    process.start(program(), longRun(out) + QStringList{"--checkpoint-every", "1000000"});
+    process.start(program(), longRun(out));
     while (!process.peek(100000).contains(" it/s"))
         QVERIFY(process.waitForReadyRead(kPatience));
     QCOMPARE(::kill(static_cast<pid_t>(process.processId()), number), 0);
@@ -151,7 +155,11 @@ void TestCliResume::signalLeavesOne() {
     const int64_t step = checkpointStep(out);
     QCOMPARE(rowsIn(out), step);
     QVERIFY(step > 0 && step < 3000);
-    const Outcome outcome = call({"run", "--resume", out, "--out", out});
+    const QRegularExpression command("^Interrupted after step \\d+ of 3000[^;]*; halfscope-cli "
+                                     "(run --resume .* --out .*) goes on from here\n");
+    const auto match = command.match(QString::fromUtf8(stopped.out));
+    QVERIFY2(match.hasMatch(), told(stopped));
+    const Outcome outcome = callShell("exec \"$0\" " + match.captured(1));
     QVERIFY2(outcome.code == 0, told(outcome));
     QVERIFY2(outcome.error.contains("from step " + QByteArray::number(step + 1)), told(outcome));
     compareFolders(out, whole());
@@ -159,7 +167,7 @@ void TestCliResume::signalLeavesOne() {
 }
 
 /// The run is killed again and again, at different moments, until it reaches its end: first as soon
-/// as it has a checkpoint, however fast the machine is.
+/// as it has a checkpoint, however fast the machine is. It keeps the interval that it began with.
 void TestCliResume::killLosesOneInterval() {
     const QString out = m_folder.filePath("killed");
     const QString checkpoint = out + "/checkpoint.safetensors";
@@ -167,7 +175,7 @@ void TestCliResume::killLosesOneInterval() {
     for (int percent = 20;; percent = 10 + (percent * 7) % 30) {
         const bool begun = QFile::exists(checkpoint);
         QProcess process;
-        process.start(program(), begun ? QStringList{"run", "--resume", out, "--out", out} + kSaves
+        process.start(program(), begun ? QStringList{"run", "--resume", out, "--out", out}
                                        : longRun(out) + kSaves);
         while (kills == 0 && !QFile::exists(checkpoint))
             QVERIFY(!process.waitForFinished(1));
@@ -231,7 +239,7 @@ void TestCliResume::elsewhere() {
     QVERIFY2(outcome.code == 0, told(outcome));
     compareFolders(to, whole());
     QCOMPARE(contentOf(whole() + "/steps.csv"), before);
-    QVERIFY(!QFile::exists(to + "/checkpoint.safetensors"));
+    QCOMPARE(checkpointStep(to), int64_t{3000});
     // without the rows before it the tables begin after them, and are read like that
     const QString lone = m_folder.filePath("lone.safetensors"), rest = m_folder.filePath("rest");
     QVERIFY(QFile::copy(whole() + "/checkpoint-before.safetensors", lone));
@@ -335,7 +343,7 @@ void TestCliResume::newRunRemovesThem() {
     QCOMPARE(call(smallRun(out, {"--checkpoint-every", "5"})).code, 0);
     QVERIFY(filesOf(out).contains("checkpoint-before.safetensors"));
     QCOMPARE(call(smallRun(out, {"--lanes", "fp32,amp-fp16"})).code, 0);
-    QCOMPARE(filesOf(out), kRunFiles);
+    QCOMPARE(filesOf(out), kRunFiles); // there is its own, and none before it
 }
 
 void TestCliResume::startsFromWeights() {

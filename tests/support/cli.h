@@ -81,7 +81,8 @@ inline QStringList smallRun(const QString& out, const QStringList& more = {}) {
     return words.split(' ') + QStringList{"--out", out} + more;
 }
 
-inline const QStringList kRunFiles{"events.csv",
+inline const QStringList kRunFiles{"checkpoint.safetensors",
+                                   "events.csv",
                                    "experiment.json",
                                    "manifest.json",
                                    "output_amp-fp16.png",

@@ -33,6 +33,31 @@ inline std::string stepLine(const StepRow& row, const std::vector<std::string>& 
     return line + '\n';
 }
 
+/// Returns the rows and the event of a step of two lanes.
+inline RunBatch batchOf(int64_t step) {
+    RunBatch batch;
+    for (int lane = 0; lane < 2; ++lane)
+        batch.rows.push_back(StepRow(step, lane)
+                                 .set(metric::Loss, 0.5f)
+                                 .set(metric::Scale, 1.0f)
+                                 .set(metric::GrowthTracker, int64_t{0})
+                                 .set(metric::LearningRate, 0.1f)
+                                 .set(metric::GradientNorm, 1.0f)
+                                 .setFlags(0)
+                                 .set(metric::SkippedSoFar, 0.0)
+                                 .set(metric::DeviceSeconds, 0.1)
+                                 .set(metric::WallSeconds, 0.1));
+    batch.events.push_back({EventKind::Growth, step, 0, 1, 2, {}, Message::data("It grew.")});
+    return batch;
+}
+
+inline RunInfo runInfo() {
+    RunInfo info;
+    info.config = info.recorded = defaultConfig();
+    info.device = DeviceInfo{};
+    return info;
+}
+
 } // namespace table
 
 /// A folder with files of a run whose settings are the defaults.

@@ -166,6 +166,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         info->run = m_number;
         m_keepsBest = from.state && from.state->keepsBest;
         m_countGradients = from.state ? from.state->countGradients : 0;
+        m_checkpointEvery = from.state ? from.state->checkpointEvery : 0;
         if (from.state) {
             info->goesOnAfter = m_resumedStep = from.state->step;
             for (const LaneState& lane : from.state->lanes)
@@ -394,12 +395,13 @@ void TrainingWorker::keepChange() {
     if (kept == step || m_resumedStep == step || (kept >= 0 && !busy())) keepState();
 }
 
-/// The run does not know that its best weights are kept, and its gradients counted: only the
-/// command line does that, and goes on with it from this program's checkpoints.
+/// The run does not know that its best weights are kept, its gradients counted, and checkpoints
+/// written: only the command line does that, and goes on with it from this program's checkpoints.
 ExperimentState TrainingWorker::stateOfRun() {
     ExperimentState state = m_run->state();
     state.keepsBest = m_keepsBest;
     state.countGradients = m_countGradients;
+    state.checkpointEvery = m_checkpointEvery;
     return state;
 }
 

@@ -104,6 +104,7 @@ private:
     int64_t m_resumedStep = -1;      ///< of the one that the run goes on from
     bool m_keepsBest = false;        ///< see ExperimentState
     int64_t m_countGradients = 0;    ///< likewise
+    int64_t m_checkpointEvery = 0;   ///< likewise
     size_t m_toldBytes = 0;          ///< size of the networks last told to be too large to keep
     CheckpointPace m_checkpoints{0}; ///< for this run, as is m_counts
     GradientPace m_counts;

@@ -16,7 +16,6 @@
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/step/model_shapes.h"
-#include "engine/train/checkpoint.h"
 #include "engine/train/fitting_preset.h"
 #include "engine/train/network_of_weights.h"
 #include "ui/models/safe_text.h"
@@ -325,7 +324,10 @@ OpenedFile readExperiment(const QString& path) {
     opened.idle = idleSettings(*opened.config);
     knownFactsOf(*opened.config); // facts of its data: they are read on this thread now, and the
                                   // window knows them later
-    const QString beside = QFileInfo(path).dir().filePath(QLatin1String(run_file::kCheckpoint));
+    const QDir folder = QFileInfo(path).dir();
+    QString beside = folder.filePath(QLatin1String(run_file::kCheckpoint));
+    if (!QFileInfo::exists(beside))
+        beside = folder.filePath(QLatin1String(run_file::kEarlierCheckpoint));
     opened.savedRun = isSavedRun(path);
     if (!opened.savedRun || !QFileInfo::exists(beside)) return opened;
     try {
@@ -334,6 +336,9 @@ OpenedFile readExperiment(const QString& path) {
         if (!checkpoint.begun) return opened;
         opened.from = checkpoint.from;
         opened.begun = checkpoint.begun;
+    } catch (const DamagedCheckpoint& error) {
+        opened.problem = error.message();
+        opened.earlier = error.earlier();
     } catch (const InputError& error) {
         opened.problem = error.message();
     }
@@ -372,6 +377,17 @@ OpenedFile readAny(const QString& path, const RunConfig& settings, const std::st
     if (namesProgram(path)) return readProgram(path, settings);
     checkCanBeExperiment(path.toStdString());
     return readExperiment(path);
+}
+
+void readInto(OpenedFile& opened, const QStringList& paths, const RunConfig& settings,
+              const std::string& network) {
+    try {
+        opened =
+            paths.size() == 1 ? readAny(paths.front(), settings, network) : readSavedRuns(paths);
+    } catch (const DamagedCheckpoint& error) {
+        opened.earlier = error.earlier();
+        throw;
+    }
 }
 
 QString shortTitle(QString text) {

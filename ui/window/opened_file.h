@@ -7,6 +7,7 @@
 #include "engine/data/data_around.h"
 #include "engine/runs/run.h"
 #include "engine/settings/fields.h"
+#include "engine/train/checkpoint.h"
 #include "engine/train/experiment_state.h"
 #include "engine/train/state_dict.h"
 
@@ -53,6 +54,8 @@ struct OpenedFile {
     std::vector<std::string> idle{}; ///< keys of its settings that have no effect
     /// Why a run cannot go on from the checkpoint beside it, or why some of several are left out.
     Message problem{};
+    /// Where the checkpoint is damaged: the one before it, if that is whole.
+    std::optional<WholeCheckpoint> earlier{};
     /// Several saved runs: of a folder that holds their folders, or those of separate folders,
     /// which have no common path.
     std::vector<OpenedRun> runs{};
@@ -76,6 +79,10 @@ OpenedFile readAny(const QString& path, const RunConfig& settings, const std::st
 
 /// Reads the saved runs in these folders. Throws InputError when one of them holds none.
 OpenedFile readSavedRuns(const QStringList& folders);
+/// Reads one path as readAny() does, and several as readSavedRuns() does. What can be opened in
+/// place of a damaged checkpoint stands in `opened` also when it throws.
+void readInto(OpenedFile& opened, const QStringList& paths, const RunConfig& settings,
+              const std::string& network);
 
 /// Returns text as a title that an experiment may have: short, and on one line.
 QString shortTitle(QString text);

@@ -14,7 +14,6 @@
 #include "engine/train/state_dict.h"
 #include "ui/dialogs/ask.h"
 #include "ui/images/compare_view.h"
-#include "ui/look/theme.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -23,6 +22,7 @@
 #include "ui/plots/plot_stack.h"
 #include "ui/session/left_threads.h"
 #include "ui/window/guarded.h"
+#include "ui/window/opened_checkpoint.h"
 #include "ui/window/opened_file.h"
 #include "ui/window/opened_network.h"
 #include "ui/window/proposed_folder.h"
@@ -276,7 +276,7 @@ bool WindowFiles::tryOpenAll(const QStringList& paths) {
     const auto opened = std::make_shared<OpenedFile>();
     const auto read = [paths, opened, settings = m_models.config.config(),
                        own = OpenedNetwork::ownOf(m_models.config)] {
-        *opened = paths.size() == 1 ? readAny(paths.front(), settings, own) : readSavedRuns(paths);
+        readInto(*opened, paths, settings, own);
     };
     const auto start = [&] { m_job = std::make_unique<FileJob>(read, FileJob::Leaving::Abandons); };
     if (!guarded(*m_parts.banner, start)) return false;
@@ -305,6 +305,8 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
         show(*opened);
     });
     if (!read) m_offers.offer(*opened);
+    OpenedCheckpoint::offerEarlier(*opened, *m_parts.banner,
+                                   [this](const QString& path) { tryOpen(path); });
     const bool good = read && !offers;
     if (!good) keepNews(m_parts.banner->text());
     if (good && plays) {

@@ -15,6 +15,7 @@
 #include "tests/support/thrown.h"
 
 #include <QDir>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
@@ -48,30 +49,6 @@ std::string times(int steps) {
     return text;
 }
 
-RunBatch batchOf(int64_t step) {
-    RunBatch batch;
-    for (int lane = 0; lane < 2; ++lane)
-        batch.rows.push_back(StepRow(step, lane)
-                                 .set(metric::Loss, 0.5f)
-                                 .set(metric::Scale, 1.0f)
-                                 .set(metric::GrowthTracker, int64_t{0})
-                                 .set(metric::LearningRate, 0.1f)
-                                 .set(metric::GradientNorm, 1.0f)
-                                 .setFlags(0)
-                                 .set(metric::SkippedSoFar, 0.0)
-                                 .set(metric::DeviceSeconds, 0.1)
-                                 .set(metric::WallSeconds, 0.1));
-    batch.events.push_back({EventKind::Growth, step, 0, 1, 2, {}, Message::data("It grew.")});
-    return batch;
-}
-
-RunInfo infoOf() {
-    RunInfo info;
-    info.config = info.recorded = defaultConfig();
-    info.device = DeviceInfo{};
-    return info;
-}
-
 } // namespace
 
 class TestCutRuns : public QObject {
@@ -95,8 +72,6 @@ private slots:
     void tablesEndAtACommonStep();
     void changedByOthers_data();
     void changedByOthers();
-    void aFileThatDoesNotFit();
-    void filesOfTheEndThatDoNotFit();
     void changedWhileItTrains();
     void othersChangedASettledFile();
     void aCutNeverMakesAFileLonger();
@@ -382,11 +357,11 @@ void TestCutRuns::refusedManifests() {
 }
 
 void TestCutRuns::rowsAreThereWhileItTrains() {
-    RunWriter files(folder(), infoOf(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
+    RunWriter files(folder(), table::runInfo(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
     QCOMPARE(readRun(folder())->step(), int64_t{0}); // only headers exist
-    files.append(batchOf(1));
+    files.append(table::batchOf(1));
     QTest::qSleep(300);
-    files.append(batchOf(2));
+    files.append(table::batchOf(2));
     const auto run = readRun(folder());
     QCOMPARE(run->step(), int64_t{2});
     QCOMPARE(run->events().size(), size_t{2});
@@ -398,11 +373,11 @@ void TestCutRuns::tablesEndAtACommonStep() {
     std::string error;
     {
         std::optional<GrowthLimit> limit; // lasts longer than the writer
-        RunWriter files(folder(), infoOf(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
+        RunWriter files(folder(), table::runInfo(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
         limit.emplace(100'001);
         error = thrownBy<RunError>([&] {
             for (int64_t step = 1; step < 100'000; ++step)
-                files.append(batchOf(step));
+                files.append(table::batchOf(step));
         });
     }
     QCOMPARE(error, m_folder->file("steps.csv") + ": cannot write: File too large");
@@ -428,9 +403,9 @@ void TestCutRuns::changedByOthers_data() {
 void TestCutRuns::changedByOthers() {
     QFETCH(const QByteArray, file);
     QFETCH(const QByteArray, how);
-    RunInfo info = infoOf();
+    RunInfo info = table::runInfo();
     RunWriter files(folder(), info, lanesOf(defaultConfig()), {1, 1, 1, {0}});
-    RunBatch first = batchOf(1);
+    RunBatch first = table::batchOf(1);
     GradientRange counted;
     counted.step = 1;
     counted.weights.zeros = 1;
@@ -444,7 +419,7 @@ void TestCutRuns::changedByOthers() {
     const std::string changed = m_folder->file(file.constData());
     const std::string text = readFile(changed);
     QVERIFY(!text.empty());
-    files.append(batchOf(2));
+    files.append(table::batchOf(2));
     if (how == "removed") fs::remove(changed);
     if (how == "saved anew") writeFileAtomically(changed, text);
     if (how == "emptied") fs::resize_file(changed, 0);
@@ -465,71 +440,16 @@ void TestCutRuns::changedByOthers() {
     QCOMPARE(readFile(m_folder->file("checkpoint.safetensors")), std::string("before"));
 }
 
-/// The run goes on without a file that is too large for the disk; the one before stays, and a later
-/// one that fits takes its place.
-void TestCutRuns::aFileThatDoesNotFit() {
-    RunInfo info = infoOf();
-    RunWriter files(folder(), info, lanesOf(defaultConfig()), {1, 1, 1, {0}});
-    const std::string name = m_folder->file("checkpoint.safetensors");
-    const auto place = [&files](const std::string& content) {
-        const std::string_view whole = content;
-        return files.place("checkpoint.safetensors", {&whole, 1}, "checkpoint-before.safetensors");
-    };
-    files.append(batchOf(1));
-    QVERIFY(place("first").empty());
-    files.append(batchOf(2));
-    {
-        constexpr size_t kMost = 100000;
-        const GrowthLimit limit(kMost);
-        const Message problem = place(std::string(2 * kMost, 'x'));
-        QVERIFY2(isAbout(problem.english(), name, "cannot write"), problem.english().c_str());
-    }
-    QCOMPARE(readFile(name), std::string("first"));
-    for (const QString& each : QDir(m_folder->folder()).entryList(QDir::Files | QDir::Hidden))
-        QVERIFY2(!each.endsWith(".tmp"), qPrintable(each));
-    files.append(batchOf(3));
-    QVERIFY(place("third").empty());
-    QCOMPARE(readFile(name), std::string("third"));
-    QCOMPARE(readFile(m_folder->file("checkpoint-before.safetensors")), std::string("first"));
-    info.outcome = RunOutcome::Finished;
-    files.finish(info, {});
-    QVERIFY(manifestOf(readFile(m_folder->file("manifest.json"))).whole);
-}
-
-/// Each is named, and all others are there, the summary above all.
-void TestCutRuns::filesOfTheEndThatDoNotFit() {
-    RunInfo info = infoOf();
-    info.outcome = RunOutcome::Finished;
-    {
-        RunWriter files(folder(), info, lanesOf(defaultConfig()), {1, 1, 1, {0}});
-        files.append(batchOf(1));
-        constexpr size_t kMost = 100'000;
-        const std::string large(2 * kMost, 'x');
-        const std::vector<MadeFile> made{{"weights_fp32.safetensors", large},
-                                         {"weights_bf16.safetensors", "small"},
-                                         {"weights_fp16.safetensors", large}};
-        const GrowthLimit limit(kMost);
-        QCOMPARE(thrownBy<RunError>([&] { files.finish(info, {}, made); }),
-                 m_folder->file("weights_fp32.safetensors") +
-                     ": cannot write: File too large; nor were these files written: "
-                     "weights_fp16.safetensors");
-    }
-    QCOMPARE(readFile(m_folder->file("weights_bf16.safetensors")), std::string("small"));
-    const std::string summary = readFile(m_folder->file("summary.json"));
-    QVERIFY2(summary.find("\"outcome\": \"finished\"") != summary.npos, summary.c_str());
-    QVERIFY(!manifestOf(readFile(m_folder->file("manifest.json"))).whole);
-}
-
 /// Without checkpoints, too, a run does not train to its end for nothing.
 void TestCutRuns::changedWhileItTrains() {
-    RunWriter files(folder(), infoOf(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
-    files.append(batchOf(1));
+    RunWriter files(folder(), table::runInfo(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
+    files.append(table::batchOf(1));
     fs::resize_file(m_folder->file("steps.csv"), 0);
     constexpr int kSteps = 6000; // a minute
     int64_t step = 1;
     const std::string error = thrownBy<RunError>([&] {
         while (++step < kSteps) {
-            files.append(batchOf(step));
+            files.append(table::batchOf(step));
             QTest::qSleep(10);
         }
     });
@@ -542,9 +462,9 @@ void TestCutRuns::changedWhileItTrains() {
 
 void TestCutRuns::othersChangedASettledFile() {
     for (const char* file : {"experiment.json", "target.png"}) {
-        RunInfo info = infoOf();
+        RunInfo info = table::runInfo();
         RunWriter files(folder(), info, lanesOf(defaultConfig()), {1, 1, 1, {0}});
-        files.append(batchOf(1));
+        files.append(table::batchOf(1));
         fs::remove(m_folder->file(file));
         info.outcome = RunOutcome::Finished;
         const std::string error = thrownBy<RunError>([&] { files.finish(info, {}); });
@@ -579,8 +499,8 @@ void TestCutRuns::failedSaveKeepsTheEarlierRun() {
     saveRun(run->snapshot(), to);
     const std::string manifest = readFile(to + "/manifest.json");
     fs::create_directory(to + "/events.csv"); // a name that a new run needs
-    Run other(infoOf(), lanesOf(defaultConfig()));
-    other.append(batchOf(1));
+    Run other(table::runInfo(), lanesOf(defaultConfig()));
+    other.append(table::batchOf(1));
     QCOMPARE(thrownBy<RunError>([&] { saveRun(other.snapshot(), to); }),
              to + "/events.csv: cannot write: Is a directory");
     QCOMPARE(readFile(to + "/manifest.json"), manifest);

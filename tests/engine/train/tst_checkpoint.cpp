@@ -329,7 +329,7 @@ void TestCheckpoint::refusesOthers() {
     write(weights, QByteArray::fromStdString(stateDictBytes(run.experiment->lane(0), "", "1")));
     QVERIFY(!isCheckpoint(weights));
     QVERIFY(isAbout(thrownBy<InputError>([&] { readCheckpoint(weights); }), weights,
-                    "weights are the setting model.weights"));
+                    "weights are the setting model.weights, or --weights FILE"));
     ExperimentState state = throughAFile(*run.experiment);
     QVERIFY(isCheckpoint(path("checkpoint.safetensors")));
     QCOMPARE(state.device, run.experiment->device().name);

@@ -9,6 +9,7 @@
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/served_events.h"
 #include "tests/support/thrown.h"
+#include "ui/panels/banner.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
@@ -16,6 +17,7 @@
 #include "ui/window/window_files.h"
 
 #include <QFileDialog>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTimer>
@@ -64,6 +66,7 @@ private slots:
     void oneThatIsGoneIsTold();
     void oneOfItsOwnIsTold();
     void ofSeveralRunsTheDamagedOnesAreTold();
+    void theOneBeforeIsOffered();
 
 private:
     QString path(const char* name) const { return m_folder.filePath(QString::fromUtf8(name)); }
@@ -172,6 +175,7 @@ void TestSavedCheckpoint::whoKeepsTheBestWeightsIsTold() {
     QVERIFY(!state.keepsBest);
     state.keepsBest = true;
     state.countGradients = 7;
+    state.checkpointEvery = 9;
     writeCheckpoint(path("best").toStdString() + "/" + kName.toStdString(), state, "1");
     Opened other(tinyConfig(5));
     QVERIFY(other.window.tryFile(path("best")));
@@ -184,6 +188,7 @@ void TestSavedCheckpoint::whoKeepsTheBestWeightsIsTold() {
     QCOMPARE(later.step, int64_t{30});
     QVERIFY(later.keepsBest);
     QCOMPARE(later.countGradients, int64_t{7});
+    QCOMPARE(later.checkpointEvery, int64_t{9});
 }
 
 void TestSavedCheckpoint::aFinishedRunHasItsNetworks() {
@@ -542,6 +547,37 @@ void TestSavedCheckpoint::oneThatIsGoneIsTold() {
     QCOMPARE(other.window.bannerText(),
              QStringLiteral("The run that is shown is over and was opened without a checkpoint, so "
                             "there is none to save."));
+}
+
+/// A click goes on from the whole checkpoint, whether the damaged one or its folder was opened.
+void TestSavedCheckpoint::theOneBeforeIsOffered() {
+    Opened opened(skippingConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    for (const auto& [steps, name] : {std::pair(5, "one"), std::pair(6, "two")}) {
+        QVERIFY(stepsTo(opened.window, steps));
+        opened.window.saveResults(path(name));
+    }
+    ExperimentState earlier = checkpointIn(path("one"));
+    earlier.run = checkpointIn(path("two")).run;
+    const QDir folder(path("two"));
+    writeCheckpoint(folder.filePath("checkpoint-before.safetensors").toStdString(), earlier, "1");
+    QFile file(folder.filePath(kName));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QVERIFY(file.seek(file.size() - 100) && file.write("x") == 1);
+    file.close();
+    for (const bool asFolder : {false, true}) {
+        Opened other(tinyConfig(5));
+        QVERIFY(reaches(other.window, SessionState::Ready));
+        QCOMPARE(other.window.tryFile(asFolder ? folder.path() : file.fileName()), asFolder);
+        QVERIFY2(other.window.bannerText().contains("The one before it is whole"),
+                 qPrintable(other.window.bannerText()));
+        auto& offer = *other.window.findChild<Banner*>()->findChild<QPushButton*>("offer");
+        QVERIFY(!offer.isHidden());
+        QCOMPARE(offer.text(), QStringLiteral("Go on from step 5"));
+        QTest::mouseClick(&offer, Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(other.window.run().step(), int64_t{5}, kPatience);
+        QVERIFY(trainsTo(other.window, 20));
+    }
 }
 
 } // namespace tst_saved_checkpoint
