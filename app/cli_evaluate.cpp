@@ -13,6 +13,7 @@
 #include "engine/data/data_print.h"
 #include "engine/data/dataset.h"
 #include "engine/data/held_fault.h"
+#include "engine/data/predicted_inputs.h"
 #include "engine/data/text_table.h"
 #include "engine/io/output_folder.h"
 #include "engine/settings/run_task.h"
@@ -127,13 +128,15 @@ void tellLeftOut(std::span<const Message> reasons) {
 }
 
 /// Sets the task to predict the samples of `options.predict`, which have no targets. Throws
-/// InputError for data of other kinds, and without --out.
+/// InputError for a file that data of this kind cannot have, and without --out.
 void predictInstead(RunConfig& config, const EvaluateOptions& options) {
     const TaskKind kind = config.task.kind;
-    if (!canPredictFile(kind))
+    config.task.predictFile = std::filesystem::absolute(options.predict).string();
+    if (!canPredictFile(kind) && !predictsInputs(config.task))
         throw InputError(Message::data(
-            std::string("evaluate: --predict takes tables, arrays and pictures; data.kind is ") +
-            infoOf(kind).name));
+            std::string("evaluate: --predict takes an .npy, .npz or .safetensors file where "
+                        "data.kind is ") +
+            infoOf(kind).name + "; " + pathText(options.predict) + " is none by its name"));
     if (options.out.empty())
         throw InputError(Message::data(
             "evaluate: --predict needs --out, the folder that the predictions are written into"));
@@ -141,7 +144,6 @@ void predictInstead(RunConfig& config, const EvaluateOptions& options) {
         throw InputError(Message::data("evaluate: --predict takes a file where data.kind is " +
                                        std::string(infoOf(kind).name) + "; " +
                                        pathText(options.predict) + " is a folder"));
-    config.task.predictFile = std::filesystem::absolute(options.predict).string();
 }
 
 /// Tells when the training data are no longer those that the weights of a run were trained on.
@@ -192,7 +194,7 @@ void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
 
 void checkCanJudge(const RunConfig& config, const EvaluateOptions& options) {
     const DataSetInfo& info = infoOf(config.task.kind);
-    if (!info.validates)
+    if (!info.validates && !predictsInputs(config.task))
         throw InputError(
             Message::data(std::string("data.kind: ") + info.name +
                           " has no samples to judge by; these have: " + validatedSets()));

@@ -5,6 +5,7 @@
 #include "app/cli_ranking.h"
 
 #include "engine/core/text.h"
+#include "engine/data/predicted_inputs.h"
 #include "engine/io/json_text.h"
 #include "engine/runs/best_value.h"
 #include "engine/runs/run_folder.h"
@@ -212,9 +213,8 @@ TargetScores writePredictions(const OutputFolder& folder, std::span<const Judged
                               const TaskConfig& task) {
     const std::vector<LanePredictions> made = predictionsOf(lanes);
     const auto* const classes = classesOf(lanes);
-    const std::string table = task.kind == TaskKind::Arrays
-                                  ? samplesCsv(made, classes, {}, WithTargets::No)
-                                  : predictedTable(task, made, classes);
+    const std::string table = predictsArray(task) ? samplesCsv(made, classes, {}, WithTargets::No)
+                                                  : predictedTable(task, made, classes);
     writeArrays(folder, lanes);
     folder.write(run_file::kScoredSamples, table);
     TargetScores scores = knownTargets(task, made, classes);

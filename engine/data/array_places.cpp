@@ -289,6 +289,8 @@ std::optional<PredictedTargets> predictedTargets(const TaskConfig& task) {
     }
 }
 
+bool isArrayName(const std::string& path) { return isArray(path) || holdsSeveral(path); }
+
 bool opensArrays(const std::string& path, TaskConfig& task) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {

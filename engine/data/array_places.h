@@ -67,6 +67,9 @@ std::optional<PredictedTargets> predictedTargets(const TaskConfig&);
 /// many, or "none". Throws InputError when it cannot be read.
 Message listedArrays(const std::string& path);
 
+/// Whether a file is, by its name, one that can hold arrays: .npy, .npz or .safetensors.
+bool isArrayName(const std::string& path);
+
 /// DataSetInfo::opens of arrays.
 bool opensArrays(const std::string& path, TaskConfig&);
 

@@ -5,6 +5,7 @@
 #include "engine/data/known_facts.h"
 #include "engine/data/losses.h"
 #include "engine/data/own_files.h"
+#include "engine/data/predicted_inputs.h"
 #include "engine/data/targets.h"
 #include "engine/data/test_split.h"
 #include "engine/io/torch_file.h"
@@ -162,10 +163,14 @@ static void refuseTorchFiles(const TaskConfig& task) {
         throw InputError(torchFileRefusal(task.predictFile));
 }
 
+static DataFacts lookedUpFacts(const TaskConfig& task) {
+    return predictsInputs(task) ? predictedInputFacts(task) : infoOf(task.kind).facts(task);
+}
+
 /// Returns the facts without a test; see factsOf().
 static DataFacts wholeFactsOf(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
-    if (!info.fromFiles) return info.facts(task);
+    if (!info.fromFiles) return lookedUpFacts(task);
     auto known = knownFacts().find(task);
     if (known && known->facts) return *std::move(known->facts);
     if (namesFiles(task) && FactsElsewhere::ask(task)) {
@@ -176,7 +181,7 @@ static DataFacts wholeFactsOf(const TaskConfig& task) {
     if (known && known->files == files) throw InputError(known->error);
     try {
         refuseTorchFiles(task);
-        DataFacts facts = info.facts(task);
+        DataFacts facts = lookedUpFacts(task);
         knownFacts().put(task, {facts, {}, files});
         return facts;
     } catch (const InputError& error) {
@@ -199,7 +204,9 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     std::unique_ptr<Dataset> made;
     try {
         refuseTorchFiles(task);
-        made = info.make(task, seed);
+        made = predictsInputs(task)
+                   ? withPredictedInputs(makeDataset(trainedOnly(task), seed), task)
+                   : info.make(task, seed);
     } catch (const InputError& error) { // files that were good before may be gone
         if (info.fromFiles) knownFacts().put(task, {std::nullopt, error.message(), files});
         throw;

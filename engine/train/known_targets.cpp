@@ -8,6 +8,7 @@
 #include "engine/data/csv_fields.h"
 #include "engine/data/losses.h"
 #include "engine/data/new_pictures.h"
+#include "engine/data/predicted_inputs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,10 +84,21 @@ Message unfit(const ArrayInfo& y, const std::string& name, int64_t samples) {
             name, y.shapeText()};
 }
 
+/// Whether an array has the numbers of classes, counted from 0, in place of these names.
+bool countsClasses(const std::vector<std::string>& names) {
+    return std::ranges::none_of(
+        names, [](const std::string& name) { return std::isfinite(numberOf(name, false)); });
+}
+
+bool isIndexOf(const std::vector<std::string>& names, double number) {
+    return number >= 0 && number < static_cast<double>(names.size()) &&
+           number == std::trunc(number);
+}
+
 /// Returns the array of targets, if it has one for each output, or one for each class; otherwise
 /// says why not.
-std::optional<SampleTargets> arrayOf(const TaskConfig& task, const Predictions& all, bool classes,
-                                     Message& reason) {
+std::optional<SampleTargets> arrayOf(const TaskConfig& task, const Predictions& all,
+                                     const std::vector<std::string>* classes, Message& reason) {
     const std::optional<PredictedTargets> found = predictedTargets(task);
     const int64_t elements = all.samples * (classes ? 1 : all.outputs);
     if (!found || all.positions > 0) return std::nullopt;
@@ -97,11 +109,14 @@ std::optional<SampleTargets> arrayOf(const TaskConfig& task, const Predictions& 
         return std::nullopt;
     }
     SampleTargets targets{.name = found->file.empty() ? y.info.name : "y", .file = found->file};
+    const bool counted = classes && countsClasses(*classes);
     for (int64_t i = 0; i < elements; ++i)
-        if (classes)
-            targets.texts.push_back(numberText(y.at(i)));
-        else
+        if (!classes)
             targets.numbers.push_back(y.at(i));
+        else if (counted && isIndexOf(*classes, y.at(i)))
+            targets.texts.push_back((*classes)[static_cast<size_t>(y.at(i))]);
+        else
+            targets.texts.push_back(numberText(y.at(i)));
     return targets;
 }
 
@@ -305,8 +320,7 @@ TargetScores knownTargets(const TaskConfig& task, std::span<const LanePrediction
                           const std::vector<std::string>* classes) {
     TargetScores scores;
     const std::optional<SampleTargets> targets =
-        task.kind == TaskKind::Arrays
-            ? arrayOf(task, lanes.front().all, classes != nullptr, scores.reason)
+        predictsArray(task)           ? arrayOf(task, lanes.front().all, classes, scores.reason)
         : predictsPictures(task.kind) ? foldersOf(task, *classes)
                                       : columnOf(task, classes != nullptr);
     if (!targets) return scores;

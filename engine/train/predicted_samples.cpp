@@ -12,6 +12,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/new_pictures.h"
 #include "engine/data/own_files.h"
+#include "engine/data/predicted_inputs.h"
 #include "engine/data/text_table.h"
 #include "engine/io/npy.h"
 #include "engine/settings/run_task.h"
@@ -268,6 +269,12 @@ std::optional<PredictedSamples> predictedBy(Asked asked, const std::string& samp
     config.edits.clear();
     config.model.weights.clear();
     config.task.predictFile = samples;
+    if (predictsInputs(config.task))
+        throw InputError(phrase("Training",
+                                "%1: where the training data are no arrays, an array of "
+                                "samples is predicted only by halfscope-cli evaluate "
+                                "--predict"),
+                         pathText(samples));
     const Cancellable scope(stop); // covers reading the data
     try {
         return predictedWith(asked, stop);
@@ -415,9 +422,7 @@ std::optional<Message> notFiniteNote(const std::string& lane, int64_t odd, int64
 }
 
 std::vector<Message> notesOnPredicted(const TaskConfig& task) {
-    TaskConfig training = task;
-    training.predictFile.clear();
-    const std::vector<Message> told = factsOf(training).notes;
+    const std::vector<Message> told = factsOf(trainedOnly(task)).notes;
     std::vector<Message> notes = factsOf(task).notes;
     std::erase_if(notes, [&told](const Message& note) {
         return std::find(told.begin(), told.end(), note) != told.end();

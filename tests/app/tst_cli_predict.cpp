@@ -581,7 +581,7 @@ void TestCliPredict::refuses_data() {
     QTest::newRow("of no table")
         << QStringList{"--preset",  "moons", "--weights", path("out/weights_fp32.safetensors"),
                        "--predict", table,   "--out",     path("none")}
-        << QByteArray("--predict takes tables, arrays and pictures; data.kind is moons");
+        << QByteArray("takes an .npy, .npz or .safetensors file where data.kind is moons; ");
 }
 
 void TestCliPredict::refuses() {

@@ -1,5 +1,6 @@
 // What halfscope-cli says of predictions that cannot be scored, all of them or some: targets that
 // do not fit the inputs, and predictions that are no numbers.
+#include "engine/io/npy.h"
 #include "tests/support/array_files.h"
 #include "tests/support/cli.h"
 #include "tests/support/file_opens.h"
@@ -31,6 +32,7 @@ private slots:
     void noPredictionIsANumber();
     void judgesPredictionsThatAreNoNumbers();
     void infiniteScoresBesideAFiniteLoss();
+    void arraysForDrawnData();
 
 private:
     QString path(const char* name) const { return m_folder.filePath(name); }
@@ -220,6 +222,34 @@ void TestCliPredictScores::infiniteScoresBesideAFiniteLoss() {
     QVERIFY2(outcome.out.contains("\nfp32  30 "), outcome.out); // of the other sample
     QVERIFY2(outcome.out.endsWith("\nfp32: inf or nan is predicted for 1 of 2 samples.\n"),
              outcome.out);
+}
+
+/// Data that are drawn are no arrays, but their network takes some.
+void TestCliPredictScores::arraysForDrawnData() {
+    const QString x = path("x_drawn.npy"), made = path("drawn");
+    const auto write = [&](const std::string& shape) {
+        writeBytes(x.toStdString(), npy("<f4", shape, bytesOfValues<float>({0, 1, 1, -0.5f})));
+    };
+    for (const char* preset : {"moons", "checkerboard"}) {
+        const QString out = path(preset);
+        const auto predictDrawn = [&] {
+            return call({"evaluate", out, "--predict", x, "--out", made});
+        };
+        const Outcome trained = call({"run", "--preset", preset, "--steps", "2", "--lanes", "fp32",
+                                      "--device", "cpu", "--out", out});
+        QVERIFY2(trained.code == 0, trained.error);
+        write("(2, 2)");
+        const Outcome outcome = predictDrawn();
+        QVERIFY2(outcome.code == 0, outcome.error);
+        QVERIFY2(outcome.out.startsWith("2 samples of "), outcome.out);
+        QCOMPARE(readNpy((made + "/predictions_fp32.npy").toStdString()).info.shape[0], int64_t{2});
+        QCOMPARE(contentOf(made + "/samples.csv").count('\n'), qsizetype{3});
+        write("(4,)");
+        const Outcome misfit = predictDrawn();
+        QVERIFY2(misfit.code == 2 && misfit.saysOneLine() &&
+                     misfit.error.contains("the shape (4,) does not fit the network"),
+                 misfit.error);
+    }
 }
 
 } // namespace tst_cli_predict_scores
