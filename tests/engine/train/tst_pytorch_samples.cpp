@@ -192,7 +192,7 @@ void TestPyTorchSamples::follows() {
 void TestPyTorchSamples::followsAtItsRate_data() {
     QTest::addColumn<QString>("preset");
     for (const Preset& preset : presets()) // the others have the same FP32 lanes, or are small
-        if (preset.group.text() == "Examples" && preset.config.task.side < 512)
+        if (std::string_view(preset.group.text()) == "Examples" && preset.config.task.side < 512)
             QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
 }
 
