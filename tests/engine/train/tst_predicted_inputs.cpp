@@ -198,7 +198,9 @@ void TestPredictedInputs::classesByTheirNumbers() {
     const std::string x = npy("<f4", "(3, 1)", bytesOfValues<float>({0, 0, 0}));
     const std::string y = npy("<i8", "(3,)", bytesOfValues<int64_t>({1, 2, 7}));
     task.predictFile = write("known.npz", zipBytes({{"x.npy", x}, {"y.npy", y}}));
-    Predictions all{.samples = 3, .outputs = 3, .values = {0, 9, 0, 0, 0, 9, 0, 0, 9}};
+    Predictions all;
+    all.samples = all.outputs = 3;
+    all.values = {0, 9, 0, 0, 0, 9, 0, 0, 9};
     all.targets = {0, 0, 0};
     all.numbers = {0, 1, 2};
     const LanePredictions lane{"fp32", all};
