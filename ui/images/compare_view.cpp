@@ -477,7 +477,7 @@ QImage CompareView::picture(const Colors& colors) const {
 /// of classes and formulas tell more than how to read them.
 QString CompareView::explanation(WordsFor room) const {
     if (m_kind == ViewKind::Scatter) // the axes come first: what is said last may be cut
-        return (axesWords(QString::fromStdString(m_target.caption)) + u' ' +
+        return (axesWords(QString::fromStdString(m_target.caption), room) + u' ' +
                 pictureWords(m_kind, m_validated, room))
             .trimmed();
     if (m_kind != ViewKind::Classes) return pictureWords(m_kind, m_validated, room);

@@ -196,11 +196,13 @@ static std::optional<std::pair<QString, QString>> endsOf(const QString& caption)
                      QLocale().toString(high, 'g', kMostDigits));
 }
 
-QString axesWords(const QString& caption) {
+QString axesWords(const QString& caption, WordsFor room) {
     const auto ends = endsOf(caption);
-    return ends ? QCoreApplication::translate("CompareView", "Both axes run from %1 to %2.")
-                      .arg(ends->first, ends->second)
-                : QString();
+    if (!ends) return {};
+    return (room == WordsFor::LittleRoom
+                ? QCoreApplication::translate("CompareView", "Axes: %1 to %2.")
+                : QCoreApplication::translate("CompareView", "Both axes run from %1 to %2."))
+        .arg(ends->first, ends->second);
 }
 
 QString captionNote(ViewKind kind, const QString& caption, ErrorText form) {

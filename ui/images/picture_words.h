@@ -49,7 +49,7 @@ QString pictureWords(ViewKind, std::optional<int64_t> validated, WordsFor);
 QString captionNote(ViewKind, const QString& caption, ErrorText form);
 /// Tells where both axes of a scatter run, from the caption of its target, "0.8 to 5.4". Empty for
 /// other captions, such as that of an older run.
-QString axesWords(const QString& caption);
+QString axesWords(const QString& caption, WordsFor);
 /// Explains a caption like "58/64", or "nan", above a table of classes or its samples; returns
 /// others as they are, but nothing for a scatter, see axesWords().
 QString captionWords(ViewKind, const QString& caption);

@@ -445,7 +445,12 @@ void TestImages::axesOfScattersAreTold() {
     QVERIFY2(view.view(0).toolTip().count(told) == 1, qPrintable(view.view(0).toolTip()));
     QCOMPARE(view.view(1).note(), QStringLiteral("0.85 to 950"));
     QCOMPARE(view.view(1).toolTip().count(told), 1);
-    QCOMPARE(axesWords(QStringLiteral("y = 2 to x")), QString());
+    QCOMPARE(axesWords(QStringLiteral("y = 2 to x"), WordsFor::MuchRoom), QString());
+    const auto* line = view.findChild<QLabel*>(QStringLiteral("readout"));
+    view.resize(650, 400);
+    QTRY_VERIFY2(line->text().startsWith(QStringLiteral("Axes: 0.85 to 950.")) &&
+                     line->text().endsWith(QStringLiteral("beyond it.")),
+                 qPrintable(line->text()));
 }
 
 } // namespace tst_images
