@@ -1,12 +1,16 @@
 // Goes up at most three folders.
 #include "engine/data/data_around.h"
 
-#include "engine/core/text.h"
+#include "engine/core/error.h"
 #include "engine/data/class_folders.h"
 #include "engine/data/dataset.h"
+#include "engine/data/part_names.h"
+#include "engine/data/picture_samples.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 namespace halfscope {
 namespace {
@@ -15,15 +19,22 @@ namespace fs = std::filesystem;
 
 std::string fileNameOf(const std::string& path) { return fs::path(path).filename().string(); }
 
-/// Whether a folder is called after a part of a data set, such as train or val.
 bool isPart(const fs::path& folder) {
-    const std::string name = lowerCase(folder.filename().string());
-    return name.find("train") != name.npos || name.starts_with("val") || name.starts_with("test");
+    return partNamed(folder.filename().string()) != DataPart::None;
 }
 
+/// A folder that is refused as data, such as for another class to validate on, offers none.
 bool opensAsClasses(const fs::path& folder) {
-    TaskConfig task;
-    return infoOf(TaskKind::Pictures).opens(folder.string(), task);
+    try {
+        TaskConfig task;
+        return infoOf(TaskKind::Pictures).opens(folder.string(), task);
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+bool holdsPictures(const std::string& folder) {
+    return !pathsIn(folder, Entries::NotFolders, isPictureName).empty();
 }
 
 } // namespace
@@ -45,11 +56,13 @@ std::optional<PictureClasses> classesAround(const std::string& picture) {
     const fs::path ofClass = fs::absolute(picture, ignored).lexically_normal().parent_path();
     const fs::path ofAll = ofClass.parent_path();
     if (ignored || ofAll == ofClass) return std::nullopt;
-    const size_t classes = classFoldersIn(ofAll.string()).size();
+    const std::vector<std::string> classes = classFoldersIn(ofAll.string());
+    // folders of which some hold none may be anything, such as those in a home
+    if (!std::ranges::all_of(classes, holdsPictures)) return std::nullopt;
     const fs::path above = ofAll.parent_path();
     for (const fs::path& folder : {above, ofAll})
         if ((folder == ofAll || isPart(ofAll)) && opensAsClasses(folder))
-            return PictureClasses{folder.string(), classes};
+            return PictureClasses{folder.string(), classes.size()};
     return std::nullopt;
 }
 

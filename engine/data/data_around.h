@@ -15,7 +15,7 @@ bool isFileOfCifar(const std::string& path);
 
 struct PictureClasses {
     std::string folder;
-    size_t classes = 0; ///< how many folders hold them
+    size_t classes = 0; ///< how many folders hold them, each right in it
 };
 /// Returns the folder that can be opened as pictures of classes, one of which has this picture
 /// right in its folder; nothing when there is none.

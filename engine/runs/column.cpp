@@ -301,10 +301,10 @@ double trailingMedian(const Column& column, int64_t upTo, size_t count) {
         latest.push_back(point->value);
         point = column.upTo(point->step - 1);
     }
-    return medianWithNan(std::move(latest));
+    return medianWithNan(latest);
 }
 
-double medianWithNan(std::vector<double> values) {
+double medianWithNan(std::span<double> values) {
     if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
     const auto less = [](double a, double b) {
         return std::isnan(a) ? false : std::isnan(b) || a < b;

@@ -143,7 +143,7 @@ private:
 /// mean of the two in the middle. A nan counts as larger than all other values, inf included.
 /// Returns nan when there are no values.
 double trailingMedian(const Column&, int64_t upTo, size_t count);
-/// Returns the median of these values by the same rules.
-double medianWithNan(std::vector<double>);
+/// Returns the median of these values by the same rules, and sorts them. Allocates nothing.
+double medianWithNan(std::span<double>);
 
 } // namespace halfscope

@@ -34,7 +34,10 @@ void LatestLosses::add(double loss) {
     m_losses.push_back(loss);
 }
 
-double LatestLosses::median() const { return medianWithNan({m_losses.begin(), m_losses.end()}); }
+double LatestLosses::median() const {
+    std::vector<double> losses(m_losses.begin(), m_losses.end());
+    return medianWithNan(losses);
+}
 
 bool LaneScore::isFinite() const { return areFinite(loss, validationLoss); }
 

@@ -5,15 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <span>
 
 namespace halfscope {
 
 void TrainingLevel::add(double loss) { m_losses[m_added++ % kMost] = loss; }
 
 double TrainingLevel::median() const {
-    const auto held = static_cast<std::ptrdiff_t>(std::min(m_added, kMost));
-    return medianWithNan(std::vector<double>(m_losses.begin(), m_losses.begin() + held));
+    std::array<double, kMost> losses = m_losses; // a row is added whole: nothing may fail here
+    return medianWithNan(std::span(losses).first(std::min(m_added, kMost)));
 }
 
 bool fellMeanwhile(double before, double now) {

@@ -27,6 +27,12 @@ std::optional<DataFacts> knownFactsOf(const RunConfig& config) {
     }
 }
 
+bool hasSamplesToValidateOn(const RunConfig& config) {
+    if (!canValidate(config.task)) return false;
+    const std::optional<DataFacts> facts = knownFactsOf(config);
+    return !facts || facts->validation > 0;
+}
+
 int64_t stepsOf(const RunConfig& config) {
     if (config.epochs == 0) return config.steps;
     return config.epochs * epochPlanOf(config).stepsPerEpoch();

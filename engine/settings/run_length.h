@@ -11,6 +11,8 @@ namespace halfscope {
 
 /// Returns the facts, or nothing when the files of the data set cannot be used.
 std::optional<DataFacts> knownFactsOf(const RunConfig&);
+/// Whether there are samples to validate on. False only where that is certain.
+bool hasSamplesToValidateOn(const RunConfig&);
 /// Returns how the task's samples become steps, also for settings that checkConfig() refuses; a
 /// data set whose files cannot be used counts as one batch.
 EpochPlan epochPlanOf(const RunConfig&);

@@ -6,17 +6,9 @@
 #include "engine/settings/field_parts.h"
 #include "engine/settings/run_length.h"
 
-#include <optional>
-
 namespace halfscope {
 
 namespace {
-
-/// False only where that is certain.
-bool hasSamplesToValidateOn(const RunConfig& config) {
-    const std::optional<DataFacts> facts = knownFactsOf(config);
-    return canValidate(config.task) && (!facts || facts->validation > 0);
-}
 
 bool validatesOnlyAtTheEnd(const RunConfig& config) {
     return config.validation.epochs == 0 && config.validation.steps == 0;

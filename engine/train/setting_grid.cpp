@@ -97,8 +97,8 @@ public:
     }
     void addTo(GridCell& cell, Experiment& experiment) {
         if (m_step < experiment.step()) count(experiment); // it ended before its time
-        if (!m_zeros.empty()) cell.zeroGradients = medianWithNan(std::move(m_zeros));
-        if (!m_errors.empty()) cell.gradientError = medianWithNan(std::move(m_errors));
+        if (!m_zeros.empty()) cell.zeroGradients = medianWithNan(m_zeros);
+        if (!m_errors.empty()) cell.gradientError = medianWithNan(m_errors);
     }
 
 private:

@@ -24,15 +24,15 @@ QString sentence(LeftRunsBox::Why why, int runs, const QString& begun) {
                                      runs);
     case LeftRunsBox::Why::ToldToEnd:
         if (!begun.isEmpty())
-            return one ? LeftRunsBox::tr("In the session %1, the system closed Halfscope before "
+            return one ? LeftRunsBox::tr("In the session %1, Halfscope was told to close before "
                                          "this run was saved:")
                              .arg(begun)
-                       : LeftRunsBox::tr("In the session %1, the system closed Halfscope before "
+                       : LeftRunsBox::tr("In the session %1, Halfscope was told to close before "
                                          "these %n runs were saved:",
                                          nullptr, runs)
                              .arg(begun);
-        return one ? LeftRunsBox::tr("The system closed Halfscope before this run was saved:")
-                   : LeftRunsBox::tr("The system closed Halfscope before these %n runs were saved:",
+        return one ? LeftRunsBox::tr("Halfscope was told to close before this run was saved:")
+                   : LeftRunsBox::tr("Halfscope was told to close before these %n runs were saved:",
                                      nullptr, runs);
     case LeftRunsBox::Why::Various:
         return LeftRunsBox::tr("These %n runs of earlier windows were not saved:", nullptr, runs);

@@ -275,8 +275,8 @@ QVariant LayerGradientsModel::headerData(int section, Qt::Orientation orientatio
                   "2^-25, fp16 makes them zero.");
     case Room:
         return tr("How many times as large the loss scale could be before a gradient of this "
-                  "layer reached inf in fp16. A dash: they are stored in a type that holds larger "
-                  "numbers.");
+                  "layer reached inf in fp16. A dash means that its gradients are stored in a type "
+                  "that holds larger numbers.");
     case Error:
         return tr(
             "How far the gradients of the layer's weights are from those that float32 "

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -300,6 +301,17 @@ double paceOf(const RunSnapshot& run) {
     if (waits((*after - *before) / steps)) return pace;
     // some of these steps may have been trained before the pace was lowered
     return waits(newestInterval(seconds, from, to)) ? pace : 0;
+}
+
+double lateSecondsPerStep(const RunSnapshot& run, int64_t begin) {
+    constexpr int64_t kMost = 255; // steps
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    // the first step after the beginning may have taken much longer than the others
+    const int64_t to = run.step(), from = std::max(begin + 1, to - kMost);
+    if (run.laneCount() == 0 || from >= to) return kUnknown;
+    const Column& seconds = run.column(0, metric::WallSeconds);
+    const std::optional<double> before = seconds.at(from), after = seconds.at(to);
+    return before && after ? (*after - *before) / static_cast<double>(to - from) : kUnknown;
 }
 
 double trainedSeconds(const RunSnapshot& run) {

@@ -74,6 +74,9 @@ QString longestEpochText(const RunSnapshot&);
 /// Returns the pace at which the last steps of a run were trained; 0 when none held them back, as
 /// on the command line, which trains at full speed whatever run.pace says.
 double paceOf(const RunSnapshot&);
+/// Returns the seconds between two of the last steps after `begin`, with what comes between them,
+/// such as validations; infinite when they are not known.
+double lateSecondsPerStep(const RunSnapshot&, int64_t begin);
 /// Returns how long the run trained, in seconds, without pauses.
 double trainedSeconds(const RunSnapshot&);
 /// Returns the rows of all lanes together.

@@ -277,7 +277,7 @@ int64_t RunModel::smallBatch() const {
 }
 
 int64_t RunModel::nextValidation() const {
-    if (!m_run || !infoOf(m_run->info().config.task.kind).validates) return 0;
+    if (!m_run || !hasSamplesToValidateOn(m_run->info().config)) return 0;
     const RunConfig& config = m_run->info().config;
     const int64_t end = stepsOf(config);
     const int64_t next = halfscope::nextValidation(config.validation, epochPlanOf(config), step());

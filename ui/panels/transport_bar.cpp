@@ -50,6 +50,12 @@ QString onButton(const QString& name, const QFontMetrics& metrics) {
         .replace(u'&', QStringLiteral("&&"));
 }
 
+/// What Play does while a file is read that it waits for.
+QString readingTip(bool playWaits) {
+    return playWaits ? TransportBar::tr("Do not start training when the file is read (Space)")
+                     : TransportBar::tr("Start training as soon as the file is read (Space)");
+}
+
 } // namespace
 
 TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
@@ -259,7 +265,8 @@ void TransportBar::showExperiment(const QString& preset, const QString& title) {
 
 QMenu* TransportBar::presetMenu() const { return m_presets->menu(); }
 
-void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop, Start start) {
+void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop, Start start,
+                            bool reads) {
     const bool running = state == SessionState::Running;
     const bool building = state == SessionState::Building;
     const bool failed = state == SessionState::Failed;
@@ -273,7 +280,8 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
                                   : tr("&Play\tSpace"));
     m_play->setAccessibleName(text);
     const bool never = start == Start::Never;
-    const QString tip = never ? tr("This training was recorded in PyTorch: it cannot go on here")
+    const QString tip = never   ? tr("This training was recorded in PyTorch: it cannot go on here")
+                        : reads ? readingTip(playWaits)
                         : playWaits
                             ? tr("Do not start training when the networks are built (Space)")
                         : running  ? tr("Pause: after this step or, where steps are slow, "
@@ -300,6 +308,7 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop,
     enable(m_step, m_stepEntry, !never && !building && !running && !ended);
     const QString step =
         never      ? tip
+        : reads    ? tr("A file is being read")
         : building ? tr("The networks are being built")
         : running  ? tr("Pause the training to advance step by step (.)")
         : ended    ? tr("The run has ended: press Continue, or set a later end, to train on")

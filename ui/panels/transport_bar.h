@@ -39,9 +39,10 @@ public:
         Failed,  ///< it has failed, and may be tried again
         Never,   ///< of a training that was recorded elsewhere
     };
-    /// `playWaits` tells that a requested Play waits until the run is built.
+    /// `playWaits` tells that a requested Play waits until the run is built; `reads`, that a file
+    /// is read before that.
     void setState(SessionState, bool playWaits = false, qint64 nextStop = 0,
-                  Start = Start::Possible);
+                  Start = Start::Possible, bool reads = false);
     /// `unknown` holds words that are shown instead of a number that is not known yet, else it is
     /// empty; the number is kept.
     void setStopStep(qint64 steps, const QString& unknown = {});

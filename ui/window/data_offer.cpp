@@ -28,11 +28,12 @@ void DataOffer::offer(const QString& path) {
 void DataOffer::offerClasses(const PictureClasses& around) {
     const QString path = QString::fromStdString(around.folder);
     const QString text =
-        tr("The networks paint this picture. It is one of %n classes in the folder %1.", nullptr,
-           static_cast<int>(around.classes))
+        tr("The networks paint this picture. It belongs to one of %n classes in the folder %1.",
+           nullptr, static_cast<int>(around.classes))
             .arg(safeText(around.folder));
     if (!m_parts.banner->showNotice(text)) return;
-    m_parts.banner->offer(tr("Open the folder"), tr("Makes a new experiment: telling them apart"),
+    m_parts.banner->offer(tr("Open the folder"),
+                          tr("Opens a new experiment that learns to tell these classes apart"),
                           [this, path] { emit accepted(path); });
 }
 

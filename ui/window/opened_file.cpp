@@ -416,4 +416,13 @@ QString titleOf(const OpenedFile& opened) {
     return titled(title, safeText(name.toStdString()));
 }
 
+QString chosenWords(const OpenedFile& data) {
+    if (data.chosen.isEmpty()) return {};
+    return QCoreApplication::translate("OpenedFile",
+                                       "%1 is only one file of these data, so the folder with all "
+                                       "of them was opened: %2")
+        .arg(safeText(QFileInfo(data.chosen).fileName().toStdString()),
+             safeText(data.path.toStdString()));
+}
+
 } // namespace halfscope

@@ -64,6 +64,8 @@ struct OpenedFile {
     std::optional<PictureClasses> around{};
     /// One of the files of MNIST or CIFAR-10 that was chosen where their folder, `path`, is opened.
     QString chosen{};
+    /// Whether it is a network that leaves the other settings as they are.
+    bool isNetwork() const { return !weights && !config && !model.empty(); }
 };
 
 /// Reads an experiment, and what its run can continue from when that lies beside it. Throws
@@ -91,5 +93,7 @@ QString titleOf(const QString& path);
 /// Returns the title of an opened experiment. One that has the title of a preset may have other
 /// settings, and is told apart by the name of its file, or of the folder of its run.
 QString titleOf(const OpenedFile&);
+/// Tells that a folder was opened in place of one of its files; empty where none was.
+QString chosenWords(const OpenedFile&);
 
 } // namespace halfscope

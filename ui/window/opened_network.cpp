@@ -49,13 +49,14 @@ QString OpenedNetwork::tell(const OpenedFile& program, bool stays, Banner& banne
     return text;
 }
 
-QString OpenedNetwork::tellOfData(const OpenedFile& data, Banner& banner) {
-    const QString text =
+QString OpenedNetwork::tellOfData(const OpenedFile& data, const QString& before, Banner& banner) {
+    const QString told =
         data.doubt.empty()
             ? tr("Your network fits these data and was kept. Ctrl+Z takes the network that was "
                  "made for them instead.")
             : tr("Your network does not fit these data and is not used: %1.")
                   .arg(translated(data.doubt));
+    const QString text = before.isEmpty() ? told : before + u'\n' + told;
     if (!banner.showNotice(text) || data.doubt.empty()) return text;
     banner.offer(tr("Copy the network"), tr("Copies its text, for the editor of Layers"),
                  [layers = QString::fromStdString(data.model)] {

@@ -24,8 +24,9 @@ public:
     /// Tells which part of a program was taken, and what may be missing. `stays`: the run that is
     /// shown keeps its own network. Returns what it tells, as the next one does.
     static QString tell(const OpenedFile& program, bool stays, Banner&);
-    /// Tells whether the user's network is used with data that were opened.
-    static QString tellOfData(const OpenedFile& data, Banner&);
+    /// Tells whether the user's network is used with data that were opened, on a line after what
+    /// else there is to tell of them.
+    static QString tellOfData(const OpenedFile& data, const QString& before, Banner&);
 };
 
 } // namespace halfscope

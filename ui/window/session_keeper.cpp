@@ -202,6 +202,7 @@ bool SessionKeeper::takeStore() {
     try {
         made->result();
         m_store = *std::exchange(m_coming, nullptr);
+        if (m_toldToEnd) m_store->setMark(SessionMark::ToldToEnd);
     } catch (const RunError& error) {
         m_parts.banner->showText(keptInMemory(translated(error)));
     }
@@ -318,6 +319,7 @@ Message SessionKeeper::keep() {
 }
 
 void SessionKeeper::toldToEnd() {
+    m_toldToEnd = true; // the store may still be made
     if (m_store) m_store->setMark(SessionMark::ToldToEnd);
 }
 
@@ -407,8 +409,8 @@ void SessionKeeper::conclude(const std::shared_ptr<Found>& found) {
             copied.push_back(session);
         return true;
     });
+    tellUnreadable(found->others.unreadable); // first: it would replace the offer
     if (!left.empty()) offer(left, copied);
-    tellUnreadable(found->others.unreadable);
 }
 
 /// They stay until somebody deletes them, but nobody wants to read of them at every start.
@@ -431,11 +433,12 @@ void SessionKeeper::tellUnreadable(const std::vector<UnreadableSession>& session
 }
 
 void SessionKeeper::offer(const LeftSessions& left, const LeftSessions& copied) {
-    // a banner about them would go with what is there before the file
-    if (m_shown.waitsForFile())
+    // a banner about them would go with what is there before the file, and replace what is told
+    const bool trains = m_controller.willTrain();
+    if (m_shown.waitsForFile() || (trains && !m_parts.banner->isHidden()))
         return QTimer::singleShot(kBetweenRecoveryLooks, this,
                                   [this, left, copied] { offer(left, copied); });
-    if (!m_controller.willTrain()) return ask(left, copied);
+    if (!trains) return ask(left, copied);
     if (m_parts.banner->showNotice(tr("There are runs of an earlier window that were not saved.")))
         m_parts.banner->offer(tr("Show them"), tr("Asks whether to restore or to delete them"),
                               [this, left, copied] { ask(left, copied); });

@@ -121,6 +121,7 @@ private:
     StorePtr m_store;                   ///< from the first run on; null when it cannot be made
     std::shared_ptr<StorePtr> m_coming; ///< where the thread of m_making puts the store
     std::unique_ptr<FileJob> m_making;  ///< makes the store; null otherwise
+    bool m_toldToEnd = false;           ///< see toldToEnd()
     bool m_discards = false;            ///< whether closing the window discards the store
     bool m_tried = false;               ///< whether making the store was tried
     bool m_late = false;                ///< whether the disk did not answer keep() in time

@@ -566,7 +566,7 @@ void ShownRun::showState() {
     const SessionState state = m_controller.state();
     m_models.config.setUntrained(m_controller.untrained());
     const RunWords::State told = toldState();
-    m_parts.transport->setState(told.session, told.playWaits, nextStop(), start());
+    m_parts.transport->setState(told.session, told.playWaits, nextStop(), toldStart(), fileFirst());
     m_figures.cover(RunWords::reading(told));
     m_parts.plots->setResting(state != SessionState::Running);
     m_parts.scaler->setScaleObstacle(scaleObstacle());

@@ -318,6 +318,10 @@ private:
         if (keptStep() > 0) return Start::Kept;
         return startsOver() ? Start::Over : Start::Possible;
     }
+    /// Returns what Play does, which trains what is in a file that it waits for.
+    TransportBar::Start toldStart() const {
+        return fileFirst() ? TransportBar::Start::Possible : start();
+    }
     /// Whether the run that was trained last is still shown, but has lost its networks to a start
     /// that has failed.
     bool startsOver() const {
@@ -372,13 +376,14 @@ private:
     void addTimes(RunWords::State& now) const {
         constexpr double kLong = 2; // seconds
         if (!m_controller.running() || !m_current || !m_controller.info()) return;
-        const int64_t step = m_current->step();
-        const int64_t trained = step - m_controller.info()->goesOnAfter.value_or(0);
+        const int64_t begin = m_controller.info()->goesOnAfter.value_or(0);
+        const int64_t step = m_current->step(), trained = step - begin;
         now.onCpu = m_controller.info()->device.kind == "cpu";
         now.firstStepLasts = trained == 0 && m_clock.seconds() > kLong;
         if (trained < 2 || showsSaved()) return;
         const double pace = m_models.config.config().pace;
-        const double each = std::max(m_models.run.secondsPerStep(), pace > 0 ? 1 / pace : 0);
+        const double each =
+            std::max(lateSecondsPerStep(m_current->now(), begin), pace > 0 ? 1 / pace : 0);
         now.secondsLeft = each * static_cast<double>(m_current->info().config.steps - step);
     }
     /// Returns stateNow() as the user should see it while a file is read: Play waits for that as it
@@ -387,12 +392,14 @@ private:
         RunWords::State now = stateNow();
         now.reading = m_reading;
         addTimes(now);
-        if (m_reading.isEmpty() || m_controller.willTrain()) return now;
+        if (!fileFirst()) return now;
         now.session = SessionState::Building;
         now.playWaits = m_playsWhenRead;
         return now;
     }
     RunWords::State stateNow() const;
+    /// Whether the next training waits for a file that is read.
+    bool fileFirst() const { return waitsForFile() && !m_controller.willTrain(); }
     /// Returns how many steps the networks have trained. The last rows may not have arrived yet, or
     /// there are none: then the rows of a saved run are shown.
     int64_t trainedSteps() const {

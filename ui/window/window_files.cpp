@@ -140,7 +140,7 @@ void WindowFiles::show(const OpenedFile& opened) {
     if (opened.picture) return showPicture(opened);
     if (!opened.preset.empty()) return isInUse() ? offerPresetOf(opened) : openPresetOf(opened);
     if (opened.weights) return startFrom(opened, WeightsTaken::Whole);
-    if (!opened.model.empty() && !opened.config) return takeNetwork(opened);
+    if (opened.isNetwork()) return takeNetwork(opened);
     if (!opened.runs.empty()) return showRuns(opened);
     m_toldOfWeights.clear();
     emit used(opened.savedRun ? QFileInfo(opened.path).path() : opened.path);
@@ -192,12 +192,9 @@ void WindowFiles::showPicture(const OpenedFile& opened) {
     m_news = m_parts.banner->text();
 }
 
-/// Tells that the folder was opened in place of one of its files.
 void WindowFiles::tellChosen(const OpenedFile& data) {
     if (!m_parts.banner->isHidden()) return;
-    m_news = tr("%1 is only one file of these data, so the folder with all of them was opened: %2")
-                 .arg(safeText(QFileInfo(data.chosen).fileName().toStdString()),
-                      safeText(data.path.toStdString()));
+    m_news = chosenWords(data);
     m_parts.banner->showNotice(m_news);
 }
 
@@ -209,7 +206,7 @@ void WindowFiles::startFrom(const OpenedFile& weights, WeightsTaken taken) {
 
 void WindowFiles::takeNetwork(const OpenedFile& program) {
     OpenedNetwork::set(m_models.config, program);
-    const bool stays = m_shown.run() && m_shown.run()->step() > 0;
+    const bool stays = hasSteps();
     if (stays || m_shown.restart()) m_news = OpenedNetwork::tell(program, stays, *m_parts.banner);
 }
 
@@ -217,12 +214,13 @@ void WindowFiles::keepNetwork(const OpenedFile& data) {
     if (!m_parts.banner->isHidden()) return; // no network can be trained on these data
     if (data.doubt.empty()) OpenedNetwork::set(m_models.config, data);
     if (!data.doubt.empty() || m_shown.restart())
-        m_news = OpenedNetwork::tellOfData(data, *m_parts.banner);
+        m_news = OpenedNetwork::tellOfData(data, chosenWords(data), *m_parts.banner);
 }
 
+bool WindowFiles::hasSteps() const { return m_shown.run() && m_shown.run()->step() > 0; }
+
 bool WindowFiles::isInUse() const {
-    const bool trained = m_shown.run() && m_shown.run()->step() > 0;
-    return trained || m_controller.willTrain() || m_models.history.stack().canUndo();
+    return hasSteps() || m_controller.willTrain() || m_models.history.stack().canUndo();
 }
 
 void WindowFiles::openPresetOf(const OpenedFile& weights) {
@@ -280,6 +278,7 @@ bool WindowFiles::tryOpenAll(const QStringList& paths) {
     };
     const auto start = [&] { m_job = std::make_unique<FileJob>(read, FileJob::Leaving::Abandons); };
     if (!guarded(*m_parts.banner, start)) return false;
+    m_reading.end(); // Play was pressed for another file, if it was
     if (m_job->isDone(FileJob::kAtOnce)) return conclude(opened);
     m_reading.begin(paths.front());
     connect(m_job.get(), &FileJob::done, this, [this, opened] { conclude(opened); });
@@ -309,7 +308,7 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
                                    [this](const QString& path) { tryOpen(path); });
     const bool good = read && !offers;
     if (!good) keepNews(m_parts.banner->text());
-    if (good && plays) {
+    if (good && plays && !(opened->isNetwork() && hasSteps())) {
         m_news.clear(); // the training that begins now must not dismiss it unread
         m_shown.play();
     }

@@ -135,6 +135,8 @@ private:
     void takeNetwork(const OpenedFile& program);
     /// Trains the user's network on data that were opened, where it fits them.
     void keepNetwork(const OpenedFile& data);
+    /// Whether the run that is shown has steps.
+    bool hasSteps() const;
     /// Whether steps or edits stand in the window, or steps are coming: weights were meant for
     /// them, and a preset is only offered.
     bool isInUse() const;

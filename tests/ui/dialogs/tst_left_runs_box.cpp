@@ -160,7 +160,7 @@ void TestLeftRunsBox::speaksOfNoAccidentWhereRunsWereKept() {
     const QString many = LeftRunsBox({run, run}, Why::Kept, nullptr).text();
     QVERIFY2(many.startsWith(QStringLiteral("You kept these ")), qPrintable(many));
     QCOMPARE(LeftRunsBox({run}, Why::ToldToEnd, nullptr).text(),
-             QStringLiteral("The system closed Halfscope before this run was saved:"));
+             QStringLiteral("Halfscope was told to close before this run was saved:"));
     const QString various = LeftRunsBox({run, run}, Why::Various, nullptr).text();
     QVERIFY2(various.endsWith(QStringLiteral("runs of earlier windows were not saved:")),
              qPrintable(various));

@@ -1,7 +1,9 @@
 // What the headline says of losses: which one it tells of a lane, how a critic's is called, and
 // that a lane overfits.
+#include "tests/support/array_files.h"
 #include "tests/support/shown_lanes.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
@@ -149,6 +151,27 @@ private slots:
         train(*run, 100, 1, 1);
         model.refresh();
         QCOMPARE(model.nextValidation(), int64_t{0});
+    }
+
+    void noValidationIsPromisedWithoutSamples() {
+        const QTemporaryDir folder;
+        RunConfig config = defaultConfig();
+        config.task.kind = TaskKind::Arrays;
+        config.task.x = folder.filePath("x.npy").toStdString();
+        config.task.y = folder.filePath("y.npy").toStdString();
+        config.task.loss.kind = LossKind::CrossEntropy;
+        writeBytes(config.task.x, npy("<f4", "(4, 1)", std::string(16, '\0')));
+        writeBytes(config.task.y, npy("|u1", "(4,)", std::string("\0\1\0\1", 4)));
+        config.validation = {.epochs = 0, .steps = 40};
+        config.steps = 100;
+        const auto next = [&config](double share) {
+            config.task.validation = share;
+            RunModel model;
+            const auto run = shownIn(model, config);
+            return model.nextValidation();
+        };
+        QCOMPARE(next(0.5), int64_t{40});
+        QCOMPARE(next(0), int64_t{0});
     }
 };
 

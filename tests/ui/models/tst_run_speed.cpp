@@ -17,6 +17,7 @@ class TestRunSpeed : public QObject {
 private slots:
     void theSpeedOfARunThatIsOver();
     void thePaceOfTheLastSteps();
+    void theTimeOfTheLastSteps();
 };
 
 /// What happened in its last seconds is not its speed.
@@ -77,6 +78,33 @@ void TestRunSpeed::thePaceOfTheLastSteps() {
     // the extremes that were measured, see paceOf()
     QCOMPARE(paceWhen(600, kSteps, 0, 0.64 / 600), 600.0);
     QCOMPARE(paceWhen(600, kSteps, 0, 0.06 / 600), 0.0);
+}
+
+/// With validations, which no device's clock shows; the first step may take much longer.
+void TestRunSpeed::theTimeOfTheLastSteps() {
+    Run run(cpuRunInfo(defaultConfig()), lanesOf(defaultConfig()));
+    const auto late = [&run](int64_t begin = 0) { return lateSecondsPerStep(run.now(), begin); };
+    QVERIFY(std::isinf(late()));
+    double seconds = 0;
+    const auto train = [&](int64_t from, int64_t to, double each) {
+        RunBatch batch;
+        for (int64_t step = from; step <= to; ++step) {
+            seconds += step == 1 ? 60 : each;
+            for (const int lane : {0, 1})
+                batch.rows.push_back(rowAt(step, lane, 1)
+                                         .set(metric::WallSeconds, seconds)
+                                         .set(metric::DeviceSeconds, 0.001));
+        }
+        run.append(std::move(batch));
+    };
+    train(1, 1, 1);
+    QVERIFY(std::isinf(late()));
+    train(2, 100, 0.5);
+    QVERIFY2(std::abs(late() - 0.5) < 1e-6, qPrintable(QString::number(late())));
+    QVERIFY(std::isinf(late(99))); // of another start
+    train(101, 400, 0.25);
+    QVERIFY2(std::abs(late() - 0.25) < 1e-6, qPrintable(QString::number(late())));
+    QVERIFY(std::abs(late(300) - 0.25) < 1e-6);
 }
 
 } // namespace tst_run_speed

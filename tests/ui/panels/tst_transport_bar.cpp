@@ -29,6 +29,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void transportStates_data();
     void transportStates();
+    void aFileIsReadFirst();
     void transportSignals();
     void menuDoesWhatTheButtonsDo();
     void transportShowsForeignExperiments();
@@ -78,6 +79,19 @@ void TestTransportBar::transportStates() {
     // otherwise it says why not
     QCOMPARE(step->toolTip() == QStringLiteral("Advance every lane by one step (.)"), canStep);
     QCOMPARE(step->accessibleDescription(), step->toolTip());
+}
+
+/// What is read is trained, so its words are not about the networks that are shown.
+void TestTransportBar::aFileIsReadFirst() {
+    TransportBar bar;
+    const auto* play = bar.findChild<QPushButton*>(QStringLiteral("play"));
+    const auto* step = bar.findChild<QPushButton*>(QStringLiteral("step"));
+    bar.setState(SessionState::Building, false, 0, TransportBar::Start::Possible, true);
+    QCOMPARE(play->toolTip(), QStringLiteral("Start training as soon as the file is read (Space)"));
+    QCOMPARE(step->accessibleDescription(), QStringLiteral("A file is being read"));
+    bar.setState(SessionState::Building, true, 0, TransportBar::Start::Possible, true);
+    QCOMPARE(play->accessibleDescription(),
+             QStringLiteral("Do not start training when the file is read (Space)"));
 }
 
 void TestTransportBar::transportSignals() {

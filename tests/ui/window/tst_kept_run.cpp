@@ -155,12 +155,16 @@ void TestKeptRun::resetWhileItTrains(int64_t& last, int64_t& kept) {
 }
 
 /// A run that is reset while it trains goes on from its last step, not from one of seconds before.
-/// The window does not wait for a slow step: on a busy machine, one of several resets may meet one.
+/// The window does not wait for a slow step: on a busy machine, some resets may meet one.
 void TestKeptRun::aResetKeepsTheLastStep() {
-    int64_t last = 0, kept = -1;
-    for (int reset = 0; reset < 8 && kept != last && !QTest::currentTestFailed(); ++reset)
+    constexpr int kResets = 8, kMost = 5;
+    int keep = 0;
+    for (int reset = 0; reset < kResets && keep < kMost && !QTest::currentTestFailed(); ++reset) {
+        int64_t last = 0, kept = -1;
         resetWhileItTrains(last, kept);
-    if (!QTest::currentTestFailed()) QCOMPARE(kept, last);
+        if (kept == last) ++keep;
+    }
+    if (!QTest::currentTestFailed()) QCOMPARE(keep, kMost);
 }
 
 /// As the settings' button does it, and cells of the map that become lanes.

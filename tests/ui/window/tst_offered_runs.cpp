@@ -2,6 +2,7 @@
 // what it says where they cannot be read; and that deleting one of them offers no saved one.
 #include "engine/runs/left_session.h"
 #include "tests/support/left_runs.h"
+#include "ui/panels/banner.h"
 
 #include <QAbstractButton>
 #include <QDir>
@@ -39,6 +40,7 @@ private slots:
     void saysNoLongerThatItRestores();
     void deletingBringsNoSavedRunBack();
     void aTrainingIsNotCovered();
+    void anErrorStaysUntilItIsDismissed();
 };
 
 /// A run that was restored is older than the session that has it now: its time is not told.
@@ -158,6 +160,29 @@ void TestOfferedRuns::aTrainingIsNotCovered() {
     QVERIFY2(box->informativeText().contains(QStringLiteral(", 25 steps")),
              qPrintable(box->informativeText()));
     box->button(QMessageBox::Cancel)->click();
+}
+
+/// While a training runs, the offer waits for the place of what went wrong.
+void TestOfferedRuns::anErrorStaysUntilItIsDismissed() {
+    const QTemporaryDir sessions;
+    QVERIFY(trainsAndCrashes(sessions, 25));
+    RunConfig endless = tinyConfig(100'000'000);
+    endless.pace = 100;
+    Opened opened(endless, keeping(sessions));
+    MainWindow& window = opened.window;
+    window.play();
+    auto* banner = window.findChild<Banner*>();
+    const QString error = QStringLiteral("The file cannot be read.");
+    banner->showText(error);
+    constexpr int kLooks = 1000; // ms: several
+    QTest::qWait(kLooks);
+    QCOMPARE(window.bannerText(), error);
+    banner->dismiss();
+    const auto tells = [&window] {
+        return window.bannerText() ==
+               QStringLiteral("There are runs of an earlier window that were not saved.");
+    };
+    QVERIFY2(QTest::qWaitFor(tells, kPatience), qPrintable(window.bannerText()));
 }
 
 } // namespace tst_offered_runs

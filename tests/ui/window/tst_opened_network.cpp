@@ -52,6 +52,7 @@ private slots:
     void whatForwardDoesMoreIsTold();
     void classesAreReadByTheirForward();
     void aRunWithStepsStays();
+    void aRunThatStaysIsNotTrained();
     void aTextMayHoldANetwork();
     void dataKeepAFittingNetwork();
     void otherNetworksCanBeCopied();
@@ -119,6 +120,27 @@ void TestOpenedNetwork::aRunWithStepsStays() {
     window.restart();
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(!window.config().restartNeeded());
+}
+
+/// Play that waits for a network does not go on with the one before it.
+void TestOpenedNetwork::aRunThatStaysIsNotTrained() {
+    constexpr size_t kLong = 3'900'000; // bytes: near the limit, so that it takes long to read
+    std::string program;
+    while (program.size() < kLong)
+        program += "a = 1\n";
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(stepsTo(window, 2));
+    QVERIFY(window.tryFile(
+        write(opened.folder, QStringLiteral("net.py"), program + "n = " + kNetwork)));
+    if (!window.opens()) QSKIP("the machine reads it at once");
+    window.shown().playOrPause();
+    QVERIFY(QTest::qWaitFor([&] { return !window.opens(); }, kPatience));
+    QCOMPARE(layersOf(window), kNetwork);
+    QVERIFY(!window.controller().willTrain());
+    QCOMPARE(window.controller().state(), SessionState::Paused);
+    QCOMPARE(window.run().step(), qint64{2});
 }
 
 /// A text that holds nothing else is no text to train on.

@@ -34,6 +34,7 @@ private slots:
     void aSecondPressTakesItBack();
     void canBeGivenUp();
     void aPresetIsNewer();
+    void playIsNotAboutAnotherFile();
     void trainingGoesOn();
     void oneTextInTheStatusBar();
 
@@ -123,6 +124,24 @@ void TestReadingSign::aPresetIsNewer() {
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY2(!headlineOf(window).contains(QStringLiteral("Reading")),
              qPrintable(headlineOf(window)));
+}
+
+/// Play was pressed for the table, not for the small one that is read at once.
+void TestReadingSign::playIsNotAboutAnotherFile() {
+    const QString small = m_folder.filePath(QStringLiteral("small.csv"));
+    QVERIFY(test::writeTable(small, 1000));
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(window.tryFile(m_table));
+    window.shown().playOrPause();
+    const auto* play = window.findChild<QPushButton*>(QStringLiteral("play"));
+    QCOMPARE(play->toolTip(),
+             QStringLiteral("Do not start training when the file is read (Space)"));
+    window.tryFile(small);
+    QVERIFY(QTest::qWaitFor([&] { return !window.opens(); }, kPatience));
+    QCOMPARE(window.config().config().task.path, small.toStdString());
+    QVERIFY(!window.controller().willTrain());
 }
 
 /// A training that runs goes on until the file is there, and can be paused.

@@ -66,6 +66,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void canBeLookedAt();
     void cannotBeTrained();
+    void playWaitsForTheNextFile();
     void getsNoLanes();
     void hasNoLayers();
     void isNoChoice();
@@ -125,6 +126,21 @@ void TestRecordedRun::cannotBeTrained() {
     // other data can be trained on, and this run is still there
     QVERIFY(model.setData(model.index(model.rowOf("data.kind")), QStringLiteral("checkerboard")));
     QTRY_VERIFY(window.findChild<QPushButton*>(QStringLiteral("play"))->isEnabled());
+}
+
+void TestRecordedRun::playWaitsForTheNextFile() {
+    Opened opened(tinyConfig(kTrained));
+    MainWindow& window = opened.window;
+    QVERIFY(showsRecorded(opened));
+    const auto* play = window.findChild<QPushButton*>(QStringLiteral("play"));
+    QVERIFY(!play->isEnabled());
+    window.shown().setReading(QStringLiteral("big.csv"));
+    QVERIFY(play->isEnabled());
+    QCOMPARE(play->toolTip(), QStringLiteral("Start training as soon as the file is read (Space)"));
+    window.shown().playOrPause();
+    QCOMPARE(play->text(), QStringLiteral("Pause"));
+    QVERIFY(window.shown().setReading({}));
+    QVERIFY(!play->isEnabled());
 }
 
 /// Neither by a button nor by a key, and no map is trained; each says why.

@@ -51,8 +51,11 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void aFileOfMnistOpensItsFolder();
     void oneFileOfMnistAloneIsRefused();
+    void whoseNetworkIsKeptIsToldToo();
     void classesAroundAPictureAreOffered();
     void onlyClassesAreOffered();
+    void foldersThatAreNotAllClassesAreNot();
+    void aPictureBesideRefusedDataIsPainted();
 };
 
 void TestWholeData::aFileOfMnistOpensItsFolder() {
@@ -83,6 +86,24 @@ void TestWholeData::oneFileOfMnistAloneIsRefused() {
              qPrintable(opened.window.bannerText()));
 }
 
+/// Also where there is something to tell of the user's network.
+void TestWholeData::whoseNetworkIsKeptIsToldToo() {
+    const QTemporaryDir digits;
+    writeMnist(digits);
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& config = window.config();
+    QVERIFY(config.setData(config.index(config.rowOf("model.layers")),
+                           QStringLiteral("nn.Sequential(nn.Linear(2, 1))")));
+    QVERIFY(opens(window, digits.filePath(QStringLiteral("t10k-labels-idx1-ubyte"))));
+    const QStringList told = window.bannerText().split(u'\n');
+    QCOMPARE(told.size(), qsizetype{2});
+    QVERIFY2(told[0].endsWith("was opened: " + digits.path()), qPrintable(told[0]));
+    QVERIFY2(told[1].startsWith("Your network does not fit these data and is not used: "),
+             qPrintable(told[1]));
+}
+
 void TestWholeData::classesAroundAPictureAreOffered() {
     Opened opened(tinyConfig(5));
     MainWindow& window = opened.window;
@@ -91,10 +112,11 @@ void TestWholeData::classesAroundAPictureAreOffered() {
     onPictures(folder, 1); // writes them
     QVERIFY(opens(window, folder + QStringLiteral("/train/0/0.png")));
     QCOMPARE(window.config().config().task.kind, TaskKind::Image);
-    QCOMPARE(window.bannerText(),
-             QStringLiteral("The networks paint this picture. It is one of 2 classes in the folder "
-                            "%1.")
-                 .arg(folder));
+    QCOMPARE(
+        window.bannerText(),
+        QStringLiteral("The networks paint this picture. It belongs to one of 2 classes in the "
+                       "folder %1.")
+            .arg(folder));
     QPushButton* offer = offerOf(window);
     QVERIFY(offer);
     offer->click();
@@ -124,6 +146,33 @@ void TestWholeData::onlyClassesAreOffered() {
     QVERIFY(!classesAround(set + "/1/1.png")); // one folder is no choice
     QVERIFY(!classesAround("/picture.png"));
     QVERIFY(!classesAround("picture.png"));
+}
+
+/// As in a home in which the folders of pictures and of downloads both hold some.
+void TestWholeData::foldersThatAreNotAllClassesAreNot() {
+    const QTemporaryDir folder;
+    onPictures(folder.filePath(QStringLiteral("a")), 1);
+    QVERIFY(QDir(folder.path()).rename(QStringLiteral("a/train"), QStringLiteral("home")));
+    const std::string home = folder.filePath(QStringLiteral("home")).toStdString();
+    QVERIFY(classesAround(home + "/0/0.png"));
+    QVERIFY(QDir(folder.path()).mkpath(QStringLiteral("home/documents/0")));
+    QVERIFY(!classesAround(home + "/0/0.png"));
+}
+
+/// The folder around it has another class to validate on, so it is no data as a whole.
+void TestWholeData::aPictureBesideRefusedDataIsPainted() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    const QString folder = opened.folder.filePath(QStringLiteral("pets"));
+    onPictures(folder, 1);
+    QVERIFY(QDir(folder).rename(QStringLiteral("val"), QStringLiteral("test")));
+    QVERIFY(QDir(folder).rename(QStringLiteral("test/0"), QStringLiteral("test/test")));
+    const QString picture = folder + QStringLiteral("/train/0/0.png");
+    const std::optional<PictureClasses> around = classesAround(picture.toStdString());
+    QVERIFY(around);
+    QCOMPARE(around->folder, folder.toStdString() + "/train");
+    QVERIFY(opens(window, picture));
+    QCOMPARE(window.config().config().task.kind, TaskKind::Image);
 }
 
 } // namespace tst_whole_data
