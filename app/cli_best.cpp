@@ -48,7 +48,7 @@ Message BestFiles::goOn(const std::string& from, const std::string& lane, const 
     if (best && has(from, lane) && knownStep(file) == std::to_string(best->step)) {
         const Message problem = same ? Message() : write(lane, readFile(file, kMostBytes));
         if (!problem.empty()) throw RunError(problem); // nothing is trained by then
-        m_best[lane] = *best;
+        m_best[lane] = {*best, soFar.judgedBy()};
         return {};
     }
     if (same && !std::filesystem::remove(own, error) && error)
@@ -64,7 +64,7 @@ Message BestFiles::goOn(const std::string& from, const std::string& lane, const 
 void BestFiles::fork(const std::string& parent, const std::string& lane) {
     const auto found = m_best.find(parent);
     if (found == m_best.end()) return;
-    const LaneTotals::Best best = found->second;
+    const Kept best = found->second;
     if (const auto lost = m_unsaved.find(parent); lost != m_unsaved.end()) {
         m_best[lane] = best;
         m_unsaved[lane] = lost->second;
@@ -79,16 +79,17 @@ void BestFiles::add(const std::string& lane, const StepRow& row,
     Validation validation{row[metric::ValidationLoss]};
     if (row.measured(metric::Accuracy)) validation.accuracy = row[metric::Accuracy];
     const auto found = m_best.find(lane);
+    const JudgedBy by = validation.accuracy ? JudgedBy::Accuracy : JudgedBy::Loss;
     std::optional<BestValue> best;
-    if (found != m_best.end()) best = found->second;
-    if (takeBetter(best, validation, row.step)) keep(lane, *best, weights());
+    if (found != m_best.end() && found->second.by == by) best = found->second.best;
+    if (takeBetter(best, validation, row.step)) keep(lane, {*best, by}, weights());
 }
 
 std::string BestFiles::unsavedText() const {
     std::string text;
     for (const auto& [lane, why] : m_unsaved) {
         const std::string step = knownStep(pathIn(m_folder, lane));
-        text += "Best weights: those of step " + std::to_string(m_best.at(lane).step) + " (" +
+        text += "Best weights: those of step " + std::to_string(m_best.at(lane).best.step) + " (" +
                 lane + ") are missing" +
                 (step.empty() ? "" : ", the file has those of step " + step) + ": " +
                 why.english() + "\n";
@@ -96,22 +97,21 @@ std::string BestFiles::unsavedText() const {
     return text;
 }
 
-void BestFiles::keep(const std::string& lane, const LaneTotals::Best& best,
-                     const std::string& content) {
+void BestFiles::keep(const std::string& lane, const Kept& kept, const std::string& content) {
     const bool failed = m_unsaved.contains(lane);
     const Message problem = write(lane, content);
-    m_best[lane] = best; // also of a file that fails: one that is worse must not pass for it
+    m_best[lane] = kept; // also of a file that fails: one that is worse must not pass for it
     if (problem.empty())
         m_unsaved.erase(lane);
     else
         m_unsaved[lane] = problem;
     if (failed == !problem.empty()) return;
     m_beforeNote();
-    const std::string weights = "the best weights of " + lane + ", those of step ";
-    printNote(failed ? "Files can be written again: there are " + weights +
-                           std::to_string(best.step) + "\n"
-                     : "halfscope-cli: " + problem.english() + "; " + weights +
-                           std::to_string(best.step) + ", are not there, and the run goes on\n");
+    const std::string weights = "the best weights of " + lane + ", those of step ",
+                      step = std::to_string(kept.best.step);
+    printNote(failed ? "Files can be written again: there are " + weights + step + "\n"
+                     : "halfscope-cli: " + problem.english() + "; " + weights + step +
+                           ", are not there, and the run goes on\n");
 }
 
 Message BestFiles::write(const std::string& lane, const std::string& content) {
@@ -123,10 +123,13 @@ void checkKeepsBest(const std::string& out, const Experiment& experiment) {
     if (out.empty())
         throw InputError(Message::data(
             "--keep-best: --out is missing, the folder that the weights are written into"));
+    const TaskKind kind = experiment.config().task.kind;
     if (factsOf(taskOf(experiment.config())).validation == 0)
         throw InputError(
-            Message::data("--keep-best: there are no samples to validate on; data.validation "
-                          "holds back a share of some kinds of data"));
+            Message::data("--keep-best: there are no samples to validate on; " +
+                          (infoOf(kind).validates
+                               ? std::string(validationSetting(kind)) + " sets how many there are"
+                               : "data.validation holds back a share of some kinds of data")));
 }
 
 } // namespace halfscope::cli

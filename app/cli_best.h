@@ -40,14 +40,20 @@ public:
     std::string unsavedText() const;
 
 private:
+    /// A best and by what it is one: earlier versions judged some data by their loss that have an
+    /// accuracy now.
+    struct Kept {
+        LaneTotals::Best best;
+        JudgedBy by = JudgedBy::Loss;
+    };
     [[nodiscard]] Message write(const std::string& lane, const std::string& content);
-    void keep(const std::string& lane, const LaneTotals::Best&, const std::string& content);
+    void keep(const std::string& lane, const Kept&, const std::string& content);
 
     RunWriter& m_writer;
     std::string m_folder;
     std::function<void()> m_beforeNote;
-    std::map<std::string, LaneTotals::Best> m_best; ///< by lane
-    std::map<std::string, Message> m_unsaved;       ///< why the file of a lane is not of its best
+    std::map<std::string, Kept> m_best;       ///< by lane
+    std::map<std::string, Message> m_unsaved; ///< why the file of a lane is not of its best
 };
 
 /// Throws InputError where no weights can be the best, or `out` is empty.

@@ -199,9 +199,7 @@ void checkCanJudge(const RunConfig& config, const EvaluateOptions& options) {
             Message::data(std::string("data.kind: ") + info.name +
                           " has no samples to judge by; these have: " + validatedSets()));
     if (factsOf(taskOf(config)).validation == 0)
-        throw InputError(Message::data(std::string(info.has("task.validation_samples")
-                                                       ? "task.validation_samples"
-                                                       : "data.validation") +
+        throw InputError(Message::data(std::string(validationSetting(config.task.kind)) +
                                        ": 0 is not allowed: there are no samples to judge by"));
     if (!options.test) return;
     if (!options.predict.empty())

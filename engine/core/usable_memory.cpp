@@ -2,6 +2,7 @@
 #include "engine/core/usable_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <limits>
@@ -69,12 +70,15 @@ std::optional<size_t> numberAfter(std::string_view name, std::string_view lines)
 /// The files of a version of control groups.
 struct GroupFiles {
     const char *limit, *use;
-    const char* cached[2]; ///< lines of memory.stat: bytes of files, given back when needed
+    /// Lines of memory.stat: bytes of files, and of what the system knows of them, which are given
+    /// back when needed.
+    std::array<const char*, 3> cached;
 };
 constexpr GroupFiles kVersion1{"/memory.limit_in_bytes",
                                "/memory.usage_in_bytes",
-                               {"total_inactive_file", "total_active_file"}};
-constexpr GroupFiles kVersion2{"/memory.max", "/memory.current", {"inactive_file", "active_file"}};
+                               {"total_inactive_file", "total_active_file", nullptr}};
+constexpr GroupFiles kVersion2{
+    "/memory.max", "/memory.current", {"inactive_file", "active_file", "slab_reclaimable"}};
 
 size_t limitIn(const std::string& group, const GroupFiles& files) {
     return numberIn(group + files.limit).value_or(kNoLimit);
@@ -86,7 +90,7 @@ size_t freeIn(const std::string& group, const GroupFiles& files) {
     size_t used = numberIn(group + files.use).value_or(0);
     const std::string counts = textOfFile(group + "/memory.stat");
     for (const char* const name : files.cached)
-        used -= std::min(used, numberAfter(name, counts).value_or(0));
+        if (name) used -= std::min(used, numberAfter(name, counts).value_or(0));
     return limit - std::min(limit, used);
 }
 

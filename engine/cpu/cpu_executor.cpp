@@ -20,6 +20,7 @@
 #include <fstream>
 #include <map>
 #include <new>
+#include <set>
 #include <sys/mman.h>
 #include <thread>
 
@@ -164,6 +165,7 @@ public:
     ThreadPool* pool() override { return &m_pool; }
     void requestStop() override { m_stop = true; }
     size_t workspaceBytes() const override { return m_workspaceBytes; }
+    size_t bytesToFill() const override;
     double lastStepSeconds() const override { return m_seconds; }
 
 private:
@@ -179,6 +181,7 @@ private:
     }
     void takeBack();
     void requireMemory(size_t wanted) const;
+    void requireFree() const;
     void makeKernels();
     void findChains();
     void allocate();
@@ -196,7 +199,9 @@ private:
     std::vector<std::optional<CpuLoop>> m_loops; ///< by kernel
     std::map<size_t, RowChain> m_chains;         ///< by their first kernel
     AlignedBytes m_values, m_workspace, m_loopScratch;
-    Arena m_arena; ///< m_values, and the lent input
+    Arena m_arena;             ///< m_values, and the lent input
+    bool m_hasRun = false;     ///< since it was loaded
+    std::set<NodeId> m_filled; ///< what has been uploaded before that
     NodeId m_lent = kNoNode;
     std::shared_ptr<const void> m_lender;
     size_t m_workspaceBytes = 0, m_nodeBytes = 0, m_loopStride = 0, m_partialDoubles = 0;
@@ -214,8 +219,11 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
     takeBack();
     m_chains.clear(); // chains refer to the loops
     m_loops.clear();
-    m_program.reset();                         // when loading fails, nothing is loaded
-    m_values = AlignedBytes();                 // free for the next
+    m_program.reset(); // when loading fails, nothing is loaded
+    m_hasRun = false;
+    m_filled.clear();
+    for (AlignedBytes* const old : {&m_values, &m_workspace, &m_loopScratch})
+        *old = AlignedBytes();                 // free for the next
     requireMemory(program->memory.arenaBytes); // first: what follows relies on its sizes
     m_program = std::move(program);
     try {
@@ -232,6 +240,7 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
 void CpuExecutor::upload(NodeId id, std::span<const std::byte> bytes) {
     checkSize(id, bytes.size());
     if (id == m_lent) takeBack();
+    if (!m_hasRun) m_filled.insert(id);
     constexpr size_t kPiece = 1 << 14;
     std::byte* const to = at(id);
     m_pool.run(static_cast<int64_t>((bytes.size() + kPiece - 1) / kPiece), [&](int64_t piece, int) {
@@ -265,6 +274,20 @@ void CpuExecutor::requireMemory(size_t wanted) const {
                                             "for this program (a smaller picture, batch or width "
                                             "needs less)"),
                           sizeText(wanted), sizeText(m_device.memoryBytes));
+}
+
+size_t CpuExecutor::bytesToFill() const {
+    if (!m_program || m_hasRun) return 0;
+    size_t bytes = m_program->memory.arenaBytes + m_workspaceBytes;
+    for (const NodeId id : m_filled)
+        bytes -= std::min(bytes, graph()[id].bytes());
+    return bytes;
+}
+
+/// Is asked before the first run: a program that is loaded may never run, and until it does, its
+/// memory is mapped only.
+void CpuExecutor::requireFree() const {
+    const size_t wanted = bytesToFill();
     if (const std::optional<size_t> free = freeMemory(); free && wanted > *free)
         throw EngineError(phrase("Devices", "cpu: the step needs %1 of memory, and only %2 is free "
                                             "(close other programs; a smaller picture, batch or "
@@ -335,6 +358,8 @@ void CpuExecutor::runChain(RowChain& chain) {
 
 RunResult CpuExecutor::run(RunMode mode, const Visitor& visitor) {
     require(m_program != nullptr, "cpu: run without a program");
+    if (!m_hasRun) requireFree();
+    m_hasRun = true;
     const auto start = std::chrono::steady_clock::now();
     // A visitor must see values that a chain would already have overwritten.
     const bool chains = mode == RunMode::Captured || !visitor;

@@ -33,6 +33,11 @@ std::span<const DataSetInfo> dataSets() {
 
 const DataSetInfo& infoOf(TaskKind kind) { return dataSets()[static_cast<size_t>(kind)]; }
 
+std::string_view validationSetting(TaskKind kind) {
+    constexpr std::string_view kDrawn = "task.validation_samples";
+    return infoOf(kind).has(kDrawn) ? kDrawn : "data.validation";
+}
+
 bool canValidate(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
     return info.validates && (!info.has("task.validation_samples") || task.validationSamples > 0);

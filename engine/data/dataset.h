@@ -173,6 +173,8 @@ std::span<const DataSetInfo> dataSets();
 const DataSetInfo& infoOf(TaskKind);
 /// Whether there may be samples to validate on. Where they are drawn, the settings say how many.
 bool canValidate(const TaskConfig&);
+/// Returns the key of the setting that says how many: of those that are drawn, or by their share.
+std::string_view validationSetting(TaskKind);
 
 /// Returns the facts of a data set. Files are looked at once for each setting, and again whenever a
 /// data set is made from them, so that views of the settings may ask often. Any thread may call it.

@@ -6,7 +6,8 @@ namespace halfscope {
 MemoryUse memoryUse(const Executor& executor, const Program& loaded) {
     const MemoryPlan& plan = executor.memory() != nullptr ? *executor.memory() : loaded.memory;
     const size_t workspace = executor.workspaceBytes();
-    MemoryUse use{plan.arenaBytes + workspace, plan.peakBytes + workspace, plan.peakByCause};
+    MemoryUse use{plan.arenaBytes + workspace, plan.peakBytes + workspace, plan.peakByCause,
+                  executor.bytesToFill()};
     use.peakByCause[static_cast<size_t>(MemoryCause::Workspace)] += workspace;
     return use;
 }

@@ -95,6 +95,9 @@ public:
     /// Returns the bytes used beside that plan: tiles, converted operands, library workspace, what
     /// a visitor needs.
     virtual size_t workspaceBytes() const { return 0; }
+    /// Returns the bytes that count as free until the first run of the loaded program fills them,
+    /// on a device whose memory is there only once it is written.
+    virtual size_t bytesToFill() const { return 0; }
     /// Returns the seconds that the device worked on the last finished step.
     virtual double lastStepSeconds() const = 0;
     /// Returns the time of each launch, when the last step ran stepwise without a visitor on a
@@ -114,6 +117,7 @@ struct MemoryUse {
     size_t bytes = 0;                                ///< allocated: arena and workspace
     size_t peakBytes = 0;                            ///< the most that is alive at once
     std::array<size_t, kMemoryCauses> peakByCause{}; ///< adds up to peakBytes
+    size_t bytesToFill = 0;                          ///< see Executor::bytesToFill()
 };
 MemoryUse memoryUse(const Executor&, const Program& loaded);
 

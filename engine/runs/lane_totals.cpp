@@ -4,6 +4,7 @@
 #include "engine/scaler/grad_scaler.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halfscope {
 
@@ -181,8 +182,11 @@ bool LaneTotals::fellFromItsBest() const {
 }
 
 bool LaneTotals::overfits() const {
+    if (!fellFromItsBest() || !m_validationLoss || !std::isfinite(*m_validationLoss)) return false;
+    const auto& loss = m_bestLoss; // of few samples a single one is more than chance in accuracies
+    if (!loss || !isClearlyWorse(JudgedBy::Loss, *m_validationLoss, loss->value)) return false;
     const double before = m_bestAccuracy ? m_trainingAtAccuracy : m_trainingAtLoss;
-    return fellFromItsBest() && fellMeanwhile(before, m_training.median());
+    return fellMeanwhile(before, m_training.median());
 }
 
 double medianOf(std::vector<float> values) {

@@ -88,7 +88,8 @@ public:
     JudgedBy judgedBy() const { return m_bestAccuracy ? JudgedBy::Accuracy : JudgedBy::Loss; }
     /// Whether the last validation is clearly worse than the best one, see isClearlyWorse().
     bool fellFromItsBest() const;
-    /// Whether it is although the training loss has fallen since the best one.
+    /// Whether it is, its loss as well, although the training loss has fallen since the best one. A
+    /// lane whose validation loss is inf or nan has diverged.
     bool overfits() const;
 
 private:

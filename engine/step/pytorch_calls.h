@@ -51,11 +51,12 @@ std::string scheduleCall(const ScheduleConfig&);
 /// clipped.
 std::string clipCall(const GradientConfig&, const std::string& parameters);
 
-/// Returns the call that takes a state dict, "model.load_state_dict(weights)": strict, unless parts
-/// of the file of model.weights are taken.
 /// Returns the lines of main() that give weights of the file the network's names; empty without
 /// any.
 std::string renameLines(const std::map<std::string, std::string>& names);
+
+/// Returns the call that takes a state dict, "model.load_state_dict(weights)": strict, unless parts
+/// of the file of model.weights are taken.
 std::string loadCall(const ModelConfig&, const std::string& network, const std::string& weights);
 
 /// Indents each line by four more spaces. The last line ends with a line break too.

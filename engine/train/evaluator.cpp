@@ -140,6 +140,7 @@ MemoryUse sumOf(std::span<const MemoryUse> uses) {
     MemoryUse sum;
     for (const MemoryUse& use : uses) {
         sum.bytes += use.bytes;
+        sum.bytesToFill += use.bytesToFill;
         sum.peakBytes += use.peakBytes;
         for (size_t i = 0; i < sum.peakByCause.size(); ++i)
             sum.peakByCause[i] += use.peakByCause[i];

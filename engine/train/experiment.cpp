@@ -98,8 +98,11 @@ void Experiment::resume(const ExperimentState& state) {
         }
     }
     std::vector<SinceBest> sinceBest;
-    for (const LaneState& lane : state.lanes)
-        sinceBest.push_back(lane.sinceBest);
+    for (const LaneState& lane : state.lanes) {
+        SinceBest& each = sinceBest.emplace_back(lane.sinceBest);
+        // earlier versions judged two classes as one output by their loss, and counted none seen
+        if (!hasClasses() && measuresAccuracy() && lane.seen.all == 0) each.best.reset();
+    }
     m_patience.restore(std::move(sinceBest));
     m_endedByPatience = isScheduled(state.step) && isOver(m_patience); // before new edits
     m_dataChange = changeSince(state.data, m_dataPrint, m_config.task);
@@ -164,12 +167,8 @@ void Experiment::buildLanes(const std::string& device, const std::stop_token& st
                                                     *m_task, std::move(choice.executor),
                                                     Draw::Later, stop));
     }
-    std::vector<size_t> onCpu; // bytes
-    for (size_t i = 0; i < m_lanes.size(); ++i) {
+    for (size_t i = 0; i < m_lanes.size(); ++i)
         checkLaneFits(i);
-        if (m_lanes[i]->device().kind == "cpu") onCpu.push_back(m_lanes[i]->memory().bytes);
-    }
-    checkLanesFree(onCpu);
     FirstWeights given;
     if (!m_config.model.weights.empty())
         given = readFirstWeights(m_config, m_lanes.front()->program().graph, stop);
@@ -186,7 +185,7 @@ void Experiment::checkLaneFits(size_t lane) const {
     std::vector<size_t> bytes;
     for (size_t i = 0; i < m_lanes.size(); ++i)
         if (deviceAt(i) == deviceAt(lane))
-            bytes.push_back(m_lanes[i]->memory().bytes + m_lanes[i]->instrumentBytes());
+            bytes.push_back(m_lanes[i]->memory().bytes + m_lanes[i]->instrumentMemory().bytes);
     checkLanesFit(bytes, m_lanes[lane]->device());
 }
 
@@ -207,6 +206,8 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     if (!dataFault().empty()) throw InputError(dataFault());
     if (const Message reason = stopReason(); m_pending.empty() && !reason.empty())
         throw RunError(reason);
+    if (!m_hasRoom) checkLanesFree(m_lanes); // not before: who only judges never fills it
+    m_hasRoom = true;
     const Clock::time_point start = Clock::now();
     while (m_pending.size() < m_lanes.size() && !m_stop) {
         for (const size_t begun = beginLanes(); m_pending.size() < begun;) {
@@ -380,6 +381,7 @@ int Experiment::fork(int parent, LaneConfig lane, std::vector<Event>& events) {
                                                 *m_task, std::move(choice.executor), Draw::Later));
     try {
         checkLaneFits(index);
+        if (m_hasRoom) checkLanesFree(m_lanes); // else the first step does
         m_lanes.back()->continueFrom(*m_lanes[static_cast<size_t>(parent)]);
         m_judge.addLane(static_cast<size_t>(parent));
         m_patience.addLane(static_cast<size_t>(parent));

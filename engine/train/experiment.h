@@ -222,6 +222,7 @@ private:
     bool m_endedByPatience = false; ///< by the validation after the last step
     bool m_hasFormula = false;      ///< true when lanes learn coefficients that a caption can give
     std::vector<std::unique_ptr<Trainer>> m_lanes;
+    bool m_hasRoom = false; ///< whether checkLanesFree() has found so of all
     std::vector<std::string> m_names;
     Message m_cudaReason, m_weightsNote;
     BatchCounts m_batchesBefore;

@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/passes/compile.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/evaluator.h"
 #include "engine/train/initial_weights.h"
 #include "engine/train/lane_state.h"
 #include "engine/train/step_runner.h"
@@ -225,11 +226,11 @@ void GradientError::requestStop() {
         side.executor->requestStop();
 }
 
-size_t GradientError::bytes() const {
-    size_t all = 0;
+MemoryUse GradientError::memory() const {
+    std::vector<MemoryUse> uses;
     for (const Side& side : m_sides)
-        all += memoryUse(*side.executor, *side.program).bytes;
-    return all;
+        uses.push_back(memoryUse(*side.executor, *side.program));
+    return sumOf(uses);
 }
 
 } // namespace halfscope

@@ -61,7 +61,7 @@ public:
     void release();
     /// From any thread.
     void requestStop();
-    size_t bytes() const; ///< that both passes take on the device
+    MemoryUse memory() const; ///< of both passes
 
 private:
     struct Side {

@@ -3,8 +3,10 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/train/trainer.h"
 
 #include <numeric>
+#include <vector>
 
 namespace halfscope {
 
@@ -34,6 +36,15 @@ void checkLanesFree(std::span<const size_t> bytes, std::optional<size_t> free) {
                                          "free (close other programs, or use fewer lanes, or a "
                                          "smaller picture, batch or width)"),
                       bytes.size(), sizeText(wanted), sizeText(*free));
+}
+
+void checkLanesFree(std::span<const std::unique_ptr<Trainer>> lanes) {
+    std::vector<size_t> bytes;
+    for (const auto& lane : lanes) {
+        const size_t own = lane->memory().bytesToFill, more = lane->instrumentMemory().bytesToFill;
+        if (own + more > 0) bytes.push_back(own + more);
+    }
+    if (!bytes.empty()) checkLanesFree(bytes);
 }
 
 } // namespace halfscope

@@ -274,7 +274,7 @@ MemoryUse Trainer::memory() const {
     return sumOf(uses);
 }
 
-size_t Trainer::instrumentBytes() const { return m_impl->gradientError.bytes(); }
+MemoryUse Trainer::instrumentMemory() const { return m_impl->gradientError.memory(); }
 
 void Trainer::requestStop() {
     for (const auto& size : m_impl->sizes)

@@ -74,7 +74,7 @@ public:
     /// whole ones.
     MemoryUse memory() const;
     /// Returns what measuring takes beside it, see GradientError.
-    size_t instrumentBytes() const;
+    MemoryUse instrumentMemory() const;
 
     /// Draws the first weights from the run's seed; for a lane that was made without.
     void drawWeights(const std::stop_token& stop);

@@ -31,6 +31,7 @@ private slots:
     void isNotForgotten();
     void nothingBetterComes();
     void othersAreNotTaken();
+    void aLossIsNoAccuracy();
     void forksBeginWithIt();
     void lanesWithoutNumbers();
     void accuracyOfNothing();
@@ -209,6 +210,31 @@ void TestCliBest::othersAreNotTaken() {
     }
 }
 
+/// Earlier versions measured no accuracy of two classes as one output: their best is a loss, which
+/// no accuracy may have to exceed.
+void TestCliBest::aLossIsNoAccuracy() {
+    std::string text = "a,b,y\n";
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(i % 17) + "," + std::to_string(i * 7 % 23) +
+                (i % 3 == 0 ? ",1\n" : ",0\n");
+    const QString folder = path("sides"), rows = folder + "/steps.csv";
+    QStringList words = runInto(folder, {"--steps", "2", "--set", "task.loss=bce-with-logits"});
+    words[1] = file("sides.csv", text);
+    const Outcome first = call(words);
+    QVERIFY2(first.code == 0, first.error);
+    QByteArrayList lines = contentOf(rows).trimmed().split('\n');
+    const QByteArrayList names = lines.first().split(',');
+    QByteArrayList values = lines.last().split(',');
+    values[names.indexOf("validation_loss")] = "7.5";
+    for (const char* const unknown : {"accuracy", "training_accuracy"})
+        values[names.indexOf(unknown)].clear();
+    lines.last() = values.join(',');
+    writeFileAtomically(rows.toStdString(), lines.join('\n').toStdString() + "\n");
+    const Outcome more = call({"run", "--resume", folder, "--out", folder, "--steps", "4"});
+    QVERIFY2(more.code == 0, more.error);
+    QVERIFY(call({"evaluate", folder, "--best"}).error.contains("(after step 4)"));
+}
+
 /// A fork that never is better than its parent was before has the weights of its parent.
 void TestCliBest::forksBeginWithIt() {
     QJsonObject json = QJsonDocument::fromJson(contentOf(path("told/experiment.json"))).object();
@@ -348,6 +374,10 @@ void TestCliBest::refuses_data() {
         << QStringList{"run", "--preset", "checkerboard", "--keep-best", "--out", path("none")}
         << "--keep-best: there are no samples to validate on; data.validation holds back a share "
            "of some kinds of data";
+    QTest::newRow("none drawn")
+        << QStringList{"run", "--set", "data.kind=curve", "--keep-best", "--out", path("none")}
+        << "--keep-best: there are no samples to validate on; task.validation_samples sets how "
+           "many there are";
     QTest::newRow("not kept")
         << QStringList{"evaluate", path("plain"), "--best"}
         << path("plain") + ": best_fp32.safetensors is not there; halfscope-cli run --keep-best "

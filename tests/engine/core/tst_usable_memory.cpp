@@ -106,6 +106,9 @@ void TestUsableMemory::groupsLeave_data() {
         second + QStringList{"a/memory.stat anon 9\ninactive_file 700\nactive_file 200\n"
                              "inactive_file_x 5"},
         "0::/a\n", 2900);
+    row("so is what is known of files",
+        second + QStringList{"a/memory.stat active_file 200\nslab_reclaimable 90\nslab 95"},
+        "0::/a\n", 2290);
     row("more cached than used", second + QStringList{"a/memory.stat active_file 4000"}, "0::/a\n",
         5000);
     row("the outer group is fuller",

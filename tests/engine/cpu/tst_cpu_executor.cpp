@@ -537,13 +537,9 @@ void TestCpuExecutor::tooMuchMemoryIsAnEngineError() {
     graph.addOutput("y", b.sumAll(x));
     const auto program = std::make_shared<const Program>(compile(graph));
     const auto executor = makeCpuExecutor(1);
-    try { // before anything is allocated
-        executor->load(program);
-        QFAIL("4 TiB were taken");
-    } catch (const EngineError& error) {
-        const std::string start = "cpu: the step needs 4096 GiB of memory, the machine has ";
-        QCOMPARE(std::string(error.what()).substr(0, start.size()), start);
-    }
+    const std::string start = "cpu: the step needs 4096 GiB of memory, the machine has ";
+    const std::string refusal = thrownBy<EngineError>([&] { executor->load(program); });
+    QVERIFY2(refusal.starts_with(start), refusal.c_str()); // before anything is allocated
     // nor may the earlier program remain loaded: a run would use its memory for the new sizes
     Graph small;
     small.addOutput("y", Builder(small).state("s", {4}, DType::F32, StateRole::Counter));
@@ -555,6 +551,9 @@ void TestCpuExecutor::tooMuchMemoryIsAnEngineError() {
 
 /// What other programs have taken is not there for a step.
 void TestCpuExecutor::memoryMustBeFree() {
+#if defined(__SANITIZE_ADDRESS__)
+    QSKIP("the sanitizer's memory is filled when it is taken");
+#endif
     const size_t all = usableMemory(), free = freeMemory().value_or(all);
     constexpr size_t kRow = size_t{4} << 20, kNoise = 64 * kRow; // what others take meanwhile
     if (all < free + 2 * kNoise) QSKIP("nearly all memory is free");
@@ -564,8 +563,10 @@ void TestCpuExecutor::memoryMustBeFree() {
     graph.addOutput("y", b.sumAll(b.input("x", {rows, 1 << 20}, DType::F32)));
     const auto program = std::make_shared<const Program>(compile(graph));
     const auto executor = makeCpuExecutor(1);
-    const std::string refusal = thrownBy<EngineError>([&] { executor->load(program); });
-    QVERIFY2(refusal.find("of memory, and only ") != std::string::npos, refusal.c_str());
+    executor->load(program); // which may never run
+    const auto run = [&] { executor->run(RunMode::Captured, {}); };
+    for (const std::string& refusal : {thrownBy<EngineError>(run), thrownBy<EngineError>(run)})
+        QVERIFY2(refusal.find("of memory, and only ") != std::string::npos, refusal.c_str());
 }
 
 /// Values by which lanes of a small network are compared must not depend on the size of a tile or

@@ -68,6 +68,25 @@ private slots:
         QVERIFY(lane.totals.fellFromItsBest() && !lane.totals.overfits());
         lane.train(NAN, NAN);
         QVERIFY(lane.totals.fellFromItsBest() && !lane.totals.overfits());
+        for (const double loss : {double{NAN}, double{INFINITY}}) { // though the training goes well
+            Lane broken, classes;
+            broken.train(1.0F, 1.0);
+            broken.train(0.5F, loss);
+            classes.train(1.0F, 1.0, 0.8);
+            classes.train(0.5F, loss, 0.1);
+            QVERIFY(broken.totals.fellFromItsBest() && !broken.totals.overfits());
+            QVERIFY(classes.totals.fellFromItsBest() && !classes.totals.overfits());
+        }
+    }
+
+    /// Of 30 samples one is 3 %.
+    void oneSampleIsChance() {
+        Lane lane;
+        lane.train(1.0F, 0.2, 1.0);
+        lane.train(0.5F, 0.2, 29.0 / 30);
+        QVERIFY(lane.totals.fellFromItsBest() && !lane.totals.overfits());
+        lane.train(0.4F, 0.3, 29.0 / 30);
+        QVERIFY(lane.totals.overfits());
     }
 
     /// Where there are classes, a loss that rises while as many are right is none.

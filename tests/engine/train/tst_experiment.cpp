@@ -526,7 +526,7 @@ private slots:
         QVERIFY(gaveUp);
     }
 
-    /// All lanes are counted before weights fill the memory of the first.
+    /// All lanes are counted before the first step fills the memory of the first.
     void lanesAreRefusedTogether() {
 #if defined(__SANITIZE_ADDRESS__)
         QSKIP("the sanitizer's memory is filled when it is taken");
@@ -542,8 +542,11 @@ private slots:
             const std::unique_ptr<Task> task = makeTask(alone);
             one = Trainer(alone, 0, "a", *task, makeCpuExecutor(1), Draw::Later).memory().bytes;
         }
+        Experiment refused(config); // one that only judges never fills so much
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
         const std::string refusal =
-            thrownBy<EngineError>([&] { const Experiment refused(config); });
+            thrownBy<EngineError>([&] { refused.advance(records, events); });
         QVERIFY2(refusal.starts_with("cpu: 4 lanes need "), refusal.c_str());
     }
 

@@ -392,7 +392,7 @@ void TestGradientError::noRoom() {
         const auto range = lane.trainer.gradientRange(full);
         QVERIFY(range && range->layers.size() == 1 && !range->layers[0].error);
         QCOMPARE(range->noErrors.english(), std::string("no room"));
-        QCOMPARE(lane.trainer.instrumentBytes(), size_t{0});
+        QCOMPARE(lane.trainer.instrumentMemory().bytes, size_t{0});
     }
     QCOMPARE(asked, 1);
     lane.trainer.releaseErrors();
@@ -402,9 +402,9 @@ void TestGradientError::noRoom() {
     QCOMPARE(asked, 2);
     lane.trainer.gradientRange(fits);
     QCOMPARE(asked, 2); // only before the first measurement
-    QVERIFY(lane.trainer.instrumentBytes() > 0);
+    QVERIFY(lane.trainer.instrumentMemory().bytes > 0);
     lane.trainer.releaseErrors();
-    QCOMPARE(lane.trainer.instrumentBytes(), size_t{0});
+    QCOMPARE(lane.trainer.instrumentMemory().bytes, size_t{0});
 }
 
 } // namespace tst_gradient_error

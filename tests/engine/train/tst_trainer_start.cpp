@@ -212,6 +212,20 @@ private slots:
                         "a smaller picture, batch or width)"));
     }
 
+    /// Memory that weights have filled is not asked for again, and none is after a step.
+    void lanesFillWhatTheyTake() {
+        const RunConfig config = laneConfig(Precision::Fp32);
+        const std::unique_ptr<Task> task = makeTask(config);
+        Trainer lane(config, 0, "a", *task, makeCpuExecutor(1), Draw::Later);
+        const size_t all = lane.memory().bytesToFill;
+        QVERIFY(all > 0 && all < lane.memory().bytes); // the settings are there already
+        lane.drawWeights({});
+        QVERIFY(lane.memory().bytesToFill < all);
+        std::vector<Event> events;
+        QVERIFY(lane.step(1, events));
+        QCOMPARE(lane.memory().bytesToFill, size_t{0});
+    }
+
     void lanesFitIntoFreeMemory() {
         const std::vector<size_t> lanes{size_t{2} << 30, size_t{3} << 29};
         checkLanesFree(lanes, std::nullopt); // unknown

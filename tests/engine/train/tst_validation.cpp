@@ -126,6 +126,7 @@ private slots:
     void numbersHaveNoAccuracy();
     void twoClassesAsOneNumber();
     void sharesHaveNoAccuracy();
+    void aBestLossIsNoAccuracy();
     void aLogitOfNanHasNoClass();
     void errorOverBatchesOfTwoSizes();
     void errorOfLargeNumbers();
@@ -443,6 +444,27 @@ void TestValidation::sharesHaveNoAccuracy() {
     };
     QCOMPARE(of("0"), std::optional(true));
     QCOMPARE(of("0.5"), std::optional(false));
+}
+
+/// Earlier versions measured no accuracy of such targets: what their checkpoints call the best is a
+/// loss, which no accuracy may have to exceed.
+void TestValidation::aBestLossIsNoAccuracy() {
+    const QTemporaryDir folder;
+    const RunConfig config = sidesIn(folder);
+    Experiment before(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    before.advance(records, events);
+    ExperimentState state = before.state();
+    for (const bool old : {false, true}) {
+        for (LaneState& lane : state.lanes) {
+            lane.sinceBest = {BestValue{2.5, 1}, 0};
+            if (old) lane.seen = {};
+        }
+        Experiment after(config);
+        after.resume(state);
+        QCOMPARE(after.state().lanes[0].sinceBest.best.has_value(), !old);
+    }
 }
 
 void TestValidation::aLogitOfNanHasNoClass() {
