@@ -10,8 +10,16 @@
 
 namespace halfscope {
 
+namespace {
+
+/// Doubles tell such numbers apart. Ids beyond them may differ and be one double.
+bool isExact(double number) { return std::abs(number) < 0x1p53; }
+
+} // namespace
+
 bool isSameClass(std::string_view text, std::string_view name, bool commas) {
-    return text == name || numberOf(text, commas) == numberOf(name, commas);
+    const double number = numberOf(text, commas);
+    return text == name || (isExact(number) && number == numberOf(name, commas));
 }
 
 Message alikeButForCapitals(std::span<const std::string> words) {
@@ -45,10 +53,14 @@ CsvClasses sortClasses(const std::map<std::string, int32_t>& indices, bool comma
     std::vector<std::string> apart;
     for (const std::string& name : names) {
         const int32_t index = indices.at(name);
-        if (!numbers || apart.empty() || number(apart.back()) != number(name))
+        if (!numbers || apart.empty() || !isSameClass(apart.back(), name, commas)) {
             apart.push_back(name);
-        else if (index < indices.at(apart.back()))
-            apart.back() = name;
+        } else {
+            if (classes.equal.empty())
+                classes.equal = {phrase("Data", "%1 and %2"), quotedText(apart.back()),
+                                 quotedText(name)};
+            if (index < indices.at(apart.back())) apart.back() = name;
+        }
         sorted[static_cast<size_t>(index)] = static_cast<int32_t>(apart.size()) - 1;
     }
     names = std::move(apart);

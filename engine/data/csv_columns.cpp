@@ -164,6 +164,14 @@ std::vector<std::string> namesWithManyWords(const CsvLayout& layout,
     return names;
 }
 
+/// Returns those of the names whose columns have no other words than unread numbers.
+std::vector<std::string> formattedOf(std::vector<std::string> names, const CsvLayout& layout,
+                                     const std::vector<SeenFields>& seen) {
+    for (size_t i = 0; i < seen.size(); ++i)
+        if (!seen[i].hasFormatted()) std::erase(names, layout.columns[i].name);
+    return names;
+}
+
 std::vector<std::string> namesWith(const CsvLayout& layout, ColumnHint hint) {
     std::vector<std::string> names;
     for (const CsvColumn& column : layout.columns)
@@ -433,7 +441,7 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
     if (gaps && task.missing != Missing::Refuse)
         seen = lookThrough(task, layout); // more lines are dropped now
     if (const auto many = namesWithManyWords(layout, seen); !many.empty())
-        refuseManyWords(task, layout, many, dropAlso(task, many));
+        refuseManyWords(task, layout, many, formattedOf(many, layout, seen), dropAlso(task, many));
     for (size_t i = 0; i < seen.size(); ++i) {
         CsvColumn& column = layout.columns[i];
         // one of numbers with a word here and there stays so: the word is refused later, with its
@@ -575,9 +583,10 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
     noteWords(layout, notes);
     if (!formatted.empty())
         notes.push_back(
-            {phrase("Data", "Numbers with thousands separators, percent signs or signs "
-                            "of currency are not read as numbers, in the columns: %1. The "
-                            "first is in %2. To use them as numbers, %3."),
+            {phrase("Data", "Numbers with thousands separators, percent signs or signs of "
+                            "currency, or with decimal commas in a table that has points, are not "
+                            "read as numbers, in the columns: %1. The first is in %2. To use them "
+                            "as numbers, %3."),
              someOf(namesWith(layout, ColumnHint::Formatted)), formatted, kFormatAsNumber});
     return notes;
 }

@@ -194,6 +194,10 @@ bool isUnreadNumber(std::string_view text, bool commas) {
     return !commas && number.mark == ',' && number.isNumber();
 }
 
+bool mayTakeCommas(char separator, char trained) {
+    return separator == '\t' || separator == trained;
+}
+
 std::vector<std::string> tellApart(std::vector<std::string>& names) {
     std::set<std::string> all(names.begin(), names.end());
     std::map<std::string, size_t> times; // that a name was met
@@ -274,7 +278,7 @@ bool CsvFile::findsCommas() const {
 bool CsvFile::findsQuotedCommas() const {
     constexpr int64_t kLines = 1000;
     struct Column {
-        bool numbers = true, commas = false;
+        bool numbers = true, commas = false, grouped = false; // grouped: perhaps by thousands
     };
     std::vector<Column> columns(m_columns);
     bool points = false;
@@ -283,7 +287,9 @@ bool CsvFile::findsQuotedCommas() const {
         if (isMissing(field) || isGapWord(field)) return;
         const NumberText number(field, true);
         column.numbers = column.numbers && number.isNumber();
-        column.commas = column.commas || (number.mark == ',' && isDecimal(field, number));
+        const bool decimal = isDecimal(field, number);
+        column.commas = column.commas || (number.mark == ',' && decimal);
+        column.grouped = column.grouped || (number.mark == ',' && !decimal);
         points = points || (number.mark == '.' && number.isNumber());
     };
     if (m_reader.ahead().find('"') == std::string_view::npos) return false; // as usual
@@ -296,9 +302,12 @@ bool CsvFile::findsQuotedCommas() const {
                 see(read[i], columns[i]);
     } catch (const InputError&) { // the lines that are ahead may end within a field
     }
-    return !points && std::ranges::any_of(columns, [](const Column& column) {
-        return column.numbers && column.commas;
-    });
+    const auto areDecimal = [](const Column& column) { return column.numbers && column.commas; };
+    const auto mayBeWhole = [](const Column& column) {
+        return column.numbers && column.grouped && !column.commas;
+    };
+    return !points && std::ranges::any_of(columns, areDecimal) &&
+           std::ranges::none_of(columns, mayBeWhole);
 }
 
 CsvFile::Counts CsvFile::Counts::of(const std::vector<std::string>& names) {
@@ -385,11 +394,12 @@ CsvFile predictedTableOf(const TaskConfig& task) {
 }
 
 void takeCommasOfTrained(const TaskConfig& task, CsvFile& predicted) {
-    if (task.kind != TaskKind::Csv || predicted.commas() || predicted.separator() == ' ') return;
+    if (task.kind != TaskKind::Csv || predicted.commas()) return;
     try {
         CsvFile trained = tableOf(task);
         trained.readHeader();
-        if (trained.commas()) predicted.takeCommas();
+        if (trained.commas() && mayTakeCommas(predicted.separator(), trained.separator()))
+            predicted.takeCommas();
     } catch (const InputError&) { // it is gone since it was trained on: the first lines tell
     }
 }

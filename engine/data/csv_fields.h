@@ -105,6 +105,10 @@ bool isBeyondFloat(std::string_view text, bool commas);
 /// number.
 std::vector<std::string> tellApart(std::vector<std::string>& names);
 
+/// Whether commas are decimal in a table with this separator where they are in the one trained on:
+/// those of a table of another kind may separate thousands. A table with tabs may be of either.
+bool mayTakeCommas(char separator, char trained);
+
 /// Reads a file from its header to its last line.
 class CsvFile {
 public:
@@ -139,7 +143,7 @@ public:
     /// Whether numbers may have decimal commas: true when the columns are separated by semicolons,
     /// or by tabs and more numbers of the first lines have decimal commas than points, or by commas
     /// and all numbers of a column there are such as "0,5", in quotation marks, while none in the
-    /// table has a point.
+    /// table has a point, and no column has such as "12,500" alone, which may be whole.
     bool commas() const { return m_commas; }
     /// Allows decimal commas, whatever the first lines have: another table like this one has them.
     /// It is called behind readHeader().
@@ -194,7 +198,7 @@ bool readsCommas(const TaskConfig&);
 /// the table with predictions has the same lines.
 CsvFile predictedTableOf(const TaskConfig&);
 /// Lets the numbers of that table, whose header was read, have decimal commas where those of
-/// task.path may.
+/// task.path may, see mayTakeCommas().
 void takeCommasOfTrained(const TaskConfig&, CsvFile& predicted);
 
 } // namespace halfscope

@@ -39,11 +39,13 @@ InputError unreadNumber(const CsvFile& file, size_t column, const std::string& n
 }
 
 void refuseManyWords(const TaskConfig& task, const CsvLayout& layout,
-                     const std::vector<std::string>& many, const std::optional<std::string>& drop) {
+                     const std::vector<std::string>& many,
+                     const std::vector<std::string>& formatted,
+                     const std::optional<std::string>& drop) {
     const auto inputs = static_cast<size_t>(std::ranges::count(
         layout.columns, ColumnUse::Number, &CsvColumn::use)); // before words are found
     if (inputs == many.size()) {
-        refuseUnreadNumbers(task, layout, many);
+        refuseUnreadNumbers(task, layout, formatted);
         throw InputError(phrase("Data", "%1: more than %2 different words are too many for columns "
                                         "of inputs: %3; there is no other column to be an input"),
                          pathText(task.path), kMostWords, someOf(many));

@@ -16,9 +16,10 @@ InputError unreadNumber(const CsvFile&, size_t column, const std::string& name);
 
 /// Throws InputError: the columns of inputs called `many` have too many different words. `drop` is
 /// data.drop with them, if the setting can name them. Where no other input is left, none is
-/// advised, and numbers that are not read are told first.
+/// advised, and numbers that are not read are told first, those of the columns called `formatted`.
 [[noreturn]] void refuseManyWords(const TaskConfig&, const CsvLayout&,
                                   const std::vector<std::string>& many,
+                                  const std::vector<std::string>& formatted,
                                   const std::optional<std::string>& drop);
 
 } // namespace halfscope

@@ -74,6 +74,7 @@ public:
             CsvClasses classes = sortClasses(m_indices, m_file.commas(), m_table.labels);
             m_table.classes = std::move(classes.names);
             m_table.wholeClasses = classes.whole;
+            m_table.equalClasses = std::move(classes.equal);
         }
         return std::move(m_table);
     }
@@ -408,7 +409,7 @@ enum class Wanted : uint8_t { Inputs, TargetToo };
 CsvLayout layoutLike(const CsvLayout& like, CsvFile& file, const std::string& path,
                      Wanted wantedColumns) {
     const std::vector<std::string> names = file.readHeader();
-    if (like.commas && file.separator() != ' ') file.takeCommas();
+    if (like.commas && mayTakeCommas(file.separator(), like.separator)) file.takeCommas();
     CsvLayout layout{.separator = file.separator(), .commas = file.commas(), .inputs = like.inputs};
     for (const std::string& name : names)
         layout.columns.push_back({name, ColumnUse::LeftOut});
@@ -430,6 +431,21 @@ CsvLayout layoutLike(const CsvLayout& like, CsvFile& file, const std::string& pa
         column.gaps = column.gaps || column.use == ColumnUse::Number;
         places.erase(found);
     }
+    return layout;
+}
+
+/// Returns the columns of another table, at `path`, whose targets are known.
+CsvLayout judgedLayout(const TaskConfig& task, CsvFile& file, const std::string& path,
+                       const CsvLayout& trained) {
+    CsvLayout layout = layoutLike(trained, file, path, Wanted::TargetToo);
+    if (!infoOf(task.loss.kind).ofLabels)
+        for (CsvColumn& column : layout.columns)
+            if (column.use == ColumnUse::Target) column.gaps = true;
+    if (!task.header && layout.columns.size() != trained.columns.size())
+        throw InputError(phrase("Data", "%1: %2 columns do not fit the %3 of %4: without names in "
+                                        "the first line, columns are told by their places"),
+                         pathText(path), layout.columns.size(), trained.columns.size(),
+                         pathText(task.path));
     return layout;
 }
 
@@ -502,17 +518,14 @@ void checkNewColumns(const TaskConfig& task) {
     layoutLike(csvLayout(task, trained), file, task.predictFile, Wanted::Inputs);
 }
 
+void checkColumnsLike(const TaskConfig& task, const std::string& path, const CsvLayout& trained) {
+    CsvFile file(path, task.header);
+    judgedLayout(task, file, path, trained);
+}
+
 CsvTable readCsvLike(const TaskConfig& task, const std::string& path, const CsvTable& trained) {
     CsvFile file(path, task.header);
-    CsvLayout layout = layoutLike(trained.layout, file, path, Wanted::TargetToo);
-    if (!infoOf(task.loss.kind).ofLabels)
-        for (CsvColumn& column : layout.columns)
-            if (column.use == ColumnUse::Target) column.gaps = true;
-    if (!task.header && layout.columns.size() != trained.layout.columns.size())
-        throw InputError(phrase("Data", "%1: %2 columns do not fit the %3 of %4: without names in "
-                                        "the first line, columns are told by their places"),
-                         pathText(path), layout.columns.size(), trained.layout.columns.size(),
-                         pathText(task.path));
+    CsvLayout layout = judgedLayout(task, file, path, trained.layout);
     CsvSamples samples(task, file, std::move(layout));
     samples.takeClassesOf(trained, path);
     CsvTable table = *samples.read(CsvSamples::Words::TrainingData);

@@ -16,6 +16,7 @@ struct CsvTable {
     std::vector<int32_t> labels;      ///< the targets as indices of classes
     std::vector<std::string> classes; ///< as written in the file
     bool wholeClasses = false;        ///< all classes are whole numbers
+    Message equalClasses;             ///< see CsvClasses
     /// The places of the samples among the lines of the file, from 0; empty lines do not count.
     std::vector<int64_t> places;
     int64_t samples = 0;
@@ -53,5 +54,7 @@ CsvTable readCsvInputs(const TaskConfig&, const CsvLayout& like);
 
 /// Throws what readCsvInputs() throws for a missing column; reads no lines.
 void checkNewColumns(const TaskConfig&);
+/// Throws what readCsvLike() throws for the columns of a table; reads no lines.
+void checkColumnsLike(const TaskConfig&, const std::string& path, const CsvLayout& trained);
 
 } // namespace halfscope

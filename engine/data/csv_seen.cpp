@@ -14,16 +14,6 @@ namespace halfscope {
 
 namespace {
 
-/// Whether the name is that of a column that numbers lines: "id", "user_id", "PassengerId", "No.".
-bool namesIndex(std::string_view name) {
-    constexpr std::array<std::string_view, 11> kNames{
-        "id", "index", "idx", "nr", "nr.", "no", "no.", "#", "row", "line", "rownames"};
-    const std::string low = lowerCase(std::string(name));
-    if (std::find(kNames.begin(), kNames.end(), low) != kNames.end()) return true;
-    return low.ends_with("_id") || low.ends_with(" id") || name.ends_with("Id") ||
-           name.ends_with("ID");
-}
-
 /// Whether the name is that of a column that counts time: "year", "model_year", "Time (s)".
 bool namesTime(std::string_view name) {
     constexpr std::array<std::string_view, 12> kWords{"year",   "yr",   "month",  "week",
@@ -51,6 +41,15 @@ constexpr double kRounded = 0x1p53; ///< from there on, doubles do not tell all 
 
 } // namespace
 
+bool namesIndex(std::string_view name) {
+    constexpr std::array<std::string_view, 11> kNames{
+        "id", "index", "idx", "nr", "nr.", "no", "no.", "#", "row", "line", "rownames"};
+    const std::string low = lowerCase(std::string(name));
+    if (std::find(kNames.begin(), kNames.end(), low) != kNames.end()) return true;
+    return low.ends_with("_id") || low.ends_with(" id") || name.ends_with("Id") ||
+           name.ends_with("ID");
+}
+
 void SeenFields::add(const CsvFile& file, size_t column) {
     if (file.lacks(column)) return;
     const std::string_view text = file.text(column);
@@ -66,7 +65,8 @@ void SeenFields::add(const CsvFile& file, size_t column) {
     ++m_wordFields;
     m_gapFields += gap ? 1 : 0;
     m_allTruths = m_allTruths && truthOf(text);
-    m_onlyFormatted = m_onlyFormatted && (gap || isUnreadNumber(text, file.commas()));
+    m_onlyFormatted = m_onlyFormatted && (gap || isFormattedNumber(text));
+    m_onlyUnread = m_onlyUnread && (gap || isUnreadNumber(text, file.commas()));
     m_allDates = m_allDates && isDate(text);
 }
 

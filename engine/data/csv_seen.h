@@ -16,6 +16,9 @@ class CsvFile;
 /// Most different words in a column of inputs.
 inline constexpr size_t kMostWords = 100;
 
+/// Whether the name is that of a column that numbers lines: "id", "user_id", "PassengerId", "No.".
+bool namesIndex(std::string_view name);
+
 /// The kinds of fields that a column has.
 class SeenFields {
 public:
@@ -37,10 +40,10 @@ public:
     /// Whether a number has this decimal mark, '.' or ','; see NumberText.
     bool hasMark(char mark) const { return mark == ',' ? m_commas : m_points; }
     /// Whether each different text is a word, those of numbers too: all fields are words, or ten of
-    /// them and a tenth, as in a column of 4, f and r.
+    /// them and a tenth, as in a column of 4, f and r, or of the answers 1, 2 and "1,2".
     bool areWords() const;
     /// Whether words are there, but too few of them for areWords(): they may be mistakes.
-    bool areMixed() const { return hasBoth() && !areWords() && !m_onlyFormatted; }
+    bool areMixed() const { return hasBoth() && !areWords() && !m_onlyUnread; }
     /// Whether all are numbers, of which float32 does not hold one.
     bool areBeyondFloat() const { return areNumbers() && m_beyondFloat; }
     /// Whether all are dates, see isDate().
@@ -48,9 +51,9 @@ public:
     bool areTruths() const { return areWords() && m_allTruths && m_numbers.empty(); }
     bool hasManyWords() const { return (areWords() ? values() : m_words.size()) > kMostWords; }
     /// Whether all words are numbers with separators or signs, see isUnreadNumber().
-    bool hasFormatted() const { return m_wordFields > m_gapFields && m_onlyFormatted; }
-    /// Likewise, beside plain numbers.
-    bool areSomeFormatted() const { return hasFormatted() && hasBoth(); }
+    bool hasFormatted() const { return m_wordFields > m_gapFields && m_onlyUnread; }
+    /// Likewise, beside plain numbers, and too few of them for areWords() if they may be words.
+    bool areSomeFormatted() const { return hasFormatted() && hasBoth() && !areWords(); }
     /// Whether no text was met twice, as far as they were kept.
     bool areAllDifferent() const { return m_fields == values(); }
     /// Returns the words in their order; those of numbers too.
@@ -62,6 +65,7 @@ private:
     size_t m_fields = 0, m_wordFields = 0, m_gapFields = 0;
     bool m_allTruths = true, m_allDates = true; ///< of the words
     bool m_onlyFormatted = true;                ///< of those that are no gaps
+    bool m_onlyUnread = true; ///< likewise; "1,2" may be one, and the answers 1 and 2
     bool m_beyondFloat = false, m_commas = false,
          m_points = false;    ///< of the numbers, one is or has
     Texts m_words, m_numbers; ///< different texts; at most one more than is allowed of each

@@ -144,13 +144,17 @@ private:
         if (more.dropped > 0) m_notes.push_back(within(pathText(path), droppedNote(more)));
         return more.samples;
     }
-    /// Tells why a table called as that of the test is none, which lies beside the one to train on.
+    /// Tells that a table called as that of the test is none, which lies beside the one to train
+    /// on, and why, if its columns tell. Its lines, which may be many, are read when it is used.
     void noteUnfitTest(const TaskConfig& task) {
         const std::string path = testBeside(task.path);
         if (path.empty() || (!task.validationPath.empty() && isSameFile(path, task.validationPath)))
             return;
         try {
-            (void)readCsvLike(task, path, m_table);
+            checkColumnsLike(task, path, m_table.layout);
+            m_notes.push_back({phrase("Data", "The table %1 is not used for a test. To use it, set "
+                                              "data.test_path to it."),
+                               pathText(path)});
         } catch (const InputError& error) {
             m_notes.push_back(
                 {phrase("Data", "The table for a test is left out. %1."), error.message()});
@@ -192,6 +196,11 @@ private:
                     name};
         m_notes.insert(m_notes.begin(), std::move(note));
         if (const auto doubt = doubtfulClasses(name)) m_notes.insert(m_notes.begin() + 1, *doubt);
+        if (!m_table.equalClasses.empty())
+            m_notes.insert(m_notes.begin() + 1,
+                           {phrase("Data", "Classes that are equal as numbers are one, such as "
+                                           "%1."),
+                            m_table.equalClasses});
         if (const Message alike = alikeButForCapitals(m_table.classes); !alike.empty())
             m_notes.insert(m_notes.begin() + 1,
                            {phrase("Data", "Words that differ only in capitals, such as %1, are "

@@ -114,20 +114,24 @@ private:
 };
 
 /// Returns the only column that the table for the test lacks, as those of competitions lack what is
-/// to be found out; empty when there is no such column.
+/// to be found out; empty when there is no such column, or when it rather numbers the lines.
 std::string columnToFindOut(const TaskConfig& task) {
     if (task.testPath.empty() || !task.header) return {};
     const std::vector<std::string> dropped = droppedColumns(task.drop);
     std::vector<std::string> lacking = columnNames(task);
+    bool known = false; // the test seems to have its targets
     try {
         const std::vector<std::string> others = CsvFile(task.testPath, true).readHeader();
+        known = std::ranges::any_of(others, namesTarget);
         std::erase_if(lacking, [&](const std::string& name) {
             return std::ranges::count(others, name) + std::ranges::count(dropped, name) > 0;
         });
     } catch (const InputError&) { // whoever reads it tells
         return {};
     }
-    return lacking.size() == 1 && isPlainText(lacking[0]) ? lacking[0] : std::string();
+    if (lacking.size() != 1 || !isPlainText(lacking[0]) || isUnnamed(lacking[0])) return {};
+    const bool other = namesIndex(lacking[0]) || (known && !namesTarget(lacking[0]));
+    return other ? std::string() : lacking[0];
 }
 
 } // namespace

@@ -40,15 +40,18 @@ bool isRightIn(const std::string& within, const PictureFile& picture) {
 }
 
 /// Whether the folders that would be classes are rather the parts of a data set whose pictures have
-/// no classes, such as train and test1.
+/// no classes, such as train and test1. Results of a test may be classes: test_positive.
 bool arePartsWithoutClasses(const PictureFolder& found) {
     std::vector<bool> right(found.classes.size());
     for (const PictureFile& each : found.trained)
         if (isRightIn(found.train, each)) right[static_cast<size_t>(each.label)] = true;
-    return std::ranges::count(right, false) == 0 &&
-           std::ranges::all_of(found.classes, [](const std::string& name) {
-               return partNamed(name) != DataPart::None;
-           });
+    if (std::ranges::count(right, false) > 0) return false;
+    const auto named = [&](DataPart part) {
+        return std::ranges::count(found.classes, part,
+                                  [](const std::string& name) { return partNamed(name); });
+    };
+    const auto trains = named(DataPart::Train);
+    return named(DataPart::None) == 0 && trains > 0 && trains < std::ssize(found.classes);
 }
 
 PictureFolder checkedFolder(const TaskConfig& task) {

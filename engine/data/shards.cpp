@@ -1,11 +1,12 @@
 // Pictures and their classes in tar archives, as WebDataset lays them out: the files of one sample
 // have the same name up to the first dot, such as 000001.png and 000001.cls. The archives are
 // scanned once; then each sample is read from its place, as in any other data set.
+#include "engine/data/shards.h"
+
 #include "engine/core/error.h"
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/class_sides.h"
-#include "engine/data/own_files.h"
 #include "engine/data/part_names.h"
 #include "engine/data/picture_samples.h"
 #include "engine/data/targets.h"
@@ -33,6 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostLabelBytes = 64;
+constexpr Phrase kJudgedShards =
+    phrase("Data", "Samples to validate on: %1, those of %2. None of the others are held back.");
 
 struct ShardSample {
     size_t shard = 0;
@@ -45,8 +48,9 @@ struct ShardIndex {
     size_t trainShards = 0, valShards = 0; ///< the first of them, and those that follow
     std::vector<ShardSample> samples;      ///< in the order of their shards
     size_t trained = 0, judged = 0;        ///< the first samples, and those that follow
+    Message untested;                      ///< why those for a test are left out, if they are
     bool judgesTests = false; ///< no sample has a shard to validate on: those to test on are judged
-    int32_t classes = 0;      ///< one more than the highest class
+    int32_t classes = 0;      ///< one more than the highest class, that of the test aside
     std::vector<Message> notes; ///< on shards that end early, which data.damaged may skip
     Message cut;                ///< why the first of these is refused otherwise
 
@@ -201,6 +205,13 @@ private:
 
 using IndexPtr = std::shared_ptr<const ShardIndex>;
 
+Message fileNames(std::span<const std::string> shards) {
+    std::vector<std::string> names;
+    for (const std::string& path : shards)
+        names.push_back(fs::path(path).filename().string());
+    return someOf(names);
+}
+
 IndexPtr readIndex(std::vector<std::string> shards) {
     ShardIndex index;
     index.shards = std::move(shards);
@@ -213,8 +224,17 @@ IndexPtr readIndex(std::vector<std::string> shards) {
     }
     index.judgesTests = index.judged == 0;
     if (index.judgesTests) index.judged = index.samples.size() - index.trained;
-    for (const ShardSample& sample : index.samples)
-        index.classes = std::max(index.classes, sample.label + 1);
+    const auto known = index.samples.begin() + std::ssize(index.samples) -
+                       static_cast<std::ptrdiff_t>(index.tested());
+    for (auto sample = index.samples.begin(); sample != known; ++sample)
+        index.classes = std::max(index.classes, sample->label + 1);
+    const auto unknown = std::find_if(known, index.samples.end(), [&](const ShardSample& each) {
+        return each.label >= index.classes;
+    });
+    if (unknown != index.samples.end())
+        index.untested = {phrase("Data", "The samples of %1 are not used for a test: no sample to "
+                                         "train or validate on has the class %2."),
+                          fileNames(index.testShards()), unknown->label};
     return std::make_shared<const ShardIndex>(std::move(index));
 }
 
@@ -289,29 +309,25 @@ HeldBack splitOf(const ShardIndex& index, const TaskConfig& task) {
     return splits;
 }
 
-/// Whether the shards for a test are used: a share of the samples to validate on takes their place,
-/// and nothing is tested where new pictures are predicted.
+/// Whether the shards for a test are used: their classes must be known, a share of the samples to
+/// validate on takes their place, and nothing is tested where new pictures are predicted.
 bool usesTest(const ShardIndex& index, const TaskConfig& task) {
-    return index.tested() > 0 && !tests(task) && task.predictFile.empty();
+    return index.tested() > 0 && index.untested.empty() && !tests(task) && task.predictFile.empty();
 }
 
 /// Tells which shards are judged, and what becomes of those for a test.
 void noteParts(const ShardIndex& index, const TaskConfig& task, std::vector<Message>& notes) {
-    const auto named = [](std::span<const std::string> shards) {
-        std::vector<std::string> names;
-        for (const std::string& path : shards)
-            names.push_back(fs::path(path).filename().string());
-        return someOf(names);
-    };
     if (index.judged > 0)
-        notes.push_back(
-            ownValidationNote(static_cast<int64_t>(index.judged), named(index.judgedShards())));
+        notes.push_back({kJudgedShards, index.judged, fileNames(index.judgedShards())});
     if (index.tested() == 0) return;
-    if (usesTest(index, task))
-        notes.push_back(
-            ownTestNote(static_cast<int64_t>(index.tested()), named(index.testShards())));
+    if (!index.untested.empty())
+        notes.push_back(index.untested);
+    else if (usesTest(index, task))
+        notes.push_back({phrase("Data", "Samples for the test at the end: %1, those of %2. "
+                                        "Validation does not see them."),
+                         index.tested(), fileNames(index.testShards())});
     else
-        notes.push_back({kTestUnused, named(index.testShards())});
+        notes.push_back({kTestUnused, fileNames(index.testShards())});
 }
 
 Picture squareIn(const ShardIndex& index, size_t stored, int side) {
@@ -343,8 +359,10 @@ std::vector<Message> notesOn(const TaskConfig& task, const ShardIndex& index,
                              const HeldBack& splits) {
     std::vector<Message> notes;
     if (task.predictFile.empty()) { // else others are judged
+        TaskConfig split = task;
+        if (index.judged > 0) split.validation = 0; // those have shards of their own
         notes = notesOnNumbered(
-            ClassSides(splits, labelsOf(index), static_cast<size_t>(index.classes)), task);
+            ClassSides(splits, labelsOf(index), static_cast<size_t>(index.classes)), split);
         noteParts(index, task, notes);
     }
     const auto once = static_cast<int64_t>(splits.train.size());
@@ -531,6 +549,8 @@ void checkIsNoPattern(const std::string& path) {
 }
 
 } // namespace
+
+bool tellsJudgedShards(const Message& note) { return note.format() == kJudgedShards; }
 
 extern const DataSetInfo kShardData;
 const DataSetInfo kShardData{

@@ -202,7 +202,8 @@ def samples():
     words = [row[at] for row in rows]
     try:
         numbers = [number(word) for word in words]
-        words = words if any(map(math.isnan, numbers)) else numbers  # "1.0" is "1"
+        if not any(map(math.isnan, numbers)):  # "1.0" is "1", but long ids may be one float
+            words = [(n, word if abs(n) >= 2**53 else "") for n, word in zip(numbers, words)]
     except ValueError:
         pass
     classes = sorted(set(words))

@@ -257,6 +257,7 @@ std::string_view CsvReader::quotedField(size_t& at) {
         text.append(m_record, at, mark - at);
         at = mark + 1;
         if (at == m_record.size() || m_record[at] == m_separator) return text;
+        if (m_separator == ' ' && m_record[at] == '\t') return text; // see splitAtSpaces()
         if (m_record[at] == '\r') throw InputError(kEndsWithCr, pathText(m_path));
         if (m_record[at] != '"')
             throw InputError(textAfterMark(m_separator), place(), quotedLine());

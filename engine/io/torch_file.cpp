@@ -34,14 +34,28 @@ std::string commandLine(const std::string& from, const std::string& to) {
            from + " " + to;
 }
 
+/// Whether the file is a zip archive that begins with another file than torch.save() writes first.
+bool isOtherZip(const std::string& path) {
+    constexpr size_t kLength = 26, kName = 30; // where the length of the name and the name begin
+    std::array<char, 512> start{};
+    InputFile file(path);
+    const std::string_view bytes(start.data(), file.read(start));
+    if (!bytes.starts_with("PK\x03\x04")) return false;
+    const auto byte = [&start](size_t at) { return size_t{static_cast<unsigned char>(start[at])}; };
+    const size_t length = byte(kLength) + 256 * byte(kLength + 1);
+    return !bytes.substr(std::min(kName, bytes.size()), length).ends_with("/data.pkl");
+}
+
 } // namespace
 
 bool isTorchFile(const std::string& path) {
     constexpr std::array<std::string_view, 5> kEndings{".pt", ".pth", ".ckpt", ".bin", ""};
     const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
+    const bool own = ending == ".pt" || ending == ".pth"; // others may be of any archive
     std::error_code ignored;
     return std::ranges::find(kEndings, ending) != kEndings.end() &&
-           std::filesystem::is_regular_file(path, ignored) && beginsAsTorchFile(path);
+           std::filesystem::is_regular_file(path, ignored) && beginsAsTorchFile(path) &&
+           (own || !isOtherZip(path));
 }
 
 bool beginsAsTorchFile(const std::string& path) {

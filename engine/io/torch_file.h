@@ -9,8 +9,9 @@
 namespace halfscope {
 
 /// Whether a file is one by its name, which ends in .pt, .pth, .ckpt or .bin in any case or has no
-/// ending, and by its first bytes: Portuguese texts are called .pt, too. False for a folder and for
-/// what is not there. Throws InputError for a file of such a name that cannot be read.
+/// ending, and by its first bytes: Portuguese texts are called .pt, too, and any zip archive may
+/// have the other endings. False for a folder and for what is not there. Throws InputError for a
+/// file of such a name that cannot be read.
 bool isTorchFile(const std::string& path);
 /// Whether a file is one by its first bytes, old or new. Throws InputError for a file that cannot
 /// be read.

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/pictures.h"
+#include "engine/data/shards.h"
 #include "engine/scaler/grad_scaler.h"
 
 #include <algorithm>
@@ -155,6 +156,11 @@ void checkSamples(const EpochPlan& now, const EpochPlan& then, const Dataset& da
                                  "goes on only with as many, in the same order"),
                           now.samples, now.batch, then.samples, then.batch);
     const std::vector<Message> notes = data.notes();
+    if (std::ranges::any_of(notes, tellsJudgedShards))
+        throw InputError(phrase("Training", "%1. Shards called val or test are judged, but were "
+                                            "trained on in earlier versions: to go on with a run "
+                                            "of these, rename them"),
+                         refusal);
     if (std::ranges::none_of(notes, tellsNested)) throw InputError(refusal);
     throw InputError(phrase("Training", "%1. Pictures in folders below that of their class count "
                                         "as samples, but did not in earlier versions: to go on "

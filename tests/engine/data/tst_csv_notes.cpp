@@ -27,6 +27,7 @@ private slots:
     void columnsOfDates();
     void beyondFloat();
     void capitals();
+    void equalClasses();
     void lineNames_data();
     void lineNames();
     void oneValue();
@@ -78,9 +79,10 @@ void TestCsvNotes::formattedNumbers() {
 void TestCsvNotes::formattedInputs() {
     QCOMPARE(
         notesOf(csv("a,b,y\n50%,1,1\n60%,2,2\n")).last(),
-        QString("Numbers with thousands separators, percent signs or signs of currency are "
-                "not read as numbers, in the columns: a. The first is in %1, line 2: \"50%\" in "
-                "the column \"a\". To use them as numbers, format their cells as plain "
+        QString("Numbers with thousands separators, percent signs or signs of currency, or with "
+                "decimal commas in a table that has points, are not read as numbers, in the "
+                "columns: a. The first is in %1, line 2: \"50%\" in the column \"a\". To use them "
+                "as numbers, format their cells as plain "
                 "numbers in a spreadsheet program, and save the table as CSV again.")
             .arg(QString::fromStdString(m_path)));
 }
@@ -100,8 +102,9 @@ void TestCsvNotes::leftOut() {
                           "cannot be inputs. The setting data.drop leaves out: date.",
                           "Columns without any value cannot be inputs. The setting data.drop "
                           "leaves out: gap.",
-                          "Numbers with thousands separators, percent signs or signs of currency "
-                          "are not read as numbers, in the columns: price. The first is in " +
+                          "Numbers with thousands separators, percent signs or signs of currency, "
+                          "or with decimal commas in a table that has points, are not read as "
+                          "numbers, in the columns: price. The first is in " +
                               QString::fromStdString(m_path) +
                               ", line 2: \"$1,100\" in the column \"price\". To use them as "
                               "numbers, format their cells as plain numbers in a spreadsheet "
@@ -215,6 +218,19 @@ void TestCsvNotes::capitals() {
     QCOMPARE(notesOf(classes).filter("capitals"),
              QStringList("Words that differ only in capitals, such as \"Yes\" and \"yes\", are "
                          "classes of their own. If they mean the same, write them alike."));
+}
+
+/// Codes such as 3.1 and 3.10 may mean different classes.
+void TestCsvNotes::equalClasses() {
+    const auto told = [&](const std::string& lines) {
+        TaskConfig classes = csv("a,y\n" + lines);
+        classes.loss.kind = LossKind::CrossEntropy;
+        return notesOf(classes).filter("equal");
+    };
+    QCOMPARE(told("1,3.1\n2,3.10\n3,007\n4,7\n"),
+             QStringList("Classes that are equal as numbers are one, such as \"3.1\" and "
+                         "\"3.10\"."));
+    QCOMPARE(told("1,3.1\n2,3.2\n3,3.1\n"), QStringList());
 }
 
 void TestCsvNotes::lineNames_data() {

@@ -159,6 +159,11 @@ void TestOwnTables::numbersAsClasses() {
     const auto alone = makeDataset(one, 0);
     QCOMPARE(alone->view().classes, (std::vector<std::string>{"1.0", "2"}));
     QCOMPARE(labelsOf(*alone, Split::Train), (std::vector<int32_t>{1, 0, 1, 1, 0}));
+    // long ids are apart, although doubles do not tell these
+    TaskConfig ids = csv("a,y\n1,9007199254740993\n2,9007199254740992\n");
+    ids.validation = 0;
+    QCOMPARE(makeDataset(ids, 0)->view().classes,
+             (std::vector<std::string>{"9007199254740992", "9007199254740993"}));
 }
 
 void TestOwnTables::missingValues() {
@@ -449,6 +454,15 @@ void TestOwnTables::columnToFindOut() {
     QCOMPARE(experimentOn(folder)->task.target, std::string("survived"));
     const std::vector<Assignment> drop{parseAssignment("data.drop=survived")};
     QCOMPARE(experimentOn(folder, drop)->task.target, std::string());
+    file("test.csv", "age,survived\n3,0\n"); // what it lacks only numbers the lines
+    QCOMPARE(experimentOn(folder)->task.target, std::string());
+    const std::string lines = train.substr(train.find('\n'));
+    file("train.csv", "note,survived,age" + lines);
+    QCOMPARE(experimentOn(folder)->task.target, std::string("note"));
+    file("train.csv", "note,label,age" + lines);
+    file("test.csv", "label,age\n0,3\n"); // nothing is to be found out
+    QCOMPARE(experimentOn(folder)->task.target, std::string("label"));
+    file("train.csv", train);
     file("test.csv", "id\n200\n"); // lacks two
     QCOMPARE(experimentOn(folder)->task.target, std::string());
 }
@@ -469,6 +483,12 @@ void TestOwnTables::foldersThatDoNotFit() {
                    "The table for a test is left out. " + path("test.csv") +
                        ": there is no column \"y\", which is to be predicted; the nearest one is "
                        "a."));
+    // its lines are not read before it is used
+    file("test.csv", "a,y\n1,word\n");
+    QVERIFY(isTold(*makeDataset(config->task, 0), "The table " + path("test.csv") +
+                                                      " is not used for a test. To use it, set "
+                                                      "data.test_path to it."));
+    file("test.csv", "a\n1\n");
     QCOMPARE(config->task.missing, Missing::Drop); // for the line of val.csv
     QCOMPARE(factsOf(config->task).train, int64_t{40});
     QCOMPARE(factsOf(config->task).validation, int64_t{1});

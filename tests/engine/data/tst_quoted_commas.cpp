@@ -29,6 +29,8 @@ private slots:
     void unread_data();
     void unread();
     void unreadTargets();
+    void answers();
+    void oddField();
     void minusSigns();
     void beside();
     void onlyInput_data();
@@ -83,6 +85,7 @@ void TestQuotedCommas::unread_data() {
     row("points in another column", "a,b,y\n\"0,5\",0.5,1\n\"1,5\",1.5,2\n");
     row("words among them", "a,y\n\"0,5\",1\n\"1,5 or more\",2\n");
     row("lists", "a,y\n\"1,2\",1\n\"1,2,3\",2\n");
+    row("thousands in another column", "a,b,y\n\"1,2\",\"12,500\",1\n\"2,3\",\"13,500\",2\n");
     row("no quotation marks", "a,b,y\n0,5,1\n1,5,2\n");
 }
 
@@ -104,6 +107,31 @@ void TestQuotedCommas::unreadTargets() {
                     "program, and save the table as CSV again");
 }
 
+/// Answers to a question of which some people gave two: words, as they always were.
+void TestQuotedCommas::answers() {
+    std::string text = "a,b,y\n";
+    for (int i = 0; i < 30; ++i)
+        text += std::string(i % 3 == 0   ? "1"
+                            : i % 3 == 1 ? "2"
+                                         : "\"1,2\"") +
+                "," + std::to_string(i * 7 % 10) + ".5," + std::to_string(i % 4) + "\n";
+    const auto config = experimentOn(csv(text).path);
+    QCOMPARE(config->task.drop, std::string());
+    QCOMPARE(makeDataset(config->task, 0)->tensors()[kX].shape, (Shape{4}));
+}
+
+/// Free text is no number because of one field that is; nobody could use the others then.
+void TestQuotedCommas::oddField() {
+    std::string text = "a,y\n";
+    for (int i = 0; i < 120; ++i)
+        text += (i == 50 ? std::string("$5") : "word " + std::to_string(i)) + "," +
+                std::to_string(i) + ".5\n";
+    const std::string path = csv(text).path;
+    QCOMPARE(thrownBy<InputError>([&] { experimentOn(path); }),
+             path + ": more than 100 different words are too many for columns of inputs: a; there "
+                    "is no other column to be an input");
+}
+
 void TestQuotedCommas::minusSigns() {
     QCOMPARE(inputsOf(*makeDataset(csv("a,y\n\u22121,2\n\u22122.5,3\n"), 0), Split::Train),
              (Floats{-1, -2.5f}));
@@ -118,6 +146,11 @@ void TestQuotedCommas::beside() {
     TaskConfig task = csv("a,y\n\"1,5\",2\n3,4\n");
     task.validationPath = write("val.csv", "a,y\n\"1,234\",5\n");
     QCOMPARE(inputsOf(*makeDataset(task, 0), Split::Validation), (Floats{1.234f}));
+    // where semicolons separate, decimal commas tell nothing about a table of another kind
+    write("t.csv", "a;y\n1,5;2\n3;4\n");
+    const std::string error = thrownBy<InputError>([&] { makeDataset(task, 0); });
+    QVERIFY2(error.find("\"1,234\" in the column \"a\" is not allowed") != error.npos,
+             error.c_str());
 }
 
 void TestQuotedCommas::onlyInput_data() {

@@ -121,13 +121,13 @@ void TestShards::parts_data() {
         QTest::newRow(what) << names << train << judged << tested << note;
     };
     row("validation", {"train-0", "val-0", "train-1"}, 2, {1}, 0,
-        "The samples of val-0.tar, 1, are validated on; none of the others are held back.");
+        "Samples to validate on: 1, those of val-0.tar. None of the others are held back.");
     row("test alone", {"digits_test_0", "digits_TRAIN_0"}, 1, {0}, 0,
-        "The samples of digits_test_0.tar, 1, are validated on");
+        "Samples to validate on: 1, those of digits_test_0.tar.");
     row("both", {"test", "train", "valid"}, 1, {2}, 1,
-        "The samples of test.tar, 1, are kept for the test at the end;");
+        "Samples for the test at the end: 1, those of test.tar. Validation");
     row("others are trained on", {"a", "validation-0", "b", "validation-1"}, 2, {1, 3}, 0,
-        "The samples of validation-0.tar, validation-1.tar, 2, are validated on");
+        "Samples to validate on: 2, those of validation-0.tar, validation-1.tar.");
     row("none to train on", {"val-0", "test-0"}, 2, {}, 0, "");
     row("other words", {"trains", "values"}, 2, {}, 0, "");
 }

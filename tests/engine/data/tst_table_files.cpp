@@ -133,6 +133,7 @@ void TestTableFiles::spacesAndATab() {
     QCOMPARE(columns("18.0   8   307.  130.0  70  1\t\"chevrolet chevelle\"\n"
                      "15.0   8   350.      ?  70  1\t\"buick skylark 320\"\n"),
              std::pair(size_t{7}, ' '));
+    QCOMPARE(columns("\"red\"\t1 2\n\"blue\" 3 4\n"), std::pair(size_t{3}, ' '));
     QCOMPARE(columns("\t1.2   3 5\n\t4.5   6 7\n"), std::pair(size_t{3}, ' '));
     QCOMPARE(columns("ford pinto\t1\nbuick opel\t2\n"), std::pair(size_t{2}, '\t'));
     QCOMPARE(columns("1 2\tred\n3\tblue green\n"), std::pair(size_t{2}, '\t'));

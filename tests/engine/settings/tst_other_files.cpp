@@ -51,9 +51,13 @@ void TestOtherFiles::otherFiles_data() {
     };
     row("damaged.npz", "PK\3\4", "cannot be read as a zip archive, because ");
     row("data.PT", "PK\3\4", "model.weights, and samples for data.x and data.y;");
-    row("last.ckpt", "PK\3\4", "model.weights, and samples for data.x and data.y;");
+    const auto zip = [](const char* first) {
+        return QByteArray::fromStdString(zipBytes({{first, "content"}}));
+    };
+    row("last.ckpt", zip("last/data.pkl"), "model.weights, and samples for data.x and data.y;");
     row("pytorch_model.bin", "\x80\2\x8a\n", "torch.save() wrote it");
-    row("weights", "PK\3\4", "torch.save() wrote it");
+    row("weights", zip("archive/data.pkl"), "torch.save() wrote it");
+    row("pictures.bin", zip("a/1.png"), "neither an experiment (JSON) nor data");
     row("readings.bin", "\1\2\3\4", "neither an experiment (JSON) nor data");
     row("table.xlsx", "PK\3\4", "save the sheet as CSV");
     row("table.ODS", "PK\3\4", "save the sheet as CSV");

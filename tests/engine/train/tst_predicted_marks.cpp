@@ -25,6 +25,7 @@ private slots:
     void wholeNumbersAsTrained();
     void quotedCommas();
     void tabsAreReadAsTrained();
+    void otherSeparators();
     void targetsAreReadAsTrained();
 
 private:
@@ -111,6 +112,13 @@ void TestPredictedMarks::tabsAreReadAsTrained() {
     const QString tabs = predicted(*experiment, "tabs.tsv", "size\tid\n1,234\ta\n");
     QVERIFY2(tabs.contains(u',') && !tabs.contains(u'.'), qPrintable(tabs));
     QCOMPARE(tabs, predicted(*experiment, "semicolons.csv", "size;id\n1,234;a\n"));
+}
+
+/// Whole numbers between commas are predicted with points, whatever semicolons had.
+void TestPredictedMarks::otherSeparators() {
+    const auto experiment = trained("train.csv", ';', ',');
+    const QString commas = predicted(*experiment, "commas.csv", "size,id\n10,7\n");
+    QVERIFY2(commas.contains(u'.') && !commas.contains(u','), qPrintable(commas));
 }
 
 void TestPredictedMarks::targetsAreReadAsTrained() {

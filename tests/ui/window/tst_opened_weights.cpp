@@ -3,6 +3,7 @@
 #include "engine/io/torch_file.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
+#include "tests/support/array_files.h"
 #include "tests/support/named_weights.h"
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/model_dialog.h"
@@ -342,7 +343,7 @@ void TestOpenedWeights::torchFilesLeadToTheCommand_data() {
 
 void TestOpenedWeights::torchFilesLeadToTheCommand() {
     QFETCH(const QString, name);
-    const QString file = write(m_folder, name, "PK\3\4 data.pkl");
+    const QString file = write(m_folder, name, zipBytes({{"archive/data.pkl", "weights"}}));
     Opened opened(tinyConfig(20));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
