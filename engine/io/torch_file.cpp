@@ -8,17 +8,26 @@
 #include <array>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace halfscope {
 namespace {
 
-/// A safetensors file beside this one, never the file itself.
+/// A new safetensors file beside this one.
 std::string convertedName(const std::string& path) {
-    const std::filesystem::path file(path);
+    std::filesystem::path file(path);
     const bool taken = lowerCase(file.extension().string()) == ".safetensors";
-    return std::filesystem::path(file)
-        .replace_extension(taken ? ".converted.safetensors" : ".safetensors")
-        .string();
+    const std::filesystem::path stem = file.replace_extension();
+    const auto with = [&stem](const std::string& ending) {
+        std::filesystem::path named(stem);
+        return named += ending;
+    };
+    file = with(taken ? ".converted.safetensors" : ".safetensors");
+    std::error_code ignored;
+    for (int number = 1; std::filesystem::exists(file, ignored); ++number)
+        file = with(".converted" + (number > 1 ? "-" + std::to_string(number) : std::string()) +
+                    ".safetensors");
+    return file.string();
 }
 
 /// `from` and `to` are words of a shell. The program copies each tensor, for save_file() refuses

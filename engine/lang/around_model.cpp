@@ -43,7 +43,7 @@ void readForward(std::string_view program, const std::vector<IndentedStatement>&
     use.alone = body.size() == 1 && !input.empty() && !use.model.empty() &&
                 withoutBlanks(body[0]) == "return" + use.model + "(" + input + ")";
     for (const std::string_view statement : body)
-        for (std::string_view word : wordsAround(statement, statement.size(), statement.size())) {
+        for (std::string_view word : wordsOf(statement)) {
             if (!word.starts_with("self.")) continue;
             const std::string name(word.substr(0, word.find('.', 5)));
             if (name != use.model && std::ranges::find(use.others, name) == use.others.end())
@@ -82,7 +82,7 @@ ForwardUse forwardUsing(std::string_view program, const std::vector<IndentedStat
             std::vector<std::string_view> own;
             addArguments(argumentsOfDef(code), own);
             argument = argument || std::ranges::any_of(own, isName);
-            uses = uses || std::ranges::any_of(wordsAround(code, code.size(), code.size()), isName);
+            uses = uses || std::ranges::any_of(wordsOf(code), isName);
             const size_t sign = std::min(signOutside(code, '='), code.size() - 1);
             if (withoutEnds(code.substr(sign + 1)) == name)
                 use.model = attributeOf(code.substr(0, sign + 1));

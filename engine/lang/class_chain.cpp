@@ -20,10 +20,6 @@ size_t placeIn(std::string_view program, std::string_view part) {
     return static_cast<size_t>(part.data() - program.data());
 }
 
-std::vector<std::string_view> wordsOf(std::string_view code) {
-    return wordsAround(code, code.size(), code.size());
-}
-
 bool isSelf(std::string_view word) { return word == "self" || word.starts_with(kSelf); }
 
 /// Returns where the code goes on behind blanks, line ends and comments.
@@ -31,10 +27,6 @@ size_t nextCode(std::string_view code, size_t at) {
     while (at < code.size() && std::string_view(" \t\r\n#").find(code[at]) != kNowhere)
         at = code[at] == '#' ? pastNoCode(code, at) : at + 1;
     return at;
-}
-
-bool isPlainName(std::string_view word) {
-    return !word.empty() && isNameStart(word[0]) && std::ranges::all_of(word, isNamePart);
 }
 
 /// Reads the statements of forward().
@@ -150,12 +142,15 @@ private:
     /// Whether code is "x.size(0)", "x.shape[0]", "len(x)", or a name of it.
     bool isSampleCount(std::string_view code) const {
         const std::string text = withoutBlanks(code);
-        const auto asks = [&text](std::string_view value) {
-            const std::string name(value);
-            return text == name + ".size(0)" || text == name + ".shape[0]" ||
-                   text == name + ".size()[0]" || text == "len(" + name + ")";
-        };
-        return m_counts.contains(text) || std::ranges::any_of(m_values, asks);
+        if (m_counts.contains(text)) return true;
+        const std::string_view asks = text;
+        constexpr std::string_view kLength = "len(";
+        if (asks.starts_with(kLength) && asks.ends_with(')'))
+            return m_values.contains(asks.substr(kLength.size(), asks.size() - kLength.size() - 1));
+        for (const std::string_view end : {".size(0)", ".shape[0]", ".size()[0]"})
+            if (asks.ends_with(end))
+                return m_values.contains(asks.substr(0, asks.size() - end.size()));
+        return false;
     }
 
     std::string_view m_program, m_current;
@@ -168,7 +163,8 @@ private:
 /// What the statements of __init__() set.
 struct InitMembers {
     std::vector<ClassMember> members{};
-    std::set<std::string_view> unsure{}; ///< names that are set otherwise or more than once
+    /// Names that are set otherwise or more than once, and those whose parts are set or shared
+    std::set<std::string_view> unsure{};
 };
 
 /// Adds what a statement of __init__() sets. Returns false where it may change a member in another
@@ -189,7 +185,14 @@ bool addMember(std::string_view program, std::string_view code, bool inBlock, In
     const bool alone = std::ranges::count_if(words, isSelf) == 1;
     if (!alone && value.find('(') != kNowhere) return false; // such as self.apply(init)
     const bool plain = isPlainName(name) && !inBlock && alone;
-    if (known || !plain || signOutside(value, '=') != kNowhere) made.unsure.insert(name);
+    const bool sure = !known && plain && signOutside(value, '=') == kNowhere;
+    for (std::string_view word : words) { // this name, and those whose parts it shares
+        if (sure || !word.starts_with(kSelf)) continue;
+        word.remove_prefix(kSelf.size());
+        made.unsure.insert(word.substr(0, word.find('.')));
+    }
+    constexpr size_t kMostMembers = 1000;
+    if (made.members.size() == kMostMembers) return false;
     FoundModel model;
     model.begin = placeIn(program, value);
     model.end = model.begin + value.size();
@@ -252,7 +255,23 @@ bool setsMember(std::string_view code, const std::set<std::string_view>& used) {
     const size_t dot = word.find('.');
     if (dot == kNowhere || isSelf(word) || signOutside(code, '=') == kNowhere) return false;
     const std::string_view member = word.substr(dot + 1);
-    return used.contains(member.substr(0, member.find('.')));
+    return member == "forward" || used.contains(member.substr(0, member.find('.')));
+}
+
+/// Whether a word is the name of a class, perhaps with that of its module before it.
+bool isClass(std::string_view word, std::string_view name) {
+    const size_t dot = word.size() - std::min(word.size(), name.size() + 1);
+    return word == name || (word.ends_with(name) && word[dot] == '.');
+}
+
+/// Whether another class of the program may be derived from this one, or take its name.
+bool isNamedByClass(const std::vector<IndentedStatement>& all, size_t head, std::string_view name) {
+    for (size_t i = 0; i < all.size(); ++i)
+        if (i != head && firstWord(all[i].code) == "class" &&
+            std::ranges::any_of(wordsOf(all[i].code),
+                                [name](std::string_view word) { return isClass(word, name); }))
+            return true;
+    return false;
 }
 
 /// Whether the other functions of the class, and what stands around it, leave its members alone.
@@ -298,14 +317,28 @@ bool readMembers(std::string_view program, const std::vector<IndentedStatement>&
 /// Whether the class is made without arguments wherever the program names it.
 bool isMadeByDefault(std::string_view program, std::string_view name) {
     std::string_view before;
+    const std::string attribute = std::string(name) + ".";
     for (const std::string_view word : wordsOf(program)) {
         const bool own = before == "class" || before == "super";
         const std::string behind =
             withoutBlanks(program.substr(placeIn(program, word) + word.size(), 8));
-        if (word == name && !own && !behind.starts_with("()")) return false;
+        if (isClass(word, name) && !own && !behind.starts_with("()")) return false;
+        if (word.starts_with(attribute)) return false; // such as Net.load_from_checkpoint(path)
         before = word;
     }
     return true;
+}
+
+/// Returns the names that assignments above a class may set, as seen from its functions.
+std::set<std::string_view> namesSetAbove(const std::vector<IndentedStatement>& all, size_t head) {
+    std::set<std::string_view> names;
+    for (size_t i = 0; i < head; ++i) {
+        const size_t sign = signOutside(all[i].code, '=');
+        if (sign == kNowhere || all[i].indent > all[head].indent) continue;
+        for (const std::string_view word : wordsOf(all[i].code))
+            names.insert(word);
+    }
+    return names;
 }
 
 /// Whether code is a number and no more.
@@ -324,7 +357,8 @@ std::optional<ClassChain> chainOfClass(std::string_view program) {
     ClassChain chain;
     chain.name = nameOfModule(all[places->head].code);
     const std::string_view input = inputOf(all[places->forward].code);
-    if (chain.name.empty() || input.empty()) return std::nullopt;
+    if (chain.name.empty() || input.empty() || isNamedByClass(all, places->head, chain.name))
+        return std::nullopt;
     ForwardReader reader(program, input);
     for (const std::string_view statement : bodyOfDef(all, places->forward))
         if (!reader.take(statement)) return std::nullopt;
@@ -356,6 +390,8 @@ std::string withDefaults(std::string_view program, int& lines) {
     const std::string_view name = nameOfModule(all[places->head].code);
     const std::string_view list = argumentsOfDef(withoutEnds(all[places->init].code));
     if (name.empty() || !isMadeByDefault(program, name)) return with;
+    // the argument would have its own number, and not that which is set above the class
+    const std::set<std::string_view> others = namesSetAbove(all, places->head);
     std::string numbers;
     for (size_t at = 0; at < list.size();) {
         const size_t comma = std::min(signOutside(list, ',', at), list.size());
@@ -364,7 +400,7 @@ std::string withDefaults(std::string_view program, int& lines) {
         const std::string_view argument = withoutEnds(each.substr(0, sign));
         const std::string_view plain = argument.substr(0, dottedEnd(argument, 0));
         const std::string_view number = withoutEnds(each.substr(std::min(sign + 1, each.size())));
-        if (isPlainName(plain) && isNumber(number)) {
+        if (isPlainName(plain) && isNumber(number) && !others.contains(plain)) {
             numbers += std::string(plain) + " = " + std::string(number) + "\n";
             ++lines;
             std::ranges::replace_if(

@@ -47,7 +47,8 @@ bool endsWithClass(std::string_view program, const ClassChain&);
 
 /// Returns the program with the numbers that arguments of __init__() have by default, as in
 /// "def __init__(self, classes=10)", in `lines` new lines above it and not in __init__(). The
-/// program as it was, and no lines, where it may give such a class other numbers.
+/// program as it was, and no lines, where it may give such a class other numbers. An argument stays
+/// where a statement above the class sets its name.
 std::string withDefaults(std::string_view program, int& lines);
 
 } // namespace halfscope::lang

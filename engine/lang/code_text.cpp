@@ -111,4 +111,12 @@ std::vector<std::string_view> wordsAround(std::string_view program, size_t begin
     return words;
 }
 
+std::vector<std::string_view> wordsOf(std::string_view code) {
+    return wordsAround(code, code.size(), code.size());
+}
+
+bool isPlainName(std::string_view word) {
+    return !word.empty() && isNameStart(word[0]) && std::ranges::all_of(word, isNamePart);
+}
+
 } // namespace halfscope::lang

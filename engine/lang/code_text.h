@@ -35,6 +35,10 @@ size_t blanksEnd(std::string_view text, size_t at);
 size_t assignmentAt(std::string_view text, size_t at);
 /// Returns the words of a program, names with their dots, but not those from `begin` to `end`.
 std::vector<std::string_view> wordsAround(std::string_view program, size_t begin, size_t end);
+/// Returns all words of a piece of code.
+std::vector<std::string_view> wordsOf(std::string_view code);
+/// Whether a word is one name, without dots.
+bool isPlainName(std::string_view word);
 
 /// A statement, without the comment after it and without the lines of a block below it.
 struct Statement {

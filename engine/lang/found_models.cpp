@@ -193,9 +193,8 @@ void addBindings(const Statement& statement, int block, Bindings& bindings) {
 /// Whether a statement, or a part of it, may run more than once, or later than those below it.
 bool mayRunLater(const Statement& statement) {
     constexpr std::string_view kWords[] = {"def", "for", "lambda", "while"};
-    const size_t end = statement.code.size();
     return !statement.first ||
-           std::ranges::any_of(wordsAround(statement.code, end, end), [&](std::string_view word) {
+           std::ranges::any_of(wordsOf(statement.code), [&](std::string_view word) {
                return std::ranges::find(kWords, word) != std::end(kWords);
            });
 }

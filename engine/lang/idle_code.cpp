@@ -24,10 +24,6 @@ bool isOwn(std::string_view word, const ModelNames& own) {
     return own.contains(word.substr(0, word.find('.')));
 }
 
-bool isOneName(std::string_view word) {
-    return !word.empty() && isNameStart(word[0]) && std::ranges::all_of(word, isNamePart);
-}
-
 /// Whether code without blanks, such as ".to(device).train()", is calls that only move a model.
 bool isMoves(std::string_view code) {
     while (!code.empty()) {
@@ -41,13 +37,18 @@ bool isMoves(std::string_view code) {
     return true;
 }
 
+/// Returns what code without blanks hands to the torch.compile() that is all of it; other code as
+/// it is.
+std::string_view uncompiled(std::string_view code) {
+    if (!code.starts_with(kCompile) || closingBracket(code, kCompile.size() - 1) + 1 != code.size())
+        return code;
+    code = code.substr(kCompile.size(), code.size() - kCompile.size() - 1);
+    return code.substr(0, signOutside(code, ','));
+}
+
 /// Whether code without blanks is `model`, moved or compiled.
 bool isModel(std::string_view code, std::string_view model) {
-    if (code.starts_with(kCompile) &&
-        closingBracket(code, kCompile.size() - 1) + 1 == code.size()) {
-        code = code.substr(kCompile.size(), code.size() - kCompile.size() - 1);
-        return isModel(code.substr(0, signOutside(code, ',')), model);
-    }
+    code = uncompiled(code);
     return code.starts_with(model) && isMoves(code.substr(model.size()));
 }
 
@@ -63,7 +64,7 @@ bool mayBeModel(std::string_view name) {
 bool onlyReads(std::string_view code, const ModelNames& own, bool prints) {
     constexpr std::string_view kReads[] = {"parameters", "named_parameters", "state_dict"};
     constexpr std::string_view kWrites[] = {"half", "bfloat16", "double", "apply", "init"};
-    for (const std::string_view word : wordsAround(code, code.size(), code.size())) {
+    for (const std::string_view word : wordsOf(code)) {
         if (mayBeModel(word)) return false;
         const auto at = static_cast<size_t>(word.data() - code.data());
         const std::string_view last = word.substr(word.rfind('.') + 1);
@@ -98,7 +99,7 @@ std::optional<Assigned> settingIn(std::string_view code) {
     for (size_t at = 0; at <= targets.size();) {
         const size_t comma = std::min(targets.find(',', at), targets.size());
         found.names.emplace_back(withoutEnds(targets.substr(at, comma - at)));
-        if (!isOneName(found.names.back())) return std::nullopt;
+        if (!isPlainName(found.names.back())) return std::nullopt;
         at = comma + 1;
     }
     found.value = withoutBlanks(code.substr(sign + 1));
@@ -127,9 +128,10 @@ bool leavesModel(std::string_view statement, const ModelNames& own) {
         if (set->names.size() == 1 && isOwnName(set->names[0]))
             return isModel(set->value, set->names[0]);
         const size_t behind = signOutside(code, '=') + 1;
-        const bool compiles =
-            set->value.starts_with(kCompile) &&
-            std::ranges::any_of(own, [&](const auto& name) { return isModel(set->value, name); });
+        const std::string_view compiled = uncompiled(set->value);
+        const std::string_view name = compiled.substr(0, compiled.find_first_of(".("));
+        const bool compiles = compiled.size() < set->value.size() && own.contains(name) &&
+                              isMoves(compiled.substr(name.size()));
         return std::ranges::none_of(set->names, isOwnName) &&
                (compiles || onlyReads(code.substr(behind), own, false));
     }
@@ -187,8 +189,7 @@ bool onlyMakesModels(std::string_view program, std::string_view ofClass) {
     bool only = true;
     eachStatement(program, [&](const Statement& each) {
         const std::optional<Assigned> set = settingIn(withoutEnds(each.code));
-        const std::vector<std::string_view> words =
-            wordsAround(each.code, each.code.size(), each.code.size());
+        const std::vector<std::string_view> words = wordsOf(each.code);
         if (std::ranges::find(words, ofClass) == words.end())
             only = only && leavesModel(each.code, own);
         else if (set && set->names.size() == 1 && isModel(set->value, made))

@@ -17,6 +17,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace halfscope::lang {
 
@@ -37,7 +38,7 @@ bool mayBeLayer(const Value& value) {
 
 class Parser : Scanner {
 public:
-    explicit Parser(std::string_view text) : Scanner(text) {}
+    explicit Parser(std::string_view text, int line = 1) : Scanner(text) { m_place.line = line; }
 
     using Scanner::requirePlainLines;
 
@@ -75,7 +76,7 @@ private:
             skipSemicolon();
             if (atEnd()) return value;
             m_layersUsed = m_layersUsed || layer;
-            m_named[name] = {std::move(value), m_values - before};
+            keep(name, {std::move(value), m_values - before}, place);
         }
     }
 
@@ -163,7 +164,7 @@ private:
             good = isNumeric(numbers.back()) && (numbers.size() == names.size() || here() == ',');
         }
         for (size_t i = 0; good && i < names.size(); ++i)
-            m_named[names[i]] = {std::move(numbers[i]), 1};
+            keep(names[i], {std::move(numbers[i])}, place);
         if (good) skipSemicolon();
         if (good) return true;
         m_at = at;
@@ -297,15 +298,19 @@ private:
         bool used = false;
     };
 
-    /// Returns a list or a layer, whose layers are marked if the text has them twice.
+    /// Keeps what has a name. A part of such a thing, as in "drop.p = 0.1", has none of its own.
+    void keep(const std::string& name, Named named, Place place) {
+        const size_t dot = name.find('.');
+        if (dot != name.npos && m_named.contains(name.substr(0, dot))) refuseProgram(m_text, place);
+        m_named[name] = std::move(named);
+    }
+
+    /// Returns a list or a layer, marked if the text has it twice.
     Value takeNamed(Named& named) {
         m_values += named.size;
         if (m_values > kMaxValues) refuseSize(named.value.place);
         Value value = named.value;
-        value.again = named.used;
-        for (Value& item : value.items)
-            item.again = item.again || named.used;
-        named.used = true;
+        if (std::exchange(named.used, true)) markAgain(value);
         return value;
     }
 
@@ -335,9 +340,8 @@ private:
             while (isDigit(here()))
                 step();
         }
-        std::string digits; // without underscores: Python allows 1_000
-        for (const char c : m_text.substr(begin, m_at - begin))
-            if (c != '_') digits += c;
+        std::string digits(m_text.substr(begin, m_at - begin));
+        std::erase(digits, '_'); // Python allows 1_000
         const char* first = digits.data() + (digits.starts_with('+') ? 1 : 0);
         const char* last = digits.data() + digits.size();
         const auto real = std::from_chars(first, last, value.real);
@@ -582,10 +586,10 @@ std::string plainText(std::string_view text) {
     return plain;
 }
 
-Value parse(std::string_view text) {
+Value parse(std::string_view text, int firstLine) {
     const std::string plain = plainText(text), ofClass = modelOfClass(plain);
     const std::string active = ofClass.empty() ? withoutIdleCode(plain) : ofClass;
-    return Parser(active).whole();
+    return Parser(active, firstLine).whole();
 }
 
 void refuseAt(Place place, const Message& sentence) {

@@ -38,7 +38,7 @@ struct Value {
     int64_t whole = 0;               ///< Whole
     double real = 0;                 ///< Whole and Real
     bool truth = false;              ///< Truth
-    bool again = false;              ///< it has a name, and the text uses it a second time
+    bool again = false;              ///< the text uses the same one a second time
     std::string text;                ///< String: its content; Name and Call: the name with its dots
     std::vector<Value> items;        ///< List, Tuple
     std::vector<Argument> arguments; ///< Call
@@ -52,6 +52,15 @@ struct Argument {
     bool printed = false;
     Value value;
 };
+
+/// Marks a value, with all in it, as used a second time.
+inline void markAgain(Value& value) {
+    value.again = true;
+    for (Value& item : value.items)
+        markAgain(item);
+    for (Argument& argument : value.arguments)
+        markAgain(argument.value);
+}
 
 /// What a one-line editor turns line ends into.
 inline constexpr std::string_view kLineSeparator = "\xE2\x80\xA8";
@@ -68,8 +77,9 @@ inline constexpr size_t kMaxValues = 20'000;
 /// alone, see idle_code.h, and a class around a model that does no more than run it, see
 /// modelOfClass(). Takes time in proportion to the text. Throws InputError, a sentence that begins
 /// with "line 2, column 7: " and says what was found there and what is allowed; also when the text,
-/// a depth or the number of values exceeds the limits, and for text that is not plain UTF-8.
-Value parse(std::string_view text);
+/// a depth or the number of values exceeds the limits, and for text that is not plain UTF-8. The
+/// number of the first line is that of a text within another one.
+Value parse(std::string_view text, int firstLine = 1);
 
 /// Returns the text as parse() reads it: without prompts and fences, and with the usual line ends.
 /// Throws InputError for text that is too long or not plain UTF-8.

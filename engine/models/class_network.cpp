@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace halfscope {
 
@@ -99,6 +100,25 @@ bool keepsSamples(const std::vector<std::string_view>& arguments) {
     return first.size() == 1 && first[0] >= '1' && first[0] <= '9';
 }
 
+std::string unflattenTo(const std::string& size) { return "Unflatten(1, (" + size + ",))"; }
+
+/// Returns the in_features of the nn.Linear that a member is or begins with, as they are written
+/// but without blanks; empty for others.
+std::string inFeaturesOf(std::string_view code) {
+    for (;;) {
+        const size_t open = lang::dottedEnd(code, 0);
+        const std::string_view name = code.substr(0, open);
+        if (!code.substr(open).starts_with('(')) return {};
+        code = lang::withoutEnds(code.substr(open + 1));
+        if (lang::isSequential(name)) continue;
+        if (name.substr(name.rfind('.') + 1) != "Linear") return {};
+        std::string first = lang::withoutBlanks(code.substr(0, lang::signOutside(code, ',')));
+        constexpr std::string_view kName = "in_features=";
+        if (first.starts_with(kName)) first.erase(0, kName.size());
+        return first;
+    }
+}
+
 /// Returns the layers that do what view() and reshape() do with the axes behind that of samples;
 /// empty where they may do more.
 std::string viewText(const std::vector<std::string_view>& sizes, std::string& unflatten) {
@@ -114,6 +134,8 @@ std::string viewText(const std::vector<std::string_view>& sizes, std::string& un
     if (!std::all_of(sizes.begin() + 1, sizes.end(), isSize)) return {};
     if (sizes.size() > 2)
         unflatten = "Unflatten(1, " + layerText("", {sizes.begin() + 1, sizes.end()}) + ")";
+    else if (open) // the axis of samples takes what the size leaves
+        unflatten = unflattenTo(lang::withoutBlanks(sizes[1]));
     return "Flatten()";
 }
 
@@ -143,16 +165,6 @@ const LayerInfo* rowOfMember(std::string_view code) {
     return findLayer(name.substr(name.rfind('.') + 1));
 }
 
-void moveUp(lang::Value& value, int lines) {
-    value.place.line -= lines;
-    for (lang::Value& item : value.items)
-        moveUp(item, lines);
-    for (lang::Argument& argument : value.arguments) {
-        argument.place.line -= lines;
-        moveUp(argument.value, lines);
-    }
-}
-
 /// Adds names that are not in the list yet.
 void addNames(const std::vector<std::string>& names, std::vector<std::string>& all) {
     for (const std::string& name : names)
@@ -173,6 +185,8 @@ std::optional<ClassNetwork> ClassNetwork::in(std::string_view program, BesideCla
     if (beside == BesideClass::Making && !lang::endsWithClass(network.program(), *chain))
         return std::nullopt;
     network.m_chain = *std::move(chain);
+    for (const lang::ClassMember& member : network.m_chain.members)
+        network.m_ofMembers.emplace(member.name);
     for (const ChainedCall& call : network.m_chain.calls) {
         const bool member = call.of == ChainedCall::Of::Member;
         if (!(member ? network.addMember(call) : network.addFunction(call))) return std::nullopt;
@@ -198,6 +212,11 @@ bool ClassNetwork::addMember(const ChainedCall& call) {
     if (!row && !ofTorch) return false; // such as a function of the program
     const bool shared = std::ranges::any_of(m_parts, isSame);
     if (shared && (!row || row->holds != Holds::Nothing || row->parameters)) return false;
+    const bool fits = !m_parts.empty() && m_parts.back().text == unflattenTo(inFeaturesOf(code));
+    if (fits) { // the layer itself takes no other size
+        m_ofParts.erase(m_parts.back().name);
+        m_parts.pop_back();
+    }
     add(std::string(call.name), {}, member->made);
     return true;
 }
@@ -226,14 +245,13 @@ bool ClassNetwork::addFunction(const ChainedCall& call) {
 void ClassNetwork::add(const std::string& name, const std::string& text,
                        const lang::FoundModel& made) {
     const auto isTaken = [&](const std::string& wanted) {
-        const bool own = std::ranges::find(m_chain.members, wanted, &lang::ClassMember::name) !=
-                         m_chain.members.end();
-        return (own && (!text.empty() || wanted != name)) ||
-               std::ranges::find(m_parts, wanted, &Part::name) != m_parts.end();
+        const bool own = m_ofMembers.contains(wanted);
+        return (own && (!text.empty() || wanted != name)) || m_ofParts.contains(wanted);
     };
     std::string free = name;
     for (int number = 2; isTaken(free); ++number)
         free = name + "_" + std::to_string(number);
+    m_ofParts.insert(free);
     m_parts.push_back({free, text, made});
 }
 
@@ -241,19 +259,26 @@ lang::Value ClassNetwork::value() const {
     lang::Value network;
     network.kind = lang::Kind::Call;
     network.text = "nn.Sequential";
-    network.place.line = m_chain.whole.firstLine;
+    network.place.line = firstLine();
+    std::map<size_t, lang::Value> read; // by the place, which a layer has more than once
     for (const Part& part : m_parts) {
-        std::string code(program().substr(0, part.made.begin));
-        std::ranges::replace_if(
-            code, [](char c) { return c != '\n'; }, ' ');
-        code += part.text;
-        if (part.text.empty()) code = lang::textOfModel(program(), part.made).inPlace;
-        lang::Value layer = lang::parse(code);
+        const size_t begin = part.made.begin;
+        const auto known = part.text.empty() ? read.find(begin) : read.end();
+        lang::Value layer = known != read.end() ? known->second : layerOf(part);
+        if (part.text.empty()) read.emplace(begin, layer);
         const lang::Place place = layer.place;
         network.arguments.push_back({part.name, place, false, std::move(layer)});
     }
-    moveUp(network, m_lines);
     return network;
+}
+
+lang::Value ClassNetwork::layerOf(const Part& part) const {
+    if (part.text.empty())
+        return lang::parse(lang::textOfModel(program(), part.made).inPlace, 1 - m_lines);
+    const std::string_view before = program().substr(0, part.made.begin);
+    const auto ends = static_cast<int>(std::ranges::count(before, '\n'));
+    const size_t column = before.size() - (before.rfind('\n') + 1);
+    return lang::parse(std::string(column, ' ') + part.text, 1 + ends - m_lines);
 }
 
 std::vector<lang::FoundModel> ClassNetwork::members() const {

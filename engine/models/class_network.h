@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,7 @@ private:
         lang::FoundModel made; ///< the code of a member, or the place of a function
     };
 
+    lang::Value layerOf(const Part&) const;
     bool addMember(const lang::ChainedCall&);
     bool addFunction(const lang::ChainedCall&);
     void add(const std::string& name, const std::string& text, const lang::FoundModel&);
@@ -61,6 +63,7 @@ private:
     int m_lines = 0;
     lang::ClassChain m_chain;
     std::vector<Part> m_parts;
+    std::set<std::string> m_ofMembers, m_ofParts; ///< their names
 };
 
 } // namespace halfscope

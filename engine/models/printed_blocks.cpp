@@ -44,13 +44,23 @@ Value reorderedBlock(const Value& printed, const LayerNames& order, bool hasShor
     for (const std::string_view name : order) {
         const bool again = name == "relu" && ++relus > 1;
         residual.arguments.push_back(namedPart(printed, name, again ? "relu_2" : name));
+        if (again) residual.arguments.back().value.again = true; // PReLU shares its weights
     }
     if (hasShortcut)
         residual.arguments.push_back(namedPart(printed, kDownsampleName, kShortcutName));
     Value block = containerAt(printed.place, "Sequential");
     block.arguments.push_back({std::string(kBlockName), printed.place, true, residual});
     block.arguments.push_back(namedPart(printed, "relu", "relu"));
+    block.arguments.back().value.again = true;
     return block;
+}
+
+/// Whether the activation of a block, which runs more than once, has no layers in it.
+bool hasPlainActivation(const Value& printed) {
+    const auto relu = std::ranges::find(printed.arguments, "relu", &Argument::name);
+    return std::ranges::none_of(relu->value.arguments, [](const Argument& part) {
+        return part.printed || part.value.kind == lang::Kind::Call;
+    });
 }
 
 /// A class: the names of its layers as they are printed, and as its forward() runs them.
@@ -73,7 +83,7 @@ std::optional<Value> blockIn(const Value& value) {
         LayerNames with = row.printed;
         with.push_back(kDownsampleName);
         const bool hasShortcut = hasParts(value, with);
-        if (hasShortcut || hasParts(value, row.printed))
+        if ((hasShortcut || hasParts(value, row.printed)) && hasPlainActivation(value))
             return reorderedBlock(value, row.order, hasShortcut);
     }
     return std::nullopt;

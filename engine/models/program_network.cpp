@@ -80,6 +80,12 @@ ProgramNetwork networkIn(std::string_view program) {
     if (const auto ofClass = ClassNetwork::in(program, BesideClass::Anything))
         return networkOf(*ofClass);
     const std::vector<lang::FoundModel> models = lang::modelsIn(program);
+    if (models.empty() && program.size() > lang::kMaxTextBytes)
+        throw InputError(
+            phrase("Model", "there is no nn.Sequential(...) in this program that could be taken as "
+                            "the network, and of a program with more than %1 bytes no class is "
+                            "read: copy the class by itself into Layers"),
+            lang::kMaxTextBytes);
     if (models.empty())
         throw InputError(
             phrase("Model", "there is no nn.Sequential(...) in this program that could be taken as "

@@ -224,6 +224,12 @@ private slots:
                                                       "nn.Sequential(fc, nn.ReLU(), fc)");
         QTest::newRow("shared list") << QByteArray("layers = [nn.Linear(2, 2)]\n"
                                                    "nn.Sequential(*layers, *layers)");
+        QTest::newRow("shared names") << QByteArray("d = OrderedDict([('a', nn.Linear(2, 2))])\n"
+                                                    "nn.Sequential(nn.Sequential(d), "
+                                                    "nn.Sequential(d))");
+        for (const char* changed : {"drop.p = 0.1", "m = 1\ndrop.p, n = 0.1, 2"})
+            QTest::newRow(changed) << "drop = nn.Dropout(0.5)\n" + QByteArray(changed) +
+                                          "\nnn.Sequential(nn.Linear(2, 2), drop)";
         QTest::newRow("no network") << QByteArray("fc = nn.Linear(2, 2)\nloss = nn.ReLU()");
     }
     void refusesOtherCode() {

@@ -114,6 +114,16 @@ private slots:
             "fc=Linear(4,2) relu=ReLU() sigmoid=Sigmoid()");
         row("pictures of numbers", kLinear, "x = self.fc(x)\nreturn x.view(-1, 2, 1, 1)",
             "fc=Linear(4,2) flatten=Flatten() unflatten=Unflatten(1,(2,1,1))");
+        for (const char* ending : {"relu(x)", "fc(x).view(-1, 2)", "net(x)"})
+            row(ending,
+                kLinear + "\nself.net = nn.Sequential(nn.Linear(2 * 2, 3))\n"
+                          "self.relu = nn.ReLU()",
+                "x = x.view(-1, 2 * 2)\nreturn self." + QByteArray(ending),
+                ending == std::string("net(x)") ? "flatten=Flatten() net=Sequential[0=Linear(4,3)]"
+                : ending == std::string("relu(x)")
+                    ? "flatten=Flatten() unflatten=Unflatten(1,(4,)) relu=ReLU()"
+                    : "flatten=Flatten() unflatten=Unflatten(1,(4,)) fc=Linear(4,2) "
+                      "flatten_2=Flatten() unflatten_2=Unflatten(1,(2,))");
         row("one layer", kLinear, "return self.fc(x)", "fc=Linear(4,2)");
         row("not in order", "self.b = nn.Tanh()\nself.unused = f(2)\nself.a = nn.ReLU()",
             "h = self.a(x)\nh = self.b(h)\nreturn h", "a=ReLU() b=Tanh()");
@@ -203,6 +213,11 @@ private slots:
         row("weights of its own", kLinear + "\nnn.init.zeros_(self.fc.weight)", relu);
         row("applied", kLinear + "\nself.apply(init)", relu);
         row("all of them", kLinear + "\nfor m in self.modules():\n    init(m)", relu);
+        for (const char* part : {"self.fc.bias = None", "self.fc.weight = self.e.weight",
+                                 "self.e.weight = self.fc.weight", "self.e = self.fc"})
+            row(part, "self.e = nn.Linear(4, 2)\n" + kLinear + "\n" + part, relu);
+        row("another rate", kLinear + "\nself.drop = nn.Dropout(0.5)\nself.drop.p = 0.1",
+            "return self.drop(self.fc(x))");
         row("number of the class", "self.n = 2\nself.fc = nn.Linear(4, self.n)", relu);
         const QByteArray good = classWith(kLinear, relu);
         QTest::newRow("another base") << QByteArray(good).replace("nn.Module", "Base");
@@ -232,8 +247,10 @@ private slots:
             classWith(kLinear, "return F.relu(self.fc(x))").toStdString() + "net = Net()\n";
         for (const char* rest : {"train(net.fc)\n", "y = net.fc\n", "net.loss = 0\n"})
             QVERIFY2(ClassNetwork::in(made + rest, BesideClass::Anything), rest);
-        for (const char* rest : {"net.fc = nn.Linear(4, 3)\n", "net.fc.bias = None\n",
-                                 "if a:\n    net.fc = nn.ReLU()\n"})
+        for (const char* rest :
+             {"net.fc = nn.Linear(4, 3)\n", "net.fc.bias = None\n",
+              "if a:\n    net.fc = nn.ReLU()\n", "Net.forward = f\n",
+              "class Big(Net):\n    size = 2\n", "class Big(A, m.Net):\n    size = 2\n"})
             QVERIFY2(!ClassNetwork::in(made + rest, BesideClass::Anything), rest);
     }
 
@@ -266,10 +283,17 @@ private slots:
         const std::string opened = thrownBy<InputError>([&] { networkIn(text.toStdString()); });
         QVERIFY2(opened.find("line 5, column 18: \"nn.LSTM\"") != std::string::npos,
                  opened.c_str());
-        const QByteArray pool = classWith(kLinear, "x = self.fc(x)\n"
-                                                   "return F.max_pool2d(x, 0)");
-        const std::string function = thrownBy<InputError>([&] { readModel(pool.toStdString()); });
-        QVERIFY2(function.starts_with("line 8, column "), function.c_str());
+        const QByteArray product =
+            classWith("self.a = nn.Linear(4, 2 * k)", "return self.a(x).relu()", "self, n=8");
+        const std::string number = thrownBy<InputError>([&] { readModel(product.toStdString()); });
+        QVERIFY2(number.starts_with("line 4, column 35: found \"k\""), number.c_str());
+        for (const char* init : {"self", "self, n=8"}) {
+            const QByteArray pool =
+                classWith(kLinear, "x = self.fc(x)\nreturn F.max_pool2d(x, 0)", init);
+            const std::string function =
+                thrownBy<InputError>([&] { readModel(pool.toStdString()); });
+            QVERIFY2(function.starts_with("line 8, column 26: "), function.c_str());
+        }
     }
 
     /// Other texts are data to train on.
@@ -298,14 +322,17 @@ private slots:
         QVERIFY(!isNetworkFile(folder.filePath("none.txt").toStdString()));
     }
 
-    /// A number that a caller may give is not known.
+    /// A number that a caller may give, or that has a name twice, is not known.
     void asksForArguments() {
-        const QByteArray text =
-            classWith("self.fc = nn.Linear(4, n)", "return F.relu(self.fc(x))", "self, n=8") +
-            "net = Net(n=4)\n";
-        const std::string said = thrownBy<InputError>([&] { networkIn(text.toStdString()); });
-        QVERIFY2(said.find("an argument of a function has no value here (n)") != std::string::npos,
-                 said.c_str());
+        const QByteArray net =
+            classWith("self.fc = nn.Linear(4, n)", "return F.relu(self.fc(x))", "self, n=8");
+        for (const QByteArray& text : {net + "net = Net(n=4)\n", net + "net = m.Net(4)\n",
+                                       net + "net = Net.load(n=4)\n", "n = 5\n" + net}) {
+            const std::string said = thrownBy<InputError>([&] { networkIn(text.toStdString()); });
+            QVERIFY2(said.find("an argument of a function has no value here (n)") !=
+                         std::string::npos,
+                     said.c_str());
+        }
     }
 };
 

@@ -90,6 +90,9 @@ private slots:
             QTest::newRow(layers) << printed("BasicBlock", layers);
         QTest::newRow("another order")
             << printed("Bottleneck", "conv1 bn1 relu conv2 bn2 conv3 bn3");
+        QTest::newRow("layers in its activation")
+            << printed("BasicBlock", kBasic)
+                   .replace("ReLU(inplace=True)", "Sequential(\n(0): ReLU()\n)");
         QTest::newRow("as written") << QString("BasicBlock(64, 64)");
     }
     void leavesOthers() {
@@ -98,6 +101,17 @@ private slots:
         QVERIFY2(said.find("is not a layer of this program") != std::string::npos, said.c_str());
         QCOMPARE(said.find("inside Sequential(Residual(...), ReLU())") != std::string::npos,
                  text.contains(':'));
+    }
+
+    /// PyTorch runs one activation in two places: its weights would be those of both.
+    void refusesSharedWeights() {
+        for (const char* name : {"BasicBlock", "Bottleneck"}) {
+            QString text = printed(name, name[1] == 'a' ? kBasic : kBottleneck);
+            text.replace("ReLU(inplace=True)", "PReLU(num_parameters=1)");
+            const std::string said = thrownBy<InputError>([&] { readModel(text.toStdString()); });
+            QVERIFY2(said.find("PReLU stands here a second time") != std::string::npos,
+                     said.c_str());
+        }
     }
 
     void namesWeights() {

@@ -1,5 +1,6 @@
 // The network of a program: what is taken of it, and why it is not.
 #include "engine/core/error.h"
+#include "engine/lang/syntax.h"
 #include "engine/models/program_network.h"
 #include "tests/support/thrown.h"
 
@@ -90,6 +91,8 @@ private slots:
             QTest::newRow(name) << program << QString(reason);
         };
         row("none", "import torch\n", "there is no nn.Sequential(...) in this program ");
+        row("long", "x = 1\n" + QByteArray(lang::kMaxTextBytes, '\n'),
+            "of a program with more than 65536 bytes no class is read");
         row("blocks", "a = nn.Sequential(A())\nb = nn.Sequential(B())\n",
             "in lines 1 and 2 for example; copy the one that is meant into Layers; if they are "
             "parts of one network, paste what print(model) shows there, and Residual(..., "

@@ -161,6 +161,11 @@ void TestOtherFiles::commandsNameTheFiles() {
              QStringLiteral("'/my nets/it'\\''s.pt' '/my nets/it'\\''s.safetensors'"));
     QCOMPARE(ends("/m/net.safetensors"), // which must not be overwritten
              QStringLiteral("/m/net.safetensors /m/net.converted.safetensors"));
+    writeBytes(path("w.safetensors"), "1"); // no more than these
+    const QString kept = QString::fromStdString(path("w"));
+    QCOMPARE(ends(path("w.pt")), kept + ".pt " + kept + ".converted.safetensors");
+    writeBytes(path("w.converted.safetensors"), "1");
+    QCOMPARE(ends(path("w.pt")), kept + ".pt " + kept + ".converted-2.safetensors");
     const QString far = "/" + QString(300, 'a') + "/net";
     QCOMPARE(ends((far + ".pt").toStdString()), far + ".pt " + far + ".safetensors");
     const std::string told = torchFileRefusal("/my nets/a.pt").english();
