@@ -198,15 +198,16 @@ private:
         if (const auto doubt = doubtfulClasses(name)) m_notes.insert(m_notes.begin() + 1, *doubt);
         if (!m_table.equalClasses.empty())
             m_notes.insert(m_notes.begin() + 1,
-                           {phrase("Data", "Classes that are equal as numbers are one, such as "
-                                           "%1."),
-                            m_table.equalClasses});
+                           Message(phrase("Data", "Classes that are equal as numbers are one, "
+                                                  "such as %1."),
+                                   m_table.equalClasses));
         if (const Message alike = alikeButForCapitals(m_table.classes); !alike.empty())
-            m_notes.insert(m_notes.begin() + 1,
-                           {phrase("Data", "Words that differ only in capitals, such as %1, are "
-                                           "classes of their own. If they mean the same, write "
-                                           "them alike."),
-                            alike});
+            m_notes.insert( // no list of two messages
+                m_notes.begin() + 1,
+                Message(phrase("Data", "Words that differ only in capitals, such as %1, are "
+                                       "classes of their own. If they mean the same, write "
+                                       "them alike."),
+                        alike));
     }
     /// Returns what is odd about classes: a few words among numbers, which may be mistakes, or
     /// nearly as many classes as lines.

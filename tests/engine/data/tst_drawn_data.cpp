@@ -191,14 +191,16 @@ void TestDrawnData::everyStepHasNewPoints() {
 }
 
 void TestDrawnData::drawnToValidateOn_data() {
+    QTest::addColumn<std::string>("kind");
     for (const char* kind : {"regression", "curve", "line"})
-        QTest::newRow(kind);
+        QTest::newRow(kind) << std::string(kind);
 }
 
 /// Samples to validate on come behind those to train on, which are the same without them: those of
 /// a data set with as many in all.
 void TestDrawnData::drawnToValidateOn() {
-    TaskConfig task = taskOf(QTest::currentDataTag(), 30, 0.1);
+    QFETCH(const std::string, kind);
+    TaskConfig task = taskOf(kind.c_str(), 30, 0.1);
     QVERIFY(!canValidate(task) && factsOf(task).validation == 0);
     const Batch alone = allOf(*makeDataset(task, 3));
     task.samples = 50;

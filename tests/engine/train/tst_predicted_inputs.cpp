@@ -45,12 +45,14 @@ private:
         int64_t elements = 1;
         for (const int64_t extent : shape)
             elements *= extent;
-        return write("zeros.npy",
+        // facts of a file are looked up once
+        return write(qPrintable(QString("zeros-%1.npy").arg(m_written++)),
                      npyBytes(shape, std::vector<float>(static_cast<size_t>(elements))));
     }
     /// Returns the settings of a preset, on the CPU, or those of a table whose numbers are large.
     RunConfig configOf(const std::string& name) const;
     QTemporaryDir m_folder;
+    mutable int m_written = 0;
 };
 
 RunConfig TestPredictedInputs::configOf(const std::string& name) const {

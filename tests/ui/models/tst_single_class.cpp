@@ -50,7 +50,7 @@ void TestSingleClass::aSingleClassIsNoSuccess() {
         " All samples have the same class, so there is nothing to learn: any network has an "
         "accuracy of 100 %.");
     const QString text = told("one.npy", std::string(4, '\0'));
-    QVERIFY2(text.contains(" 100.00 % (2 of 2, loss 0).") && text.endsWith(warning),
+    QVERIFY2(text.contains(" 100.00 % (2 of 2, training loss 0).") && text.endsWith(warning),
              qPrintable(text));
     QVERIFY2(fewest.contains(" 100.00 % (2 of 2)"), qPrintable(fewest));
     QVERIFY(!told("two.npy", std::string("\0\1\0\1", 4)).contains("All samples"));

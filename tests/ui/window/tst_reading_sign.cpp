@@ -154,7 +154,8 @@ void TestReadingSign::trainingGoesOn() {
     QVERIFY(QTest::qWaitFor([&] { return window.run().step() > 0; }, kPatience));
     QVERIFY(window.tryFile(m_table));
     QCOMPARE(headlineOf(window), QStringLiteral("Reading big.csv…"));
-    QVERIFY2(stateOf(window).startsWith(QStringLiteral("Training.")), qPrintable(stateOf(window)));
+    QTRY_VERIFY2(stateOf(window).startsWith(QStringLiteral("Training.")),
+                 qPrintable(stateOf(window)));
     window.shown().playOrPause();
     QVERIFY(!window.controller().willTrain());
     window.findChild<QToolButton*>(QStringLiteral("stopReading"))->click();
