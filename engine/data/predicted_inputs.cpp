@@ -61,7 +61,9 @@ void checkKnown(const ArrayPlace& place, const Array& x, int64_t indices) {
 
 /// Tells of pixels that were not divided by 255, for example.
 std::optional<Message> pixelNote(const ArrayPlace& place, const Array& x) {
-    const float largest = extremesOf(x).largest;
+    float largest = extremesOf(x).largest; // which passes over bytes
+    for (int64_t i = 0; bytesOf(x.info.type) == 1 && i < x.info.elements(); ++i)
+        largest = std::max(largest, static_cast<float>(x.at(i)));
     if (largest <= 1) return std::nullopt;
     return Message(phrase("Data",
                           "%1: values reach %2, and the pixels that the network was trained "
