@@ -61,6 +61,7 @@ void makeImage(Values& values, int64_t side) {
 
 RunConfig trainedConfig() {
     RunConfig config = presetNamed("fashion-cnn").config;
+    config.task.path.clear(); // digits, also where Fashion-MNIST is installed
     config.lanes = parseLanes("fp32,fp16");
     config.optimizer.kind = OptimizerKind::Sgd; // Adam divides by zero in float16
     config.task.batch = 20;
