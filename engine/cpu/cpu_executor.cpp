@@ -181,7 +181,7 @@ private:
     }
     void takeBack();
     void requireMemory(size_t wanted) const;
-    void requireFree() const;
+    void requireFree(size_t wanted) const;
     void makeKernels();
     void findChains();
     void allocate();
@@ -240,7 +240,9 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
 void CpuExecutor::upload(NodeId id, std::span<const std::byte> bytes) {
     checkSize(id, bytes.size());
     if (id == m_lent) takeBack();
-    if (!m_hasRun) m_filled.insert(id);
+    constexpr size_t kLarge = size_t{1} << 24; // smaller ones need no look at what is free
+    if (!m_hasRun && m_filled.insert(id).second && bytes.size() >= kLarge)
+        requireFree(bytes.size());
     constexpr size_t kPiece = 1 << 14;
     std::byte* const to = at(id);
     m_pool.run(static_cast<int64_t>((bytes.size() + kPiece - 1) / kPiece), [&](int64_t piece, int) {
@@ -284,10 +286,9 @@ size_t CpuExecutor::bytesToFill() const {
     return bytes;
 }
 
-/// Is asked before the first run: a program that is loaded may never run, and until it does, its
-/// memory is mapped only.
-void CpuExecutor::requireFree() const {
-    const size_t wanted = bytesToFill();
+/// Is asked before memory is filled that is only mapped until then. What a run fills is not asked
+/// for here: a training asks once for all of its programs, and is not ended by one that runs late.
+void CpuExecutor::requireFree(size_t wanted) const {
     if (const std::optional<size_t> free = freeMemory(); free && wanted > *free)
         throw EngineError(phrase("Devices", "cpu: the step needs %1 of memory, and only %2 is free "
                                             "(close other programs; a smaller picture, batch or "
@@ -358,7 +359,6 @@ void CpuExecutor::runChain(RowChain& chain) {
 
 RunResult CpuExecutor::run(RunMode mode, const Visitor& visitor) {
     require(m_program != nullptr, "cpu: run without a program");
-    if (!m_hasRun) requireFree();
     m_hasRun = true;
     const auto start = std::chrono::steady_clock::now();
     // A visitor must see values that a chain would already have overwritten.

@@ -33,8 +33,13 @@ bool opensAsClasses(const fs::path& folder) {
     }
 }
 
+/// Looks no further than the first one: a folder may have millions.
 bool holdsPictures(const std::string& folder) {
-    return !pathsIn(folder, Entries::NotFolders, isPictureName).empty();
+    std::error_code error, ignored;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+        if (isPictureName(at->path().filename().string()) && !at->is_directory(ignored))
+            return true;
+    return false;
 }
 
 } // namespace

@@ -50,8 +50,10 @@ bool arePartsWithoutClasses(const PictureFolder& found) {
         return std::ranges::count(found.classes, part,
                                   [](const std::string& name) { return partNamed(name); });
     };
-    const auto trains = named(DataPart::Train);
-    return named(DataPart::None) == 0 && trains > 0 && trains < std::ssize(found.classes);
+    const auto isOneOf = [&](DataPart part) {
+        return named(part) > 0 && named(part) < std::ssize(found.classes);
+    };
+    return named(DataPart::None) == 0 && (isOneOf(DataPart::Train) || isOneOf(DataPart::Test));
 }
 
 PictureFolder checkedFolder(const TaskConfig& task) {

@@ -167,6 +167,13 @@ struct InitMembers {
     std::set<std::string_view> unsure{};
 };
 
+/// Whether a word is a number that a layer tells, such as "self.fc.out_features".
+bool isSizeOf(std::string_view word) {
+    constexpr std::string_view kSizes[] = {"in_features", "out_features", "in_channels",
+                                           "out_channels", "num_features"};
+    return std::ranges::find(kSizes, word.substr(word.rfind('.') + 1)) != std::end(kSizes);
+}
+
 /// Adds what a statement of __init__() sets. Returns false where it may change a member in another
 /// way.
 bool addMember(std::string_view program, std::string_view code, bool inBlock, InitMembers& made) {
@@ -186,8 +193,9 @@ bool addMember(std::string_view program, std::string_view code, bool inBlock, In
     if (!alone && value.find('(') != kNowhere) return false; // such as self.apply(init)
     const bool plain = isPlainName(name) && !inBlock && alone;
     const bool sure = !known && plain && signOutside(value, '=') == kNowhere;
-    for (std::string_view word : words) { // this name, and those whose parts it shares
-        if (sure || !word.starts_with(kSelf)) continue;
+    if (!sure) made.unsure.insert(name.substr(0, name.find('.')));
+    for (std::string_view word : words) { // those whose parts it may share
+        if (sure || !word.starts_with(kSelf) || isSizeOf(word)) continue;
         word.remove_prefix(kSelf.size());
         made.unsure.insert(word.substr(0, word.find('.')));
     }
@@ -260,6 +268,8 @@ bool setsMember(std::string_view code, const std::set<std::string_view>& used) {
 
 /// Whether a word is the name of a class, perhaps with that of its module before it.
 bool isClass(std::string_view word, std::string_view name) {
+    for (const std::string_view library : {"nn.", "torch.", "torchvision.", "datasets."})
+        if (word.starts_with(library)) return false;
     const size_t dot = word.size() - std::min(word.size(), name.size() + 1);
     return word == name || (word.ends_with(name) && word[dot] == '.');
 }
@@ -335,7 +345,10 @@ std::set<std::string_view> namesSetAbove(const std::vector<IndentedStatement>& a
     for (size_t i = 0; i < head; ++i) {
         const size_t sign = signOutside(all[i].code, '=');
         if (sign == kNowhere || all[i].indent > all[head].indent) continue;
-        for (const std::string_view word : wordsOf(all[i].code))
+        size_t last = sign; // of "a = b = 3"
+        for (size_t at = sign; at != kNowhere; at = signOutside(all[i].code, '=', at + 1))
+            last = at;
+        for (const std::string_view word : wordsOf(all[i].code.substr(0, last)))
             names.insert(word);
     }
     return names;

@@ -134,8 +134,8 @@ std::string viewText(const std::vector<std::string_view>& sizes, std::string& un
     if (!std::all_of(sizes.begin() + 1, sizes.end(), isSize)) return {};
     if (sizes.size() > 2)
         unflatten = "Unflatten(1, " + layerText("", {sizes.begin() + 1, sizes.end()}) + ")";
-    else if (open) // the axis of samples takes what the size leaves
-        unflatten = unflattenTo(lang::withoutBlanks(sizes[1]));
+    else if (open && sizes[1].find_first_not_of("0123456789*/ ") == lang::kNowhere)
+        unflatten = unflattenTo(lang::withoutBlanks(sizes[1])); // a name is left to the next layer
     return "Flatten()";
 }
 

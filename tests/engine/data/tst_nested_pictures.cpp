@@ -203,6 +203,11 @@ void TestNestedPictures::partsWithoutClasses() {
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(task(), 0); }), refused);
     put("trains/1.png", plain(1, 0, 0)); // a class that only begins like a part
     QCOMPARE(infoOf(task().kind).facts(task()).tensors[kTarget].classes, int64_t{3});
+    renew();
+    for (const char* name : {"val2017/1.png", "test2017/1.png"})
+        put(name, plain(1, 0, 0));
+    QVERIFY(thrownBy<InputError>([&] { makeDataset(task(), 0); }).find("the parts of") !=
+            std::string::npos);
     renew(); // results of a test are classes
     for (const char* name : {"test_positive/1.png", "test_negative/1.png"})
         put(name, plain(1, 0, 0));

@@ -125,6 +125,10 @@ private slots:
                     : "flatten=Flatten() unflatten=Unflatten(1,(4,)) fc=Linear(4,2) "
                       "flatten_2=Flatten() unflatten_2=Unflatten(1,(2,))");
         row("one layer", kLinear, "return self.fc(x)", "fc=Linear(4,2)");
+        row("a size that is read", kLinear + "\nself.width = self.fc.out_features",
+            "return self.fc(x)", "fc=Linear(4,2)");
+        row("a size by name", kLinear, "return self.fc(x.view(-1, SIZE))",
+            "flatten=Flatten() fc=Linear(4,2)");
         row("not in order", "self.b = nn.Tanh()\nself.unused = f(2)\nself.a = nn.ReLU()",
             "h = self.a(x)\nh = self.b(h)\nreturn h", "a=ReLU() b=Tanh()");
         row("numbers", "hidden = 8\nself.a = nn.Linear(4, hidden)\nself.b = nn.Linear(hidden, 2)",
