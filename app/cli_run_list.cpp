@@ -1,4 +1,4 @@
-// One run is in memory at a time: only its line is kept, and how well it did.
+// Of a run whose summary does not tell its figures, all is read; one is in memory at a time.
 #include "app/cli_run_list.h"
 
 #include "app/cli_output.h"
@@ -7,7 +7,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/open_folder.h"
-#include "engine/runs/metrics.h"
+#include "engine/runs/run_figures.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_score.h"
@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -89,47 +90,38 @@ std::vector<std::string> runsIn(const std::string& folder) {
 
 /// Returns what `text` says of each lane, with commas between; "-" when it says nothing of any.
 template <class Text>
-std::string ofLanes(const RunSnapshot& run, Text text) {
+std::string ofLanes(const RunFigures& run, Text text) {
     std::string all;
     bool any = false;
-    for (int lane = 0; lane < run.laneCount(); ++lane) {
+    for (const LaneFigures& lane : run.lanes) {
         const std::string one = text(lane);
         any = any || !one.empty();
-        all += (lane > 0 ? "," : "") + (one.empty() ? std::string("-") : one);
+        all += (&lane != &run.lanes.front() ? "," : "") + (one.empty() ? std::string("-") : one);
     }
     return any ? all : "-";
 }
 
-std::string validationText(const LaneTotals& lane) {
-    if (const auto& accuracy = lane.accuracy()) {
-        std::string text = accuracyText(*accuracy, lane.validationLoss());
-        std::erase(text, ' '); // the cell is one word for programs that split lines
-        return text;
-    }
-    if (const auto& loss = lane.validationLoss()) return shortNumber(*loss, 6);
-    return {};
+std::string lossText(const std::optional<double>& loss) {
+    return loss ? shortNumber(*loss, 6) : std::string();
 }
 
-ListedRun lineOf(const std::string& name, const RunSnapshot& run) {
-    const auto names = [&run](int lane) { return run.lanes()[static_cast<size_t>(lane)].name; };
-    const auto loss = [&run](int lane, double value) {
-        return run.column(lane, metric::Loss).empty() ? std::string() : shortNumber(value, 6);
-    };
-    const auto median = [&](int lane) { return loss(lane, trailingLoss(run, lane)); };
-    const auto last = [&](int lane) {
-        return loss(lane, run.column(lane, metric::Loss).lastValue());
-    };
-    const auto judged = [&run](int lane) { return validationText(run.totals(lane)); };
-    const auto& missing = run.info().missing;
-    const bool ended = std::ranges::none_of(
-        missing, [](const auto& part) { return part.kind == MissingPart::Kind::RunEnd; });
-    const auto& outcome = run.info().outcome;
-    return {{pathText(name), ofLanes(run, names), std::to_string(run.step()),
-             outcome ? nameOf(*outcome)
-             : ended ? "-"
-                     : "unfinished",
-             ofLanes(run, median), ofLanes(run, last), ofLanes(run, judged)},
-            scoreOf(run)};
+std::string validationText(const LaneFigures& lane) {
+    if (!lane.accuracy) return lossText(lane.validationLoss);
+    std::string text = accuracyText(*lane.accuracy, lane.validationLoss);
+    std::erase(text, ' '); // the cell is one word for programs that split lines
+    return text;
+}
+
+ListedRun lineOf(const std::string& name, const RunFigures& run) {
+    return {{pathText(name), ofLanes(run, [](const LaneFigures& lane) { return lane.name; }),
+             std::to_string(run.steps),
+             run.outcome ? nameOf(*run.outcome)
+             : run.ended ? "-"
+                         : "unfinished",
+             ofLanes(run, [](const LaneFigures& lane) { return lossText(lane.loss); }),
+             ofLanes(run, [](const LaneFigures& lane) { return lossText(lane.lastLoss); }),
+             ofLanes(run, validationText)},
+            scoreOf(run.lanes)};
 }
 
 } // namespace
@@ -141,9 +133,14 @@ void listSavedRuns(const std::string& folder, const std::string& order) {
     std::vector<ListedRun> runs;
     std::vector<std::string> reasons;
     for (const std::string& name : runsIn(folder)) {
+        const std::string path = (std::filesystem::path(folder) / name).string();
+        if (const std::optional<RunFigures> figures = figuresIn(path)) {
+            runs.push_back(lineOf(name, *figures));
+            continue;
+        }
         try {
-            const auto run = readRun((std::filesystem::path(folder) / name).string());
-            runs.push_back(lineOf(name, run->now()));
+            const auto run = readRun(path);
+            runs.push_back(lineOf(name, figuresOf(run->now())));
             for (const MissingPart& part : run->info().missing)
                 if (!part.reason.empty()) // what is listed ends there
                     reasons.push_back(pathText(name) + " lacks " + part.text().english());

@@ -63,6 +63,8 @@ public:
     /// The loss scale that the last step left; last() has the one that it used.
     float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale(); }
 
+    /// The median of the last losses, as trailingLoss() of run_score.h has it.
+    double trailingLoss() const { return m_training.median(); }
     /// From the last validation; nothing when there was none.
     std::optional<double> validationLoss() const { return m_validationLoss; }
     std::optional<double> accuracy() const { return m_accuracy; }

@@ -32,24 +32,22 @@ double trailingLoss(const RunSnapshot& run, int lane) {
     return run.trailingMedian(lane, metric::Loss, kTrailingSteps);
 }
 
-RunScore scoreOf(const RunSnapshot& run) {
+RunScore scoreOf(std::span<const LaneFigures> lanes) {
     RunScore score;
     std::optional<double> loss;
-    for (int lane = 0; lane < run.laneCount(); ++lane) {
-        const LaneTotals& totals = run.totals(lane);
-        const std::optional<double> trained = run.column(lane, metric::Loss).empty()
-                                                  ? std::nullopt
-                                                  : std::optional(trailingLoss(run, lane));
-        std::optional<double> judged = totals.validationLoss();
-        const bool diverged = !areFinite(trained, judged);
-        if (!diverged) keep(score.accuracy, totals.accuracy(), std::greater<>());
+    for (const LaneFigures& lane : lanes) {
+        std::optional<double> judged = lane.validationLoss;
+        const bool diverged = !areFinite(lane.loss, judged);
+        if (!diverged) keep(score.accuracy, lane.accuracy, std::greater<>());
         if (diverged && judged) judged = std::numeric_limits<double>::quiet_NaN();
         keep(score.validationLoss, judged, std::less<>());
-        keep(loss, trained, std::less<>());
+        keep(loss, lane.loss, std::less<>());
     }
     score.loss = loss.value_or(score.loss);
     return score;
 }
+
+RunScore scoreOf(const RunSnapshot& run) { return scoreOf(figuresOf(run).lanes); }
 
 bool validatesBetter(const RunScore& score, const RunScore& other) {
     return placeOf(score) < placeOf(other);

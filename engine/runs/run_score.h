@@ -3,9 +3,11 @@
 #pragma once
 
 #include "engine/runs/run.h"
+#include "engine/runs/run_figures.h"
 
 #include <limits>
 #include <optional>
+#include <span>
 
 namespace halfscope {
 
@@ -22,6 +24,7 @@ struct RunScore {
     double loss = std::numeric_limits<double>::quiet_NaN();
 };
 
+RunScore scoreOf(std::span<const LaneFigures>);
 RunScore scoreOf(const RunSnapshot&);
 
 /// Whether the last validation of a run is better than that of another: by accuracy where there is

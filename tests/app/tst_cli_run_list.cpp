@@ -2,11 +2,18 @@
 #include "engine/runs/metrics.h"
 #include "engine/runs/run_reader.h"
 #include "tests/support/cli.h"
+#include "tests/support/ordinary_user.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QRegularExpression>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
+#include <csignal>
 
 namespace tst_cli_run_list {
 
@@ -43,6 +50,24 @@ void put(const QString& path, const QByteArray& text) {
     file.write(text);
 }
 
+void makeOlder(const QString& path) {
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QVERIFY(file.setFileTime(QDateTime::fromSecsSinceEpoch(1), QFileDevice::FileModificationTime));
+}
+
+/// Starts an endless run and waits until a file of it has so many lines.
+void startEndless(QProcess& process, const QString& out, const char* file = "steps.csv",
+                  int lines = 9) {
+    process.start(program(), smallRun(out, {"--steps", "1000000000", "--checkpoint-every", "100"}));
+    QVERIFY(QTest::qWaitFor([&] { return contentOf(out + '/' + file).count('\n') >= lines; },
+                            kPatience));
+}
+
+int send(const QProcess& process, int signal) {
+    return ::kill(static_cast<pid_t>(process.processId()), signal);
+}
+
 } // namespace
 
 class TestCliRunList : public QObject {
@@ -52,7 +77,11 @@ private slots:
     void tellsOfEachRun();
     void orders_data();
     void orders();
+    void statesAreThoseOfTheTables();
+    void tablesOfWholeRunsAreNotRead();
     void unreadableOnesAreNamed();
+    void filesThatCannotBeRead();
+    void manyOtherFolders();
     void outputsThatAreNan();
     void refuses_data();
     void refuses();
@@ -77,6 +106,7 @@ void TestCliRunList::initTestCase() {
     QCOMPARE(call(smallRun(path("picture"))).code, 0);
     QVERIFY(QDir().mkpath(path("notes"))); // no run
     put(path("notes/readme.txt"), "text");
+    QVERIFY(QDir().mkpath(path("empty")));
     put(path("steps.csv"), "step"); // not a folder
 }
 
@@ -135,6 +165,125 @@ void TestCliRunList::orders() {
         QVERIFY(losses.size() == 3 && std::is_sorted(losses.begin(), losses.end()));
 }
 
+/// However a run ended, and whatever is left of it: its line, and what is said of it, are those of
+/// the whole run, which is read where all files are newer than the manifest.
+void TestCliRunList::statesAreThoseOfTheTables() {
+    const QTemporaryDir folder;
+    const auto in = [&folder](const char* name) { return folder.filePath(name); };
+    QCOMPARE(call(smallRun(in("1-finished"))).code, 0);
+    QCOMPARE(call(digits(in("2-digits"), "30", "fp32,fp16")).code, 0);
+    QCOMPARE(
+        call(digits(in("3-lost"), "6", "fp16") + QStringList{"--set", "optimizer.kind=adam"}).code,
+        0);
+    QJsonObject json =
+        QJsonDocument::fromJson(contentOf(in("1-finished/experiment.json"))).object();
+    json["forks"] =
+        QJsonArray{QJsonObject{{"step", 5}, {"parent", 1}, {"lane", json["lanes"].toArray()[1]}}};
+    put(in("forked.json"), QJsonDocument(json).toJson());
+    QCOMPARE(call({"run", in("forked.json"), "--out", in("4-forked")}).code, 0);
+    QCOMPARE(call({"run", in("forked.json"), "--steps", "3", "--out", in("5-fork-to-come")}).code,
+             0);
+    QProcess interrupted, killed, running;
+    startEndless(interrupted, in("6-interrupted"));
+    QCOMPARE(send(interrupted, SIGINT), 0);
+    QCOMPARE(outcomeOf(interrupted).code, 130);
+    startEndless(killed, in("7-killed"));
+    QCOMPARE(send(killed, SIGKILL), 0);
+    QVERIFY(killed.waitForFinished(kPatience));
+    startEndless(running, in("8-running"));
+    QCOMPARE(send(running, SIGSTOP), 0); // both lists are of the same step
+    QCOMPARE(call(smallRun(in("9-damaged"))).code, 0);
+    const QByteArray rows = contentOf(in("9-damaged/steps.csv"));
+    put(in("9-damaged/steps.csv"), QByteArray(rows).replace("\n7,fp32,", "\n7,fp99,"));
+    QCOMPARE(call(smallRun(in("10-cut"))).code, 0);
+    put(in("10-cut/steps.csv"), rows.left(rows.size() / 2));
+    QCOMPARE(call(smallRun(in("11-older"))).code, 0);
+    QVERIFY(QFile::remove(in("11-older/manifest.json")));
+    QCOMPARE(call(smallRun(in("12-no-summary"))).code, 0);
+    QVERIFY(QFile::remove(in("12-no-summary/summary.json")));
+    QCOMPARE(call({"run", "--resume", in("6-interrupted"), "--steps", "100000", "--out",
+                   in("13-gone-on")})
+                 .code,
+             0);
+
+    const Outcome quick = call({"runs", folder.path(), "--order", "name"});
+    for (const QString& each : QDir(folder.path()).entryList(QDir::Dirs | QDir::NoDotAndDotDot))
+        if (QFile::exists(in(qPrintable(each + "/manifest.json"))))
+            makeOlder(in(qPrintable(each + "/manifest.json")));
+    const Outcome whole = call({"runs", folder.path(), "--order", "name"});
+    QCOMPARE(send(running, SIGKILL), 0);
+    QVERIFY(running.waitForFinished(kPatience));
+    QCOMPARE(quick.code, 0);
+    QCOMPARE(quick.out, whole.out);
+    QCOMPARE(quick.error, whole.error);
+    const QList<QStringList> cells = cellsOf(quick.out);
+    QCOMPARE(cells.size(), 14);
+    QStringList outcomes;
+    for (const QStringList& row : cells.mid(1))
+        outcomes << row.at(3);
+    QCOMPARE(outcomes, QString("finished finished finished finished finished interrupted "
+                               "unfinished unfinished - - finished - finished")
+                           .split(' '));
+    QCOMPARE(cells[4].at(1), QString("fp32,amp-fp16,amp-fp16-2"));
+    QCOMPARE(cells[5].at(1), QString("fp32,amp-fp16"));
+    QVERIFY2(quick.error.startsWith("9-damaged lacks steps.csv after step 6 (") &&
+                 quick.error.count('\n') == 1,
+             quick.error);
+}
+
+/// A list of thousands reads no tables: what nobody could tell from their names, sizes and times
+/// is not seen.
+void TestCliRunList::tablesOfWholeRunsAreNotRead() {
+    const QTemporaryDir folder;
+    const QString steps = folder.filePath("run/steps.csv");
+    QCOMPARE(call(smallRun(folder.filePath("run"))).code, 0);
+    const Outcome before = call({"runs", folder.path()});
+    const QByteArray rows = contentOf(steps);
+    put(steps, QByteArray(rows.size(), 'x'));
+    QVERIFY(call({"runs", folder.path()}).error.contains("cannot be read"));
+    makeOlder(steps);
+    const Outcome after = call({"runs", folder.path()});
+    QVERIFY2(after.code == 0 && after.error.isEmpty(), after.error);
+    QCOMPARE(after.out, before.out);
+}
+
+/// Only the owner may read some file of a run.
+void TestCliRunList::filesThatCannotBeRead() {
+    const QTemporaryDir folder;
+    for (const char* name : {"a", "b"})
+        QCOMPARE(call(smallRun(folder.filePath(name))).code, 0);
+    const auto all = QFileDevice::ReadOwner | QFileDevice::ReadGroup | QFileDevice::ReadOther;
+    QVERIFY(QFile(folder.path())
+                .setPermissions(all | QFileDevice::ExeOwner | QFileDevice::WriteOwner |
+                                QFileDevice::ExeOther));
+    for (const char* file : {"steps.csv", "experiment.json"}) {
+        const QString path = folder.filePath(QString("a/") + file);
+        QVERIFY(QFile(path).setPermissions(QFileDevice::Permissions()));
+        const auto restore = qScopeGuard([&] { QFile(path).setPermissions(all); });
+        const OrdinaryUser user;
+        if (!user.holds() || !user.canRun(qPrintable(program())))
+            QSKIP("no ordinary user can start the program here");
+        const Outcome outcome = call({"runs", folder.path()});
+        QVERIFY2(outcome.code == 0 && cellsOf(outcome.out).size() == 2, outcome.out);
+        QVERIFY2(outcome.error.startsWith("a cannot be read: " + path.toUtf8()) &&
+                     outcome.error.contains("Permission denied") && outcome.error.count('\n') == 1,
+                 outcome.error);
+    }
+}
+
+/// Folders that are no runs are passed over, however many.
+void TestCliRunList::manyOtherFolders() {
+    const QTemporaryDir folder;
+    for (int i = 0; i < 5000; ++i)
+        QVERIFY(QDir().mkdir(folder.filePath("other" + QString::number(i))));
+    const Outcome none = call({"runs", folder.path()});
+    QVERIFY2(none.code == 2 && none.saysOneLine() && none.error.contains("holds a saved run"),
+             none.error);
+    QCOMPARE(call(smallRun(folder.filePath("run"))).code, 0);
+    const Outcome one = call({"runs", folder.path()});
+    QVERIFY2(one.code == 0 && one.error.isEmpty() && cellsOf(one.out).size() == 2, one.out);
+}
+
 void TestCliRunList::unreadableOnesAreNamed() {
     QVERIFY(QDir().mkpath(path("torn")));
     put(path("torn/experiment.json"), "{");
@@ -169,6 +318,8 @@ void TestCliRunList::refuses_data() {
         "runs: --order: \"size\" is not allowed: validation, loss or name");
     row("no run in it", {path("notes")},
         "runs: no folder in " + path("notes").toUtf8() + " holds a saved run");
+    row("nothing in it", {path("empty")},
+        "runs: no folder in " + path("empty").toUtf8() + " holds a saved run");
     row("a run's folder", {path("run2")},
         "runs: " + path("run2").toUtf8() + " is the folder of a run; name the folder around it");
     row("no folder", {path("nowhere")},
