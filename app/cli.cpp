@@ -172,6 +172,9 @@ struct Commands {
             "critic "
             "beside it, with _critic",
             "FILE", "the path of a file"));
+        run->add_flag("--overwrite", runOptions.overwrite,
+                      "Let the run replace an interrupted run of the same experiment in the folder "
+                      "of --out, with its checkpoint");
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         sweep = app.add_subcommand("sweep", "Train one lane with every combination of the values "
                                             "of one or two settings, and print them as a map");
@@ -203,17 +206,21 @@ struct Commands {
                    "list (without a word), show, export into the folder of --out, or delete; or "
                    "the path of a folder whose folders hold saved runs: a table of them",
                    "ACTION", "list, show, export or delete, or a folder with saved runs");
-        textOption(
-            *runs, "run", runsOptions.run,
-            "A run as the list names it; delete also takes the session before the slash; it leaves "
-            "saved folders alone, and a run that is saved in a folder is not listed again",
-            "RUN", "the name of a run");
+        runs->add_option("run", runsOptions.runs,
+                         "Runs as the list names them; delete also takes the session before the "
+                         "slash; it leaves saved folders alone, and a run that is saved in a "
+                         "folder is not listed again; a wrong name refuses all")
+            ->type_name("RUN")
+            ->check([](const std::string& name) {
+                return name.empty() ? "\"\" is not allowed: the name of a run" : std::string();
+            });
         textOption(*runs, "--sessions", runsOptions.folder,
                    "The folder of sessions (default: where the window keeps them)", "DIR",
                    "the path of a folder");
         writesFolder(textOption(*runs, "--out", runsOptions.out,
-                                "The folder that export writes a run into", "DIR",
-                                "the path of a folder"));
+                                "The folder that export writes a run into; of several, each "
+                                "into a folder in it",
+                                "DIR", "the path of a folder"));
         textOption(*runs, "--order", runsOptions.order,
                    "The order of saved runs: by validation (the best first), loss or name", "ORDER",
                    kRunOrders);

@@ -8,6 +8,7 @@
 #include "engine/io/strict_json.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_summary.h"
+#include "engine/settings/fields.h"
 #include "engine/train/checkpoint.h"
 
 #include <filesystem>
@@ -20,17 +21,6 @@ namespace {
 
 std::string fileIn(const std::string& folder, const char* name) {
     return (std::filesystem::path(folder) / name).string();
-}
-
-/// Returns the step of the newest checkpoint in a folder that has a header.
-std::optional<int64_t> stepLeftIn(const std::string& folder) {
-    for (const char* const name : {run_file::kCheckpoint, run_file::kEarlierCheckpoint}) {
-        try {
-            return checkpointStep(fileIn(folder, name));
-        } catch (const InputError&) { // it is not there, or is damaged
-        }
-    }
-    return std::nullopt;
 }
 
 /// Whether a run trained to its end, or as long as validation got better: nothing is left to do.
@@ -53,6 +43,23 @@ std::string savedFolder(const ExperimentOptions& experiment) {
     const std::filesystem::path file(experiment.file);
     if (file.filename() != run_file::kExperiment) return experiment.runFolder();
     return file.has_parent_path() ? file.parent_path().string() : ".";
+}
+
+/// Whether the run in a folder has this experiment, but for its length: --resume changes that, too.
+bool hasExperiment(const std::string& folder, const RunConfig& config) {
+    try {
+        RunConfig there = readConfig(fileIn(folder, run_file::kExperiment));
+        there.steps = config.steps;
+        there.epochs = config.epochs;
+        return configText(there) == configText(portableConfig(config));
+    } catch (const InputError&) { // it is not there, or is damaged
+        return false;
+    }
+}
+
+/// Returns the step from which the run in a folder can go on; nothing for one that came to its end.
+std::optional<int64_t> stepToGoOnFrom(const std::string& folder) {
+    return folder.empty() || cameToItsEnd(folder) ? std::nullopt : stepLeftIn(folder);
 }
 
 } // namespace
@@ -107,17 +114,35 @@ std::string CheckpointFiles::command() const {
     return "halfscope-cli run --resume " + shellText(m_out) + " --out " + shellText(m_out);
 }
 
-std::string leftCheckpoint(const RunOptions& options) {
+std::optional<int64_t> stepLeftIn(const std::string& folder) {
+    for (const char* const name : {run_file::kCheckpoint, run_file::kEarlierCheckpoint}) {
+        try {
+            return checkpointStep(fileIn(folder, name));
+        } catch (const InputError&) { // it is not there, or is damaged
+        }
+    }
+    return std::nullopt;
+}
+
+std::string leftCheckpoint(const RunOptions& options, const RunConfig& config) {
     const std::string folder = savedFolder(options.experiment);
-    if (folder.empty() || cameToItsEnd(folder)) return {};
-    const std::optional<int64_t> step = stepLeftIn(folder);
-    if (!step) return {};
-    const std::string has = pathText(folder) + " has a checkpoint of step " + std::to_string(*step),
-                      resume = "--resume " + shellText(folder) + " goes on from it";
-    if (!options.out.empty() && isSameFile(folder, options.out))
-        throw InputError(Message::data("--out: " + has + ", which a new run would remove; " +
-                                       resume + ", and another folder lets it stay"));
-    return has + "; " + resume + "\n";
+    const auto has = [](const std::string& in, int64_t step) {
+        return pathText(in) + " has a checkpoint of step " + std::to_string(step);
+    };
+    const auto resume = [](const std::string& in) {
+        return "--resume " + shellText(in) + " goes on from it";
+    };
+    const bool here = !options.out.empty() && isSameFile(folder, options.out);
+    const bool again = here || (!options.out.empty() && hasExperiment(options.out, config));
+    if (again && !options.overwrite)
+        if (const auto step = stepToGoOnFrom(options.out))
+            throw InputError(Message::data("--out: " + has(options.out, *step) +
+                                           ", which a new run would remove; " +
+                                           resume(options.out) +
+                                           ", another folder lets it stay, and --overwrite "
+                                           "removes it"));
+    const auto step = here ? std::nullopt : stepToGoOnFrom(folder);
+    return step ? has(folder, *step) + "; " + resume(folder) + "\n" : std::string();
 }
 
 } // namespace halfscope::cli

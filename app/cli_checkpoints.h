@@ -9,6 +9,8 @@
 #include "engine/runs/run_writer.h"
 #include "engine/train/experiment_state.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace halfscope::cli {
@@ -57,9 +59,13 @@ private:
     Message m_unsaved;
 };
 
+/// Returns the step of the newest checkpoint in a folder that has a header; nothing without one.
+std::optional<int64_t> stepLeftIn(const std::string& folder);
+
 /// Tells of the checkpoint in the folder of a saved run that is trained anew although it had not
 /// come to its end; empty where there is none. Throws InputError where the training would remove
-/// it.
-std::string leftCheckpoint(const RunOptions&);
+/// it, or that of a run of the same experiment, however long, which a second call of the same
+/// command was hardly meant to remove; not with RunOptions::overwrite.
+std::string leftCheckpoint(const RunOptions&, const RunConfig&);
 
 } // namespace halfscope::cli

@@ -1,6 +1,7 @@
 // Names the option in front of what the engine says.
 #include "app/cli_overwriting.h"
 
+#include "app/cli_checkpoints.h"
 #include "app/cli_run.h"
 
 #include "engine/core/error.h"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace halfscope::cli {
@@ -147,15 +149,22 @@ std::string replacedNote(const std::string& folder, const RunConfig& config) {
         return (std::filesystem::path(folder) / name).string();
     };
     try {
-        if (!readManifest(file(run_file::kManifest)).whole) return {};
+        const bool whole = readManifest(file(run_file::kManifest)).whole;
         const RunConfig before = readConfig(file(run_file::kExperiment));
         if (configText(before) == configText(portableConfig(config))) return {};
+        const std::string replaced =
+            "Replaced in " + pathText(folder) + ": the run of " +
+            (before.title.empty() ? "an experiment without a name" : pathText(before.title));
+        if (!whole) {
+            const std::optional<int64_t> step = stepLeftIn(folder);
+            return step ? replaced + ", which had a checkpoint of step " + std::to_string(*step) +
+                              "\n"
+                        : std::string();
+        }
         const std::string text = readFile(file(run_file::kSummary), kMostSummaryBytes);
         const JsonTree summary = parseStrictJson(text, {.bytes = kMostSummaryBytes});
         const auto steps = summary.root().at("steps").get<int64_t>();
-        return "Replaced in " + pathText(folder) + ": the run of " +
-               (before.title.empty() ? "an experiment without a name" : pathText(before.title)) +
-               ", " + std::to_string(steps) + (steps == 1 ? " step\n" : " steps\n");
+        return replaced + ", " + std::to_string(steps) + (steps == 1 ? " step\n" : " steps\n");
     } catch (const InputError&) {
     } catch (const Json::exception&) { // not the summary of a run
     }

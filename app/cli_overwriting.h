@@ -47,8 +47,8 @@ std::filesystem::path wholePath(const std::filesystem::path& folder);
 /// them, or a file that no run has written, or a training that was recorded in PyTorch. A run that
 /// goes on in its folder replaces what is there, and one of a saved experiment the experiment.json.
 CommandFiles filesOfRun(const RunOptions&, const RunConfig&, const std::string& checkpoint);
-/// Names the whole run in a folder that a run of another experiment is about to replace; empty
-/// where there is none.
+/// Names the run in a folder that a run of another experiment is about to replace, if it is whole
+/// or has a checkpoint; empty where there is none.
 std::string replacedNote(const std::string& folder, const RunConfig&);
 /// Names what an earlier evaluation has left in the folder in which a run has trained; empty
 /// without any. The run began there, or `goesOn` there from its checkpoint.

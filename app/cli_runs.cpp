@@ -41,9 +41,11 @@ std::string usualFolder() {
     return data + "/Halfscope/halfscope/sessions";
 }
 
-struct Found {
-    LeftSession* session = nullptr;
-    const LeftRun* run = nullptr; ///< null: the whole session
+/// A run, or a whole session, that an action is about.
+struct Target {
+    std::string name;
+    std::shared_ptr<LeftSession> session{}; ///< null: one that cannot be read, to be deleted
+    std::optional<LeftRun> run{};           ///< nothing: the whole session
 };
 
 /// Whether a name is that of a session, or of a run in it.
@@ -53,23 +55,23 @@ bool isIn(const std::string& session, const std::string& name) {
 
 /// Says why an unknown run is unknown: its session cannot be read, say.
 [[noreturn]] void refuse(const std::vector<LeftSession>& sessions, const OtherSessions& others,
-                         const RunsOptions& options) {
-    const std::string command = "runs " + options.action + ": ";
+                         const std::string& action, const std::string& name) {
+    const std::string command = "runs " + action + ": ";
     for (const UnreadableSession& each : others.unreadable)
-        if (isIn(each.name, options.run))
+        if (isIn(each.name, name))
             throw InputError(
                 Message::data(command + each.name + " cannot be read: " + each.reason.english()));
-    const std::string unknown = command + "there is no run " + quotedText(options.run);
+    const std::string unknown = command + "there is no run " + quotedText(name);
     std::vector<std::string> known;
     for (const LeftSession& session : sessions) {
-        if (isIn(session.name(), options.run) && !session.damage().empty())
+        if (isIn(session.name(), name) && !session.damage().empty())
             throw InputError(
                 Message::data(unknown + " that can be read: " + session.damage().english()));
         for (const LeftRun& run : session.runs())
             if (!run.saved) known.push_back(session.nameOf(run));
     }
     if (!known.empty())
-        throw InputError(Message::data(unknown + nearestHint(options.run, known).english() +
+        throw InputError(Message::data(unknown + nearestHint(name, known).english() +
                                        " (halfscope-cli runs lists them)"));
     const char* reason = ": no window has left an unsaved run; the results of a saved run are in "
                          "its folder, or in that of a run that went on from it";
@@ -79,17 +81,44 @@ bool isIn(const std::string& session, const std::string& name) {
     throw InputError(Message::data(unknown + reason));
 }
 
-Found find(std::vector<LeftSession>& sessions, const OtherSessions& others,
-           const RunsOptions& options) {
-    if (options.run.empty())
+bool has(const OtherSessions& others, const std::string& unreadable) {
+    return std::ranges::find(others.unreadable, unreadable, &UnreadableSession::name) !=
+           others.unreadable.end();
+}
+
+/// Returns what the options name, each once; the other sessions are let go, so that a window that
+/// starts meanwhile may take them. Throws InputError for a name that is wrong.
+std::vector<Target> targetsIn(std::vector<LeftSession> sessions, const OtherSessions& others,
+                              const RunsOptions& options) {
+    const bool deletes = options.action == "delete";
+    if (options.runs.empty())
         throw InputError(Message::data("runs " + options.action +
                                        ": the run is missing (halfscope-cli runs lists them)"));
-    for (LeftSession& session : sessions) {
-        if (options.action == "delete" && options.run == session.name()) return {&session, nullptr};
-        for (const LeftRun& run : session.runs())
-            if (options.run == session.nameOf(run)) return {&session, &run};
+    std::vector<std::pair<std::string, size_t>> found; // the session, if it can be read
+    for (const std::string& name : options.runs) {
+        const auto holds = [&](const LeftSession& session) {
+            const auto isIt = [&](const LeftRun& run) { return name == session.nameOf(run); };
+            return (deletes && name == session.name()) || std::ranges::any_of(session.runs(), isIt);
+        };
+        const auto session = std::ranges::find_if(sessions, holds);
+        if (session == sessions.end() && !(deletes && has(others, name)))
+            refuse(sessions, others, options.action, name);
+        if (std::ranges::find(found, name, [](const auto& each) { return each.first; }) ==
+            found.end())
+            found.emplace_back(name, static_cast<size_t>(session - sessions.begin()));
     }
-    refuse(sessions, others, options);
+    std::vector<std::shared_ptr<LeftSession>> held;
+    for (LeftSession& session : sessions)
+        held.push_back(std::make_shared<LeftSession>(std::move(session)));
+    held.push_back(nullptr); // for those that cannot be read
+    std::vector<Target> targets;
+    for (const auto& [name, place] : found) {
+        targets.push_back({name, held[place]});
+        if (!held[place]) continue;
+        for (const LeftRun& run : held[place]->runs())
+            if (name == held[place]->nameOf(run)) targets.back().run = run;
+    }
+    return targets;
 }
 
 void list(std::vector<LeftSession> sessions, const OtherSessions& others,
@@ -201,18 +230,28 @@ void exportNetworks(const ExperimentState& state, const std::string& out) {
         }
 }
 
-/// Returns whether there was such a session.
-bool deletesUnreadable(const std::vector<UnreadableSession>& sessions, const std::string& name,
-                       const std::string& folder) {
-    const bool known = std::any_of(sessions.begin(), sessions.end(),
-                                   [&name](const auto& each) { return each.name == name; });
-    std::optional<SessionLock> lock = known ? SessionLock::ofLeft(folder, name) : std::nullopt;
-    if (!lock) return false;
+void deleteUnreadable(const std::string& name, const std::string& folder) {
+    std::optional<SessionLock> lock = SessionLock::ofLeft(folder, name);
+    if (!lock)
+        throw RunError(Message::data(pathText(folder) + ": " + name + " is used by a program now"));
     if (!lock->obstacle().empty()) throw RunError(lock->obstacle());
     if (const int error = lock->removeSession())
         throw RunError(Message::data(pathText(folder) + ": " + name +
                                      " cannot be deleted: " + std::strerror(error)));
-    return true;
+}
+
+void deleteAll(const std::vector<Target>& targets, const std::string& folder) {
+    for (const Target& target : targets) {
+        const auto takesIt = [&target](const Target& other) { // a session with all its runs
+            return !other.run && other.session == target.session;
+        };
+        if (!target.session)
+            deleteUnreadable(target.name, folder);
+        else if (!target.run)
+            target.session->remove();
+        else if (std::ranges::none_of(targets, takesIt))
+            target.session->remove(*target.run);
+    }
 }
 
 /// Returns the names of all files that may be written.
@@ -241,10 +280,17 @@ void exportRun(const LeftSession& session, const LeftRun& left, const std::strin
     print("Files: " + pathText(out) + "\n");
 }
 
+/// Returns the folder that a run is exported to: beside others one that is named after it.
+std::string exportFolder(const std::string& out, size_t runs, std::string name) {
+    if (runs == 1) return out;
+    std::ranges::replace(name, '/', '-');
+    return (std::filesystem::path(out) / name).string();
+}
+
 /// Lists the saved runs in the folder that stands where an action may stand.
 void listFolder(const RunsOptions& options) {
-    if (!options.run.empty())
-        throw InputError(Message::data("runs: " + quotedText(options.run) +
+    if (!options.runs.empty())
+        throw InputError(Message::data("runs: " + quotedText(options.runs.front()) +
                                        " is one argument too many behind a folder"));
     const bool sessions = !options.folder.empty();
     if (sessions || !options.out.empty())
@@ -291,21 +337,17 @@ int runs(const RunsOptions& options) {
         list(std::move(sessions), others, folder);
         return 0;
     }
-    if (action == "delete" && deletesUnreadable(others.unreadable, options.run, folder)) return 0;
-    const Found found = find(sessions, others, options);
-    LeftSession session = std::move(*found.session);
-    sessions.clear(); // a window that starts meanwhile may take the others
-    if (action == "show") {
-        show(session, *found.run);
-    } else if (action == "export") {
-        exportRun(session, *found.run, options.out);
-    } else if (!found.run) {
-        session.remove();
-    } else {
-        session.remove(*found.run);
+    const std::vector<Target> targets = targetsIn(std::move(sessions), others, options);
+    if (action == "delete") {
+        deleteAll(targets, folder);
+        return 0;
     }
-    if (action != "delete" && !session.damage().empty())
-        printNote(session.damage().english() + "\n");
+    for (const Target& target : targets) {
+        action == "show" ? show(*target.session, *target.run)
+                         : exportRun(*target.session, *target.run,
+                                     exportFolder(options.out, targets.size(), target.name));
+        if (!target.session->damage().empty()) printNote(target.session->damage().english() + "\n");
+    }
     return 0;
 }
 

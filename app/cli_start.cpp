@@ -84,9 +84,8 @@ Start startOf(const RunOptions& options) {
             "--checkpoint-every: --out is missing, the folder that checkpoints are written into"));
     if (!options.resume.empty()) return resumedStart(options);
     Start start;
-    const std::string left = leftCheckpoint(options);
     start.config = options.experiment.config(&start.note);
-    start.note += left;
+    start.note += leftCheckpoint(options, *start.config);
     return start;
 }
 

@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+#include <csignal>
+
 namespace tst_cli_lone_checkpoint {
 
 using namespace halfscope;
@@ -42,16 +44,21 @@ private slots:
     void theOneBeforeIsReplaced();
     void theOneBeforeIsTaken();
     void trainedAnewByMistake();
+    void calledAgain();
+    void overwrites();
     void trainedAnewAfterItsEnd();
 
 private:
     /// Copies these files of the first run, or all of them, into a new folder.
-    QString copied(const char* name, QStringList files = {}) const {
+    QString copied(const char* name, const QStringList& files = {}) const {
+        return copiedFrom(path("first"), name, files);
+    }
+    QString copiedFrom(const QString& run, const char* name, QStringList files = {}) const {
         const QString folder = path(name);
         if (!QDir().mkpath(folder)) return {};
-        if (files.isEmpty()) files = filesOf(path("first"));
+        if (files.isEmpty()) files = filesOf(run);
         for (const QString& each : files)
-            if (!QFile::copy(path("first") + '/' + each, folder + '/' + each)) return {};
+            if (!QFile::copy(run + '/' + each, folder + '/' + each)) return {};
         return folder;
     }
     /// Checks that a folder has a whole run of the rows from one step to another.
@@ -193,12 +200,69 @@ void TestCliLoneCheckpoint::trainedAnewByMistake() {
         const Outcome same = call({"run", experiment, "--steps", "5", "--out", folder});
         QCOMPARE(same.code, 2);
         QCOMPARE(same.error, "halfscope-cli: --out: " + has + ", which a new run would remove; " +
-                                 resume + ", and another folder lets it stay\n");
+                                 resume +
+                                 ", another folder lets it stay, and --overwrite "
+                                 "removes it\n");
         QCOMPARE(contentOf(folder + '/' + kNewest), checkpoint);
     }
-    // another experiment may take the place of the run
-    const Outcome foreign = call(smallRun(folder, {"--seed", "9"}));
-    QVERIFY2(foreign.code == 0 && !foreign.error.contains("--resume"), foreign.error);
+    const Outcome removed = call({"run", folder, "--steps", "5", "--out", folder, "--overwrite"});
+    QVERIFY2(removed.code == 0 && !removed.error.contains("--resume"), removed.error);
+    checkRows(folder, 1, 5);
+}
+
+/// The command of a run that was interrupted or killed is given again: it keeps what it has, and
+/// says how to go on. Another experiment may take its place, and a line says so.
+void TestCliLoneCheckpoint::calledAgain() {
+    const QString folder = path("again");
+    const QByteArray has = folder.toUtf8() + " has a checkpoint of step ";
+    const QStringList endless{"--steps", "1000000000", "--checkpoint-every", "5"};
+    for (const int signal : {SIGINT, SIGKILL}) {
+        QVERIFY(QDir(folder).removeRecursively());
+        QProcess process;
+        process.start(program(), smallRun(folder, endless));
+        QVERIFY(QTest::qWaitFor([&] { return QFile::exists(folder + '/' + kBefore); }, kPatience));
+        QCOMPARE(::kill(static_cast<pid_t>(process.processId()), signal), 0);
+        QVERIFY(process.waitForFinished(kPatience));
+        const QByteArray checkpoint = contentOf(folder + '/' + kNewest),
+                         rows = contentOf(folder + "/steps.csv");
+        const QByteArray step = QByteArray::number(qlonglong(checkpointStep(folder)));
+        for (const QStringList& more : {endless, QStringList{"--steps", "20"}}) {
+            const Outcome same = call(smallRun(folder, more));
+            QCOMPARE(same.code, 2);
+            QCOMPARE(same.error, "halfscope-cli: --out: " + has + step +
+                                     ", which a new run would remove; --resume " + folder.toUtf8() +
+                                     " goes on from it, another folder lets it stay, and "
+                                     "--overwrite removes it\n");
+            QCOMPARE(contentOf(folder + '/' + kNewest), checkpoint);
+            QCOMPARE(contentOf(folder + "/steps.csv"), rows);
+        }
+        const QString foreign = copiedFrom(folder, signal == SIGINT ? "foreign" : "foreign2");
+        const Outcome other = call(smallRun(foreign, {"--seed", "9"}));
+        const QByteArray line = "Replaced in " + foreign.toUtf8() + ": the run of Checkerboard, ";
+        QVERIFY2(other.code == 0 && other.error.contains(line), other.error);
+        QCOMPARE(other.error.contains(line + "which had a checkpoint of step " + step + "\n"),
+                 signal == SIGKILL);
+        const Outcome goesOn = goOn(folder, folder, {"--steps", step});
+        QVERIFY2(goesOn.code == 0, goesOn.error);
+        checkRows(folder, 1, step.toInt());
+    }
+    // it has come to its end: the same command trains it again, as before
+    const Outcome whole = call(smallRun(folder));
+    QVERIFY2(whole.code == 0, whole.error);
+    QCOMPARE(call(smallRun(folder)).code, 0);
+}
+
+/// With --overwrite it is trained anew, also the first time and after its end.
+void TestCliLoneCheckpoint::overwrites() {
+    const QString folder = path("overwritten");
+    QCOMPARE(call(smallRun(folder, {"--overwrite"})).code, 0);
+    QVERIFY(QFile::remove(folder + "/summary.json")); // as after a kill
+    QCOMPARE(call(smallRun(folder)).code, 2);
+    for (int i = 0; i < 2; ++i) {
+        const Outcome outcome = call(smallRun(folder, {"--overwrite"}));
+        QVERIFY2(outcome.code == 0 && !outcome.error.contains("--resume"), outcome.error);
+        checkRows(folder, 1, 12);
+    }
 }
 
 void TestCliLoneCheckpoint::trainedAnewAfterItsEnd() {

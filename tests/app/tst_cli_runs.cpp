@@ -29,6 +29,10 @@ private slots:
     void exportsNetworks();
     void exportsBothNetworks();
     void deletes();
+    void deletesSeveral();
+    void deletesAllOrNothing_data();
+    void deletesAllOrNothing();
+    void takesSeveral();
     void deletesSavedRuns();
     void deletingLeavesRunsInFolders();
     void usedSessionsAreLeftAlone();
@@ -254,6 +258,75 @@ void TestCliRuns::deletes() {
     QCOMPARE(names().size(), 2);
     QCOMPARE(runs({"delete", names().first().section('/', 0, 0)}).code, 0); // the whole session
     QCOMPARE(names(), QStringList());
+}
+
+/// Runs of several sessions, one of them by its session's name and its own, and another one twice.
+void TestCliRuns::deletesSeveral() {
+    {
+        SessionStore store({sessions().toStdString()});
+        for (const char* name : {"Third", "Fourth", "Fifth"})
+            store.watch(readRun(path("short").toStdString()), name);
+        store.flush();
+    }
+    const QString broken = "20261121-173455-1";
+    QVERIFY(QFile::copy(path("short/steps.csv"), sessions() + '/' + broken + ".session"));
+    const QStringList all = names();
+    QCOMPARE(all.size(), 5);
+    const QString first = all[0].section('/', 0, 0);
+    const Outcome outcome = runs({"delete", all[4], all[0], first, all[4], all[2], broken});
+    QVERIFY2(outcome.code == 0 && outcome.error.isEmpty() && outcome.out.isEmpty(), outcome.error);
+    QCOMPARE(names(), QStringList{all[3]});
+    QCOMPARE(runs({}).error, QByteArray()); // the damaged one is gone, too
+    QVERIFY(!QFile::exists(sessions() + '/' + first + ".session"));
+    QCOMPARE(runs({"export", all[3], "--out", path("fourth")}).code, 0);
+    QCOMPARE(contentOf(path("fourth/steps.csv")), contentOf(path("short/steps.csv")));
+}
+
+void TestCliRuns::deletesAllOrNothing_data() {
+    QTest::addColumn<QString>("wrong");
+    QTest::addColumn<QByteArray>("words");
+    QTest::newRow("no such run") << "20200101-000000-1/7"
+                                 << QByteArray("there is no run \"20200101-000000-1/7\"");
+    QTest::newRow("of a session that cannot be read")
+        << "20261121-173455-1/1" << QByteArray("20261121-173455-1 cannot be read: ");
+    QTest::newRow("nothing") << "" << QByteArray("\"\" is not allowed");
+}
+
+/// One wrong name, wherever it stands, and nothing is deleted.
+void TestCliRuns::deletesAllOrNothing() {
+    QFETCH(const QString, wrong);
+    QFETCH(const QByteArray, words);
+    QVERIFY(QFile::copy(path("short/steps.csv"), sessions() + "/20261121-173455-1.session"));
+    const QStringList all = names();
+    for (const QStringList& given :
+         {QStringList{all[0], all[1], wrong}, {wrong, all[0]}, {"20261121-173455-1", wrong}}) {
+        const Outcome outcome = runs(QStringList{"delete"} + given);
+        QCOMPARE(outcome.code, 2);
+        QVERIFY2(outcome.saysOneLine() && outcome.error.contains(words), outcome.error);
+        QCOMPARE(names(), all);
+        QVERIFY(QFile::exists(sessions() + "/20261121-173455-1.session"));
+    }
+}
+
+/// Several runs are exported into a folder each, which then can be listed, and shown one by one.
+void TestCliRuns::takesSeveral() {
+    const QStringList all = names();
+    const QString out = path("several");
+    const Outcome wrong = runs({"export", all[0], "x", "--out", out});
+    QVERIFY2(wrong.code == 2 && wrong.error.contains("there is no run \"x\""), wrong.error);
+    QVERIFY(!QFile::exists(out));
+    const Outcome outcome = runs({"export", all[0], all[1], "--out", out});
+    QVERIFY2(outcome.code == 0 && outcome.out.count("Files: ") == 2, outcome.error);
+    QStringList folders = all;
+    for (QString& each : folders)
+        each.replace('/', '-');
+    QCOMPARE(QDir(out).entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name), folders);
+    QCOMPARE(contentOf(out + '/' + folders[0] + "/steps.csv"), contentOf(path("short/steps.csv")));
+    QCOMPARE(contentOf(out + '/' + folders[1] + "/steps.csv"), contentOf(path("long/steps.csv")));
+    const Outcome shown = runs({"show", all[1], all[0]});
+    QVERIFY2(shown.code == 0 && shown.out.indexOf("\n3000 steps of ") > 0 &&
+                 shown.out.indexOf("\n12 steps of ") > shown.out.indexOf("\n3000 steps of "),
+             shown.out);
 }
 
 /// Saved runs are not listed, but they are there.
