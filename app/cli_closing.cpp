@@ -69,6 +69,7 @@ RankedLane figuresOf(const Experiment& experiment, std::span<const LaneSums> lan
     each.score = {lane.accuracy(), lane.validationLoss(), sums.losses.median(),
                   last.skippedSoFar()};
     each.lastLoss = static_cast<double>(last.loss());
+    if (last.measured(metric::GeneratorLoss)) each.generatorLoss = last[metric::GeneratorLoss];
     each.scale = scalesLoss(experiment.config().lanes[index]) ? scaleText(lane.scaleAfter()) : "-";
     each.milliseconds = sums.milliseconds();
     each.validationError = lane.validationError();

@@ -45,6 +45,9 @@ std::string Progress::laneText(const StepRecord& record) const {
     // A terminal is narrow: there the order of the values replaces the words.
     std::string text = m_lanes[static_cast<size_t>(record.lane)];
     text += (m_terminal ? " " : " loss ") + shortNumber(static_cast<double>(record.loss));
+    if (record.generatorLoss)
+        text += (m_terminal ? " " : " generator ") +
+                shortNumber(static_cast<double>(*record.generatorLoss));
     if (m_scales[static_cast<size_t>(record.lane)]) text += " scale " + scaleText(record.scale);
     if (record.skippedSoFar > 0) text += " skips " + std::to_string(record.skippedSoFar);
     return text;

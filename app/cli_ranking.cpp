@@ -60,6 +60,10 @@ std::vector<Column> columnsOf(std::span<const RankedLane> lanes, ZeroCounts coun
          "the median of the last steps, up to " + std::to_string(LatestLosses::kMost)});
     columns.push_back(
         {"last loss", [](const RankedLane& each) { return numberOr(each.lastLoss); }});
+    if (any([](const RankedLane& each) { return each.generatorLoss.has_value(); }))
+        columns.push_back({"generator",
+                           [](const RankedLane& each) { return numberOr(each.generatorLoss); },
+                           "the last loss of the network that learns from the critic"});
     columns.push_back(
         {"skipped", [](const RankedLane& each) { return std::to_string(each.score.skipped); }});
     // 1 is written like the other powers of two where it stands among them

@@ -20,6 +20,8 @@ struct RankedLane {
     double milliseconds = 0;       ///< median time of a step on its device
     std::optional<double> validationError{}; ///< Validation::error
     std::string peak{};                      ///< of memory; empty: not told
+    /// Of a network that learns from a critic, whose loss is the other one; after the last step.
+    std::optional<double> generatorLoss{};
 };
 
 /// How the shares of gradients that are zero were counted.

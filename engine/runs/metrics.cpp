@@ -135,6 +135,13 @@ std::span<const Metric> knownMetrics() {
          phrase("Metrics", "The mean absolute error on the test samples at the end of the run, in "
                            "the units of the data."),
          None, Steps, Float64, false},
+        // plotted in the plot of the critic's loss, on its axis
+        {"generator_loss", phrase("Metrics", "Generator's loss"), phrase("Metrics", "Generator"),
+         kNoUnit,
+         phrase("Metrics", "The loss of the network that learns from the critic, on the batch of "
+                           "each step, before scaling. It falls while that network deceives the "
+                           "critic."),
+         Linear, Steps, Float32, false},
     }};
     return kMetrics;
 }

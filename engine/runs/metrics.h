@@ -45,6 +45,7 @@ enum Known : MetricId {
     TestAccuracy,
     TestPerplexity,
     TestError,
+    GeneratorLoss,
     kKnown ///< how many there are
 };
 } // namespace metric

@@ -46,6 +46,8 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     lane["final_loss"] =
         last.measured(metric::Loss) ? jsonNumber(last.loss()) : JsonText(); // it may be lost
     if (last.measured(metric::Loss)) lane["trailing_loss"] = jsonNumber(totals.trailingLoss());
+    if (last.measured(metric::GeneratorLoss))
+        lane["final_generator_loss"] = jsonNumber(static_cast<float>(last[metric::GeneratorLoss]));
     if (const auto loss = totals.validationLoss()) lane["validation_loss"] = jsonNumber(*loss);
     if (const auto& best = totals.bestLoss()) {
         lane["best_validation_loss"] = jsonNumber(best->value);

@@ -21,7 +21,9 @@ struct StepRecord {
     int64_t step = 0; ///< 1 for the first
     int32_t lane = 0;
     uint32_t flags = 0;
-    float loss = 0;            ///< unscaled
+    float loss = 0; ///< unscaled
+    /// Of a network that learns from a critic, whose loss is `loss`; nothing without one.
+    std::optional<float> generatorLoss{};
     float scale = 1;           ///< the loss scale that this step used
     int32_t growthTracker = 0; ///< after the step
     float learningRate = 0;
@@ -73,6 +75,7 @@ inline StepRow rowOf(const StepRecord& record) {
         row.set(metric::UnchangedWeights, record.weightChange->unchanged);
         set(metric::UnchangedCopies, record.weightChange->unchangedCopies);
     }
+    set(metric::GeneratorLoss, record.generatorLoss);
     set(metric::WeightDistance, record.weightDistance);
     set(metric::GradientError, record.gradientError);
     set(metric::TrainingAccuracy, record.trainingAccuracy);

@@ -14,7 +14,9 @@ enum MetricsSlot : int {
     kLearningRateMetric,
     kGradientNormMetric,
     kNextScaleMetric, ///< first of the scaler's state after the step, by ScalerSlot
-    kMetricsSlots = kNextScaleMetric + kScalerSlots
+    /// The loss of a network that learns from a critic. Only then does the row have this slot.
+    kGeneratorLossMetric = kNextScaleMetric + kScalerSlots,
+    kMetricsSlots
 };
 constexpr size_t metricOf(ScalerSlot slot) {
     return static_cast<size_t>(kNextScaleMetric) + static_cast<size_t>(slot);

@@ -65,7 +65,7 @@ public:
         m_b.graph().addOutput("loss", loss);
         m_b.graph().addOutput("prediction", f.prediction);
         if (m_penalty != kNoNode) m_b.graph().addOutput("penalty", m_penalty);
-        m_b.graph().addOutput("metrics", metrics(loss, lr));
+        m_b.graph().addOutput("metrics", metrics(loss, lr, f.generatorLoss));
     }
 
 private:
@@ -353,7 +353,7 @@ private:
         m_b.graph().setNext(m_scaler, m_nextScaler);
     }
 
-    NodeId metrics(NodeId loss, NodeId lr) {
+    NodeId metrics(NodeId loss, NodeId lr, NodeId generatorLoss) {
         PhaseScope phase(m_b, Phase::Metrics);
         LabelScope label(m_b, "metrics");
         std::array<NodeId, kNextScaleMetric> row{};
@@ -364,7 +364,9 @@ private:
         row[kGradientNormMetric] = m_norm;
         for (NodeId& value : row)
             value = m_b.reshape(value, {1});
-        const std::array parts{m_b.cast(m_b.concat(row, 0), DType::F64), m_nextScaler};
+        std::vector<NodeId> parts{m_b.cast(m_b.concat(row, 0), DType::F64), m_nextScaler};
+        if (generatorLoss != kNoNode)
+            parts.push_back(m_b.cast(m_b.reshape(generatorLoss, {1}), DType::F64));
         return m_b.concat(parts, 0);
     }
 

@@ -34,6 +34,8 @@ struct Forward {
     /// all.
     bool ownLosses = false;
     NodeId shownLoss = kNoNode; ///< kNoNode for the sum of the losses
+    /// Of a network that learns from a critic, whose loss is the shown one; else kNoNode.
+    NodeId generatorLoss = kNoNode;
     SlopePenalty slopePenalty{};
 };
 

@@ -184,6 +184,7 @@ public:
         f.losses = losses(scores[0], scores[1]);
         const bool measures = m_config.model.adversary == Adversary::WganGp;
         f.shownLoss = measures ? m_b.neg(f.losses[1]) : f.losses[1];
+        f.generatorLoss = f.losses[0];
         f.ownLosses = true;
         f.parameters = std::move(networks.parameters);
         f.updates = std::move(networks.updates);

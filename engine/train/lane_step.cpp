@@ -47,9 +47,7 @@ std::vector<float> LaneStep::prediction() const {
     return downloadFloats(*m_executor, graph(), graph().output("prediction"));
 }
 
-void LaneStep::readMetrics(std::span<std::byte> row) const {
-    m_executor->download(graph().output("metrics"), row);
-}
+MetricsRow LaneStep::metrics() const { return readMetrics(*m_executor, graph()); }
 
 void LaneStep::stageBatch(int64_t step) {
     const int64_t number = m_source.batchNumber(step);

@@ -5,6 +5,7 @@
 
 #include "engine/data/batch.h"
 #include "engine/train/gradient_range.h"
+#include "engine/train/metrics_row.h"
 #include "engine/train/overflow.h"
 #include "engine/train/weight_watch.h"
 
@@ -41,7 +42,7 @@ public:
     void upload(const char* state, std::span<const std::byte>);
     void download(const char* state, std::span<std::byte>) const;
     std::vector<float> prediction() const;
-    void readMetrics(std::span<std::byte>) const;
+    MetricsRow metrics() const; ///< of the last step
 
     /// Makes sure that the batch of `step` is on the device.
     void loadBatch(int64_t step);

@@ -2,6 +2,7 @@
 #include "engine/train/metrics_row.h"
 
 #include <cmath>
+#include <span>
 
 namespace halfscope {
 
@@ -22,14 +23,22 @@ uint32_t overflowFlags(double foundInf, int64_t optimizers, OverflowAction actio
 
 } // namespace
 
-StepRecord recordOf(const MetricsRow& row, int64_t optimizers, OverflowAction action) {
+MetricsRow readMetrics(Executor& executor, const Graph& step) {
+    const NodeId metrics = step.output("metrics");
+    MetricsRow row{};
+    executor.download(metrics, std::as_writable_bytes(std::span(row)).first(step[metrics].bytes()));
+    return row;
+}
+
+StepRecord recordOf(const MetricsRow& row, const ModelConfig& model, OverflowAction action) {
     StepRecord record;
     record.loss = static_cast<float>(row[kLossMetric]);
+    if (isAdversarial(model)) record.generatorLoss = static_cast<float>(row[kGeneratorLossMetric]);
     record.scale = static_cast<float>(row[kScaleMetric]);
     record.growthTracker = static_cast<int32_t>(row[metricOf(kTrackerSlot)]);
     record.learningRate = static_cast<float>(row[kLearningRateMetric]);
     record.gradientNorm = static_cast<float>(row[kGradientNormMetric]);
-    record.flags |= overflowFlags(row[kFoundInfMetric], optimizers, action);
+    record.flags |= overflowFlags(row[kFoundInfMetric], networksOf(model), action);
     if (row[kNextScaleMetric] > row[kScaleMetric]) record.flags |= kGrew;
     if (row[kNextScaleMetric] < row[kScaleMetric]) record.flags |= kBackedOff;
     if (!std::isfinite(record.loss)) record.flags |= kLossNotFinite;

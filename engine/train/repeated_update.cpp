@@ -148,9 +148,8 @@ std::optional<MetricsRow> RepeatedUpdate::rowAt(const StateValues& before, float
         }
         if (at.executor().run(RunMode::Captured) == RunResult::Stopped) return std::nullopt;
     }
-    MetricsRow row{};
     const LaneStep& last = m_use(m_step);
-    last.readMetrics(std::as_writable_bytes(std::span(row)));
+    const MetricsRow row = last.metrics();
     last.executor().lastStepSeconds(); // waits for the end of the step: trials must not pile up
     return row;
 }

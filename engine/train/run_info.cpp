@@ -26,6 +26,7 @@ std::string compilerVersion() { return __VERSION__; }
 std::vector<MetricId> extraMetrics(const Experiment& experiment) {
     std::vector<MetricId> extra;
     if (experiment.epochs().hasBatches()) extra = {metric::Epoch, metric::Batch};
+    if (isAdversarial(experiment.config().model)) extra.push_back(metric::GeneratorLoss);
     if (experiment.validates()) extra.push_back(metric::ValidationLoss);
     if (experiment.measuresAccuracy() && experiment.validates()) extra.push_back(metric::Accuracy);
     if (experiment.measuresAccuracy()) extra.push_back(metric::TrainingAccuracy);

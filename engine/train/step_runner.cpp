@@ -175,10 +175,6 @@ double StepRunner::run(int64_t steps) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-MetricsRow StepRunner::metrics() {
-    MetricsRow row{};
-    m_executor->download(graph().output("metrics"), std::as_writable_bytes(std::span(row)));
-    return row;
-}
+MetricsRow StepRunner::metrics() { return readMetrics(*m_executor, graph()); }
 
 } // namespace halfscope

@@ -230,9 +230,8 @@ struct Trainer::Impl {
 
     /// Reads what the device has of lastStep.
     Row readRow() {
-        MetricsRow values{};
-        at->readMetrics(std::as_writable_bytes(std::span(values)));
-        Row read{recordOf(values, networksOf(config.model), lane.scaler.onOverflow),
+        const MetricsRow values = at->metrics();
+        Row read{recordOf(values, config.model, lane.scaler.onOverflow),
                  static_cast<float>(values[kNextScaleMetric])};
         read.record.step = lastStep;
         read.record.lane = laneIndex;

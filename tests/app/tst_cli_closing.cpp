@@ -278,6 +278,33 @@ private slots:
         QCOMPARE(shown.mid(1, 2), wordsOf(runs.out.split('\n').value(1)).mid(4, 2));
     }
 
+    /// The line of progress and the table have the losses of both networks, and no others have two.
+    void bothLossesOfAGan() {
+        const QTemporaryDir folder;
+        const auto trained = [&](const QStringList& more) {
+            return call(smallRun(folder.filePath("out"), more));
+        };
+        const Outcome gan = trained({"--set", "model.adversary=gan"});
+        QVERIFY2(gan.code == 0, gan.error);
+        QVERIFY2(gan.out.simplified().startsWith("lane loss last loss generator skipped scale "),
+                 gan.out);
+        QVERIFY2(gan.out.contains("; generator: the last loss of the network that learns from the "
+                                  "critic\n"),
+                 gan.out);
+        const QList<QByteArray> rows = contentOf(folder.filePath("out/steps.csv")).split('\n');
+        const qsizetype place = rows[0].split(',').indexOf("generator_loss");
+        QVERIFY(place > 0);
+        const double last = rows[rows.size() - 3].split(',')[place].toDouble(); // of fp32
+        const QStringList words = QString::fromUtf8(gan.out.split('\n')[1]).simplified().split(' ');
+        QVERIFY2(std::abs(words[3].toDouble() - last) <= 1e-5 * last, gan.out);
+        const QString line = QString::fromUtf8(gan.error).section("100 %  step 12/12", 1);
+        const double told = line.section(" generator ", 1, 1).section(' ', 0, 0).toDouble();
+        QVERIFY2(std::abs(told - last) <= 1e-2 * last, gan.error);
+        const Outcome plain = trained({});
+        QVERIFY2(!plain.out.contains("generator") && !plain.error.contains("generator"), plain.out);
+        QVERIFY(!contentOf(folder.filePath("out/steps.csv")).contains("generator"));
+    }
+
     /// Gradients that are lost in part skip nothing and have no event.
     void gradientsLostInPart() {
         const QStringList words{"run",

@@ -303,11 +303,11 @@ void TestCudaModule::lostDevice() {
         fakeCuda().graphLaunchesUntilLost = 1;
     else
         fakeCuda().fault = {function, fakeCuda().calls[function] + 1, CUDA_ERROR_ILLEGAL_ADDRESS};
-    MetricsRow row{};
+    std::vector<std::byte> row(program->graph[metrics].bytes());
     std::vector<std::byte> bytes(program->graph[loss].bytes());
     const std::string words = thrownBy<EngineError>([&] {
         executor->run(RunMode::Captured);
-        executor->download(metrics, std::as_writable_bytes(std::span(row)));
+        executor->download(metrics, row);
         executor->download(loss, bytes);
     });
     QVERIFY2(words.starts_with("cuda:0 (Fake GPU) failed: "), words.c_str());

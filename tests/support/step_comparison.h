@@ -6,6 +6,7 @@
 #include "engine/verify/run_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string>
@@ -76,8 +77,9 @@ private:
         };
         const auto apart = [&](size_t slot) { return std::fabs(mine[slot] - wanted[slot]); };
         const auto allowed = [&](size_t slot) { return bound * std::fabs(wanted[slot]); };
-        if (!(apart(kLossMetric) <= allowed(kLossMetric))) // false for nan, too
-            return unlike("loss", kLossMetric);
+        constexpr std::array kLosses{size_t{kLossMetric}, size_t{kGeneratorLossMetric}};
+        for (const size_t slot : kLosses)
+            if (!(apart(slot) <= allowed(slot))) return unlike("loss", slot); // false for nan, too
         // Each gradient deviates by up to the bound of the largest one, as if at random. Only the
         // part along the gradient changes its length, and that is about as much as one element's
         // deviation; the largest element is no longer than the norm.
@@ -90,7 +92,7 @@ private:
         // Scale, skips, tracker and rate depend only on whether anything overflowed: they are
         // exact.
         for (size_t slot = 0; slot < mine.size(); ++slot)
-            if (slot != kLossMetric && slot != kNorm && mine[slot] != wanted[slot])
+            if (!std::ranges::count(kLosses, slot) && slot != kNorm && mine[slot] != wanted[slot])
                 return unlike("metric " + std::to_string(slot) + ":", slot);
         return "";
     }

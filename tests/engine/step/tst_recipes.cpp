@@ -9,6 +9,7 @@
 #include "engine/settings/run_task.h"
 #include "engine/step/schedule.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/metrics_row.h"
 #include "engine/train/trainer.h"
 #include "tests/support/plain_network.h"
 #include "tests/support/training.h"
@@ -62,9 +63,7 @@ public:
         upload(g().input("poison"), std::vector<float>{poison});
         if (m_executor->run(RunMode::Captured) != RunResult::Done)
             throw std::runtime_error("stopped");
-        std::array<double, kMetricsSlots> row{};
-        m_executor->download(g().output("metrics"), std::as_writable_bytes(std::span(row)));
-        return static_cast<int>(row[kFoundInfMetric]);
+        return static_cast<int>(readMetrics(*m_executor, g())[kFoundInfMetric]);
     }
 
     void setState(const std::string& name, const std::vector<float>& values) {
