@@ -34,6 +34,21 @@ std::string weightLine(const LossSpec& loss) {
     return "    weight = torch.tensor([" + numbers + "], device=prediction.device)\n";
 }
 
+/// Returns losses_of(real, made), which takes the critic's scores.
+std::string lossesOfScores(Adversary adversary) {
+    const std::string head = R"(
+
+def losses_of(real, made):
+    """The network's and the critic's, of the critic's scores."""
+)";
+    if (adversary == Adversary::WganGp)
+        return head + "    return -made.mean(), made.mean() - real.mean()\n";
+    return head +
+           R"(    bce, yes, no = F.binary_cross_entropy_with_logits, torch.ones_like(real), torch.zeros_like(real)
+    return bce(made, yes), bce(real, yes) + bce(made, no)
+)";
+}
+
 } // namespace
 
 bool balancesClasses(const LossSpec& loss) {
@@ -41,6 +56,7 @@ bool balancesClasses(const LossSpec& loss) {
 }
 
 std::string pythonLoss(const RunConfig& config, const BatchShape& batch, bool casts) {
+    if (isAdversarial(config.model)) return lossesOfScores(config.model.adversary);
     const LossSpec& loss = config.task.loss;
     const LossInfo& info = infoOf(loss.kind);
     const bool positions = batch.positions > 0, weighs = weighsClasses(loss);

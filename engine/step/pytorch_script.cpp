@@ -58,9 +58,9 @@ public:
                (anyFp8() ? std::string("\n") + pythonFp8() : "") +
                (anyLayers() ? pythonLayers(anyFp8()) : "") +
                pythonBatches(m_config, !m_samples.varied.empty()) + network() + forward() +
-               (byBatch() ? kPythonPredict : "") + lossFunction() + schedule() +
-               (follows() ? pythonMeanLoss(predict(), moved(), underAutocast()) : "") + train() +
-               split() + evaluate() + main();
+               (byBatch() ? kPythonPredict : "") + pythonLoss(m_config, m_batch, anyCast()) +
+               schedule() + (follows() ? pythonMeanLoss(predict(), moved(), underAutocast()) : "") +
+               train() + split() + evaluate() + main();
     }
 
 private:
@@ -80,6 +80,11 @@ private:
     bool slopes() const { return m_config.model.adversary == Adversary::WganGp; }
     const char* shownLoss() const {
         return slopes() ? "-losses[1]" : judged() ? "losses[1]" : two() ? "sum(losses)" : "loss";
+    }
+    /// Returns the line that notes what a step showed; `skipped` is an expression.
+    std::string row(const char* skipped) const {
+        return std::string("rows.append((") + shownLoss() + ".item(), scale, " + skipped +
+               (judged() ? ", losses[0].item()" : "") + "))\n";
     }
     bool anyCast() const {
         return std::any_of(m_lanes.begin(), m_lanes.end(),
@@ -150,7 +155,6 @@ private:
     std::string network() const;
     std::string likeTarget() const;
     std::string forward() const;
-    std::string lossFunction() const;
     std::string schedule() const;
     std::string train() const;
     std::string models() const;
@@ -295,25 +299,6 @@ def forward(model, x):
     const bool flat = !(m_seen.shape == m_batch.x());
     return std::string("\n\ndef forward(model, x):\n    return model(x") +
            (flat ? ".flatten(1)" : "") + ")" + likeTarget() + "\n";
-}
-
-std::string ScriptWriter::lossFunction() const {
-    if (slopes())
-        return R"(
-
-def losses_of(real, made):
-    """The network's and the critic's, of the critic's scores."""
-    return -made.mean(), made.mean() - real.mean()
-)";
-    if (judged())
-        return R"(
-
-def losses_of(real, made):
-    """The network's and the critic's, of the critic's scores."""
-    bce, yes, no = F.binary_cross_entropy_with_logits, torch.ones_like(real), torch.zeros_like(real)
-    return bce(made, yes), bce(real, yes) + bce(made, no)
-)";
-    return pythonLoss(m_config, m_batch, anyCast());
 }
 
 std::string ScriptWriter::schedule() const {
@@ -467,7 +452,6 @@ std::string ScriptWriter::backward() const {
     const bool penalised = m_config.gradients.penalty != 0 || slopes();
     const std::string loss = penalised && !two() ? "total" : "loss";
     const std::string part = accumulates ? loss + " / ACCUMULATE" : loss;
-    const char* shown = shownLoss();
     std::string text = "        scaler.scale(" + part + ").backward()\n";
     if (judged())
         text = std::string("        for network, loss in zip(model, ") +
@@ -477,8 +461,8 @@ std::string ScriptWriter::backward() const {
         text = std::string("        for loss in ") + (penalised ? "totals" : "losses") +
                ":\n            scaler.scale(" + part + ").backward(retain_graph=True)\n";
     if (accumulates)
-        text += std::string("        if (step + 1) % ACCUMULATE != 0:\n            rows.append((") +
-                shown + ".item(), scale, False))\n            continue\n";
+        text += "        if (step + 1) % ACCUMULATE != 0:\n            " + row("False") +
+                "            continue\n";
     return text + "        taken.clear()\n";
 }
 
@@ -529,10 +513,11 @@ std::string ScriptWriter::train() const {
     std::string text = filled(R"(
 
 def train(lane, data, steps, weights=None{VALIDATION}, feed=None):
-    """Trains one lane. Returns the network, and for each step (loss, loss scale, skipped)."""
+    """Trains one lane. Returns the network, and for each step (loss, loss scale, skipped{MORE})."""
     torch.manual_seed(SEED)
 )",
-                              {{"VALIDATION", follows() ? ", validation=None" : ""}});
+                              {{"VALIDATION", follows() ? ", validation=None" : ""},
+                               {"MORE", judged() ? ", the first network's loss" : ""}});
     text += pythonBalancing(m_config);
     text += "    torch.backends.cuda.matmul.allow_tf32 = lane.get(\"tf32\", False)\n"
             "    torch.backends.cudnn.allow_tf32 = lane.get(\"tf32\", False)  # PyTorch: True\n";
@@ -542,8 +527,7 @@ def train(lane, data, steps, weights=None{VALIDATION}, feed=None):
             "        scale = scaler.get_scale()\n";
     if (follows()) text += pythonFollow(m_config);
     text += losses() + penalty() + backward() + optimize() + update();
-    return text + "        rows.append((" + shownLoss() +
-           ".item(), scale, skipped))\n    return model, rows\n";
+    return text + "        " + row("skipped") + "    return model, rows\n";
 }
 
 std::string ScriptWriter::evaluate() const {
@@ -571,8 +555,8 @@ def main():
     for name, lane in LANES.items():
         model, rows = train(lane, data, steps, weights{FOLLOWED}, feed=feed)
         for step in range(0, steps, max(1, steps // 10)):
-            loss, scale, skipped = rows[step]
-            print(f"{name}: step {step + 1}, loss {loss:.6g}, scale {scale:g}" + ", skipped" * skipped)
+            loss, scale, skipped{GENERATOR} = rows[step]
+            print(f"{name}: step {step + 1}, loss {loss:.6g}{OTHER}, scale {scale:g}" + ", skipped" * skipped)
         print(f"{name}: loss {rows[-1][0]:.6g} at the end, {sum(row[2] for row in rows)} steps skipped")
 )",
             {{"WEIGHTS",
@@ -580,6 +564,8 @@ def main():
              {"NAMES", renameLines(m_names)},
              {"PARTS", pythonParts(m_config, m_samples)},
              {"BATCH", step_samples::kBatch},
+             {"GENERATOR", judged() ? ", generator" : ""},
+             {"OTHER", judged() ? ", generator {generator:.6g}" : ""},
              {"FOLLOWED", follows() ? ", validation" : ""},
              {"STEPS", steps}});
     if (validates()) text += kPythonValidated;

@@ -29,11 +29,12 @@ weights = load_file(sys.argv[2])
 /// Imports the program; the code after it also uses its data.
 inline const QString kImport = kProgram + "data, *_ = program.samples()\n";
 
-/// Trains the lanes and prints a line for each step: loss, scale, skipped.
+/// Trains the lanes and prints a line for each step: loss, scale, skipped and, where a critic
+/// judges, the generator's loss.
 inline const QString kDriver = kImport + R"(
 for lane in program.LANES.values():
-    for loss, scale, skipped in program.train(lane, data, int(sys.argv[3]), weights)[1]:
-        print(repr(loss), repr(scale), int(skipped))
+    for loss, scale, skipped, *more in program.train(lane, data, int(sys.argv[3]), weights)[1]:
+        print(repr(loss), repr(scale), int(skipped), *map(repr, more))
 )";
 
 /// Writes the lane's weights and the run as a program, and returns what a driver prints about them;

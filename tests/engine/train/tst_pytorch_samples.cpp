@@ -26,13 +26,14 @@ namespace {
 constexpr int64_t kSteps = 100;
 constexpr int64_t kFew = 20; // in which sums in another order make little difference in float16
 
-/// Prints a line for each step of each lane. The program draws no samples: for some, it would look
+/// Prints a line for each step of each lane: loss, scale, skipped and, where a critic judges, the
+/// generator's loss. The program draws no samples: for some, it would look
 /// for MNIST.
 const QString kFedDriver = kProgram + R"(
 feed = program.fed(4)
 for lane, steps in zip(program.LANES.values(), (sys.argv[3], sys.argv[5])):
-    for loss, scale, skipped in program.train(lane, None, int(steps), weights, feed=feed)[1]:
-        print(repr(loss), repr(scale), int(skipped))
+    for loss, scale, skipped, *more in program.train(lane, None, int(steps), weights, feed=feed)[1]:
+        print(repr(loss), repr(scale), int(skipped), *map(repr, more))
 )";
 
 /// Trains the first lane and prints its losses, then those of trainings like it, whose first
@@ -54,7 +55,7 @@ for seed in range(int(sys.argv[5]) + 1):
     if seed:
         start = {name: shaken(each) for name, each in weights.items()}
         given = {**feed, "x": shaken(feed["x"])}
-    for loss, _, _ in program.train(lane, None, int(sys.argv[3]), start, feed=given)[1]:
+    for loss, *_ in program.train(lane, None, int(sys.argv[3]), start, feed=given)[1]:
         print(repr(loss))
 )";
 constexpr int kShaken = 3;
@@ -240,8 +241,8 @@ void TestPyTorchSamples::followsClassWeights() {
     compare(config);
 }
 
-/// Losses agree to 1e-4 in float32, where sums have another order; scale and skips agree to the
-/// last bit.
+/// Losses, of a generator too, agree to 1e-4 in float32, where sums have another order; scale and
+/// skips agree to the last bit.
 void TestPyTorchSamples::compare(const RunConfig& config) {
     Experiment experiment(config);
     // PyTorch has no fast convolutions in float16 for CPUs
@@ -264,6 +265,13 @@ void TestPyTorchSamples::compare(const RunConfig& config) {
             if (lane == 0 || step < kFew) {
                 const double bound = lane == 0 ? 1e-4 : 5e-2;
                 QVERIFY2(std::abs(record.loss - loss) <= bound * std::max(std::abs(loss), 1.0),
+                         where.c_str());
+            }
+            QCOMPARE(theirs.size(), qsizetype{record.generatorLoss ? 4 : 3});
+            if (record.generatorLoss && (lane == 0 || step < kFew)) {
+                const double other = theirs[3].toDouble();
+                const double away = std::abs(double{*record.generatorLoss} - other);
+                QVERIFY2(away <= (lane == 0 ? 1e-4 : 5e-2) * std::max(std::abs(other), 1.0),
                          where.c_str());
             }
             QVERIFY2(theirs[1].toDouble() == double{record.scale}, where.c_str());
