@@ -15,6 +15,7 @@ Metric shownLoss(const RunConfig& config) {
         break;
     case Adversary::WganGp:
         loss.title = loss.shortTitle = phrase("Metrics", "Critic's distance");
+        loss.axis = PlotAxis::Linear; // it may be below zero, and so may the generator's loss
         loss.about = phrase("Metrics", "Minus the critic's loss on the batch of each step, before "
                                        "scaling: the distance between predictions and targets "
                                        "that the critic measures. It need not fall: the critic "

@@ -230,11 +230,12 @@ std::vector<MetricId> plottedMetrics(const RunSnapshot& run) {
     const auto isKnown = [](MetricId id) { return id < metric::kKnown; };
     for (MetricId id = 0; id < all; ++id) {
         const bool done = isKnown(id) && id <= metric::SkippedSoFar;
+        const bool beside = id == metric::GeneratorLoss; // in the plot of the critic's loss
         // Added below: the metrics that every run has, and the one that another plot shows on
         // another axis, which folds first when room is short.
         const bool late = id == metric::DeviceSeconds || id == metric::Perplexity;
-        if (run.metrics()[static_cast<size_t>(id)].axis != PlotAxis::None && !done && !late &&
-            (run.has(id) || isAwaited(run, id)))
+        if (run.metrics()[static_cast<size_t>(id)].axis != PlotAxis::None && !done && !beside &&
+            !late && (run.has(id) || isAwaited(run, id)))
             add(id);
     }
     add(metric::DeviceSeconds);

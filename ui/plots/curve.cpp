@@ -1,6 +1,7 @@
 // Points of a column, and speeds from its times.
 #include "ui/plots/curve.h"
 
+#include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 
 #include <algorithm>
@@ -70,7 +71,11 @@ bool Curve::update() {
 
 void Curve::sample(double from, double to, int pixels, bool resting, QVector<double>& xs,
                    QVector<double>& ys) const {
-    if (!isRate()) return halfscope::sample(column(), from, to, pixels, xs, ys);
+    if (!isRate()) {
+        halfscope::sample(column(), from, to, pixels, xs, ys);
+        beginAtOwnScale(xs, ys);
+        return;
+    }
     halfscope::sample(m_rate.points(), from, to, pixels, xs, ys);
     const auto rest = m_rate.rest();
     if (resting && rest && static_cast<double>(rest->step) <= to &&
@@ -78,6 +83,15 @@ void Curve::sample(double from, double to, int pixels, bool resting, QVector<dou
         xs.append(static_cast<double>(rest->step));
         ys.append(rest->value);
     }
+}
+
+void Curve::beginAtOwnScale(QVector<double>& xs, QVector<double>& ys) const {
+    if (m_id != metric::Scale || xs.isEmpty()) return;
+    const int64_t first = stepOf(xs.front());
+    // other values than 1 are those of a scaler that was switched off later
+    if (first >= m_begin || ys.front() != 1 || scalesAt(m_run->now(), m_lane, first)) return;
+    xs.removeFirst();
+    ys.removeFirst();
 }
 
 /// Reads the line where it is drawn, so that the header and the crosshair never contradict it.

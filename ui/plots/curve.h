@@ -52,7 +52,8 @@ public:
     /// complete; else another call goes on.
     bool update();
     /// See the function sample(). `resting` means that nothing is trained, so that the speed of the
-    /// last steps is drawn, too.
+    /// last steps is drawn, too. Leaves out the value from which a fork's curve would come, where
+    /// it is none: a parent without a loss scale has ones in its column.
     void sample(double from, double to, int pixels, bool resting, QVector<double>& xs,
                 QVector<double>& ys) const;
 
@@ -81,6 +82,7 @@ private:
     bool isRate() const;
     std::optional<Point> rateAt(std::optional<int64_t> step, bool resting) const;
     bool isConstant(double value, int64_t from) const;
+    void beginAtOwnScale(QVector<double>& xs, QVector<double>& ys) const;
 
     std::shared_ptr<const Run> m_run;
     int m_lane;

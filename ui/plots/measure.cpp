@@ -77,6 +77,11 @@ Metric metricIn(const RunConfig& config, Metric metric) {
     return metric;
 }
 
+std::optional<MetricId> dottedMetric(const RunConfig& config, MetricId id) {
+    if (id != metric::Loss || !isAdversarial(config.model)) return std::nullopt;
+    return metric::GeneratorLoss;
+}
+
 double firstValueOf(const Metric& metric, const RunConfig& config) {
     double first = 0;
     if (metric.column != knownMetrics()[metric::Scale].column) return first;

@@ -10,6 +10,8 @@
 #include <QSharedPointer>
 #include <QString>
 
+#include <optional>
+
 namespace halfscope {
 
 class SpacedTicker;
@@ -18,6 +20,9 @@ class SpacedTicker;
 /// a twentieth has a logarithmic axis, on which each fall is seen; the loss of a critic is
 /// named and explained as what it is, see shownLoss().
 Metric metricIn(const RunConfig&, Metric);
+/// Returns the metric whose curves the plot of `id` has beside its own, as dotted lines: the loss
+/// of the network that learns from a critic stands beside the critic's.
+std::optional<MetricId> dottedMetric(const RunConfig&, MetricId id);
 /// Returns the largest loss scale with which such a run starts, for a plot of scales without values
 /// yet; 0 for other metrics, and where no lane has one.
 double firstValueOf(const Metric&, const RunConfig&);

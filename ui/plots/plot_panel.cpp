@@ -4,6 +4,7 @@
 #include "ui/look/owned.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/shown_numbers.h"
+#include "ui/models/translated.h"
 #include "ui/plots/axis_colors.h"
 #include "ui/plots/curve_graph.h"
 #include "ui/plots/means.h"
@@ -22,6 +23,9 @@ namespace halfscope {
 namespace {
 
 constexpr double kFineWidth = 1.6; // pixels
+
+/// Returns a pattern that no lane has, see laneDash().
+QVector<qreal> dots() { return {1, 2}; }
 
 } // namespace
 
@@ -45,7 +49,11 @@ double PlotPanel::stretch() const {
 }
 
 QString PlotPanel::explanation() const {
-    const QString text = explanationOf(m_metric);
+    QString text = explanationOf(m_metric);
+    const auto isDotted = [](const Lane& lane) { return lane.dotted && !lane.isMissing(); };
+    if (std::ranges::any_of(m_lanes, isDotted))
+        text = QCoreApplication::translate("PlotPanel", "%1 Dotted lines: %2")
+                   .arg(text, translated(m_dotted->about));
     return holdsBack()
                ? QCoreApplication::translate(
                      "PlotPanel", "%1 At this pace the lanes wait between steps. Each step then "
@@ -106,21 +114,20 @@ void PlotPanel::removeLanes() {
         if (lane.trendGraph) m_plot.removeGraph(lane.trendGraph);
     }
     m_lanes.clear();
+    m_dotted.reset();
 }
 
 void PlotPanel::setRun(const std::shared_ptr<const Run>& run, const QStringList& labels) {
     removeLanes();
-    if (run) m_metric = metricIn(run->info().config, run->metrics()[static_cast<size_t>(m_id)]);
+    const auto metricOf = [&](MetricId id) { return run->metrics()[static_cast<size_t>(id)]; };
+    if (run) m_metric = metricIn(run->info().config, metricOf(m_id));
     m_first = run ? firstValueOf(m_metric, run->info().config) : 0;
     setUpValues();
-    for (int i = 0; i < static_cast<int>(labels.size()); ++i)
-        m_lanes.push_back({.label = labels[i],
-                           .curve = Curve(run, i, m_id),
-                           .absent = false,
-                           .trend = Trend(m_smoothing),
-                           .graph = newGraph(title() + u'/' + labels[i]),
-                           .trendGraph = nullptr,
-                           .points = {}});
+    addLanes(run, labels, m_id, Line::Usual);
+    if (const auto id = run ? dottedMetric(run->info().config, m_id) : std::nullopt) {
+        m_dotted = metricOf(*id);
+        addLanes(run, labels, *id, Line::Dotted);
+    }
     if (hasMiddle()) // last: they lie over all curves
         for (Lane& lane : m_lanes)
             lane.trendGraph = newGraph(title() + u'/' + lane.label + QStringLiteral("/trend"));
@@ -130,10 +137,32 @@ void PlotPanel::setRun(const std::shared_ptr<const Run>& run, const QStringList&
     showValues(std::nullopt);
 }
 
+void PlotPanel::addLanes(const std::shared_ptr<const Run>& run, const QStringList& labels,
+                         MetricId id, Line line) {
+    for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
+        const QString label = labelOf(labels[i], line);
+        m_lanes.push_back({.label = label,
+                           .curve = Curve(run, i, id),
+                           .dotted = line == Line::Dotted,
+                           .absent = false,
+                           .trend = Trend(m_smoothing),
+                           .graph = newGraph(title() + u'/' + label),
+                           .trendGraph = nullptr,
+                           .points = {}});
+    }
+}
+
+/// Returns "A fp32", or "A fp32, Generator" for its dotted curve.
+QString PlotPanel::labelOf(const QString& lane, Line line) const {
+    if (line == Line::Usual) return lane;
+    return lane + QStringLiteral(", ") + shortTitleOf(*m_dotted);
+}
+
 void PlotPanel::renameLanes(const QStringList& labels) {
-    for (size_t i = 0; i < m_lanes.size(); ++i) {
-        m_lanes[i].label = labels.value(static_cast<qsizetype>(i));
-        m_lanes[i].graph->setName(title() + u'/' + m_lanes[i].label);
+    for (Lane& lane : m_lanes) {
+        lane.label =
+            labelOf(labels.value(lane.curve.lane()), lane.dotted ? Line::Dotted : Line::Usual);
+        lane.graph->setName(title() + u'/' + lane.label);
     }
 }
 
@@ -170,8 +199,10 @@ void PlotPanel::setOverlays(const std::vector<Overlay>& overlays) {
     m_overlays = overlays;
     for (int i = 0; i < static_cast<int>(overlays.size()); ++i) {
         const RunSnapshot& run = overlays[static_cast<size_t>(i)].run->now();
-        for (int lane = 0; lane < run.laneCount(); ++lane)
-            addBehind(overlays[static_cast<size_t>(i)], i, lane);
+        for (int lane = 0; lane < run.laneCount(); ++lane) {
+            addBehind(overlays[static_cast<size_t>(i)], i, lane, Line::Usual);
+            if (m_dotted) addBehind(overlays[static_cast<size_t>(i)], i, lane, Line::Dotted);
+        }
     }
     if (hasMiddle()) // last: they lie over the noise of all runs
         for (Behind& behind : m_behind) {
@@ -181,13 +212,16 @@ void PlotPanel::setOverlays(const std::vector<Overlay>& overlays) {
     showValues(std::nullopt);
 }
 
-void PlotPanel::addBehind(const Overlay& overlay, int index, int lane) {
+void PlotPanel::addBehind(const Overlay& overlay, int index, int lane, Line line) {
     const RunSnapshot& run = overlay.run->now();
-    const MetricId id = run.metricNamed(m_metric.column);
+    const bool dotted = line == Line::Dotted;
+    const MetricId id = run.metricNamed((dotted ? *m_dotted : m_metric).column);
     if (id < 0 || (id == metric::Scale && !laneScales(run.info().config, lane))) return;
-    const QString label = overlay.tag + laneLetter(lane);
+    if (dotted && !run.has(id)) return;
+    const QString label = labelOf(overlay.tag + laneLetter(lane), line);
     Behind behind{.curve = Curve(overlay.run, lane, id),
                   .run = index,
+                  .dotted = dotted,
                   .lane = -1,
                   .label = label,
                   // a word says enough; a number alone would look like another sort of name
@@ -219,7 +253,7 @@ bool PlotPanel::update(double from, double to, int pixels) {
     pixels = std::max(1, pixels / thickness());
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
     const View whole{from, to, pixels};
-    const auto fit = [&](const Points& points) {
+    const auto fit = [&](const CurvePoints& points) {
         for (const double y : points.ys) {
             if (isLogarithmic(m_metric) && y <= 0) continue;
             lowest = std::min(lowest, y);
@@ -230,7 +264,6 @@ bool PlotPanel::update(double from, double to, int pixels) {
         const View own = viewOf(lane.curve, whole);
         complete = lane.curve.update() && complete;
         lane.curve.sample(own.from, own.to, own.pixels, m_resting, lane.points.xs, lane.points.ys);
-        beginAtOwnScale(lane.curve, lane.points);
         keepPresent(lane);
         fit(lane.points);
     }
@@ -238,44 +271,20 @@ bool PlotPanel::update(double from, double to, int pixels) {
         complete = behind.curve.update() && complete;
         const View own = viewOf(behind.curve, whole);
         behind.curve.sample(own.from, own.to, own.pixels, true, behind.points.xs, behind.points.ys);
-        beginAtOwnScale(behind.curve, behind.points);
         fit(behind.points);
     }
     fitRange(lowest, highest);
-    placeLabels();
+    m_ticker->fitIn(m_rect.height(), m_plot.font());
     drawLanes(whole);
     drawOverlays(whole);
     return complete;
-}
-
-/// Leaves room for as many labels as fit without touching. In a low plot they are closer together,
-/// so that there are two: what a line has above and below its digits stays empty.
-void PlotPanel::placeLabels() {
-    constexpr int kGap = 3; // pixels between the digits of two labels
-    const QFontMetrics metrics(m_plot.font());
-    const int digits = metrics.tightBoundingRect(QStringLiteral("0123456789")).height();
-    const int height = std::max(1, m_rect.height());
-    const bool low = height < 3 * metrics.height();
-    m_ticker->setTickCount(std::clamp(height * 2 / (3 * metrics.height()), 1, 5));
-    m_ticker->setLabelShare(static_cast<double>(low ? digits + kGap : metrics.height()) / height);
-}
-
-void PlotPanel::beginAtOwnScale(const Curve& curve, Points& points) {
-    if (curve.id() != metric::Scale || points.xs.isEmpty()) return;
-    const int64_t first = stepOf(points.xs.front());
-    // other values than 1 are those of a scaler that was switched off later
-    if (first >= curve.begin() || points.ys.front() != 1 ||
-        scalesAt(curve.run().now(), curve.lane(), first))
-        return;
-    points.xs.removeFirst();
-    points.ys.removeFirst();
 }
 
 /// A scaler that was switched off leaves its earlier values; without one, the column has ones.
 void PlotPanel::keepPresent(Lane& lane) {
     if (!lane.absent) return;
     const auto last = static_cast<double>(lane.curve.lastBefore(1));
-    Points& points = lane.points;
+    CurvePoints& points = lane.points;
     const auto end = std::upper_bound(points.xs.begin(), points.xs.end(), last);
     points.xs.resize(end - points.xs.begin());
     points.ys.resize(points.xs.size());
@@ -295,9 +304,9 @@ void PlotPanel::drawLanes(const View& whole) {
         Lane& lane = m_lanes[i];
         const View own = viewOf(lane.curve, whole);
         const auto [from, to, pixels] = own;
-        const QPen pen = lanePen(i);
+        const QPen pen = penOf(lane);
         const bool trend = lane.trend.weight() > 0;
-        const Drawn drawn = drawnOf(lane.points, pixels);
+        const DrawnLine drawn = drawnOf(lane.points, pixels);
         const bool pale = trend || (drawn.noise && lane.trendGraph) || holdsBack();
         fillGraph(*lane.graph, drawn, pale ? m_colors.faint(pen) : pen, pixels);
         if (!lane.trendGraph) continue;
@@ -306,7 +315,7 @@ void PlotPanel::drawLanes(const View& whole) {
             continue;
         }
         lane.trend.sample(lane.curve.column(), from, to, pixels, lane.points.xs, lane.points.ys);
-        Drawn line = drawnOf(lane.points, pixels);
+        DrawnLine line = drawnOf(lane.points, pixels);
         if (line.noise) { // it would hide other lanes, too
             averageDense(lane.points.xs);
             averageDense(lane.points.ys);
@@ -318,15 +327,15 @@ void PlotPanel::drawLanes(const View& whole) {
 
 /// Draws a line through the middle of the noise that `points` are, in which the pen's dashes can be
 /// seen. Where the curve is no noise, the line is the curve.
-void PlotPanel::drawMiddle(CurveGraph& graph, Curve& curve, const Points& points, const QPen& pen,
-                           const View& view) {
+void PlotPanel::drawMiddle(CurveGraph& graph, Curve& curve, const CurvePoints& points,
+                           const QPen& pen, const View& view) {
     // as many means as the plot has room for: under thick lines, too, a fall begins at its step
     const auto most = static_cast<int>(points.xs.size()) - 2; // without those beside the view
     const int pixels = std::max(view.pixels, std::min(view.pixels * thickness(), most));
-    Points middle;
+    CurvePoints middle;
     sampleMeans(curve.column(), view.from, view.to, pixels, curve.changes(), middle.xs, middle.ys);
     followWhereSmooth(points.xs, points.ys, middle.xs, middle.ys);
-    Drawn line = drawnOf(middle, view.pixels);
+    DrawnLine line = drawnOf(middle, view.pixels);
     line.noise = false;
     fillGraph(graph, line, pen, view.pixels);
 }
@@ -340,7 +349,8 @@ void PlotPanel::drawOverlays(const View& whole) {
         const View own = viewOf(behind.curve, whole);
         QPen pen = m_colors.runPen(overlay.color, behind.curve.lane());
         pen.setWidthF(m_magnified);
-        const Drawn drawn = drawnOf(behind.points, own.pixels);
+        if (behind.dotted) pen.setDashPattern(dots());
+        const DrawnLine drawn = drawnOf(behind.points, own.pixels);
         const bool pale = drawn.noise && behind.middle;
         fillGraph(*behind.graph, drawn, pale ? m_colors.faint(pen) : pen, own.pixels);
         if (pale)
@@ -368,6 +378,12 @@ QPen PlotPanel::lanePen(size_t lane) const {
     for (qreal& each : dashes)
         each = std::max(1.0, each / kForAudience);
     if (!dashes.isEmpty()) pen.setDashPattern(dashes);
+    return pen;
+}
+
+QPen PlotPanel::penOf(const Lane& lane) const {
+    QPen pen = lanePen(static_cast<size_t>(lane.curve.lane()));
+    if (lane.dotted) pen.setDashPattern(dots());
     return pen;
 }
 
@@ -426,33 +442,12 @@ QPen PlotPanel::shownPen(size_t lane) const {
     return pen;
 }
 
-PlotPanel::Drawn PlotPanel::drawnOf(const Points& points, int pixels) const {
+DrawnLine PlotPanel::drawnOf(const CurvePoints& points, int pixels) const {
     const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
-    // zero and negative values have no place on a logarithmic axis: they lie on its lower edge
-    const auto heightOf = [&](double y) { return isLogarithmic(m_metric) && y <= 0 ? floor : y; };
-    Drawn drawn;
-    QVector<QCPGraphData>& data = drawn.data;
-    data.reserve(points.xs.size());
-    qsizetype turns = 0;
-    double before = 0;
-    for (qsizetype i = 0; i < points.xs.size(); ++i) {
-        const double y = heightOf(points.ys[i]);
-        const qsizetype n = data.size();
-        if (n > 0 && i + 1 < points.xs.size()) {
-            const bool level = y == data[n - 1].value;
-            // the middle of a level stretch adds nothing but work
-            if (level && heightOf(points.ys[i + 1]) == y) continue;
-            const double rise = y - data[n - 1].value;
-            turns += rise * before < 0;
-            if (!level) before = rise;
-        }
-        data.append(QCPGraphData(points.xs[i], y));
-    }
-    drawn.noise = data.size() > pixels && 2 * turns > data.size();
-    return drawn;
+    return drawnLine(points, pixels, isLogarithmic(m_metric) ? std::optional(floor) : std::nullopt);
 }
 
-void PlotPanel::fillGraph(CurveGraph& graph, const Drawn& drawn, QPen pen, int pixels) {
+void PlotPanel::fillGraph(CurveGraph& graph, const DrawnLine& drawn, QPen pen, int pixels) {
     const QVector<QCPGraphData>& data = drawn.data;
     // dashes cannot be seen there, and they cost as much as everything else
     if (drawn.noise) pen.setStyle(Qt::SolidLine);
@@ -478,8 +473,8 @@ void PlotPanel::fitRange(double lowest, double highest) {
 void PlotPanel::setColors(const Colors& colors) {
     m_colors = colors;
     setColorsOf(m_rect, colors, m_plot.font());
-    for (size_t i = 0; i < m_lanes.size(); ++i)
-        m_lanes[i].graph->setPen(colors.lanePen(static_cast<int>(i)));
+    for (const Lane& lane : m_lanes)
+        lane.graph->setPen(penOf(lane));
     writeTitle();
 }
 
@@ -496,6 +491,14 @@ QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
                  : QString();
 }
 
+QString PlotPanel::dottedAt(size_t lane, std::optional<qint64> step) const {
+    if (!m_dotted) return {};
+    const QString value = textAt(m_lanes[laneCount() + lane], step);
+    return value.isEmpty() ? QString()
+                           : QCoreApplication::translate("PlotPanel", " (%1, dotted: %2)")
+                                 .arg(shortTitleOf(*m_dotted), value);
+}
+
 QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step, qsizetype most,
                             Words words) const {
     if (holdsBack()) return {};
@@ -506,7 +509,7 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step, qsizetype m
     const qint64 at = step ? *step : newest->step;
     QStringList parts;
     for (const Behind& behind : m_behind) {
-        if (behind.lane != static_cast<int>(lane)) continue;
+        if (behind.dotted || behind.lane != static_cast<int>(lane)) continue;
         const auto value = behind.curve.at(at, true);
         if (!value || value->lost || at < behind.curve.begin() ||
             at > behind.curve.run().now().lastStep())
@@ -540,13 +543,13 @@ QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
 void PlotPanel::showValues(std::optional<qint64> step) {
     constexpr qsizetype kMost = 2; // other runs, where there is little room
     QVector<ReadoutEntry> entries;
-    for (int i = 0; i < static_cast<int>(m_lanes.size()); ++i) {
+    for (int i = 0; i < static_cast<int>(laneCount()); ++i) {
         const Lane& lane = m_lanes[static_cast<size_t>(i)];
         if (isBeforeFork(lane, step)) continue; // its letter alone would look like a lack
         const QString text = textAt(lane, step);
         const QString brief = shortValueText(m_metric, text);
         const auto at = static_cast<size_t>(i);
-        const QString own = text + trendAt(lane, step);
+        const QString own = text + trendAt(lane, step) + dottedAt(at, step);
         const QString compared = brief + othersAt(at, step, kMost, Words::Few);
         entries.append({shownPen(at), m_colors.laneText(i), lane.label,
                         own + othersAt(at, step, kMost), brief, own + othersAt(at, step),
@@ -562,12 +565,12 @@ std::vector<PlottedCurve> PlotPanel::curves() {
                        curve.begin()});
     };
     for (Lane& lane : m_lanes) {
-        if (lane.absent && lane.curve.isConstant(1)) continue;
+        if ((lane.absent && lane.curve.isConstant(1)) || lane.isMissing()) continue;
         add(lane.label, lane.curve, 0);
         if (lane.absent) all.back().last = lane.curve.lastBefore(1);
     }
     for (const Lane& lane : m_lanes)
-        if (lane.trendGraph && m_smoothing > 0)
+        if (lane.trendGraph && m_smoothing > 0 && !lane.isMissing())
             add(QCoreApplication::translate("PlotPanel", "%1 trend").arg(lane.label), lane.curve,
                 m_smoothing);
     for (const Behind& behind : m_behind)
@@ -580,10 +583,10 @@ QString PlotPanel::spoken(std::optional<qint64> step) const {
         return QCoreApplication::translate("PlotPanel", "%1: not comparable at this pace")
             .arg(title());
     QStringList parts;
-    for (size_t i = 0; i < m_lanes.size(); ++i)
+    for (size_t i = 0; i < laneCount(); ++i)
         if (const QString value = textAt(m_lanes[i], step); !value.isEmpty())
             parts << m_lanes[i].label + u' ' + value + trendAt(m_lanes[i], step) +
-                         othersAt(i, step);
+                         dottedAt(i, step) + othersAt(i, step);
     return parts.isEmpty() ? QString()
                            : title() + QStringLiteral(", ") + parts.join(QStringLiteral(", "));
 }

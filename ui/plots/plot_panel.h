@@ -5,6 +5,7 @@
 
 #include "ui/look/theme.h"
 #include "ui/plots/curve.h"
+#include "ui/plots/drawn_line.h"
 #include "ui/plots/measure.h"
 #include "ui/plots/overlay.h"
 #include "ui/plots/plot_values.h"
@@ -88,35 +89,30 @@ public:
     QString spoken(std::optional<qint64> step) const override;
 
 private:
-    /// The points that are drawn of a curve; kept to save allocations.
-    struct Points {
-        QVector<double> xs, ys;
-    };
-    /// The same as they are drawn: without what the eye cannot tell.
-    struct Drawn {
-        QVector<QCPGraphData> data;
-        bool noise = false; ///< so dense that the lines fill an area, in which dashes drown
-    };
     struct Lane {
         QString label;
         Curve curve;
+        bool dotted = false; ///< a curve of m_dotted
         bool absent = false;
         Trend trend;
         CurveGraph* graph = nullptr; ///< owned by the plot
         /// Owned by the plot; null where there is neither a trend nor noise.
         CurveGraph* trendGraph = nullptr;
-        Points points; ///< as of the last update
+        CurvePoints points; ///< as of the last update
+        /// Whether it is a dotted curve without values: older versions did not measure them.
+        bool isMissing() const { return dotted && curve.column().empty(); }
     };
     struct Behind {
         Curve curve;
         int run = 0;                  ///< index of the overlay
+        bool dotted = false;          ///< a curve of m_dotted
         int lane = -1;                ///< the shown run's lane that its values are compared with;
                                       ///< -1: none
         QString label, brief;         ///< "2B" and "2B"; "before B" and "before"
         CurveGraph* graph = nullptr;  ///< owned by the plot, as are the next two
         CurveGraph* middle = nullptr; ///< through noise; null for most metrics
         QCPItemText* tag = nullptr;
-        Points points;
+        CurvePoints points;
         /// Where the tag stands: the step at its right end, and on which side of the curve.
         struct Tagged {
             double step;
@@ -127,6 +123,8 @@ private:
     /// Whether a step lies where the lane has no curve of its own.
     static bool isBeforeFork(const Lane&, std::optional<qint64> step);
     QString textAt(const Lane&, std::optional<qint64> step) const;
+    /// Returns " (Generator, dotted: 0.0123)", or nothing: the value of a lane's dotted curve.
+    QString dottedAt(size_t lane, std::optional<qint64> step) const;
     /// Returns " (trend 0.0123)", or nothing.
     QString trendAt(const Lane&, std::optional<qint64> step) const;
     /// Few words leave out a letter that is the lane's own, and digits.
@@ -143,31 +141,33 @@ private:
     /// Returns the part of the view in which a lane's own curves lie: from its fork on, because
     /// its past is its parent's curve.
     static View viewOf(const Curve&, const View&);
-    /// Takes away the value from which a fork's curve would come, where it is none: a parent
-    /// without a loss scale has ones in its column.
-    static void beginAtOwnScale(const Curve&, Points&);
     /// Takes away what is not a value of a lane that is absent.
     static void keepPresent(Lane&);
     void writeTitle();
     CurveGraph* newGraph(const QString& name);
     void removeLanes();
     void removeOverlays();
-    void addBehind(const Overlay&, int index, int lane);
+    enum class Line : uint8_t { Usual, Dotted };
+    void addLanes(const std::shared_ptr<const Run>&, const QStringList& labels, MetricId, Line);
+    void addBehind(const Overlay&, int index, int lane, Line);
+    QString labelOf(const QString& lane, Line) const;
     void setUpAxis();
     void setUpValues();
-    void placeLabels();
     void drawLanes(const View&);
-    void drawMiddle(CurveGraph&, Curve&, const Points&, const QPen&, const View&);
+    void drawMiddle(CurveGraph&, Curve&, const CurvePoints&, const QPen&, const View&);
     void drawOverlays(const View&);
     void placeTags();
     QString nameOf(std::vector<size_t> group) const;
     /// Whether noise has a line through its middle.
     bool hasMiddle() const { return m_id == metric::Loss || m_id == metric::GradientNorm; }
+    /// The lanes come first, then their dotted curves, if the metric has any.
+    size_t laneCount() const { return m_dotted ? m_lanes.size() / 2 : m_lanes.size(); }
     QPen lanePen(size_t lane) const;
+    QPen penOf(const Lane&) const;
     int thickness() const; ///< of a lane's line, in whole pixels
     QPen shownPen(size_t lane) const;
-    Drawn drawnOf(const Points&, int pixels) const;
-    void fillGraph(CurveGraph&, const Drawn&, QPen, int pixels);
+    DrawnLine drawnOf(const CurvePoints&, int pixels) const;
+    void fillGraph(CurveGraph&, const DrawnLine&, QPen, int pixels);
     void fitRange(double lowest, double highest);
 
     QCustomPlot& m_plot;
@@ -175,8 +175,9 @@ private:
     QSharedPointer<SpacedTicker> m_ticker;
     MetricId m_id;
     Metric m_metric;
-    double m_first = 0;     ///< what is shown before there are values; 0: not known
-    double m_smoothing = 0; ///< the weight of the past
+    std::optional<Metric> m_dotted; ///< the other metric of the run that the plot shows
+    double m_first = 0;             ///< what is shown before there are values; 0: not known
+    double m_smoothing = 0;         ///< the weight of the past
     bool m_resting = false;
     bool m_comparable = true;
     bool m_named = false;

@@ -134,6 +134,16 @@ QVector<double> SpacedTicker::spaced(const QVector<double>& ticks, const QCPRang
     return kept;
 }
 
+void SpacedTicker::fitIn(int height, const QFont& font) {
+    constexpr int kGap = 3; // pixels between the digits of two labels
+    const QFontMetrics metrics(font);
+    const int digits = metrics.tightBoundingRect(QStringLiteral("0123456789")).height();
+    height = std::max(1, height);
+    const bool low = height < 3 * metrics.height();
+    setTickCount(std::clamp(height * 2 / (3 * metrics.height()), 1, 5));
+    setLabelShare(static_cast<double>(low ? digits + kGap : metrics.height()) / height);
+}
+
 QVector<QString> SpacedTicker::createLabelVector(const QVector<double>& ticks,
                                                  const QLocale& locale, QChar form, int digits) {
     QVector<QString> labels = QCPAxisTicker::createLabelVector(ticks, locale, form, digits);

@@ -37,6 +37,10 @@ class SpacedTicker : public QCPAxisTicker {
 public:
     /// Sets the share of the axis' length that a label needs; 0: any number of labels fits.
     void setLabelShare(double share) { m_labelShare = share; }
+    /// Leaves room, on an axis of such a height, for as many labels as fit without touching. In a
+    /// low plot they are closer together, so that there are two: what a line has above and below
+    /// its digits stays empty.
+    void fitIn(int height, const QFont&);
 
 protected:
     double labelShare() const { return m_labelShare; }

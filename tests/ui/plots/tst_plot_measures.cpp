@@ -6,7 +6,9 @@
 #include "tests/support/shown_window.h"
 #include "ui/plots/measure.h"
 
+#include <QMouseEvent>
 #include <QTest>
+#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +33,33 @@ QStringList plotted(const PlotStack& stack) {
     return titles;
 }
 
+/// Starts a run with a critic; shows it and, unless the generator's losses are lacking, has some.
+void showJudged(PlotStack& stack, FedRun& fed, Adversary adversary, float first,
+                bool lacking = false) {
+    RunConfig config;
+    config.model.adversary = adversary;
+    fed.start(kLanes, {}, config);
+    for (int step = 1; step <= 3; ++step)
+        for (const int lane : {0, 1}) {
+            StepRecord row = record(step, lane, 1.25f);
+            if (!lacking) row.generatorLoss = first * static_cast<float>(step);
+            fed.append({&row, 1}, {});
+        }
+    stack.setRun(fed.run);
+    stack.resize(1200, 700);
+    stack.show();
+}
+
+/// Returns the tool tip of the plot's header.
+QString tipOf(PlotStack& stack, const QCPGraph& graph) {
+    QCustomPlot& plot = plotOf(stack);
+    const QPointF header = graph.keyAxis()->axisRect()->rect().topLeft() + QPoint(10, -8);
+    QMouseEvent move(QEvent::MouseMove, header, plot.mapToGlobal(header), Qt::NoButton,
+                     Qt::NoButton, Qt::NoModifier);
+    QApplication::sendEvent(&plot, &move);
+    return QToolTip::text();
+}
+
 } // namespace
 
 class TestPlotMeasures : public QObject {
@@ -47,6 +76,8 @@ private slots:
     void watchedWeightsHavePlotsFromTheStart();
     void ratesThatFallFarAreLogarithmic();
     void lossOfACriticNeedNotFall();
+    void generatorStandsBesideItsCritic();
+    void lossesBelowZeroAreSeen();
     void firstScaleIsOnTheAxis();
     void accuraciesOfNanAreNone();
 };
@@ -130,6 +161,66 @@ void TestPlotMeasures::lossOfACriticNeedNotFall() {
              QStringLiteral("Critic's loss"));
     QCOMPARE(titleOf(metricIn(config, knownMetrics()[metric::Scale])),
              QStringLiteral("Loss scale"));
+}
+
+/// Its curves are dotted, in the colours of the lanes, on the same axis; header, tool tip and the
+/// words for a screen reader tell what they are.
+void TestPlotMeasures::generatorStandsBesideItsCritic() {
+    PlotStack stack;
+    FedRun fed;
+    showJudged(stack, fed, Adversary::Gan, 0.5f);
+    QVERIFY(test::isExposed(&stack));
+    stack.refresh();
+    const QCPGraph* critic = graphNamed(stack, QStringLiteral("Critic's loss/A fp32"));
+    const QCPGraph* made = graphNamed(stack, QStringLiteral("Critic's loss/A fp32, Generator"));
+    QVERIFY(critic && made);
+    QCOMPARE(made->dataCount(), 3);
+    QCOMPARE(made->dataMainValue(2), 1.5);
+    QCOMPARE(made->valueAxis(), critic->valueAxis());
+    QVERIFY(made->valueAxis()->range().contains(0.5) && made->valueAxis()->range().contains(1.5));
+    QCOMPARE(made->pen().color(), critic->pen().color());
+    QCOMPARE(critic->pen().style(), Qt::SolidLine);
+    QCOMPARE(made->pen().dashPattern(), QVector<qreal>({1, 2}));
+    QVERIFY(!plotted(stack).contains(QStringLiteral("Generator's loss"))); // no plot of its own
+    QTRY_VERIFY2(tipOf(stack, *made)
+                     .contains(QLatin1String("Dotted lines: The loss of the network "
+                                             "that")),
+                 qPrintable(tipOf(stack, *made)));
+    stack.showStep(3);
+    QTest::keyClick(&stack, Qt::Key_Left); // says where it is
+    const QString spoken = stack.accessibleDescription();
+    QVERIFY2(spoken.contains(QStringLiteral("Critic's loss, A fp32 1.25 (Generator, dotted: 1), "
+                                            "B amp-fp16 1.25 (Generator, dotted: 1)")),
+             qPrintable(spoken));
+    stack.setOverlays({{fed.run, QStringLiteral("2"), 0, QStringLiteral("before")}});
+    stack.refresh();
+    const QCPGraph* other = graphNamed(stack, QStringLiteral("Critic's loss/2B, Generator"));
+    QVERIFY(other && other->dataCount() == 3);
+    QCOMPARE(other->pen().dashPattern(), QVector<qreal>({1, 2}));
+    FedRun older; // lacks the losses of generators
+    showJudged(stack, older, Adversary::Gan, 0, true);
+    stack.setOverlays({{older.run, QStringLiteral("2"), 0, QStringLiteral("before")}});
+    stack.refresh();
+    QCOMPARE(graphNamed(stack, made->name())->dataCount(), 0);
+    QVERIFY(!graphNamed(stack, QStringLiteral("Critic's loss/2B, Generator")));
+    const QCPGraph* alone = graphNamed(stack, QStringLiteral("Critic's loss/A fp32"));
+    QTRY_VERIFY(tipOf(stack, *alone).contains(QLatin1String("The critic's loss")));
+    QVERIFY2(!tipOf(stack, *alone).contains(QLatin1String("Dotted")),
+             qPrintable(tipOf(stack, *alone)));
+}
+
+/// Scores of a Wasserstein critic may have any sign.
+void TestPlotMeasures::lossesBelowZeroAreSeen() {
+    PlotStack stack;
+    FedRun fed;
+    showJudged(stack, fed, Adversary::WganGp, -2);
+    QVERIFY(test::isExposed(&stack));
+    stack.refresh();
+    const QCPGraph* made = graphNamed(stack, QStringLiteral("Critic's distance/B amp-fp16, "
+                                                            "Generator"));
+    QVERIFY(made && made->dataCount() == 3);
+    QCOMPARE(made->valueAxis()->scaleType(), QCPAxis::stLinear);
+    QVERIFY(made->valueAxis()->range().contains(-6) && made->valueAxis()->range().contains(1.25));
 }
 
 /// Before the first step, the scale with which it will be taken is known.
