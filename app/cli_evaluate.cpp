@@ -64,7 +64,7 @@ Judged judge(Experiment& experiment, int lane, const std::string& weights, Asked
     const JudgedSamples samples = trainer.judged();
     judged.counts = samples.counts;
     judged.notFinite = samples.notFinite;
-    judged.classes = experiment.view().classes;
+    if (experiment.hasClasses()) judged.classes = experiment.view().classes;
     judged.data = experiment.dataPrint();
     judged.leftOut = trainer.skippedSamples();
     judged.samples = trainer.judgedSamples() - static_cast<int64_t>(judged.leftOut.size());

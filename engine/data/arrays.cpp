@@ -277,7 +277,6 @@ public:
             if (auto note = otherClassesNote(m_y)) m_notes.push_back(*std::move(note));
             scaleTarget(task);
         }
-        setView();
         noteTest(task, test);
         if (!validatesOwn(task)) noteHeldBack(task);
         if (!task.predictFile.empty())
@@ -288,6 +287,7 @@ public:
             for (const ArrayPart& part : ownPartsOf(task, m_x.info, m_y.info))
                 addOwn(task, part);
         if (task.predictFile.empty()) noteSides(task); // else others are judged
+        setView();                                     // now that all targets were seen
     }
 
     bool usesSeed() const override { return false; }
@@ -459,11 +459,25 @@ private:
         if (overlap > 0) m_notes.push_back(overlapNote(overlap));
     }
     void noteSides(const TaskConfig& task) {
-        if (m_labels.empty()) return;
+        if (m_labels.empty() && !m_sides) return;
         HeldBack splits = m_splits; // a test's own samples are the last ones
         splits.validation.resize(splits.validation.size() - static_cast<size_t>(m_tested));
-        const ClassSides sides(splits, m_labels, static_cast<size_t>(m_tensors[kTarget].classes));
-        std::ranges::move(notesOnNumbered(sides, task), std::back_inserter(m_notes));
+        const auto classes = m_sides ? 2 : static_cast<size_t>(m_tensors[kTarget].classes);
+        const ClassSides sides(splits, m_sides ? sideOfEach() : m_labels, classes);
+        const std::vector<std::string> zeroAndOne{"0", "1"};
+        std::ranges::move(m_sides ? notesOn(sides, zeroAndOne, task) : notesOnNumbered(sides, task),
+                          std::back_inserter(m_notes));
+    }
+    std::vector<int32_t> sideOfEach() const {
+        std::vector<int32_t> all;
+        const auto add = [&all](const Array& y) {
+            for (int64_t i = 0; i < y.info.elements(); ++i)
+                all.push_back(y.at(i) > 0);
+        };
+        add(m_y);
+        for (const Block& each : m_more)
+            add(each.y);
+        return all;
     }
     /// Tells what becomes of the test part, if there is one.
     void noteTest(const TaskConfig& task, const std::optional<TestPart>& test) {
@@ -523,8 +537,8 @@ private:
                            sample[0], sample[1], sample[2]});
     }
     void setView() {
-        if (!m_labels.empty()) {
-            m_view = classesView(m_tensors[kTarget].classes);
+        if (!m_labels.empty() || m_sides) {
+            m_view = classesView(m_sides ? 2 : m_tensors[kTarget].classes);
             return;
         }
         double least = std::numeric_limits<double>::infinity(), most = -least;

@@ -45,14 +45,6 @@ std::vector<float> highestProbabilities(std::span<const float> scores, size_t cl
     return probabilities;
 }
 
-int64_t countRight(std::span<const int32_t> labels, std::span<const float> scores, size_t classes) {
-    require(scores.size() == labels.size() * classes, "each sample has a score for each class");
-    int64_t right = 0;
-    for (size_t i = 0; i < labels.size(); ++i)
-        right += highestOf(scores.subspan(i * classes, classes)) == labels[i] ? 1 : 0;
-    return right;
-}
-
 std::vector<int32_t> sidesOf(std::span<const float> numbers) {
     std::vector<int32_t> sides;
     for (const float number : numbers)
@@ -60,9 +52,24 @@ std::vector<int32_t> sidesOf(std::span<const float> numbers) {
     return sides;
 }
 
-int64_t countRight(std::span<const float> targets, std::span<const float> logits) {
-    require(targets.size() == logits.size(), "each sample has one logit");
-    const std::vector<int32_t> labels = sidesOf(targets), taken = sidesOf(logits);
+std::vector<int32_t> trueClasses(const Batch& batch) {
+    if (batch.tensors[kTarget].dtype != DType::I32) return sidesOf(batch.floats(kTarget));
+    const std::span<const int32_t> labels = batch.labels(kTarget);
+    return {labels.begin(), labels.end()};
+}
+
+std::vector<int32_t> takenClasses(const Batch& batch, std::span<const float> scores,
+                                  size_t classes) {
+    const bool sides = batch.tensors[kTarget].dtype != DType::I32;
+    const auto samples = static_cast<size_t>(batch.tensors[kTarget].shape.elements());
+    require(scores.size() == samples * (sides ? 1 : classes),
+            "each sample has a score for each class, or one logit");
+    return sides ? sidesOf(scores) : highestClasses(scores, classes);
+}
+
+int64_t countRight(const Batch& batch, std::span<const float> scores, size_t classes) {
+    const std::vector<int32_t> labels = trueClasses(batch);
+    const std::vector<int32_t> taken = takenClasses(batch, scores, classes);
     int64_t right = 0;
     for (size_t i = 0; i < labels.size(); ++i)
         right += labels[i] == taken[i];

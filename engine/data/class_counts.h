@@ -1,6 +1,7 @@
 // Counts how often each class was taken for which.
 #pragma once
 
+#include "engine/data/batch.h"
 #include "engine/io/picture.h"
 
 #include <algorithm>
@@ -23,13 +24,17 @@ std::vector<int32_t> highestClasses(std::span<const float> scores, size_t classe
 /// row that has a nan.
 std::vector<float> highestProbabilities(std::span<const float> scores, size_t classes);
 
-/// Returns how many rows have their highest score at their own class.
-int64_t countRight(std::span<const int32_t> labels, std::span<const float> scores, size_t classes);
-
-/// Return the same for two classes as one number, see Dataset::targetsAreSides(): a target is 0 or
-/// 1, and a logit above 0 stands for 1. A nan has no class, which is 2.
+/// Returns the classes of two that are one number each, see Dataset::targetsAreSides(): one above 0
+/// stands for 1, and any other for 0. A nan has no class, which is 2.
 std::vector<int32_t> sidesOf(std::span<const float> numbers);
-int64_t countRight(std::span<const float> targets, std::span<const float> logits);
+
+/// Returns the classes of a batch: its labels, or the sides that its targets are.
+std::vector<int32_t> trueClasses(const Batch&);
+/// Returns for which classes the scores take the rows of a batch, in the form of highestClasses():
+/// by the highest score of each row or, where targets are sides, by the side of a single logit.
+std::vector<int32_t> takenClasses(const Batch&, std::span<const float> scores, size_t classes);
+/// Returns how many rows are taken for their own class.
+int64_t countRight(const Batch&, std::span<const float> scores, size_t classes);
 
 /// A table of classes: rows are true classes, columns predicted ones. With more than kMostRows
 /// classes, neighbours share a row and a column, so that the table stays small.

@@ -3,6 +3,7 @@
 
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
+#include "engine/data/losses.h"
 #include "engine/data/target_scale.h"
 #include "engine/data/targets.h"
 
@@ -55,9 +56,13 @@ std::vector<Message> notesOn(const ClassSides& sides, std::span<const std::strin
                          Message(kSetToTrue, "data.stratify")});
     const auto most = std::ranges::max_element(sides.judged);
     if (static_cast<double>(*most) >= kMost * static_cast<double>(judged) && *most < judged)
-        notes.push_back({phrase("Data", "Of %1 samples to validate on, %2 are %3: a network that "
-                                        "always says so has an accuracy of %4 %. The setting "
-                                        "task.class_weights can make the others count for more."),
+        notes.push_back({infoOf(task.loss.kind).hasWeights
+                             ? phrase("Data", "Of %1 samples to validate on, %2 are %3: a network "
+                                              "that always says so has an accuracy of %4 %. The "
+                                              "setting task.class_weights can make the others "
+                                              "count for more.")
+                             : phrase("Data", "Of %1 samples to validate on, %2 are %3: a network "
+                                              "that always says so has an accuracy of %4 %."),
                          judged, *most,
                          quotedText(classes[static_cast<size_t>(most - sides.judged.begin())]),
                          numberText(int64_t{100} * *most / judged)});

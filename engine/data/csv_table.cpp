@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
+#include "engine/data/class_counts.h"
 #include "engine/data/class_sides.h"
 #include "engine/data/csv_classes.h"
 #include "engine/data/csv_fields.h"
@@ -22,6 +23,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -42,6 +45,7 @@ public:
             const auto classes = static_cast<int64_t>(m_table.classes.size());
             m_tensors[kTarget] = {"target", {}, DType::I32, classes, m_table.wholeClasses};
         }
+        m_sides = infoOf(task.loss.kind).ofShares;
         noteTarget();
         scaleTarget(task);
         noteEncoding(task);
@@ -56,8 +60,6 @@ public:
             addOwn(task);
             setView();
         }
-        m_sides = infoOf(task.loss.kind).ofShares &&
-                  std::ranges::all_of(m_targets, [](float y) { return y == 0 || y == 1; });
         if (m_table.filled > 0) fill(task.path);
         noteOutliers(task);
         takeInputs(task);
@@ -174,22 +176,25 @@ private:
                                pathText(path), more.filled});
     }
 
+    std::string targetsName() const {
+        const auto& columns = m_table.layout.columns;
+        const auto target = std::ranges::find(columns, ColumnUse::Target, &CsvColumn::use);
+        return pathText(target->name);
+    }
+    Message classesNote(size_t classes) const {
+        return {phrase("Data", "The column %1 is predicted, as one of %2 classes."), targetsName(),
+                classes};
+    }
     /// Puts first what the network learns: which column was chosen, and as what, is seen nowhere
     /// else.
     void noteTarget() {
-        const auto& columns = m_table.layout.columns;
-        const auto target =
-            std::find_if(columns.begin(), columns.end(),
-                         [](const CsvColumn& column) { return column.use == ColumnUse::Target; });
-        const std::string name = pathText(target->name);
+        const std::string name = targetsName();
         const auto& numbers = m_table.numbers;
         const bool same = m_table.labels.empty()
                               ? std::equal(numbers.begin() + 1, numbers.end(), numbers.begin())
                               : m_table.classes.size() == 1;
         Message note{phrase("Data", "The column %1 is predicted, as a number."), name};
-        if (!m_table.labels.empty())
-            note = {phrase("Data", "The column %1 is predicted, as one of %2 classes."), name,
-                    m_table.classes.size()};
+        if (!m_table.labels.empty()) note = classesNote(m_table.classes.size());
         if (same)
             note = {phrase("Data", "The column %1 is predicted, which has one value in all lines: "
                                    "there is nothing to learn."),
@@ -278,6 +283,8 @@ private:
         const size_t first = m_targets.size();
         m_targets.resize(first + numbers.size());
         m_targetScale.standardise(numbers, std::span(m_targets).subspan(first));
+        m_sides =
+            m_sides && std::ranges::all_of(numbers, [](double y) { return y == 0 || y == 1; });
     }
     void noteDropped() {
         if (m_table.dropped > 0) m_notes.push_back(droppedNote(m_table));
@@ -296,10 +303,11 @@ private:
         if (overlap > 0) m_notes.push_back(overlapNote(overlap));
     }
     void noteSides(const TaskConfig& task) {
-        if (m_table.labels.empty()) return;
-        const ClassSides sides(m_splits, m_table.labels, m_table.classes.size());
-        for (Message& note : notesOn(sides, m_table.classes, task))
-            m_notes.push_back(std::move(note));
+        if (m_table.labels.empty() && !m_sides) return;
+        const auto labels = m_sides ? sidesOf(m_targets) : m_table.labels;
+        const auto classes = m_sides ? std::vector<std::string>{"0", "1"} : m_table.classes;
+        const ClassSides sides(m_splits, labels, classes.size());
+        std::ranges::move(notesOn(sides, classes, task), std::back_inserter(m_notes));
     }
     void noteFilled() {
         if (m_table.filled > 0)
@@ -318,6 +326,12 @@ private:
 
     /// The range is that of the targets that are shown: a test's own are no part of it.
     void setView() {
+        if (m_sides) {
+            if (std::ranges::adjacent_find(m_targets, std::not_equal_to<>()) != m_targets.end())
+                m_notes.front() = classesNote(2);
+            m_view = classesView(2);
+            return;
+        }
         if (!m_table.labels.empty()) {
             m_view = classesView(m_tensors[kTarget].classes, m_table.classes);
             return;

@@ -117,8 +117,9 @@ std::string dataPrint(const TaskConfig& task, const Dataset& data) {
     } catch (const InputError&) {
         return {};
     }
-    for (const std::string& name : data.view().classes)
-        seen += quotedText(name) + "\n";
+    if (!data.targetsAreSides()) // earlier versions had no classes there
+        for (const std::string& name : data.view().classes)
+            seen += quotedText(name) + "\n";
     if (const TensorSpec& x = data.tensors()[kX]; x.padded) {
         std::vector<int32_t> all(static_cast<size_t>(x.classes));
         std::iota(all.begin(), all.end(), 0);

@@ -203,6 +203,12 @@ ViewKind viewKindOf(const TaskConfig& task) {
     return table ? ViewKind::Classes : info.view;
 }
 
+ViewKind viewKindOf(const TaskConfig& task, const Picture& picture) {
+    const ViewKind kind = viewKindOf(task);
+    const bool mayBeSides = kind == ViewKind::Scatter && infoOf(task.loss.kind).ofShares;
+    return mayBeSides && picture.width == 2 && picture.height == 2 ? ViewKind::Classes : kind;
+}
+
 std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     const DataSetInfo& info = infoOf(task.kind);
     const size_t files = info.fromFiles ? filesOf(task) : 0; // before they are read
@@ -216,7 +222,9 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
         if (info.fromFiles) knownFacts().put(task, {std::nullopt, error.message(), files});
         throw;
     }
-    require(made->view().kind == viewKindOf(task), "a data set is shown as its row says");
+    const ViewKind kind = made->view().kind, usual = viewKindOf(task);
+    const bool sides = made->targetsAreSides() && usual == ViewKind::Scatter;
+    require(kind == (sides ? ViewKind::Classes : usual), "a data set is shown as its row says");
     if (info.fromFiles) knownFacts().put(task, {made->facts(), {}, files});
     return withTest(std::move(made), task);
 }

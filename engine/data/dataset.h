@@ -90,7 +90,8 @@ public:
     /// back; otherwise nothing.
     virtual std::vector<int32_t> heldLabels() const { return {}; }
     /// Whether targets are two classes as one number of each sample, 0 or 1, for a loss that takes
-    /// the output as a logit: the side of 0 on which it lies tells the class.
+    /// the output as a logit: the side of 0 on which it lies tells the class. They are shown and
+    /// counted as classes are.
     virtual bool targetsAreSides() const { return false; }
     /// Returns how many samples the data keep for a test by themselves, unless a share of others is
     /// kept. They are the last ones to validate on, until withTest() makes them those of test().
@@ -98,7 +99,8 @@ public:
     /// Returns the data set whose samples to validate on are those that are kept for a test; null
     /// when there are none.
     virtual const Dataset* test() const { return nullptr; }
-    /// Returns how predictions on it are shown; its kind is viewKindOf() of the task.
+    /// Returns how predictions on it are shown; its kind is viewKindOf() of the task, or Classes
+    /// where targets are sides.
     virtual TaskView view() const = 0;
     DataFacts facts() const;
 };
@@ -119,7 +121,8 @@ struct DataFacts {
 enum class Targets : uint8_t {
     Numbers,
     Classes,
-    AsTheLoss, ///< class numbers if the loss wants them
+    TwoClasses, ///< class numbers or, if the loss wants shares, sides
+    AsTheLoss,  ///< class numbers if the loss wants them
 };
 
 /// A data set as Python, for a program that trains with PyTorch.
@@ -180,9 +183,12 @@ std::string_view validationSetting(TaskKind);
 /// data set is made from them, so that views of the settings may ask often. Any thread may call it.
 /// Throws InputError when a file cannot be used.
 DataFacts factsOf(const TaskConfig&);
-/// Returns the kind of Dataset::view(), for which no samples are needed; nothing else decides how
-/// predictions are shown.
+/// Returns the kind of Dataset::view(), for which no samples are needed. Only where it is Scatter,
+/// samples may decide otherwise, see Dataset::targetsAreSides().
 ViewKind viewKindOf(const TaskConfig&);
+/// Returns that of a run from its target or what a lane has drawn: a table of two classes has two
+/// rows of pixels, and no scatter is as small.
+ViewKind viewKindOf(const TaskConfig&, const Picture&);
 /// Makes the data set with its samples. Throws InputError when a file cannot be used.
 std::unique_ptr<Dataset> makeDataset(const TaskConfig&, uint64_t seed);
 

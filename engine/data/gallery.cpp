@@ -249,7 +249,7 @@ std::span<const int32_t> judgedOf(const Gallery& gallery) {
 
 Picture classedTexts(const Gallery& gallery, std::span<const int32_t> taken,
                      std::span<const std::string> names) {
-    const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
+    const std::vector<int32_t> labels = trueClasses(gallery.samples);
     const std::string nan = "NaN"; // all scores are
     std::vector<ClassedText> texts;
     for (size_t i = 0; i < labels.size(); ++i) {
@@ -268,7 +268,8 @@ Picture classedTexts(const Gallery& gallery, std::span<const int32_t> taken,
 std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
     const TensorSpec& x = data.tensors()[kX];
     const bool text = x.dtype == DType::I32;
-    if (!(arePictures(x) || text) || data.tensors()[kTarget].dtype != DType::I32) return nullptr;
+    const bool labels = data.tensors()[kTarget].dtype == DType::I32;
+    if (!(arePictures(x) || text) || !(labels || data.targetsAreSides())) return nullptr;
     const Split split = data.samples(Split::Validation) > 0 ? Split::Validation : Split::Train;
     const int64_t all = data.samples(split);
     std::vector<Batch> samples;
@@ -277,7 +278,7 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
         if (auto read = sampleOf(data, split, sample)) samples.push_back(*std::move(read));
     if (samples.empty()) return nullptr;
     Prompted prompted;
-    if (text && !target.empty()) prompted = promptOf(samples);
+    if (text && labels && !target.empty()) prompted = promptOf(samples);
     auto gallery = std::make_shared<Gallery>(galleryFrom(data, samples));
     gallery->prompt = std::move(prompted.prompt);
     gallery->continued = std::move(prompted.continued);
@@ -285,7 +286,7 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
 }
 
 Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> names) {
-    const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
+    const std::vector<int32_t> labels = trueClasses(gallery.samples);
     if (!gallery.prompt.empty())
         return writtenSheet(names, {gallery.prompt, gallery.continued, gallery.continued,
                                     judgedOf(gallery), judgedOf(gallery)});
@@ -313,7 +314,7 @@ std::string captionOf(std::span<const int32_t> taken, std::span<const int32_t> l
 }
 
 Picture mistakesOf(const Gallery& gallery, std::span<const int32_t> taken, size_t classes) {
-    const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
+    const std::vector<int32_t> labels = trueClasses(gallery.samples);
     Sheet sheet = sheetOf(gallery, classes);
     for (size_t i = 0; i < labels.size(); ++i) {
         if (taken[i] == labels[i]) continue;
@@ -328,9 +329,10 @@ Picture mistakesOf(const Gallery& gallery, std::span<const int32_t> taken, size_
 
 Picture galleryWithMistakes(const Gallery& gallery, std::span<const float> scores,
                             std::span<const std::string> names) {
-    const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
-    const size_t classes = scores.size() / labels.size();
-    const std::vector<int32_t> taken = highestClasses(scores, classes);
+    const std::vector<int32_t> labels = trueClasses(gallery.samples);
+    const bool sides = gallery.samples.tensors[kTarget].dtype != DType::I32;
+    const size_t classes = sides ? 2 : scores.size() / labels.size();
+    const std::vector<int32_t> taken = takenClasses(gallery.samples, scores, classes);
     Picture picture = !gallery.texts.empty()    ? classedTexts(gallery, taken, names)
                       : isText(gallery.samples) ? textSheet(names, taken, labels)
                                                 : mistakesOf(gallery, taken, classes);
@@ -344,7 +346,7 @@ namespace {
 Picture sheetOfMistakes(const Dataset& data, const Gallery* gallery, std::span<const int32_t> taken,
                         std::span<const std::string> names, int inRow) {
     const TensorSpec& x = data.tensors()[kX];
-    const auto labels = gallery ? gallery->samples.labels(kTarget) : std::span<const int32_t>();
+    const auto labels = gallery ? trueClasses(gallery->samples) : std::vector<int32_t>();
     const auto nameOf = [names](int32_t each) {
         const auto at = static_cast<size_t>(each);
         return at < names.size() ? names[at] : std::string("NaN");
@@ -369,9 +371,10 @@ Picture sheetOfMistakes(const Dataset& data, const Gallery* gallery, std::span<c
 
 } // namespace
 
-size_t mistakesShown(std::span<const TensorSpec> tensors) {
-    const TensorSpec &x = tensors[kX], &target = tensors[kTarget];
-    const bool classed = target.dtype == DType::I32 && target.shape.empty();
+size_t mistakesShown(const Dataset& data) {
+    const TensorSpec &x = data.tensors()[kX], &target = data.tensors()[kTarget];
+    const bool classed =
+        (target.dtype == DType::I32 && target.shape.empty()) || data.targetsAreSides();
     return classed && (x.apart || arePictures(x)) ? static_cast<size_t>(roomFor(x)) : 0;
 }
 
@@ -379,7 +382,7 @@ std::optional<std::vector<Picture>> mistakeSheets(const Dataset& data,
                                                   std::span<const JudgedSamples> lanes,
                                                   std::span<const std::string> names,
                                                   const std::atomic<bool>& stop) {
-    const size_t room = mistakesShown(data.tensors());
+    const size_t room = mistakesShown(data);
     if (room == 0) return std::vector<Picture>();
     size_t most = 1;
     for (const JudgedSamples& lane : lanes) {

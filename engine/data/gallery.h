@@ -32,23 +32,24 @@ struct Gallery {
 /// are left out; of texts with classes, as many as fit on a sheet. For a text, returns as many
 /// consecutive samples as fit on a sheet; when every character is predicted, a prompt and the
 /// samples behind it. Returns null when samples are neither pictures (1 or 3 channels) with classes
-/// nor characters.
+/// nor characters. Classes may be sides, see Dataset::targetsAreSides().
 std::shared_ptr<const Gallery> galleryOf(const Dataset&);
 
 /// Draws the samples with the numbers of their classes beside them, or the characters that follow.
 /// When no scales are known, the lowest of all values is black and the highest white. The caption
 /// tells what the numbers mean, unless `names` are just the numbers: "0 T-shirt/top, 1 Trouser".
 Picture galleryWithClasses(const Gallery&, std::span<const std::string> names);
-/// Draws the samples with the mistakes that (rows, classes) scores show. A sample that was taken
-/// for another class has a frame and, beside it, the number of that class; one without a highest
-/// score has only a frame. For a text it draws the characters that the network expects, on orange
-/// where they are wrong. The caption, such as "58/64", tells how many were right.
+/// Draws the samples with the mistakes that (rows, classes) scores, or the logits of sides, show. A
+/// sample that was taken for another class has a frame and, beside it, the number of that class;
+/// one without a highest score has only a frame. For a text it draws the characters that the
+/// network expects, on orange where they are wrong. The caption, such as "58/64", tells how many
+/// were right.
 Picture galleryWithMistakes(const Gallery&, std::span<const float> scores,
                             std::span<const std::string> names);
 
 /// Returns how many samples mistakeSheets() draws at most; 0 where they are no pictures or texts
 /// with a class each.
-size_t mistakesShown(std::span<const TensorSpec>);
+size_t mistakesShown(const Dataset&);
 /// Draws, for each lane, the first validation samples that it took for another class: as many as a
 /// gallery has, as many in a row for all lanes. Each picture has the class that it was taken for at
 /// its left, on orange, and below that the true one; each text has the true one before the other.

@@ -34,7 +34,7 @@ void JudgedSamples::addClasses(std::span<const int64_t> samples, std::span<const
 void JudgedSamples::addClasses(const Batch& batch, std::span<const int64_t> samples,
                                std::span<const int32_t> taken, size_t most) {
     const size_t before = mistakes.size();
-    addClasses(samples, batch.labels(kTarget), taken);
+    addClasses(samples, trueClasses(batch), taken);
     size_t row = 0;
     for (size_t i = before; i < std::min(most, mistakes.size()); ++i) {
         while (samples[row] != mistakes[i].sample)

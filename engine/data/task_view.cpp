@@ -123,18 +123,24 @@ Picture curve(const TaskView& view, const Batch& batch, std::span<const float> p
     return sketch.take();
 }
 
-/// Returns how likely the second of two classes is, from their scores.
+/// Returns how likely the second of two classes is, from their scores or from its logit.
 double secondOf(std::span<const float> scores) {
-    return 1 / (1 + std::exp(double{scores[0]} - double{scores[1]}));
+    const double first = scores.size() > 1 ? double{scores[0]} : 0;
+    return 1 / (1 + std::exp(first - double{scores.back()}));
 }
 
 /// Values at the places of a grid, and interpolated between them.
 class GridValues {
 public:
-    /// Takes the probability of the second of two classes; rows go upwards.
+    /// Takes the probability of the second of two classes, from two scores for each place or from
+    /// one logit; rows go upwards.
     explicit GridValues(std::span<const float> scores) {
-        for (size_t i = 0; i + 1 < scores.size(); i += 2)
-            m_values.push_back(secondOf(scores.subspan(i, 2)));
+        constexpr size_t kPlaces = size_t{kGrid} * kGrid;
+        const size_t each = scores.size() / kPlaces;
+        require(scores.size() == each * kPlaces && (each == 1 || each == 2),
+                "a map has two scores, or one logit, for each place");
+        for (size_t i = 0; i < scores.size(); i += each)
+            m_values.push_back(secondOf(scores.subspan(i, each)));
     }
     struct Value {
         double value, slope; ///< slope: the steepest, per pixel
@@ -190,7 +196,6 @@ void drawMarks(const TaskView& view, Sketch& sketch) {
 Picture plane(const TaskView& view, std::span<const float> scores) {
     constexpr Shade kUndecided = grey(0.97f), kBorder = grey(0.25f);
     constexpr double kHalfLine = 1;
-    require(scores.size() == size_t{2 * kGrid * kGrid}, "a map has two scores for each place");
     const GridValues values(scores);
     Sketch sketch(kPlotSide, 3, kUndecided);
     for (int y = 0; y < kPlotSide; ++y)
@@ -276,8 +281,8 @@ Picture pictureOf(const TaskView& view, const Batch& batch, std::span<const floa
     case ViewKind::Plane: return plane(view, prediction);
     case ViewKind::Samples: return samplesPicture(view, prediction);
     case ViewKind::Classes:
-        return classTableOf(view, batch.labels(kTarget),
-                            highestClasses(prediction, view.classes.size()));
+        return classTableOf(view, trueClasses(batch),
+                            takenClasses(batch, prediction, view.classes.size()));
     }
     failInvariant("a kind of view without a picture");
 }

@@ -3,6 +3,7 @@
 // Playground.
 #include "engine/core/philox.h"
 #include "engine/core/text.h"
+#include "engine/data/losses.h"
 #include "engine/data/stored_data.h"
 #include "engine/lang/python.h"
 
@@ -69,15 +70,21 @@ constexpr Form kSpirals{spirals,
 )",
                         Form::Noise::Uniform};
 
-std::vector<TensorSpec> pointTensors() {
-    return {TensorSpec{"x", {kInputs}}, TensorSpec{"target", {}, DType::I32, kClasses}};
+/// Whether the classes are one number, as the loss takes them.
+bool areSides(const TaskConfig& task) { return infoOf(task.loss.kind).ofShares; }
+
+std::vector<TensorSpec> pointTensors(const TaskConfig& task) {
+    return {TensorSpec{"x", {kInputs}}, areSides(task)
+                                            ? TensorSpec{"target", {1}}
+                                            : TensorSpec{"target", {}, DType::I32, kClasses}};
 }
 
 /// The two classes take turns among the samples.
 class PointData final : public StoredData {
 public:
     PointData(const Form& form, const TaskConfig& task, uint64_t seed) {
-        m_tensors = pointTensors();
+        m_tensors = pointTensors(task);
+        m_sides = areSides(task);
         m_splits = HeldBack(task.samples, task.validation);
         std::vector<float> noise(static_cast<size_t>(task.samples * kInputs));
         const Philox random(seed, kNoiseStream);
@@ -103,7 +110,10 @@ public:
 private:
     void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
         std::copy_n(pointOf(stored), kInputs, place.floats(kX).begin());
-        place.label() = labelOf(stored);
+        if (m_sides)
+            place.floats(kTarget)[0] = static_cast<float>(labelOf(stored));
+        else
+            place.label() = labelOf(stored);
     }
 
     void setView() {
@@ -150,7 +160,9 @@ private:
 
 DataFacts pointFacts(const TaskConfig& task) {
     const int64_t validation = HeldBack::count(task.samples, task.validation);
-    return {pointTensors(), task.samples - validation, validation};
+    DataFacts facts{pointTensors(task), task.samples - validation, validation};
+    facts.sides = areSides(task);
+    return facts;
 }
 
 template <const Form& form>
@@ -173,13 +185,14 @@ def samples():
     even, whole = place / count, place / (count - 1).clamp(min=1)
 {POINTS}    noise = {NOISE}
     x = torch.stack([x, y], 1) + {SIZE} * noise
-{HELD}    return (x[train], target[train]), (x[held], target[held])
+{SIDES}{HELD}    return (x[train], target[train]), (x[held], target[held])
 )",
                          {{"SAMPLES", numberText(task.samples)},
                           {"POINTS", form.python},
                           {"NOISE", normal ? "torch.randn(SAMPLES, 2, generator=generator)"
                                            : "2 * torch.rand(SAMPLES, 2, generator=generator) - 1"},
                           {"SIZE", lang::pythonReal(task.noise)},
+                          {"SIDES", areSides(task) ? "    target = target.float()[:, None]\n" : ""},
                           {"HELD", heldBackPython(task.validation)}})};
 }
 
@@ -189,7 +202,7 @@ constexpr DataSetInfo row(const char* name, Phrase title, Phrase about) {
             .title = title,
             .about = about,
             .settings = {"task.samples", "task.noise", "data.validation"},
-            .targets = Targets::Classes,
+            .targets = Targets::TwoClasses,
             .validates = true,
             .view = ViewKind::Plane,
             .facts = pointFacts,

@@ -17,7 +17,9 @@ namespace halfscope {
 
 namespace {
 
-bool isTable(const TaskConfig& task) { return viewKindOf(task) == ViewKind::Classes; }
+bool isTable(const TaskConfig& task, const Picture& picture) {
+    return viewKindOf(task, picture) == ViewKind::Classes;
+}
 
 constexpr float kNotFinite = std::numeric_limits<float>::quiet_NaN();
 
@@ -62,14 +64,15 @@ Picture withNan(Picture picture, ViewKind kind, const Picture& target) {
 } // namespace
 
 std::string outputPng(const TaskConfig& task, const Picture& picture) {
-    return isTable(task) ? pngBytes(picture, sharesText(picture)) : pngBytes(picture);
+    return isTable(task, picture) ? pngBytes(picture, sharesText(picture)) : pngBytes(picture);
 }
 
 std::string classesCsv(const TaskConfig& task, const Picture& output, const Picture& target) {
     const auto side = static_cast<size_t>(std::max(output.width, 0));
     const TableCaption told = tableCaption(output.caption);
-    if (!isTable(task) || output.channels != 1 || side == 0 || side >= ClassCounts::kMostRows ||
-        told.rows.size() != side || output.values.size() != side * side)
+    if (!isTable(task, output) || output.channels != 1 || side == 0 ||
+        side >= ClassCounts::kMostRows || told.rows.size() != side ||
+        output.values.size() != side * side)
         return {};
     const std::vector<std::string> names = classesOfCaption(target.caption, side);
     std::string text = "true,samples";
@@ -89,8 +92,9 @@ std::string classesCsv(const TaskConfig& task, const Picture& output, const Pict
 }
 
 OutputFile readOutput(const TaskConfig& task, const Picture& target, const std::string& path) {
-    if (!isTable(task)) return {withNan(readPicture(path), viewKindOf(task), target)};
     auto [table, shares] = readWithShares(path);
+    if (const ViewKind kind = viewKindOf(task, table); kind != ViewKind::Classes)
+        return {withNan(std::move(table), kind, target)};
     const bool damaged = !shares.empty() && !takeShares(table, shares);
     // 8 bits do not tell how many samples of a row a cell has
     if (damaged) table.caption = std::string(tableCaption(table.caption).right);

@@ -78,7 +78,7 @@ void checkClassesAreWords(TaskConfig task) {
 LossKind lossFor(const TaskConfig& task) {
     const Targets targets = infoOf(task.kind).targets;
     if (targets != Targets::AsTheLoss)
-        return targets == Targets::Classes ? LossKind::CrossEntropy : LossKind::Mse;
+        return targets == Targets::Numbers ? LossKind::Mse : LossKind::CrossEntropy;
     const auto classes = factsWith(task, LossKind::CrossEntropy);
     const auto numbers = factsWith(task, LossKind::Mse);
     // of a table that neither fits, the columns of inputs are what to tell about, not its target

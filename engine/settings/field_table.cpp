@@ -33,10 +33,9 @@ Field kindField() {
     // A loss that does not fit the targets would have to be changed next.
     field.set = [set = field.set](RunConfig& config, int lane, const FieldValue& value) {
         set(config, lane, value);
-        const Targets targets = infoOf(config.task.kind).targets;
-        const bool classes = infoOf(config.task.loss.kind).ofLabels;
-        if (targets == Targets::Classes && !classes) config.task.loss.kind = LossKind::CrossEntropy;
-        if (targets == Targets::Numbers && classes) config.task.loss.kind = LossKind::Mse;
+        if (lossObstacle(config, nameOf(config.task.loss.kind)).empty()) return;
+        const bool classes = infoOf(config.task.kind).targets != Targets::Numbers;
+        config.task.loss.kind = classes ? LossKind::CrossEntropy : LossKind::Mse;
     };
     return field;
 }

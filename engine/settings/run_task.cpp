@@ -20,7 +20,8 @@ Message lossObstacle(const RunConfig& config, std::string_view loss) {
     const DataSetInfo& data = infoOf(config.task.kind);
     const auto row = std::ranges::find(losses(), loss, &LossInfo::name);
     if (row == losses().end() || data.targets == Targets::AsTheLoss) return {};
-    if (row->ofLabels == (data.targets == Targets::Classes)) return {};
+    if (data.targets == Targets::TwoClasses && row->ofShares) return {};
+    if (row->ofLabels == (data.targets != Targets::Numbers)) return {};
     return {row->ofLabels ? phrase("Settings", "task.loss: %1 is not allowed with data.kind %2: "
                                                "its targets are numbers, not classes")
                           : phrase("Settings", "task.loss: %1 is not allowed with data.kind %2: "

@@ -1,9 +1,22 @@
 // Writes it as plain text with a few places to fill.
 #include "engine/step/pytorch_evaluate.h"
 
+#include "engine/data/dataset.h"
+#include "engine/data/losses.h"
 #include "engine/lang/python.h"
+#include "engine/settings/run_task.h"
 
 namespace halfscope {
+
+namespace {
+
+/// Returns what predictions are taken for; nothing where targets are no classes.
+std::string takenClass(const RunConfig& config) {
+    if (infoOf(config.task.loss.kind).ofLabels) return "prediction.argmax(-1)";
+    return factsOf(taskOf(config)).sides ? "(prediction > 0)" : "";
+}
+
+} // namespace
 
 const char* const kPythonPredict = R"(
 
@@ -16,8 +29,8 @@ def predict(model, x):
     return torch.cat([forward(model, x[first:end]) for first, end in parts])
 )";
 
-std::string pythonEvaluate(const std::string& predict, const std::string& moved,
-                           const std::string& with, bool named, bool classes) {
+std::string pythonEvaluate(const RunConfig& config, const std::string& predict,
+                           const std::string& moved, const std::string& with, bool named) {
     std::string text = lang::filled(R"(
 
 @torch.no_grad()
@@ -35,8 +48,9 @@ def evaluate(lane, model, x, target{NAME}):
                                      {"WITH", with},
                                      {"NAME", named ? ", name=\"validation\"" : ""},
                                      {"WORD", named ? "{name}" : "validation"}});
-    if (classes)
-        text += "        right = (prediction.argmax(-1) == target).float().mean().item()\n"
+    if (const std::string taken = takenClass(config); !taken.empty())
+        text += "        right = (" + taken +
+                " == target).float().mean().item()\n"
                 "        text += f\", accuracy {100 * right:.2f} %\"\n";
     return text;
 }

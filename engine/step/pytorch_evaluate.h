@@ -1,6 +1,8 @@
 // The part of a program for PyTorch that judges a network on samples that it was not trained on.
 #pragma once
 
+#include "engine/settings/run_config.h"
+
 #include <string>
 
 namespace halfscope {
@@ -10,10 +12,10 @@ namespace halfscope {
 extern const char* const kPythonPredict;
 
 /// Returns the function evaluate(lane, model, x, target) without its last lines, which return the
-/// variable text. `predict` is the function that it calls with model and x, `moved` is x on the
-/// device, `with` the line that begins autocast. `named` lets the function take the name of the
-/// samples, and `classes` adds the accuracy.
-std::string pythonEvaluate(const std::string& predict, const std::string& moved,
-                           const std::string& with, bool named, bool classes);
+/// variable text; with the accuracy, where the program has one. `predict` is the function that it
+/// calls with model and x, `moved` is x on the device, `with` the line that begins autocast.
+/// `named` lets the function take the name of the samples.
+std::string pythonEvaluate(const RunConfig&, const std::string& predict, const std::string& moved,
+                           const std::string& with, bool named);
 
 } // namespace halfscope

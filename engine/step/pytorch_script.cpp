@@ -7,7 +7,6 @@
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/data/held_back.h"
-#include "engine/data/losses.h"
 #include "engine/data/test_split.h"
 #include "engine/lang/python.h"
 #include "engine/settings/fields.h"
@@ -532,8 +531,7 @@ def train(lane, data, steps, weights=None{VALIDATION}, feed=None):
 
 std::string ScriptWriter::evaluate() const {
     if (!validates()) return {};
-    const bool classes = infoOf(m_config.task.loss.kind).ofLabels;
-    return pythonEvaluate(predict(), moved(), underAutocast(), tests(), classes) +
+    return pythonEvaluate(m_config, predict(), moved(), underAutocast(), tests()) +
            m_samples.judged + "    return text\n";
 }
 

@@ -226,12 +226,9 @@ bool Evaluator::runBatch(const Size& size, const HeldBatch& held, Predictions* p
     std::vector<float> prediction =
         downloadFloats(*size.executor, graph, graph.output("prediction"));
     std::vector<float> targets = targetsOf(batch);
-    if (batch.tensors[kTarget].dtype == DType::I32)
-        m_running.addClasses(batch, held.samples,
-                             highestClasses(prediction, m_running.counts.classes()),
-                             m_judges == &m_data ? mistakesShown(m_data.tensors()) : 0);
-    else if (m_running.counts.classes() > 0)
-        m_running.addClasses(held.samples, sidesOf(targets), sidesOf(prediction));
+    if (const size_t classes = m_running.counts.classes(); classes > 0)
+        m_running.addClasses(batch, held.samples, takenClasses(batch, prediction, classes),
+                             m_judges == &m_data ? mistakesShown(m_data) : 0);
     m_running.notFinite += rowsNotFinite(prediction, size.rows);
     if (m_scatters) m_running.addNumbers(targets, prediction);
     if (scale.active())

@@ -208,13 +208,12 @@ struct Trainer::Impl {
 
     /// Counts the samples of lastStep; must be called while its outputs are still there.
     void countSeen() {
-        const auto classes = static_cast<size_t>(source.tensors()[kTarget].classes);
-        if (classes == 0 && !source.targetsAreSides()) return;
+        const int64_t classes = source.targetsAreSides() ? 2 : source.tensors()[kTarget].classes;
+        if (classes == 0) return;
         const std::shared_ptr<const Batch> batch = source.load(lastStep);
         if ((lastStep - 1) % source.stepsPerEpoch() == 0) seen = {};
         seen.all += batch->tensors[kTarget].shape.elements();
-        seen.right += classes > 0 ? countRight(batch->labels(kTarget), at->prediction(), classes)
-                                  : countRight(batch->floats(kTarget), at->prediction());
+        seen.right += countRight(*batch, at->prediction(), static_cast<size_t>(classes));
     }
 
     /// Notes in the row of lastStep, if it is watched, what it did to the weights. A skipped step

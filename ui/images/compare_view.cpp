@@ -123,7 +123,7 @@ void CompareView::setRun(std::shared_ptr<const Run> run) {
     const std::shared_ptr<const Picture> target = now.target();
     m_samples = samplesShow(task, *target);
     m_bar->nameSamples(m_samples == SamplesShow::Writing ? tr("Text") : tr("Samples"));
-    setLanes(laneTitlesOf(now), laneAbouts(now.info().config), viewKindOf(task));
+    setLanes(laneTitlesOf(now), laneAbouts(now.info().config), viewKindOf(task, *target));
     setTarget(*target);
     refresh();
 }

@@ -194,7 +194,7 @@ void TestMistakeSheets::keptSamplesAreNotRead() {
     const Watched data;
     const Batch all = everyRowOf(data);
     const std::set<int64_t> few{1, 2, 300}, others{2, 199, 200, 499};
-    const size_t room = mistakesShown(data.tensors());
+    const size_t room = mistakesShown(data);
     QCOMPARE(room, size_t{64});
     const std::atomic<bool> stop = false;
     const auto drawn = mistakeSheets(data, std::array{judged(all, few), judged(all, others)},

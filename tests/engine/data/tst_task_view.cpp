@@ -55,6 +55,16 @@ private slots:
         const std::vector<float> ideal{0, 1, 1, 1, 0, 1, 1, 1, 0}; // of all classes
         QCOMPARE(targetPictureOf(view, batch).values, ideal);
     }
+    /// An output of exactly 0 stands for the class 0, as in (logit > 0) of PyTorch.
+    void sides() {
+        const std::array specs{TensorSpec{"x", {1}}, TensorSpec{"target", {1}}};
+        Batch batch = Batch::of(specs, 4);
+        std::ranges::copy(std::array{0.0f, 0.0f, 1.0f, 1.0f}, batch.floats(kTarget).begin());
+        const std::vector<float> logits{0, 2, std::nanf(""), 0.5f};
+        const Picture picture = pictureOf(classesView(2), batch, logits);
+        QCOMPARE(picture.values, (std::vector<float>{0.5f, 0.5f, 1, 0.5f}));
+        QCOMPARE(picture.caption, std::string("2/4; rows: 2 2"));
+    }
 };
 
 namespace {

@@ -107,15 +107,21 @@ RunConfig tamed(const QString& preset) {
     return config;
 }
 
-/// Returns 300 lines of a table: three columns of numbers, then classes that nothing tells, or
-/// numbers far from 0 and 1.
-std::string tableOf(bool classes) {
+/// What the last column of a table holds.
+enum class Column { Words, Sides, Numbers };
+
+/// Returns 300 lines of a table: three columns of numbers, then classes that nothing tells, as
+/// words or as 0 and 1, or numbers far from these.
+std::string tableOf(Column column) {
     std::string text = "a,b,c,d\n";
     for (int i = 0; i < 300; ++i) {
         text += std::to_string(std::sin(0.7 * i)) + "," + std::to_string(i % 7) + "," +
                 std::to_string(std::cos(1.3 * i * i)) + ",";
-        text += classes ? (std::sin(2.9 * i * i) > 0 ? "yes" : "no")
-                        : std::to_string(1000 + 50 * std::cos(0.3 * i) + 10 * (i % 7));
+        const bool positive = std::sin(2.9 * i * i) > 0;
+        text += column == Column::Words ? (positive ? "yes" : "no")
+                : column == Column::Sides
+                    ? (positive ? "1" : "0")
+                    : std::to_string(1000 + 50 * std::cos(0.3 * i) + 10 * (i % 7));
         text += "\n";
     }
     return text;
@@ -123,21 +129,23 @@ std::string tableOf(bool classes) {
 
 /// Returns 60 steps on such a table; SGD does not divide a gradient by its size, so that roundings
 /// stay small. Half of what chance holds back is the test.
-RunConfig onTable(const std::string& path, bool classes) {
+RunConfig onTable(const std::string& path, Column column) {
+    const char* const loss = column == Column::Words   ? "task.loss=cross-entropy"
+                             : column == Column::Sides ? "task.loss=bce-with-logits"
+                                                       : "task.loss=mse";
     RunConfig config = presetNamed("checkerboard").config;
     config.lanes = parseLanes("fp32");
     config.device = "cpu";
     config.epochs = 0;
     config.steps = 60;
     for (const std::string& setting :
-         {std::string("data.kind=csv"), "data.path=" + path,
-          std::string(classes ? "task.loss=cross-entropy" : "task.loss=mse"),
+         {std::string("data.kind=csv"), "data.path=" + path, std::string(loss),
           std::string("task.batch=64"), std::string("model.norm=none"),
           std::string("model.width=16"), std::string("optimizer.kind=sgd"),
           std::string("optimizer.lr=0.05"), std::string("data.validation=0.2"),
           std::string("data.test_share=0.5")})
         applySetting(config, setting);
-    if (!classes) applySetting(config, "data.standardise_target=true");
+    if (column == Column::Numbers) applySetting(config, "data.standardise_target=true");
     return config;
 }
 
@@ -166,10 +174,10 @@ private slots:
     void fits();
 
 private:
-    RunConfig table(bool classes) const {
+    RunConfig table(Column column) const {
         const std::string path = m_folder.filePath("table.csv").toStdString();
-        writeFileAtomically(path, tableOf(classes));
-        return onTable(path, classes);
+        writeFileAtomically(path, tableOf(column));
+        return onTable(path, column);
     }
     void compare(const RunConfig&);
     QTemporaryDir m_folder;
@@ -333,24 +341,25 @@ void TestPyTorchSamples::holdsWhatStepsTake() {
 }
 
 void TestPyTorchSamples::judgesAsWeDo_data() {
-    QTest::addColumn<bool>("classes");
+    QTest::addColumn<Column>("column");
     QTest::addColumn<QStringList>("settings");
     // lanes learn them by heart, so those that are trained on have a far smaller loss
-    QTest::newRow("labels at random") << true << QStringList{};
+    QTest::newRow("labels at random") << Column::Words << QStringList{};
+    QTest::newRow("two classes as one output") << Column::Sides << QStringList{};
     QTest::newRow("a rate that follows the validation")
-        << true
+        << Column::Words
         << QStringList{"schedule.kind=plateau", "schedule.gamma=0.5", "schedule.patience=0",
                        "validation.epochs=1", "task.class_weights=balanced"};
-    QTest::newRow("numbers with a unit") << false << QStringList{};
+    QTest::newRow("numbers with a unit") << Column::Numbers << QStringList{};
 }
 
 /// On its own samples the program would be trained on some of those that it is judged on. Losses
 /// agree to 1e-4, as in compare(), and so do errors relative to their size.
 void TestPyTorchSamples::judgesAsWeDo() {
     if (lacksPython()) QSKIP(lacksPython());
-    QFETCH(const bool, classes);
+    QFETCH(const Column, column);
     QFETCH(const QStringList, settings);
-    RunConfig config = table(classes);
+    RunConfig config = table(column);
     for (const QString& setting : settings)
         applySetting(config, setting.toStdString());
     Experiment experiment(config);
@@ -367,14 +376,24 @@ void TestPyTorchSamples::judgesAsWeDo() {
     QVERIFY2(agrees("fp32: loss ", double{ours.loss}), qUtf8Printable(printed));
     QVERIFY2(agrees("fp32: validation loss ", ours.validation->loss), qUtf8Printable(printed));
     QVERIFY2(agrees("fp32: test loss ", ours.test->loss), qUtf8Printable(printed));
-    if (!classes)
+    for (const auto& [words, found] :
+         {std::pair("validation", ours.validation), {"test", ours.test}}) {
+        QVERIFY(found->accuracy.has_value() == (column != Column::Numbers));
+        const QString wanted =
+            QString(", accuracy %1 %").arg(100 * found->accuracy.value_or(0), 0, 'f', 2);
+        const QString line =
+            printed.section(QString("fp32: %1 loss ").arg(words), 1).section('\n', 0, 0);
+        QVERIFY2(line.contains(found->accuracy ? wanted : QString("mean absolute error")),
+                 qUtf8Printable(printed));
+    }
+    if (column == Column::Numbers)
         QVERIFY2(agrees("mean absolute error ", ours.validation->error.value()),
                  qUtf8Printable(printed));
 }
 
 /// What the run validates on and keeps for the test is in the file, bit for bit.
 void TestPyTorchSamples::holdsWhatIsJudged() {
-    RunConfig config = table(false);
+    RunConfig config = table(Column::Numbers);
     const std::unique_ptr<Task> task = makeTask(config);
     const std::string path = writtenSamples(m_folder, config).toStdString();
     const SafetensorsInfo file = safetensorsInfo(path);

@@ -1,6 +1,6 @@
 // Tables of true and predicted classes: the names beside them and the shares in them.
 #include "engine/data/class_counts.h"
-#include "engine/data/task_spec.h"
+#include "engine/data/task_view.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/output_file.h"
 #include "tests/support/fed_run.h"
@@ -40,6 +40,7 @@ private slots:
     void audienceReadsLargeShares();
     void noTipCoversCells();
     void savedTablesTellTheSame();
+    void twoClassesAsOneOutput();
     void scaleStandsBelowTheNames();
     void filesHaveTheShares();
     void mistakesAreSeenInTheDark();
@@ -313,6 +314,34 @@ void TestClassTables::savedTablesTellTheSame() {
              QStringLiteral("True: 0. Predicted: 0.  A 17 of 18 (94 %); B 17 of 18 (94 %)"));
     QCOMPARE(told(pngBytes(live)),
              QStringLiteral("True: 0. Predicted: 0.  A 17 of 18 (94 %); B 95 %"));
+}
+
+/// The settings do not tell whether targets are 0 and 1; the target of the run does.
+void TestClassTables::twoClassesAsOneOutput() {
+    ClassCounts counts(2);
+    counts.add(std::array{0, 0, 0, 1}, std::array{0, 0, 1, 1});
+    FedRun fed;
+    RunConfig config = defaultConfig();
+    config.task.kind = TaskKind::Csv;
+    config.task.loss.kind = LossKind::BceWithLogits;
+    fed.start({QStringLiteral("fp32")}, {}, config);
+    const auto lanes = fed.run->lanes();
+    const auto readout = [&](const Picture& target, const Picture& output) {
+        const auto run =
+            std::make_shared<Run>(fed.run->info(), std::vector(lanes.begin(), lanes.end()), target);
+        RunBatch batch;
+        batch.pictures = LanePictures{1, {output}};
+        run->append(std::move(batch));
+        CompareView view;
+        view.resize(900, 500);
+        view.setRun(run);
+        emit view.view(0).pixelHovered({0, 0});
+        return view.readout();
+    };
+    QCOMPARE(readout(targetPictureOf(classesView(2), Batch()), classTable(counts)),
+             QStringLiteral("True: 0. Predicted: 0.  A 2 of 3 (67 %)"));
+    const QString shares = readout(constant(256, 1), constant(256, 0.5f));
+    QVERIFY2(shares.contains("target across") && !shares.contains("True:"), qPrintable(shares));
 }
 
 /// The colour scale of a difference covers no name of a column.
