@@ -49,6 +49,12 @@ void TestCliEvaluate::twoClassesAsOneOutput() {
     QCOMPARE(QJsonDocument::fromJson(contentOf(path("judged/scores.json")))["classes"].toArray(),
              (QJsonArray{"0", "1"}));
     QCOMPARE(firstLaneIn(path("run/summary.json"))["accuracy"].toDouble(), accuracy);
+    const auto line = [&counts](int row) {
+        return QByteArray::number(row) + "," + QByteArray::number(counts[row][0] + counts[row][1]) +
+               "," + QByteArray::number(counts[row][0]) + "," + QByteArray::number(counts[row][1]) +
+               "\n";
+    };
+    QCOMPARE(contentOf(path("run/classes_fp32.csv")), "true,samples,0,1\n" + line(0) + line(1));
     QVERIFY2(judged.out.contains("accuracy\n") && judged.out.contains("\ntrue      0      1\n0"),
              judged.out);
     // new samples are predicted as numbers, as before

@@ -288,7 +288,8 @@ void TestSides::severalLabels() {
     for (const std::string& setting :
          {std::string("data.kind=arrays"), "data.x=" + inputs, "data.y=" + targets,
           std::string("task.loss=bce-with-logits"), std::string("data.validation=0.5"),
-          std::string("run.device=cpu"), std::string("run.epochs=0"), std::string("run.steps=20")})
+          std::string("task.batch=30"), std::string("run.device=cpu"), std::string("run.epochs=0"),
+          std::string("run.steps=20")})
         applySetting(config, setting);
     Experiment experiment(config);
     QVERIFY(!experiment.measuresAccuracy() && !factsOf(taskOf(config)).sides);
