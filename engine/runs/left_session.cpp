@@ -41,6 +41,16 @@ SessionMark markOf(const Database& database) {
     }
 }
 
+/// Returns the bytes of all full chunks.
+size_t valueBytesIn(const Database& database) {
+    try {
+        Statement row = database.prepare("SELECT SUM(LENGTH(data)) FROM chunks");
+        return row.next() ? static_cast<size_t>(row.whole(0)) : 0;
+    } catch (const RunError&) { // they are damaged, which is found when they are read
+        return 0;
+    }
+}
+
 /// Returns how many steps of a run lie elsewhere, too.
 int64_t savedSteps(const Database& database, int64_t run) {
     try {
@@ -172,6 +182,15 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
     if (!m_damaged.empty()) setDamage();
     if (m_runs.empty() && !m_damage.empty()) throw RunError(m_damage);
     m_mark = markOf(database);
+    m_current = written >= kFirstWithTargets && columnOr(database, "origin", "") != "" &&
+                columnOr(database, "named", "") != "";
+    m_valueBytes = valueBytesIn(database);
+}
+
+bool LeftSession::canGoOn(size_t mostBytes) const {
+    constexpr size_t kTimes = 2; // values and what is known of them, while a run is read
+    return m_current && !isSealed() && m_damage.empty() && m_stays.empty() &&
+           m_valueBytes <= mostBytes / kTimes;
 }
 
 std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {

@@ -37,6 +37,13 @@ struct RestoreWatch {
     std::function<bool(double)> goesOn;
 };
 
+/// A run that was restored, and what LeftSession::read() gave of it.
+struct RestoredRun {
+    std::shared_ptr<const Run> run;
+    RunSnapshot read;
+    LeftRun left;
+};
+
 /// A session that nobody else can take while this object lives, or a run that still reads pictures
 /// or its checkpoint there. Only one thread may use it.
 class LeftSession {
@@ -73,6 +80,10 @@ public:
     /// Reads a run with everything that reached the disk; its events and curves end where its
     /// session last looked at it. Throws RunError, and InputError for a file that is damaged.
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
+    /// Whether a store may go on in its file, see SessionStore: this version made it, nothing of it
+    /// is known to be damaged, and its values take no more memory than this.
+    bool canGoOn(size_t mostBytes) const;
+    const std::shared_ptr<SessionLock>& lock() const { return m_lock; }
     /// Whether its folder cannot be written: it can be read, but not removed.
     bool isSealed() const { return !m_lock->obstacle().empty(); }
     /// Whether the user closed the window and chose to keep its runs, so that nothing went wrong.
@@ -116,6 +127,8 @@ private:
     Database::Access m_access;
     std::vector<LeftRun> m_runs;
     SessionMark m_mark = SessionMark::None;
+    bool m_current = false;  ///< this version made the file
+    size_t m_valueBytes = 0; ///< in full chunks
     Message m_stays;
     std::set<std::string> m_leftTo; ///< names of sessions with copies
     mutable std::vector<DamagedRun> m_damaged;

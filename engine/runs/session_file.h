@@ -2,15 +2,18 @@
 #pragma once
 
 #include "engine/io/database.h"
+#include "engine/runs/events.h"
 #include "engine/runs/session_mark.h"
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace halfscope {
 
 /// PRAGMA user_version. Earlier programs would take the pictures of version 2 for damaged ones.
 inline constexpr int kSessionVersion = 2;
+inline constexpr int kFirstWithTargets = 2;     ///< has all tables that are not added later
 inline constexpr int kOldestSessionVersion = 1; ///< that can be read
 inline constexpr const char* kSessionEnding = ".session";
 
@@ -29,8 +32,8 @@ inline constexpr const char* kSessionEnding = ".session";
 /// earlier sessions. `event_kinds` names the kinds of `events`; where it is missing, they
 /// are the numbers of EventKind. `tails` has the values behind the last full chunk. `target` is the
 /// key of one of `targets`, or 0; in version 1 it was the picture itself, and no picture was
-/// compressed. Blobs are in this machine's byte order; see ChunkValues::packed() and
-/// session_values.h.
+/// compressed. Blobs are in this machine's
+/// byte order; see ChunkValues::packed() and session_values.h.
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,
                   summary TEXT, steps INTEGER, target INTEGER, origin TEXT, named INTEGER);
@@ -68,6 +71,25 @@ CREATE INDEX IF NOT EXISTS targets_by_hash ON targets(hash);
 inline constexpr const char* kTablesOfRuns[] = {"columns",  "tails",       "events",    "gradients",
                                                 "pictures", "checkpoints", "galleries", "mistakes",
                                                 "saved",    "in_folder",   "restored"};
+
+/// Gives a kind of events a number unless it has one already.
+inline void nameKind(const Database& database, std::string_view name) {
+    database.prepare("INSERT OR IGNORE INTO event_kinds(name) VALUES(?1)").bind(1, name).run();
+}
+
+/// Makes the tables that an earlier version has not made, and notes the version.
+inline void prepareTables(const Database& database) {
+    database.run(kLaterSessionTables);
+    for (int64_t kind = 0; kind < static_cast<int64_t>(EventKind::Other); ++kind) {
+        const char* name = nameOf(EventKind(kind));
+        database.prepare("INSERT OR IGNORE INTO event_kinds VALUES(?1, ?2)")
+            .bind(1, kind)
+            .bind(2, name)
+            .run();
+        nameKind(database, name); // where another kind has the number
+    }
+    database.run(("PRAGMA user_version = " + std::to_string(kSessionVersion)).c_str());
+}
 
 /// Erases a run, with its target if no other run has it, but not its chunks, which other runs may
 /// have, too.

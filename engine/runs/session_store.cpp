@@ -5,6 +5,7 @@
 #include "engine/core/held_watch.h"
 #include "engine/io/database.h"
 #include "engine/runs/chunk_reader.h"
+#include "engine/runs/continued_session.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_lock.h"
@@ -43,26 +44,25 @@ constexpr auto kBetweenWatches = 10ms;
 
 class SessionStore::Writer {
 public:
-    explicit Writer(SessionOptions options)
-        : m_options(std::move(options)), m_lock(m_options.folder),
-          m_database(m_lock.pathOf(kSessionEnding), Database::Access::Create),
+    /// `restored`: the runs that the session has already; none in a new session.
+    Writer(SessionOptions options, std::shared_ptr<SessionLock> lock,
+           const std::vector<RestoredRun>& restored)
+        : m_options(std::move(options)), m_lock(std::move(lock)),
+          m_database(m_lock->pathOf(kSessionEnding), Database::Access::Create),
           m_memoryProblem(phrase("Files", "%1: out of memory"), m_database.path()) {
         m_database.run("BEGIN"); // a file whose writer is killed has all of it or nothing
-        m_database.run(kSessionTables);
-        m_database.run(kLaterSessionTables);
-        for (int64_t kind = 0; kind < static_cast<int64_t>(EventKind::Other); ++kind)
-            m_database.prepare("INSERT INTO event_kinds VALUES(?1, ?2)")
-                .bind(1, kind)
-                .bind(2, nameOf(EventKind(kind)))
-                .run();
-        m_database.run(("PRAGMA user_version = " + std::to_string(kSessionVersion)).c_str());
+        if (restored.empty()) m_database.run(kSessionTables);
+        prepareTables(m_database);
+        ContinuedRuns before = continueSession(m_database, restored);
         m_database.run("COMMIT");
+        m_runs.all() = std::move(before.runs);
+        m_stored = std::move(before.stored);
         m_reader = std::make_shared<ChunkReader>(m_database.path());
         m_pictures = std::make_shared<PictureReader>(m_database.path());
         try {
             m_thread = std::jthread([this](const std::stop_token& stop) { work(stop); });
         } catch (const std::system_error& error) {
-            m_lock.removeSession();
+            if (restored.empty()) m_lock->removeSession();
             throw RunError(phrase("Files", "%1: cannot start a thread that writes there: %2"),
                            m_database.path(), error.what());
         }
@@ -122,7 +122,7 @@ private:
     void removeDiscarded() {
         try {
             const std::lock_guard lock(m_mutex);
-            if (m_discards) m_lock.removeSession();
+            if (m_discards) m_lock->removeSession();
         } catch (const std::bad_alloc&) { // the session stays, and the next start offers it
         }
     }
@@ -130,6 +130,7 @@ private:
     void turn(bool all);
     void look(bool all);
     std::vector<ForgottenRun> eraseForgotten();
+    bool erases(int64_t key);
     void rollBack();
     Message renewIfLost();
     void renew();
@@ -140,7 +141,6 @@ private:
     void writeColumns(WatchedRun&, const RunSnapshot&);
     std::vector<int64_t> chunksFrom(const Column&, size_t place);
     int64_t writeSpan(const ColumnSpan&);
-    void addKind(std::string_view name);
     void writeEvents(WatchedRun&, const RunSnapshot&);
     void writeGradients(WatchedRun&, const RunSnapshot&);
     void writePictures(WatchedRun&, const RunSnapshot&);
@@ -150,8 +150,9 @@ private:
     void dropOver(size_t budget);
 
     SessionOptions m_options;
-    SessionLock m_lock;  ///< the thread changes this and the next one, guarded by m_mutex
-    Database m_database; ///< for the thread alone, but for its path
+    /// The thread changes this and the next one, guarded by m_mutex.
+    std::shared_ptr<SessionLock> m_lock;
+    Database m_database;                         ///< for the thread alone, but for its path
     std::shared_ptr<const ChunkReader> m_reader; ///< the thread's, once it runs, as the next one
     std::shared_ptr<const PictureReader> m_pictures;
 
@@ -172,12 +173,9 @@ private:
     SessionMark m_marked = SessionMark::None; ///< in the file; this and what follows belong to the
                                               ///< thread
     Clock::time_point m_failed{};             ///< last
-    std::vector<std::pair<const ColumnSpan*, int64_t>> m_stored; ///< in the open transaction
-    std::vector<ColumnSpanPtr> m_unwritten; ///< spans of chunks, which the next turn writes
-    /// Checkpoints and pictures of the open transaction, with their runs and rows.
-    std::vector<std::pair<std::shared_ptr<const RunCheckpoint>, int64_t>> m_kept;
-    std::vector<std::pair<std::shared_ptr<const RunPictures>, PictureRows>> m_painted;
-    std::jthread m_thread; ///< last, because it uses the members above
+    StoredParts m_stored;                     ///< in the open transaction
+    std::vector<ColumnSpanPtr> m_unwritten;   ///< spans of chunks, which the next turn writes
+    std::jthread m_thread;                    ///< last, because it uses the members above
 };
 
 void SessionStore::Writer::work(const std::stop_token& stop) {
@@ -205,6 +203,8 @@ void SessionStore::Writer::work(const std::stop_token& stop) {
 }
 
 void SessionStore::Writer::turn(bool all) {
+    // what the session had before, and what a lack of memory left undone
+    m_stored.tell(m_reader, m_pictures);
     m_runs.take();
     look(all);
     size_t budget = 0;
@@ -222,9 +222,6 @@ void SessionStore::Writer::look(bool all) {
     if (!all && failed && Clock::now() - m_failed < kBetweenTries) return;
     Message problem;
     std::vector<WatchedRun> before = m_runs.all();
-    m_stored.clear();
-    m_kept.clear();
-    m_painted.clear();
     try {
         m_database.run("BEGIN");
         std::vector<ForgottenRun> hidden = eraseForgotten();
@@ -243,20 +240,11 @@ void SessionStore::Writer::look(bool all) {
         m_runs.all() = std::move(before);
         m_failed = Clock::now();
         rollBack();
+        m_stored.clear();
         problem = messageOf(error);
     }
     const bool good = problem.empty();
-    for (const auto& [span, key] : m_stored)
-        if (good) span->setStored(m_reader, key);
-    for (const auto& [checkpoint, run] : m_kept)
-        if (good)
-            checkpoint->setStored([reader = m_reader, run = run, step = checkpoint->step()] {
-                return reader->checkpoint(run, step);
-            });
-    for (const auto& [pictures, rows] : m_painted)
-        if (good)
-            pictures->setStored([reader = m_pictures, rows = rows] { return reader->read(rows); });
-    m_painted.clear();
+    if (good) m_stored.tell(m_reader, m_pictures);
     if (good) problem = renewIfLost();
     const std::lock_guard lock(m_mutex);
     m_problem = std::move(problem);
@@ -280,23 +268,40 @@ Message SessionStore::Writer::renewIfLost() {
 /// The new one has a name of its own: SQLite may still remove files beside the old one. What was
 /// dropped from memory is read from the old one, which lasts until nobody needs it.
 void SessionStore::Writer::renew() {
-    SessionLock lock = m_lock.another();
+    const auto lock = std::make_shared<SessionLock>(m_lock->another());
     try {
-        const std::string path = lock.pathOf(kSessionEnding);
+        const std::string path = lock->pathOf(kSessionEnding);
         Message memoryProblem(phrase("Files", "%1: out of memory"), path);
         m_database.copyTo(path);
         Database database(path, Database::Access::Create);
         std::shared_ptr<const ChunkReader> reader = std::make_shared<ChunkReader>(path);
         std::shared_ptr<const PictureReader> pictures = std::make_shared<PictureReader>(path);
         const std::lock_guard guard(m_mutex);
-        m_lock.removeRest();
-        const SessionLock before = std::exchange(m_lock, std::move(lock));
+        m_lock->removeRest();
+        m_lock = lock;
         std::swap(m_database, database); // closing the old one may wait for the disk
         std::swap(m_reader, reader);
         std::swap(m_pictures, pictures);
         m_memoryProblem = std::move(memoryProblem);
     } catch (...) {
-        lock.removeSession();
+        lock->removeSession();
+        throw;
+    }
+}
+
+/// Returns false where damaged pages cannot be given back, which must not stop other writes.
+bool SessionStore::Writer::erases(int64_t key) {
+    m_database.run("SAVEPOINT forgotten");
+    try {
+        eraseRun(m_database, key);
+        m_database.run("RELEASE forgotten");
+        return true;
+    } catch (const RunError&) {
+        try {
+            m_database.run("ROLLBACK TO forgotten");
+            return false;
+        } catch (const RunError&) { // a full disk, say, has ended the transaction
+        }
         throw;
     }
 }
@@ -306,10 +311,7 @@ void SessionStore::Writer::renew() {
 std::vector<ForgottenRun> SessionStore::Writer::eraseForgotten() {
     std::vector<ForgottenRun> hidden;
     for (ForgottenRun each : m_runs.forgotten()) {
-        if (each.was.pictures.expired()) {
-            eraseRun(m_database, each.was.key);
-            continue;
-        }
+        if (each.was.pictures.expired() && erases(each.was.key)) continue;
         if (!std::exchange(each.hidden, true)) hideRun(m_database, each.was.key);
         hidden.push_back(std::move(each));
     }
@@ -431,17 +433,12 @@ std::vector<int64_t> SessionStore::Writer::chunksFrom(const Column& column, size
 /// Returns the key of a span; one that lanes share is written once.
 int64_t SessionStore::Writer::writeSpan(const ColumnSpan& span) {
     if (span.key() != 0) return span.key();
-    const auto found = std::find_if(m_stored.begin(), m_stored.end(),
+    const auto found = std::find_if(m_stored.spans.begin(), m_stored.spans.end(),
                                     [&](const auto& each) { return each.first == &span; });
-    if (found != m_stored.end()) return found->second;
+    if (found != m_stored.spans.end()) return found->second;
     m_database.prepare("INSERT INTO chunks(data) VALUES(?1)").bind(1, span.packed()).run();
-    m_stored.emplace_back(&span, m_database.lastKey());
-    return m_stored.back().second;
-}
-
-/// Names a kind of events unless it has its number already.
-void SessionStore::Writer::addKind(std::string_view name) {
-    m_database.prepare("INSERT OR IGNORE INTO event_kinds(name) VALUES(?1)").bind(1, name).run();
+    m_stored.spans.emplace_back(&span, m_database.lastKey());
+    return m_stored.spans.back().second;
 }
 
 void SessionStore::Writer::writeEvents(WatchedRun& watched, const RunSnapshot& now) {
@@ -450,7 +447,7 @@ void SessionStore::Writer::writeEvents(WatchedRun& watched, const RunSnapshot& n
         "SELECT ?1, ?2, kind, ?4, ?5, ?6, ?7, ?8, ?9 FROM event_kinds WHERE name = ?3");
     for (size_t& next = watched.events; next < now.events().size(); ++next) {
         const Event& event = now.events()[next];
-        if (event.kind == EventKind::Other) addKind(event.otherKind);
+        if (event.kind == EventKind::Other) nameKind(m_database, event.otherKind);
         insert.bind(1, watched.key).bind(2, static_cast<int64_t>(next));
         insert.bind(3, kindNameOf(event)).bind(4, event.step).bind(5, int64_t{event.lane});
         insert.bind(6, double{event.scaleBefore}).bind(7, double{event.scaleAfter});
@@ -496,7 +493,8 @@ void SessionStore::Writer::writePictures(WatchedRun& watched, const RunSnapshot&
     watched.pictures = pictures;
     if (!packed.unread.empty()) return; // the rest can perhaps be read later where it lies
     const size_t lanes = packed.outputs.size();
-    m_painted.emplace_back(pictures, PictureRows{watched.key, pictures->step(), lanes, lanes});
+    m_stored.pictures.emplace_back(pictures,
+                                   PictureRows{watched.key, pictures->step(), lanes, lanes});
 }
 
 /// Writes the checkpoint in place of the one before, because a run keeps only one.
@@ -523,7 +521,7 @@ void SessionStore::Writer::writeCheckpoint(WatchedRun& watched, const RunSnapsho
         .bind(2, checkpoint->step())
         .bind(3, std::as_bytes(std::span(bytes)))
         .run();
-    m_kept.emplace_back(checkpoint, watched.key);
+    m_stored.checkpoints.emplace_back(checkpoint, watched.key);
     watched.checkpoint = checkpoint;
 }
 
@@ -569,7 +567,11 @@ void SessionStore::Writer::dropOver(size_t budget) {
 }
 
 SessionStore::SessionStore(SessionOptions options)
-    : m_writer(std::make_unique<Writer>(std::move(options))) {}
+    : m_writer(std::make_unique<Writer>(options, std::make_shared<SessionLock>(options.folder),
+                                        std::vector<RestoredRun>())) {}
+SessionStore::SessionStore(SessionOptions options, const LeftSession& session,
+                           const std::vector<RestoredRun>& restored)
+    : m_writer(std::make_unique<Writer>(std::move(options), session.lock(), restored)) {}
 SessionStore::~SessionStore() = default;
 void SessionStore::watch(std::shared_ptr<const Run> run, const std::string& name, Whole whole,
                          NamedBy by) {

@@ -18,8 +18,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace halfscope {
+
+class LeftSession;
+struct RestoredRun;
 
 struct SessionOptions {
     std::string folder;              ///< made when it is missing
@@ -33,6 +37,10 @@ class SessionStore {
 public:
     /// Throws RunError when the folder or the file cannot be made.
     explicit SessionStore(SessionOptions);
+    /// Goes on in the file of a session, of which `restored` are all runs, so that nothing of them
+    /// is copied; other runs of the file are erased. It must be one that LeftSession::canGoOn()
+    /// tells of. Throws RunError, and changes nothing, when the file is damaged after all.
+    SessionStore(SessionOptions, const LeftSession&, const std::vector<RestoredRun>& restored);
     /// The session stays on disk, as if the program had ended here, unless discard() was called.
     /// Runs whose values were dropped from memory stay readable.
     ~SessionStore();

@@ -3,9 +3,11 @@
 
 #include "engine/runs/session_lock.h"
 #include "tests/support/opened_window.h"
+#include "ui/models/run_list_model.h"
 
 #include <QMessageBox>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,25 @@ inline QMessageBox* offer(MainWindow& window, int wait = kPatience) {
         },
         wait);
     return box;
+}
+
+/// A window that trains to its end and disappears without being closed, as after a crash.
+inline int64_t leave(const QTemporaryDir& sessions, int64_t steps) {
+    Opened opened(tinyConfig(steps), keeping(sessions));
+    opened.window.play();
+    if (!reaches(opened.window, SessionState::Finished)) return 0;
+    const bool listed =
+        QTest::qWaitFor([&] { return opened.window.shown().run()->step() == steps; }, kPatience) &&
+        opened.window.runs().rowCount() == 1;
+    opened.window.keepSession();
+    return listed ? opened.window.shown().run()->step() : 0;
+}
+
+/// Whether the window asked and was answered.
+inline bool answers(MainWindow& window, QMessageBox::StandardButton button) {
+    const QMessageBox* box = offer(window, kPatience);
+    if (box) QTest::mouseClick(box->button(button), Qt::LeftButton);
+    return box != nullptr;
 }
 
 } // namespace halfscope

@@ -62,4 +62,19 @@ LeftRunsBox::Why whyLeft(const std::vector<std::shared_ptr<LeftSession>>& left) 
     return same ? first : Why::Various;
 }
 
+QString restoringText(int restored, size_t wanted) {
+    if (wanted < 2 || restored < 1) return SessionKeeper::tr("Restoring runs…");
+    return SessionKeeper::tr("Restoring runs… %1 of %2")
+        .arg(countText(restored), countText(static_cast<int64_t>(wanted)));
+}
+
+QString onlyAPart() {
+    return SessionKeeper::tr("Only a part of the runs could be restored (%1). Their file stays on "
+                             "disk until you delete it at a later start.");
+}
+
+QString keptInMemory(const QString& reason) {
+    return SessionKeeper::tr("Runs are kept in memory alone, not on disk: %1").arg(reason);
+}
+
 } // namespace halfscope

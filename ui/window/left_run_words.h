@@ -8,6 +8,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -24,5 +25,12 @@ QString leftRunLine(const LeftRun&, const QString& begun);
 QStringList leftRunLines(const std::vector<std::shared_ptr<LeftSession>>&);
 /// Returns why there are these sessions.
 LeftRunsBox::Why whyLeft(const std::vector<std::shared_ptr<LeftSession>>&);
+
+/// Says how many of several runs are restored. Of one, only that it will be.
+QString restoringText(int restored, size_t wanted);
+/// Says that the file of a session stays; %1 is the reason.
+QString onlyAPart();
+/// Says that there is no store.
+QString keptInMemory(const QString& reason);
 
 } // namespace halfscope

@@ -13,16 +13,18 @@
 #include "ui/window/guarded.h"
 #include "ui/window/left_run_words.h"
 #include "ui/window/next_start.h"
+#include "ui/window/run_memory.h"
 #include "ui/window/run_models.h"
 #include "ui/window/shown_run.h"
+#include "ui/window/unreadable_sessions.h"
 #include "ui/window/window_parts.h"
 
 #include <QFileInfo>
-#include <QInputDialog>
 #include <QLocale>
 #include <QToolButton>
 
 #include <algorithm>
+#include <functional>
 #include <new>
 #include <set>
 #include <thread>
@@ -33,10 +35,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kBetweenRecoveryLooks = 250; // ms
-constexpr size_t kMebibyte = size_t{1} << 20;
-const QString kBudgetKey = QStringLiteral("memory/budgetMiB");
-const QString kUnreadableKey = QStringLiteral("sessions/unreadable"); // names that were told
+constexpr int kBetweenRecoveryLooks = 250;           // ms
 constexpr std::chrono::milliseconds kMadeAtOnce{50}; // how long the window waits for its store
 constexpr std::chrono::milliseconds kClosing{500};   // how long closing waits for the disk
 /// How long keep() waits for a disk that does not answer before it says that not all is kept. What
@@ -47,21 +46,8 @@ constexpr int kLooksBeforePause = 6;
 
 Message noMemory() { return phrase("Files", "out of memory"); }
 
-/// Says how many of several runs are restored. Of one, only that it will be.
-QString restoringText(int restored, size_t wanted) {
-    if (wanted < 2 || restored < 1) return SessionKeeper::tr("Restoring runs…");
-    return SessionKeeper::tr("Restoring runs… %1 of %2")
-        .arg(countText(restored), countText(static_cast<int64_t>(wanted)));
-}
-
-QString onlyAPart() {
-    return SessionKeeper::tr("Only a part of the runs could be restored (%1). Their file stays on "
-                             "disk until you delete it at a later start.");
-}
-
-QString keptInMemory(const QString& reason) {
-    return SessionKeeper::tr("Runs are kept in memory alone, not on disk: %1").arg(reason);
-}
+/// Whether no folder has the run.
+bool isOnlyHere(const RunStore::Entry& entry) { return entry.run->info().folder.empty(); }
 
 } // namespace
 
@@ -101,27 +87,10 @@ void SessionKeeper::close() {
     job.isDone(patience);
 }
 
-size_t SessionKeeper::budget() {
-    const qulonglong given = userSettings().value(kBudgetKey).toULongLong();
-    return given > 0 ? static_cast<size_t>(given) * kMebibyte : usualBudget();
-}
-
 void SessionKeeper::chooseBudget() {
-    constexpr int kLeast = 64, kMost = 16 * 1024 * 1024; // MiB
-    auto* dialog = make<QInputDialog>(&m_window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setWindowTitle(tr("Memory for runs"));
-    dialog->setLabelText(
-        tr("Runs take at most this much memory (MiB).\nOlder values of longer runs "
-           "lie on disk and are read when they are shown."));
-    dialog->setInputMode(QInputDialog::IntInput);
-    dialog->setIntRange(kLeast, kMost);
-    dialog->setIntValue(static_cast<int>(budget() / kMebibyte));
-    connect(dialog, &QInputDialog::intValueSelected, this, [this](int mebibytes) {
-        keepUserSettings({{kBudgetKey, mebibytes}});
-        if (m_store) m_store->setBudget(static_cast<size_t>(mebibytes) * kMebibyte);
+    chooseRunBudget(m_window, *this, [this](size_t bytes) {
+        if (m_store) m_store->setBudget(bytes);
     });
-    dialog->open();
 }
 
 void SessionKeeper::look() {
@@ -184,13 +153,20 @@ bool SessionKeeper::hasStore() {
     try {
         m_coming = std::make_shared<StorePtr>();
         m_making = std::make_unique<FileJob>(
-            [to = m_coming, options = SessionOptions{m_folder.toStdString(), budget()}] {
-                *to = std::make_shared<SessionStore>(options);
+            [to = m_coming, options = SessionOptions{m_folder.toStdString(), runBudget()},
+             left = m_continues ? m_left.front() : nullptr,
+             runs = m_continues ? m_taken : std::vector<RestoredRun>()] {
+                try {
+                    if (left) *to = std::make_shared<SessionStore>(options, *left, runs);
+                } catch (const RunError&) { // it is damaged after all: its runs are copied
+                }
+                if (!*to) *to = std::make_shared<SessionStore>(options);
             },
             FileJob::Leaving::Abandons);
         m_making->isDone(kMadeAtOnce);
         return takeStore();
     } catch (const RunError& error) {
+        m_continues = false;
         m_parts.banner->showText(keptInMemory(translated(error)));
         return false;
     }
@@ -202,21 +178,39 @@ bool SessionKeeper::takeStore() {
     try {
         made->result();
         m_store = *std::exchange(m_coming, nullptr);
+        const bool goesOn = m_continues && session().toStdString() == m_left.front()->name();
+        for (const RestoredRun& each : m_taken)
+            if (goesOn) m_watched[each.run.get()] = {each.run, each.left.name, each.left.named};
         if (m_toldToEnd) m_store->setMark(SessionMark::ToldToEnd);
     } catch (const RunError& error) {
         m_parts.banner->showText(keptInMemory(translated(error)));
     }
+    m_continues = false;
     return m_store != nullptr;
+}
+
+/// Whether the list has runs, not from folders, besides those of the session that is being read.
+bool SessionKeeper::trainsBeside() const {
+    std::set<const Run*> read;
+    for (const RestoredRun& each : m_taken)
+        read.insert(each.run.get());
+    return std::ranges::any_of(m_models.store.entries(), [&read](const RunStore::Entry& each) {
+        return isOnlyHere(each) && !read.contains(each.run.get());
+    });
 }
 
 /// Watches the runs of the list that were trained here, under their names in the list. Those from
 /// folders are on disk already.
 void SessionKeeper::watchRuns() {
-    if (m_models.store.changes() == m_changes) return;
+    if (m_continues && m_making) takeStore();
+    if (m_continues && !m_making) m_continues = !trainsBeside();
+    if (m_continues || m_models.store.changes() == m_changes) return;
     const uint64_t changes = m_models.store.changes();
     std::map<const Run*, Watched> watched;
-    for (const RunStore::Entry& entry : m_models.store.entries()) {
-        if (!entry.run->info().folder.empty() || !hasStore()) continue;
+    const auto entries = m_models.store.entries();
+    const bool stored = std::ranges::any_of(entries, isOnlyHere) && hasStore();
+    for (const RunStore::Entry& entry : entries) {
+        if (!isOnlyHere(entry) || !stored) continue;
         watched[entry.run.get()] = {entry.run, entry.name, entry.named};
         const auto known = m_watched.find(entry.run.get());
         if (known != m_watched.end() && known->second.name == entry.name &&
@@ -280,7 +274,7 @@ void SessionKeeper::tellProblems() {
     m_parts.banner->showText(
         tr("Paused: the runs of this session fill the memory for them (%1). Save results, delete "
            "runs from the list, or choose View > Memory for runs.")
-            .arg(QLocale().formattedDataSize(static_cast<qint64>(budget()))));
+            .arg(QLocale().formattedDataSize(static_cast<qint64>(runBudget()))));
 }
 
 /// Runs that are over merge no spans by themselves, because they take in nothing more. Returns
@@ -409,27 +403,8 @@ void SessionKeeper::conclude(const std::shared_ptr<Found>& found) {
             copied.push_back(session);
         return true;
     });
-    tellUnreadable(found->others.unreadable); // first: it would replace the offer
+    tellUnreadable(found->others.unreadable, *m_parts.banner); // first: it would replace the offer
     if (!left.empty()) offer(left, copied);
-}
-
-/// They stay until somebody deletes them, but nobody wants to read of them at every start.
-void SessionKeeper::tellUnreadable(const std::vector<UnreadableSession>& sessions) const {
-    const QStringList before = userSettings().value(kUnreadableKey).toStringList();
-    QStringList names, reasons;
-    for (const UnreadableSession& session : sessions) {
-        names << QString::fromStdString(session.name);
-        if (!before.contains(names.back())) reasons << translated(session.reason);
-    }
-    if (names != before) keepUserSettings({{kUnreadableKey, names}});
-    constexpr qsizetype kMost = 3;
-    if (const qsizetype more = reasons.size() - kMost; more > 0)
-        reasons = reasons.mid(0, kMost) << tr("and %n more", nullptr, static_cast<int>(more));
-    if (!reasons.isEmpty())
-        m_parts.banner->showText(
-            tr("Runs of an earlier window cannot be read and stay on disk (%1). "
-               "“halfscope-cli runs” lists and deletes such sessions.")
-                .arg(reasons.join(QStringLiteral("; "))));
 }
 
 void SessionKeeper::offer(const LeftSessions& left, const LeftSessions& copied) {
@@ -449,7 +424,10 @@ void SessionKeeper::ask(const LeftSessions& left, const LeftSessions& copied) {
                                   left.size() == 1 ? beginningOf(*left.front()) : QString());
     connect(box, &QMessageBox::finished, this, [this, left, copied](int button) {
         m_offered = button == QMessageBox::Open;
-        for (const auto& session : left) {
+        LeftSessions sessions = left; // the store can go on in one file: that of most runs
+        std::ranges::stable_sort(sessions, std::greater<>(),
+                                 [](const auto& each) { return each->runs().size(); });
+        for (const auto& session : sessions) {
             if (button == QMessageBox::Open) restore(session);
             if (button != QMessageBox::Discard) continue;
             // what was restored without a question keeps the damaged file that it comes from
@@ -479,7 +457,8 @@ bool SessionKeeper::nothingToLose() const {
 void SessionKeeper::restoreNext() {
     m_job.reset();
     if (m_left.empty()) return endRestoring();
-    const bool stored = hasStore();
+    m_continues = !m_tried && m_left.front()->canGoOn(runBudget());
+    const bool stored = !m_continues && hasStore();
     if (m_making)
         return QTimer::singleShot(kBetweenRecoveryLooks, this, [this] {
             if (!m_job) restoreNext();
@@ -505,10 +484,15 @@ void SessionKeeper::restoreNext() {
 void SessionKeeper::takeRead() {
     for (const ReadRun& each : std::exchange(m_read, {})) {
         if (each.watched) m_watched[each.run.get()] = {each.run, each.left.name, each.left.named};
-        m_newest = m_shown.adopt(each.run, QString::fromStdString(each.left.name));
-        if (each.left.named) m_models.store.markNamed(m_newest);
-        if (m_shows == m_place++) m_back = m_newest;
-        m_taken.push_back(each.left);
+        RunSnapshot read = each.run->snapshot();
+        const RunId added = m_shown.adopt(each.run, QString::fromStdString(each.left.name));
+        if (each.left.named) m_models.store.markNamed(added);
+        if (m_shows == m_place++) m_back = added;
+        if (m_left.front()->name() >= m_newestSession) {
+            m_newest = added;
+            m_newestSession = m_left.front()->name();
+        }
+        m_taken.push_back({each.run, std::move(read), each.left});
         ++m_restored;
     }
     if (!m_job) return;
@@ -541,22 +525,43 @@ void SessionKeeper::hideStop() {
     m_parts.stopRestoring->hide();
 }
 
-/// A session has been read, or a part of it.
+/// A session has been read, or a part of it. If all of it was, and no run needed a store before,
+/// the store goes on in the session's file.
 void SessionKeeper::endSession(const Message& reason) {
     takeRead();
     m_models.list.refresh();
+    watchRuns();
+    const LeftSession& session = *m_left.front();
+    const bool whole = !m_taken.empty() && m_taken.size() == session.runs().size();
+    if (m_continues && !(whole && reason.empty() && session.canGoOn(runBudget()))) {
+        m_continues = false;
+        watchRuns();
+    }
+    if (m_continues) hasStore();
+    settleSession(reason);
+}
+
+/// The store is there, unless there can be none: runs of another file move to its own.
+void SessionKeeper::settleSession(const Message& reason) {
+    watchRuns();
+    if (m_making)
+        return QTimer::singleShot(kMadeAtOnce, this, [this, reason] {
+            if (m_job) settleSession(reason);
+        });
     const std::shared_ptr<LeftSession> session = m_left.front();
-    std::vector<LeftRun> taken = std::exchange(m_taken, {});
+    std::vector<LeftRun> taken;
+    for (const RestoredRun& each : std::exchange(m_taken, {}))
+        taken.push_back(each.left);
     const bool whole = taken.size() == session->runs().size();
+    const bool moves = this->session().toStdString() != session->name();
     const Message& damage = session->damage().empty() ? session->stays() : session->damage();
     if (!reason.empty()) {
         m_parts.banner->showText(tr("Not all runs could be restored: %1").arg(translated(reason)));
     } else {
-        watchRuns();
         if (m_shows) m_shown.bringBack(m_back);
         if (!damage.empty())
             tellStays(session, onlyAPart(), damage);
-        else if (m_store && !taken.empty())
+        else if (m_store && moves && !taken.empty())
             m_moving.push_back({m_store->askToWrite(), session,
                                 whole ? std::vector<LeftRun>() : std::move(taken)});
     }

@@ -63,9 +63,7 @@ public:
     /// Called when the user closes the window and wants to go on another time. Does what keep()
     /// does, and the next start offers the runs that are not saved as those that the user kept.
     Message keepForNextTime();
-    /// Returns the most bytes that the values of runs may take in memory, from the user's settings.
-    static size_t budget();
-    /// Asks the user for another budget.
+    /// Asks the user for another runBudget().
     void chooseBudget();
 
 signals:
@@ -84,8 +82,8 @@ private:
     void offer(const LeftSessions&, const LeftSessions& copied);
     void ask(const LeftSessions&, const LeftSessions& copied);
     void tellStays(std::shared_ptr<LeftSession>, const QString& sentence, const Message& why);
-    void tellUnreadable(const std::vector<UnreadableSession>&) const;
     void look();
+    bool trainsBeside() const;
     void watchRuns();
     void tellSaved();
     /// Makes the store on another thread, at the first call. Returns false while that lasts, and
@@ -106,6 +104,7 @@ private:
     void hideStop();
     void takeRead();
     void endSession(const Message& reason);
+    void settleSession(const Message& reason);
     void endRestoring();
     void tellRestoring(const QString& text);
     bool nothingToLose() const;
@@ -148,14 +147,17 @@ private:
         LeftRun left;
         bool watched; ///< the store holds it already
     };
-    std::vector<ReadRun> m_read;  ///< those that are not in the list yet
-    std::vector<LeftRun> m_taken; ///< those of m_left.front() that are
-    bool m_stops = false;         ///< the user wants no more of them
-    QString m_restoring;          ///< what the status bar says of it
-    int m_restoringLooks = 0;     ///< at what was read, since restoring began
+    std::vector<ReadRun> m_read;      ///< those that are not in the list yet
+    std::vector<RestoredRun> m_taken; ///< those of m_left.front() that are
+    /// The store, which does not exist yet, is to go on in the file of m_left.front().
+    bool m_continues = false;
+    bool m_stops = false;     ///< the user wants no more of them
+    QString m_restoring;      ///< what the status bar says of it
+    int m_restoringLooks = 0; ///< at what was read, since restoring began
     int m_restored = 0;
     size_t m_wanted = 0;          ///< the runs of all sessions that are to be restored
-    RunId m_newest = RunId::None; ///< the run that was restored last
+    RunId m_newest = RunId::None; ///< the last run of the newest session that was restored
+    std::string m_newestSession;  ///< its name
     bool m_offered = false;       ///< whether the user asked for those that are being restored
     /// What was read into this session from another one. It is removed there once this session's
     /// store has done a write, unless pictures are missing in it.

@@ -7,6 +7,7 @@
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/growth_limit.h"
+#include "tests/support/run_difference.h"
 #include "tests/support/session_run.h"
 #include "tests/support/under_sanitizer.h"
 
@@ -17,7 +18,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <bit>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -27,40 +27,6 @@ namespace tst_session_store {
 
 using namespace halfscope;
 using namespace std::chrono_literals;
-
-namespace {
-
-bool sameBits(double a, double b) {
-    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
-}
-
-/// Compares all columns; returns the first difference, or nothing.
-std::string difference(const RunSnapshot& a, const RunSnapshot& b) {
-    if (a.laneCount() != b.laneCount()) return "lanes";
-    for (int lane = 0; lane < a.laneCount(); ++lane) {
-        if (a.lanes()[size_t(lane)].name != b.lanes()[size_t(lane)].name) return "name of a lane";
-        if (a.totals(lane).skips().skipped() != b.totals(lane).skips().skipped()) return "skipped";
-        for (MetricId id = 0; id < metric::kKnown; ++id) {
-            const std::string what = std::to_string(lane) + " " + a.metrics()[size_t(id)].column;
-            if (a.column(lane, id).size() != b.column(lane, id).size()) return what + " size";
-            std::vector<Point> points;
-            a.column(lane, id).values(1, 1 << 30, [&](int64_t step, double value) {
-                points.push_back({step, value});
-            });
-            size_t next = 0;
-            std::string found;
-            b.column(lane, id).values(1, 1 << 30, [&](int64_t step, double value) {
-                const Point& wanted = points[next++];
-                if (wanted.step != step || !sameBits(wanted.value, value))
-                    found = what + " step " + std::to_string(step);
-            });
-            if (!found.empty()) return found;
-        }
-    }
-    return {};
-}
-
-} // namespace
 
 class TestSessionStore : public QObject {
     Q_OBJECT

@@ -27,29 +27,6 @@ namespace tst_session_keeper {
 
 using namespace halfscope;
 
-namespace {
-
-/// A window that trains to its end and disappears without being closed, as after a crash.
-int64_t leave(const QTemporaryDir& sessions, int64_t steps) {
-    Opened opened(tinyConfig(steps), keeping(sessions));
-    opened.window.play();
-    if (!reaches(opened.window, SessionState::Finished)) return 0;
-    const bool listed =
-        QTest::qWaitFor([&] { return opened.window.shown().run()->step() == steps; }, kPatience) &&
-        opened.window.runs().rowCount() == 1;
-    opened.window.keepSession();
-    return listed ? opened.window.shown().run()->step() : 0;
-}
-
-/// Whether the window asked and was answered.
-bool answers(MainWindow& window, QMessageBox::StandardButton button) {
-    const QMessageBox* box = offer(window, kPatience);
-    if (box) QTest::mouseClick(box->button(button), Qt::LeftButton);
-    return box != nullptr;
-}
-
-} // namespace
-
 class TestSessionKeeper : public QObject {
     Q_OBJECT
 private slots:
