@@ -11,8 +11,9 @@
 
 namespace halfscope {
 
-/// PRAGMA user_version. Earlier programs would take the pictures of version 2 for damaged ones.
-inline constexpr int kSessionVersion = 2;
+/// PRAGMA user_version. Earlier programs would take the pictures of later versions for damaged
+/// ones.
+inline constexpr int kSessionVersion = 3;
 inline constexpr int kFirstWithTargets = 2;     ///< has all tables that are not added later
 inline constexpr int kOldestSessionVersion = 1; ///< that can be read
 inline constexpr const char* kSessionEnding = ".session";
@@ -32,7 +33,7 @@ inline constexpr const char* kSessionEnding = ".session";
 /// earlier sessions. `event_kinds` names the kinds of `events`; where it is missing, they
 /// are the numbers of EventKind. `tails` has the values behind the last full chunk. `target` is the
 /// key of one of `targets`, or 0; in version 1 it was the picture itself, and no picture was
-/// compressed. Blobs are in this machine's
+/// compressed; in version 2 pictures were compressed in another way. Blobs are in this machine's
 /// byte order; see ChunkValues::packed() and session_values.h.
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -20,16 +21,84 @@ namespace {
 
 using Head = std::array<int32_t, 3>; // width, height, channels
 
-/// Packs quickly: the pictures of a run in training are written every few seconds. Those that
-/// networks paint are smooth, and become a small part of what they were.
+size_t valuesOf(const Head& head) {
+    return static_cast<size_t>(head[0]) * static_cast<size_t>(head[1]) *
+           static_cast<size_t>(head[2]);
+}
+
+/// What is added to the negative number of channels where the values are packed as differences.
+constexpr int32_t kDifferences = -16;
+
+/// Packs quickly: the pictures of a run in training are written every few seconds. Differences
+/// repeat nothing but single bytes, so that zlib need not look for more.
 std::vector<std::byte> deflated(std::span<const std::byte> bytes) {
-    uLongf size = compressBound(bytes.size());
-    std::vector<std::byte> into(size);
-    if (compress2(reinterpret_cast<Bytef*>(into.data()), &size,
-                  reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), Z_BEST_SPEED) != Z_OK)
+    constexpr int kWindowBits = 15, kMemory = 9;
+    z_stream stream{};
+    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kWindowBits, kMemory, Z_RLE) != Z_OK)
         throw std::bad_alloc(); // it fails for nothing else
-    into.resize(size);
+    std::vector<std::byte> into;
+    try {
+        into.resize(deflateBound(&stream, bytes.size()));
+    } catch (const std::bad_alloc&) {
+        deflateEnd(&stream);
+        throw;
+    }
+    // zlib's types know no const
+    stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    stream.next_out = reinterpret_cast<Bytef*>(into.data());
+    stream.avail_out = static_cast<uInt>(into.size());
+    deflate(&stream, Z_FINISH); // there is room for all
+    into.resize(stream.total_out);
+    deflateEnd(&stream);
     return into;
+}
+
+/// The rows of a picture as whole numbers: a value's difference from the one to its left is
+/// compared with that of the row above. Where a network paints smoothly, little is left of it.
+/// Each function changes the values in place; the other one brings them back bit for bit.
+class Differences {
+public:
+    Differences(std::span<uint32_t> values, const Head& head)
+        : m_values(values), m_row(static_cast<size_t>(head[0]) * static_cast<size_t>(head[2])),
+          m_channels(static_cast<size_t>(head[2])) {}
+    void take() {
+        for (size_t row = 0; row < m_values.size(); row += m_row)
+            for (size_t i = row + m_row; i-- > row + m_channels;)
+                m_values[i] -= m_values[i - m_channels];
+        for (size_t i = m_values.size(); i-- > m_row;)
+            m_values[i] -= m_values[i - m_row];
+    }
+    void giveBack() {
+        for (size_t i = m_row; i < m_values.size(); ++i)
+            m_values[i] += m_values[i - m_row];
+        for (size_t row = 0; row < m_values.size(); row += m_row)
+            for (size_t i = row + m_channels; i < row + m_row; ++i)
+                m_values[i] += m_values[i - m_channels];
+    }
+
+private:
+    std::span<uint32_t> m_values;
+    size_t m_row, m_channels;
+};
+
+/// Returns the lowest bytes of all values, then the next ones, and so on: those of the same weight
+/// are alike.
+std::vector<std::byte> planesOf(std::span<const uint32_t> values) {
+    std::vector<std::byte> bytes(values.size_bytes());
+    for (size_t plane = 0; plane < sizeof(uint32_t); ++plane)
+        for (size_t i = 0; i < values.size(); ++i)
+            bytes[plane * values.size() + i] = static_cast<std::byte>(values[i] >> (8 * plane));
+    return bytes;
+}
+
+void joinPlanes(std::span<const std::byte> bytes, std::span<uint32_t> values) {
+    for (size_t i = 0; i < values.size(); ++i) {
+        uint32_t value = 0;
+        for (size_t plane = sizeof(uint32_t); plane-- > 0;)
+            value = value << 8 | std::to_integer<uint32_t>(bytes[plane * values.size() + i]);
+        values[i] = value;
+    }
 }
 
 /// Returns whether the bytes unpack to as many as there is room for.
@@ -41,19 +110,16 @@ bool inflates(std::span<const std::byte> bytes, std::span<std::byte> into) {
     return code == Z_OK && size == into.size();
 }
 
-size_t valuesOf(const Head& head) {
-    return static_cast<size_t>(head[0]) * static_cast<size_t>(head[1]) *
-           static_cast<size_t>(head[2]);
-}
-
 std::string textOf(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+enum class Form : uint8_t { Plain, Packed, Differences };
+
 /// What the bytes of a picture are made of.
 struct Parts {
     Head head;
-    bool packs; ///< the values are packed
+    Form form;
     std::span<const std::byte> values, caption;
 };
 
@@ -65,13 +131,16 @@ std::optional<Parts> partsOf(std::span<const std::byte> bytes) {
     std::memcpy(head.data(), bytes.data(), sizeof head);
     bytes = bytes.subspan(sizeof head);
     constexpr int32_t kMostSide = 16384;
-    const bool packs = head[2] < 0;
+    const Form form = head[2] >= 0              ? Form::Plain
+                      : head[2] >= kDifferences ? Form::Packed
+                                                : Form::Differences;
+    if (form == Form::Differences) head[2] -= kDifferences;
     if (head[0] < 1 || head[1] < 1 || head[0] > kMostSide || head[1] > kMostSide)
         return std::nullopt;
     if (head[2] == -1 || head[2] == -3) head[2] = -head[2];
     if (head[2] != 1 && head[2] != 3) return std::nullopt;
     size_t size = valuesOf(head) * sizeof(float);
-    if (packs) {
+    if (form != Form::Plain) {
         int32_t stored = 0;
         if (bytes.size() < sizeof stored) return std::nullopt;
         std::memcpy(&stored, bytes.data(), sizeof stored);
@@ -81,14 +150,37 @@ std::optional<Parts> partsOf(std::span<const std::byte> bytes) {
         size = static_cast<size_t>(stored);
     }
     if (bytes.size() < size) return std::nullopt;
-    return Parts{head, packs, bytes.first(size), bytes.subspan(size)};
+    return Parts{head, form, bytes.first(size), bytes.subspan(size)};
+}
+
+/// Returns false for values that cannot be unpacked.
+bool unpackValues(const Parts& parts, std::vector<float>& into) {
+    const std::span<std::byte> values = std::as_writable_bytes(std::span(into));
+    if (parts.form == Form::Packed) return inflates(parts.values, values);
+    if (parts.form == Form::Plain) {
+        std::memcpy(values.data(), parts.values.data(), values.size());
+        return true;
+    }
+    std::vector<std::byte> planes(values.size());
+    if (!inflates(parts.values, planes)) return false;
+    std::vector<uint32_t> bits(into.size());
+    joinPlanes(planes, bits);
+    Differences(bits, parts.head).giveBack();
+    std::transform(bits.begin(), bits.end(), into.begin(),
+                   [](uint32_t each) { return std::bit_cast<float>(each); });
+    return true;
 }
 
 } // namespace
 
 std::vector<std::byte> packed(const Picture& picture) {
-    const std::vector<std::byte> values = deflated(std::as_bytes(std::span(picture.values)));
-    const Head head{picture.width, picture.height, -picture.channels};
+    Head head{picture.width, picture.height, picture.channels};
+    std::vector<uint32_t> bits(picture.values.size());
+    std::transform(picture.values.begin(), picture.values.end(), bits.begin(),
+                   [](float value) { return std::bit_cast<uint32_t>(value); });
+    if (!bits.empty() && bits.size() == valuesOf(head)) Differences(bits, head).take();
+    const std::vector<std::byte> values = deflated(planesOf(bits));
+    head[2] = kDifferences - picture.channels;
     const auto size = static_cast<int32_t>(values.size());
     std::vector<std::byte> bytes(sizeof head + sizeof size);
     bytes.reserve(bytes.size() + values.size() + picture.caption.size());
@@ -105,11 +197,7 @@ Picture unpackedPicture(std::span<const std::byte> bytes) {
     if (!parts) return {};
     const auto [width, height, channels] = parts->head;
     Picture picture{width, height, channels, std::vector<float>(valuesOf(parts->head))};
-    const std::span<std::byte> values = std::as_writable_bytes(std::span(picture.values));
-    if (!parts->packs)
-        std::memcpy(values.data(), parts->values.data(), values.size());
-    else if (!inflates(parts->values, values))
-        return {};
+    if (!unpackValues(*parts, picture.values)) return {};
     picture.caption = textOf(parts->caption);
     if (!isPlainText(picture.caption)) return {};
     return picture;

@@ -489,7 +489,7 @@ void TestLeftFiles::whatCannotBeReadIsNamed_data() {
     QTest::addColumn<QByteArray>("reason");
     QTest::newRow("version") << QByteArray("PRAGMA user_version = 99")
                              << QByteArray("its version 99 is not one that this program reads, "
-                                           "1 to 2");
+                                           "1 to 3");
     QTest::newRow("values") << QByteArray(
                                    "UPDATE tails SET data = x'00'; UPDATE chunks SET data = x'00'")
                             << QByteArray("its runs are damaged");

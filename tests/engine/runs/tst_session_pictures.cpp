@@ -1,4 +1,4 @@
-// Pictures in a session's file: small, a target once for all runs, and those of earlier versions.
+// Pictures in a session's file: small, and a target once for all runs.
 #include "engine/runs/session_pictures.h"
 
 #include "engine/core/error.h"
@@ -11,6 +11,7 @@
 #include "engine/runs/tensorboard.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/event_files.h"
+#include "tests/support/painted_runs.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -29,59 +30,6 @@ namespace tst_session_pictures {
 using namespace halfscope;
 
 namespace {
-
-constexpr int kSide = 128;
-constexpr size_t kBytes = size_t{kSide} * kSide * sizeof(float);
-
-/// A picture such as a network paints, with a value that is no number.
-Picture painted(int which) {
-    Picture picture{kSide, kSide, 1, std::vector<float>(size_t{kSide} * kSide), "a caption"};
-    for (int i = 0; i < kSide * kSide; ++i)
-        picture.values[static_cast<size_t>(i)] =
-            std::round(std::sin(static_cast<float>(i / kSide + which) * 0.1f) * 100) / 100;
-    picture.values[3] = std::numeric_limits<float>::quiet_NaN();
-    return picture;
-}
-
-bool isSame(const Picture& a, const Picture& b) {
-    return a.width == b.width && a.height == b.height && a.channels == b.channels &&
-           a.caption == b.caption && a.values.size() == b.values.size() &&
-           std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0;
-}
-
-/// Returns the pictures of a step for all lanes.
-LanePictures picturesOf(const Run& run, int64_t step) {
-    LanePictures pictures;
-    pictures.step = step;
-    pictures.outputs.resize(static_cast<size_t>(run.now().laneCount()), painted(7));
-    pictures.galleries.resize(pictures.outputs.size() + 1, painted(8));
-    return pictures;
-}
-
-std::shared_ptr<Run> runWith(const Picture& target) {
-    const RunConfig config = defaultConfig();
-    auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config), target);
-    RunBatch batch;
-    for (int lane = 0; lane < run->now().laneCount(); ++lane)
-        batch.rows.push_back(StepRow(1, lane).set(metric::Loss, 1.0f));
-    batch.pictures = picturesOf(*run, 1);
-    run->append(std::move(batch));
-    return run;
-}
-
-/// Returns bytes as version 1 had them.
-std::vector<std::byte> packedBefore(const Picture& picture) {
-    const int32_t head[] = {picture.width, picture.height, picture.channels};
-    std::vector<std::byte> bytes(sizeof head + picture.values.size() * sizeof(float) +
-                                 picture.caption.size());
-    std::byte* at = bytes.data();
-    std::memcpy(at, head, sizeof head);
-    at += sizeof head;
-    std::memcpy(at, picture.values.data(), picture.values.size() * sizeof(float));
-    at += picture.values.size() * sizeof(float);
-    std::memcpy(at, picture.caption.data(), picture.caption.size());
-    return bytes;
-}
 
 int64_t numberIn(const std::string& path, const char* sql) {
     const Database database(path, Database::Access::LeavesLog);
@@ -110,7 +58,6 @@ private slots:
     void aTargetGoesWithItsLastRun();
     void aTargetThatChangesIsReplaced();
     void runsShareTheirTarget();
-    void thoseOfVersion1AreRead();
     void movedRunsAreRemoved();
     void aTargetIsPackedInMemory();
     void manyRunsTakeLittleMemory();
@@ -122,8 +69,6 @@ private slots:
     void damageInALeftSessionIsTold();
     void areReadFromARemovedFile();
     void whatCannotBeTakenOverIsNotWritten();
-    void damageIsNoPicture_data();
-    void damageIsNoPicture();
 };
 
 void TestSessionPictures::takeLittleRoom() {
@@ -137,7 +82,7 @@ void TestSessionPictures::takeLittleRoom() {
         path = store.path();
         for (int i = 0; i < kRuns; ++i) {
             const std::shared_ptr<Run> run = runWith(painted(1));
-            before += (2 + 2 * run->now().pictures()->outputs.size()) * kBytes;
+            before += (2 + 2 * run->now().pictures()->outputs.size()) * kPaintedBytes;
             store.watch(run, "run " + std::to_string(i));
         }
         store.flush();
@@ -226,34 +171,6 @@ void TestSessionPictures::runsShareTheirTarget() {
     QVERIFY(store.residentBytes() < 3 * one);
 }
 
-void TestSessionPictures::thoseOfVersion1AreRead() {
-    const QTemporaryDir folder;
-    const std::string sessions = folder.path().toStdString();
-    std::string path;
-    {
-        SessionStore store({sessions});
-        path = store.path();
-        store.watch(runWith(painted(1)), "one");
-        store.watch(runWith(painted(1)), "two");
-        store.flush();
-    }
-    {
-        const Database database(path, Database::Access::Create);
-        database.run("DROP TABLE targets; DROP INDEX runs_by_target; PRAGMA user_version = 1");
-        database.prepare("UPDATE runs SET target = ?1").bind(1, packedBefore(painted(1))).run();
-        database.prepare("UPDATE pictures SET data = ?1").bind(1, packedBefore(painted(7))).run();
-        database.prepare("UPDATE galleries SET data = ?1").bind(1, packedBefore(painted(8))).run();
-    }
-    std::vector<LeftSession> left = leftSessions(sessions);
-    QCOMPARE(left.size(), size_t{1});
-    QCOMPARE(left[0].runs().size(), size_t{2});
-    left[0].remove(LeftRun(left[0].runs()[0])); // adds the tables of later versions
-    const std::shared_ptr<Run> back = left[0].read(left[0].runs().at(0));
-    QVERIFY(isSame(*back->now().target(), painted(1)));
-    QVERIFY(isSame(back->now().pictures()->outputs.at(1), painted(7)));
-    QVERIFY(isSame(back->now().pictures()->galleries.at(0), painted(8)));
-}
-
 /// The others stay, and a target that one of them has.
 void TestSessionPictures::movedRunsAreRemoved() {
     const QTemporaryDir folder;
@@ -286,11 +203,11 @@ void TestSessionPictures::aTargetIsPackedInMemory() {
     batch.pictures->target = painted(42);
     run->append(std::move(batch));
     QVERIFY(run->now().sharedTarget() == same->now().sharedTarget());
-    QVERIFY(run->now().sharedTarget()->bytes() >= kBytes);
+    QVERIFY(run->now().sharedTarget()->bytes() >= kPaintedBytes);
     store.watch(run, "run");
     store.flush();
-    QVERIFY(run->now().sharedTarget()->bytes() < kBytes / 4);
-    QVERIFY(run->now().targetPicture().bytes() < kBytes / 4);
+    QVERIFY(run->now().sharedTarget()->bytes() < kPaintedBytes / 4);
+    QVERIFY(run->now().targetPicture().bytes() < kPaintedBytes / 4);
     QVERIFY(isSame(*run->now().target(), painted(42)));
     QVERIFY(isSame(*same->now().target(), painted(41)));
     QVERIFY(runWith(painted(41))->now().sharedTarget() == same->now().sharedTarget());
@@ -299,7 +216,7 @@ void TestSessionPictures::aTargetIsPackedInMemory() {
 /// Neither a session that is left behind nor the one that takes its runs over holds pictures.
 void TestSessionPictures::manyRunsTakeLittleMemory() {
     constexpr size_t kRuns = 150;
-    constexpr size_t kEach = kBytes / 4; // the pictures alone have five times kBytes
+    constexpr size_t kEach = kPaintedBytes / 4; // the pictures alone have five times kPaintedBytes
     const QTemporaryDir before, after;
     const auto pictureOf = [](size_t run) { return painted(static_cast<int>(run)); };
     {
@@ -348,7 +265,7 @@ void TestSessionPictures::thoseInUseStayInMemory() {
     SessionStore store({folder.path().toStdString()});
     const std::shared_ptr<Run> run = runWith(painted(1));
     const auto& pictures = run->now().sharedPictures();
-    QCOMPARE(pictures->bytes(), 5 * kBytes);
+    QCOMPARE(pictures->bytes(), 5 * kPaintedBytes);
     store.watch(run, "run");
     auto seen = run->now().pictures();
     store.flush();
@@ -552,31 +469,6 @@ void TestSessionPictures::whatCannotBeTakenOverIsNotWritten() {
              paths[0] + ": the pictures of step 1 are gone");
     QCOMPARE(store.unreadIn(nameOf(paths[1])).english(), std::string());
     QVERIFY(isSame(runs[1]->now().pictures()->galleries.at(0), painted(8)));
-}
-
-void TestSessionPictures::damageIsNoPicture_data() {
-    QTest::addColumn<int>("at");
-    QTest::addColumn<int>("word");
-    QTest::newRow("wide") << 0 << 16384; // more values than the bytes can hold
-    QTest::newRow("no width") << 0 << 0;
-    QTest::newRow("channels") << 2 << -2;
-    QTest::newRow("size") << 3 << -1;
-    QTest::newRow("large size") << 3 << (1 << 30);
-    QTest::newRow("values") << 6 << 0x55555555;
-}
-
-void TestSessionPictures::damageIsNoPicture() {
-    QFETCH(int, at);
-    QFETCH(int, word);
-    std::vector<std::byte> bytes = packed(painted(1));
-    QVERIFY(isSame(unpackedPicture(bytes), painted(1)));
-    QCOMPARE(packedCaption(bytes), painted(1).caption);
-    QCOMPARE(packedCaption(packedBefore(painted(1))), painted(1).caption);
-    QVERIFY(!isPackedEmpty(bytes) && isPackedEmpty(packed(Picture())));
-    std::memcpy(bytes.data() + static_cast<size_t>(at) * sizeof word, &word, sizeof word);
-    QCOMPARE(unpackedPicture(bytes).width, 0);
-    for (size_t size = 0; size < 40; ++size)
-        QCOMPARE(unpackedPicture(std::span(bytes).first(size)).width, 0);
 }
 
 } // namespace tst_session_pictures
