@@ -12,7 +12,8 @@ namespace halfscope {
 
 namespace {
 
-constexpr std::string_view kRowsFollow = "; rows:"; // between the counts in a caption
+constexpr std::string_view kRowsFollow = "; rows:";       // between the counts in a caption
+constexpr std::string_view kSamplesFollow = "; samples:"; // likewise, or behind the names
 
 int32_t highestOf(std::span<const float> row) {
     size_t best = 0;
@@ -131,20 +132,44 @@ Picture classTable(const ClassCounts& counts) {
     return picture;
 }
 
-TableCaption tableCaption(std::string_view caption) {
-    const size_t place = caption.find(kRowsFollow);
-    TableCaption told{caption.substr(0, place)};
-    if (place == std::string_view::npos) return told;
-    const char* at = caption.data() + place + kRowsFollow.size();
-    const char* const end = caption.data() + caption.size();
+std::string samplesCaption(int columns, std::span<const SampleClasses> samples) {
+    std::string caption(kSamplesFollow);
+    caption += ' ' + std::to_string(columns);
+    for (const SampleClasses& each : samples)
+        caption += ' ' + std::to_string(each.label) + ' ' + std::to_string(each.taken);
+    return caption;
+}
+
+/// Returns the numbers at the end of a caption; nothing when something else is there.
+static std::optional<std::vector<int64_t>> numbersIn(std::string_view text) {
+    std::vector<int64_t> numbers;
+    const char* at = text.data();
+    const char* const end = at + text.size();
     while (at != end && *at == ' ') {
-        int64_t samples = 0;
-        const auto [next, code] = std::from_chars(at + 1, end, samples);
-        if (code != std::errc() || samples < 0) break;
-        told.rows.push_back(samples);
+        int64_t number = 0;
+        const auto [next, code] = std::from_chars(at + 1, end, number);
+        if (code != std::errc() || number < 0) break;
+        numbers.push_back(number);
         at = next;
     }
-    if (at != end) return {caption}; // somebody else's words
+    if (at != end) return std::nullopt;
+    return numbers;
+}
+
+TableCaption tableCaption(std::string_view caption) {
+    if (const size_t place = caption.find(kRowsFollow); place != caption.npos)
+        if (auto rows = numbersIn(caption.substr(place + kRowsFollow.size())))
+            return {caption.substr(0, place), *std::move(rows)};
+    const size_t place = caption.rfind(kSamplesFollow); // names of classes may stand before
+    if (place == caption.npos) return {caption};
+    const auto numbers = numbersIn(caption.substr(place + kSamplesFollow.size()));
+    constexpr int64_t kMost = SampleClasses::kNone;
+    if (!numbers || numbers->size() % 2 == 0 || std::ranges::max(*numbers) > kMost)
+        return {caption}; // somebody else's words
+    TableCaption told{caption.substr(0, place), {}, static_cast<int>(numbers->front())};
+    for (size_t i = 1; i < numbers->size(); i += 2)
+        told.samples.push_back(
+            {static_cast<int32_t>((*numbers)[i]), static_cast<int32_t>((*numbers)[i + 1])});
     return told;
 }
 

@@ -77,10 +77,23 @@ std::string countCaption(int64_t right, int64_t samples, int64_t none);
 /// countCaption() and tells how many samples each row has.
 Picture classTable(const ClassCounts&);
 
+/// The class of a sample, and the one it is taken for.
+struct SampleClasses {
+    int32_t label = 0, taken = 0;
+
+    /// Is taken for no class, because all scores are nan.
+    static constexpr int32_t kNone = std::numeric_limits<int32_t>::max();
+};
+/// Returns what ends the caption of a sheet of samples with so many in a row: "; samples: 8 3 3 5
+/// 2" tells that of eight in a row the first is a 3, and the second a 5 that is taken for a 2.
+std::string samplesCaption(int columns, std::span<const SampleClasses>);
+
 /// What the caption of a table of classes, or of its samples, tells.
 struct TableCaption {
-    std::string_view right;      ///< "471/500" or kNoClasses; other captions as they are
-    std::vector<int64_t> rows{}; ///< the samples in each row; empty where that is not told
+    std::string_view right;               ///< "471/500" or kNoClasses; other captions as they are
+    std::vector<int64_t> rows{};          ///< the samples in each row; empty where that is not told
+    int columns = 0;                      ///< of a sheet; 0 where that is not told
+    std::vector<SampleClasses> samples{}; ///< on the sheet, row by row
 };
 TableCaption tableCaption(std::string_view caption);
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/class_counts.h"
+#include "engine/data/letters.h"
 #include "engine/data/text_sheet.h"
 
 #include <algorithm>
@@ -22,11 +23,11 @@ constexpr Colour kGround{0.5f, 0.5f, 0.5f}, kPaper{1, 1, 1}, kInk{0, 0, 0};
 constexpr Colour kWrong{0.93f, 0.42f, 0.05f};
 constexpr int kMargin = 2;   // around each sample, and the width of a frame
 constexpr int kWidest = 256; // the width of the samples in a row, about
-constexpr int kGlyphWidth = 3, kGlyphHeight = 5;
-constexpr int kEdge = 1; // of paper around a number
+constexpr int kDigitWidth = 3, kDigitHeight = 5;
+constexpr int kEdge = 1; // of paper around a number or a name
 
 /// Rows of three pixels; the highest bit is the left one.
-constexpr std::array<std::array<uint8_t, kGlyphHeight>, 10> kDigits{{{7, 5, 5, 5, 7},
+constexpr std::array<std::array<uint8_t, kDigitHeight>, 10> kDigits{{{7, 5, 5, 5, 7},
                                                                      {2, 6, 2, 2, 7},
                                                                      {7, 1, 7, 4, 7},
                                                                      {7, 1, 3, 1, 7},
@@ -37,40 +38,73 @@ constexpr std::array<std::array<uint8_t, kGlyphHeight>, 10> kDigits{{{7, 5, 5, 5
                                                                      {7, 5, 7, 5, 7},
                                                                      {7, 5, 7, 1, 7}}};
 
+/// Returns how wide so many letters or digits are with the gaps between them, in dots.
+int dotsOf(size_t glyphs, int glyphWidth) {
+    return static_cast<int>(glyphs) * (glyphWidth + 1) - 1;
+}
+
+size_t longestOf(std::span<const std::string> names) {
+    size_t longest = 0;
+    for (const std::string& name : names)
+        longest = std::max(longest, name.size());
+    return longest;
+}
+
+/// Whether all classes have names that can be written beside a picture, two above each other, in
+/// half of its width. Names that are just the numbers are written as numbers, which are larger.
+bool areShort(std::span<const std::string> names, int width, int height) {
+    const int wide = dotsOf(longestOf(names), kLetterWidth) + 2 * kEdge;
+    const int high = kLetterHeight + 2 * kEdge;
+    return wide <= width / 2 && 2 * high <= height + 2 * kMargin && !classCaption(names).empty() &&
+           std::ranges::all_of(
+               names, [](const std::string& name) { return std::ranges::all_of(name, isLetter); });
+}
+
 /// How pictures of a shape are laid out; without any there is one empty place. At the left of each
-/// is room for the number of its class, which would hide a part of the picture.
+/// is room for its class, which would hide a part of the picture: the name, where all are short, or
+/// the number.
 struct Places {
     int channels = 1, height = 0, width = 0;
     int columns = 1, rows = 1;
-    int scale = 1;      ///< pixels that a dot of a number is wide
+    bool named = false;
+    int glyphWidth = kDigitWidth, glyphHeight = kDigitHeight;
+    int scale = 1;      ///< pixels that a dot of a glyph is wide
     int left = kMargin; ///< of a picture in its cell
 
-    Places(const Shape& picture, size_t samples, int inRow, size_t classes)
+    Places(const Shape& picture, size_t samples, int inRow, size_t classes,
+           std::span<const std::string> names)
         : channels(static_cast<int>(picture[0])), height(static_cast<int>(picture[1])),
           width(static_cast<int>(picture[2])), columns(inRow),
-          rows(std::max(1, (static_cast<int>(samples) + inRow - 1) / inRow)) {
-        const size_t digits = std::to_string(std::max<size_t>(classes, 1) - 1).size();
+          rows(std::max(1, (static_cast<int>(samples) + inRow - 1) / inRow)),
+          named(names.size() >= classes && areShort(names, width, height)) {
+        size_t longest = std::to_string(std::max<size_t>(classes, 1) - 1).size();
+        if (named) {
+            longest = std::max<size_t>(longestOf(names), 1);
+            glyphWidth = kLetterWidth;
+            glyphHeight = kLetterHeight;
+        }
         // half as wide as the picture, or it would have little room beside long numbers
-        scale = std::clamp(width / 2 / dotsOf(digits), 1, std::max(1, height / 14));
-        left = std::max(kMargin, numberWidth(digits));
+        const int most = height / 2 / (glyphHeight + 2 * kEdge);
+        scale = std::clamp(width / 2 / dotsOf(longest, glyphWidth), 1, std::max(1, most));
+        left = std::max(kMargin, textWidth(longest));
     }
-    static int dotsOf(size_t digits) { return static_cast<int>(digits) * (kGlyphWidth + 1) - 1; }
-    int numberWidth(size_t digits) const { return dotsOf(digits) * scale + 2 * kEdge; }
-    int numberHeight() const { return kGlyphHeight * scale + 2 * kEdge; }
+    int textWidth(size_t glyphs) const { return dotsOf(glyphs, glyphWidth) * scale + 2 * kEdge; }
+    int textHeight() const { return glyphHeight * scale + 2 * kEdge; }
     int cellWidth() const { return left + width + kMargin; }
-    /// Two numbers stand at the left of a picture and must not cover each other.
-    int cellHeight() const { return std::max(height + 2 * kMargin, 2 * numberHeight()); }
+    /// Two classes stand at the left of a picture and must not cover each other.
+    int cellHeight() const { return std::max(height + 2 * kMargin, 2 * textHeight()); }
 };
 
 enum class End : uint8_t { Upper, Lower };
 
 class Sheet {
 public:
-    explicit Sheet(const Places& places)
-        : m_places(places), m_picture{places.columns * places.cellWidth(),
-                                      places.rows * places.cellHeight(),
-                                      3,
-                                      {}} {
+    /// `names` must outlive the sheet where they are written.
+    Sheet(const Places& places, std::span<const std::string> names)
+        : m_places(places), m_names(names), m_picture{places.columns * places.cellWidth(),
+                                                      places.rows * places.cellHeight(),
+                                                      3,
+                                                      {}} {
         m_picture.values.resize(static_cast<size_t>(m_picture.width) *
                                 static_cast<size_t>(m_picture.height) * kGround.size());
         fill(0, 0, m_picture.width, m_picture.height, kGround);
@@ -87,21 +121,23 @@ public:
         fill(left + wide - kMargin, top, kMargin, high, kWrong);
     }
 
-    /// Writes a number at the left of a sample.
-    void number(int sample, int value, const Colour& ink, const Colour& paper,
-                End end = End::Upper) {
-        const std::string digits = std::to_string(value);
-        const int scale = m_places.scale;
-        const int wide = std::min(m_places.numberWidth(digits.size()), m_places.left);
-        const int high = std::min(m_places.numberHeight(), m_places.cellHeight());
+    /// Writes a class at the left of a sample.
+    void write(int sample, int32_t value, const Colour& ink, const Colour& paper,
+               End end = End::Upper) {
+        const std::string text =
+            m_places.named ? m_names[static_cast<size_t>(value)] : std::to_string(value);
+        const int wide = std::min(m_places.textWidth(text.size()), m_places.left);
+        const int high = std::min(m_places.textHeight(), m_places.cellHeight());
         const int left = leftOf(sample);
         const int top = topOf(sample) + (end == End::Lower ? m_places.cellHeight() - high : 0);
         fill(left, top, wide, high, paper);
-        for (size_t i = 0; i < digits.size(); ++i)
-            glyph(digits[i] - '0', left + kEdge + static_cast<int>(i) * (kGlyphWidth + 1) * scale,
-                  top + kEdge, scale, ink);
+        for (size_t i = 0; i < text.size(); ++i)
+            glyph(text[i],
+                  left + kEdge + static_cast<int>(i) * (m_places.glyphWidth + 1) * m_places.scale,
+                  top + kEdge, ink);
     }
 
+    bool isNamed() const { return m_places.named; }
     Picture take() { return std::move(m_picture); }
 
 private:
@@ -119,11 +155,18 @@ private:
             for (int x = left; x < std::min(left + wide, m_picture.width); ++x)
                 std::copy(colour.begin(), colour.end(), pixel(x, y));
     }
-    void glyph(int digit, int left, int top, int scale, const Colour& ink) {
-        for (int y = 0; y < kGlyphHeight; ++y)
-            for (int x = 0; x < kGlyphWidth; ++x)
-                if (kDigits[static_cast<size_t>(digit)][static_cast<size_t>(y)] &
-                    (4 >> x)) // the highest bit is the left one
+    /// Whether a letter, or a digit of a number, has ink there.
+    bool hasInk(char letter, int x, int y) const {
+        if (m_places.named)
+            return letterBits(letter) >> (kLetterWidth * (kLetterHeight - y) - 1 - x) & 1;
+        const auto digit = static_cast<size_t>(letter - '0');
+        return kDigits[digit][static_cast<size_t>(y)] & (4 >> x); // the highest bit is the left one
+    }
+    void glyph(char letter, int left, int top, const Colour& ink) {
+        const int scale = m_places.scale;
+        for (int y = 0; y < m_places.glyphHeight; ++y)
+            for (int x = 0; x < m_places.glyphWidth; ++x)
+                if (hasInk(letter, x, y))
                     fill(left + x * scale, top + y * scale, scale, scale, ink);
     }
     void draw(std::span<const float> x, std::span<const ChannelScale> known) {
@@ -155,14 +198,34 @@ private:
     }
 
     Places m_places;
+    std::span<const std::string> m_names;
     Picture m_picture;
 };
 
-/// Returns a sheet with the samples, about as many in a column as in a row.
-Sheet sheetOf(const Gallery& gallery, size_t classes) {
+/// Returns how many samples are in a row: about as many as in a column.
+int columnsOf(const Gallery& gallery) {
+    const auto samples = static_cast<double>(gallery.samples.tensors[kX].shape[0]);
+    return std::max(1, static_cast<int>(std::sqrt(samples)));
+}
+
+/// Puts the classes of the samples behind a sheet's caption, where a file has room for them.
+/// `taken` is in the form of highestClasses().
+void tellSamples(Picture& sheet, int columns, std::span<const int32_t> labels,
+                 std::span<const int32_t> taken, size_t classes) {
+    std::vector<SampleClasses> samples;
+    for (size_t i = 0; i < labels.size(); ++i) {
+        const bool none = static_cast<size_t>(taken[i]) == classes;
+        samples.push_back({labels[i], none ? SampleClasses::kNone : taken[i]});
+    }
+    const std::string told = samplesCaption(columns, samples);
+    if (sheet.caption.size() + told.size() <= kMostCaption) sheet.caption += told;
+}
+
+Sheet sheetOf(const Gallery& gallery, size_t classes, std::span<const std::string> names) {
     const Shape& x = gallery.samples.tensors[kX].shape;
-    const int side = static_cast<int>(std::sqrt(static_cast<double>(x[0])));
-    Sheet sheet(Places({x[1], x[2], x[3]}, static_cast<size_t>(x[0]), std::max(1, side), classes));
+    const Places places({x[1], x[2], x[3]}, static_cast<size_t>(x[0]), columnsOf(gallery), classes,
+                        names);
+    Sheet sheet(places, names);
     sheet.draw(gallery);
     return sheet;
 }
@@ -293,12 +356,13 @@ Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> 
     if (!gallery.texts.empty()) return classedTexts(gallery, labels, names);
     if (isText(gallery.samples)) return textSheet(names, labels, labels);
     const auto classes = static_cast<size_t>(*std::ranges::max_element(labels)) + 1;
-    Sheet sheet = sheetOf(gallery, std::max(names.size(), classes));
+    Sheet sheet = sheetOf(gallery, std::max(names.size(), classes), names);
     for (size_t i = 0; i < labels.size(); ++i)
-        sheet.number(static_cast<int>(i), labels[i], kInk, kPaper);
+        sheet.write(static_cast<int>(i), labels[i], kInk, kPaper);
     Picture picture = sheet.take();
     constexpr size_t kMostNames = 50; // a sentence of the window ends with them
-    picture.caption = classCaption(names, kMostNames);
+    if (!sheet.isNamed()) picture.caption = classCaption(names, kMostNames);
+    tellSamples(picture, columnsOf(gallery), labels, labels, SIZE_MAX);
     return picture;
 }
 
@@ -313,14 +377,15 @@ std::string captionOf(std::span<const int32_t> taken, std::span<const int32_t> l
     return countCaption(right, static_cast<int64_t>(labels.size()), none);
 }
 
-Picture mistakesOf(const Gallery& gallery, std::span<const int32_t> taken, size_t classes) {
+Picture mistakesOf(const Gallery& gallery, std::span<const int32_t> taken, size_t classes,
+                    std::span<const std::string> names) {
     const std::vector<int32_t> labels = trueClasses(gallery.samples);
-    Sheet sheet = sheetOf(gallery, classes);
+    Sheet sheet = sheetOf(gallery, classes, names);
     for (size_t i = 0; i < labels.size(); ++i) {
         if (taken[i] == labels[i]) continue;
         sheet.frame(static_cast<int>(i));
         const bool none = static_cast<size_t>(taken[i]) == classes; // all scores are nan
-        if (!none) sheet.number(static_cast<int>(i), taken[i], kPaper, kWrong);
+        if (!none) sheet.write(static_cast<int>(i), taken[i], kPaper, kWrong);
     }
     return sheet.take();
 }
@@ -335,8 +400,9 @@ Picture galleryWithMistakes(const Gallery& gallery, std::span<const float> score
     const std::vector<int32_t> taken = takenClasses(gallery.samples, scores, classes);
     Picture picture = !gallery.texts.empty()    ? classedTexts(gallery, taken, names)
                       : isText(gallery.samples) ? textSheet(names, taken, labels)
-                                                : mistakesOf(gallery, taken, classes);
+                                                : mistakesOf(gallery, taken, classes, names);
     picture.caption = captionOf(taken, labels, classes);
+    if (!isText(gallery.samples)) tellSamples(picture, columnsOf(gallery), labels, taken, classes);
     return picture;
 }
 
@@ -358,13 +424,13 @@ Picture sheetOfMistakes(const Dataset& data, const Gallery* gallery, std::span<c
                 {gallery->texts[i], nameOf(taken[i]), taken[i] == labels[i], nameOf(labels[i])});
         return classedSheet(texts);
     }
-    Sheet sheet(Places(x.shape, labels.size(), inRow, names.size()));
+    Sheet sheet(Places(x.shape, labels.size(), inRow, names.size(), names), names);
     if (gallery) sheet.draw(*gallery);
     for (size_t i = 0; i < labels.size(); ++i) {
         const auto sample = static_cast<int>(i);
-        sheet.number(sample, labels[i], kInk, kPaper, End::Lower);
+        sheet.write(sample, labels[i], kInk, kPaper, End::Lower);
         if (static_cast<size_t>(taken[i]) < names.size()) // else all scores are nan
-            sheet.number(sample, taken[i], kPaper, kWrong);
+            sheet.write(sample, taken[i], kPaper, kWrong);
     }
     return sheet.take();
 }
@@ -414,6 +480,9 @@ std::optional<std::vector<Picture>> mistakeSheets(const Dataset& data,
         sheets.back().caption = lane.counts.none() == all
                                     ? std::string(kNoClasses)
                                     : std::to_string(samples.size()) + "/" + std::to_string(wrong);
+        if (gallery && !isText(gallery->samples))
+            tellSamples(sheets.back(), inRow, gallery->samples.labels(kTarget), taken,
+                        names.size());
     }
     return sheets;
 }

@@ -35,9 +35,11 @@ struct Gallery {
 /// nor characters. Classes may be sides, see Dataset::targetsAreSides().
 std::shared_ptr<const Gallery> galleryOf(const Dataset&);
 
-/// Draws the samples with the numbers of their classes beside them, or the characters that follow.
+/// Draws the samples with the names of their classes beside them where all are short, else with the
+/// numbers, or the characters that follow.
 /// When no scales are known, the lowest of all values is black and the highest white. The caption
 /// tells what the numbers mean, unless `names` are just the numbers: "0 T-shirt/top, 1 Trouser".
+/// That of pictures ends with samplesCaption(), here and in what follows.
 Picture galleryWithClasses(const Gallery&, std::span<const std::string> names);
 /// Draws the samples with the mistakes that (rows, classes) scores, or the logits of sides, show. A
 /// sample that was taken for another class has a frame and, beside it, the number of that class;

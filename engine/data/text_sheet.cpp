@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
+#include "engine/data/letters.h"
 
 #include <algorithm>
 #include <array>
@@ -15,40 +16,17 @@ using Colour = std::array<float, 3>;
 constexpr Colour kPaper{1, 1, 1}, kInk{0, 0, 0}, kWrong{1.0f, 0.72f, 0.38f};
 constexpr Colour kPrompt{0.86f, 0.86f, 0.86f}, kOtherText{0.72f, 0.85f, 1.0f};
 
-constexpr int kGlyphWidth = 5, kGlyphHeight = 12;
+constexpr int kGlyphWidth = kLetterWidth, kGlyphHeight = kLetterHeight;
 constexpr int kCellWidth = kGlyphWidth + 1, kCellHeight = kGlyphHeight + 2;
 constexpr int kScale = 2, kMargin = 3; // kMargin is in pixels of a letter
 
-/// The characters from space to ~ of the font 6x13 of X11 (misc-fixed), which is in the public
-/// domain. The highest of the 60 bits is the upper left pixel; each row has five.
-constexpr std::array<uint64_t, 95> kAscii{
-    0x000000000000000, 0x010842108401000, 0x0294a0000000000, 0x0014afabea50000, 0x011f4a38a5f1000,
-    0x026aa1110aac800, 0x00114a229393400, 0x010840000000000, 0x110884210821040, 0x410821084221100,
-    0x012aea900000000, 0x0000427c8400000, 0x000000000031100, 0x0000007c0000000, 0x000000000023880,
-    0x004221110884000, 0x011518c63151000, 0x011942108427c00, 0x03a310888887c00, 0x07c22238218b800,
-    0x0084652a5f10800, 0x07e10b64218b800, 0x03a3087a318b800, 0x07c221108842000, 0x03a318ba318b800,
-    0x03a318bc218b800, 0x000047100023880, 0x000047100031100, 0x004444410410400, 0x00000f801f00000,
-    0x041041044444000, 0x03a310888401000, 0x03a319d6b683c00, 0x011518c7f18c400, 0x079294b9294f800,
-    0x03a30842108b800, 0x079294a5294f800, 0x07e1087a1087c00, 0x07e1087a1084000, 0x03a30842718b800,
-    0x046318fe318c400, 0x038842108423800, 0x01c421084293000, 0x04632a62928c400, 0x042108421087c00,
-    0x0463bad6318c400, 0x04739ad6738c400, 0x03a318c6318b800, 0x07a318fa1084000, 0x03a318c631ab820,
-    0x07a318fa928c400, 0x03a30838218b800, 0x07c842108421000, 0x046318c6318b800, 0x046318a94a21000,
-    0x046318d6b5aa800, 0x0462a5114a8c400, 0x0462a5108421000, 0x07c221110887c00, 0x7210842108421c0,
-    0x042084104208400, 0x7084210842109c0, 0x011510000000000, 0x0000000000003e0, 0x208000000000000,
-    0x00000705f19b400, 0x04210f46318f800, 0x00000746108b800, 0x004217c6318bc00, 0x00000747f08b800,
-    0x019284790842000, 0x00000746317862e, 0x04210b66318c400, 0x000806108423800, 0x000403084214a4c,
-    0x042109531494400, 0x030842108423800, 0x00000d56b5ac400, 0x00000b66318c400, 0x00000746318b800,
-    0x00000f4631f4210, 0x000007c63178421, 0x00000b661084000, 0x00000745828b800, 0x00108f210849800,
-    0x000008c6319b400, 0x000008c62a51000, 0x000008c6b5aa800, 0x000008a88454400, 0x000008c6336862e,
-    0x00000f888887c00, 0x190842608421060, 0x010842108421000, 0xc108420c8421300, 0x026b20000000000};
 constexpr uint64_t kLineEnd = 0x00001084a9fa080; // a hook to the left
 constexpr uint64_t kOther = 0x07e318c6318fc00;   // a box
 
 uint64_t glyphOf(const std::string& name) {
     if (name == "\u2423") return 0;
     if (name == "\u21b5") return kLineEnd;
-    const bool ascii = name.size() == 1 && name[0] > ' ' && name[0] <= '~';
-    return ascii ? kAscii[static_cast<size_t>(name[0] - ' ')] : kOther;
+    return name.size() == 1 && name[0] != ' ' && isLetter(name[0]) ? letterBits(name[0]) : kOther;
 }
 
 class Sheet {

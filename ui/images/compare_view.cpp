@@ -12,6 +12,7 @@
 #include "ui/images/pane_titles.h"
 #include "ui/images/picture_image.h"
 #include "ui/images/picture_loader.h"
+#include "ui/images/sample_words.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
@@ -93,9 +94,10 @@ ImageView* CompareView::newView() {
     auto* view = make<ImageView>(m_transform, m_canvas);
     connect(view, &ImageView::pixelHovered, this, &CompareView::hover);
     view->setCellTips([this](QPoint cell) -> std::optional<QString> {
-        if (!tellsCells()) return std::nullopt;
+        const QStringList words = wordsAt(cell);
+        if (words.isEmpty()) return std::nullopt;
         if (m_bar->isHidden()) return QString(); // an audience reads the same below the tables
-        return cellWords(m_pictures, cell, m_classes).join(u'\n');
+        return words.join(u'\n');
     });
     view->show();
     return view;
@@ -190,18 +192,6 @@ void CompareView::rebuildViews() {
     showPictures();
     placeViews();
     if (changes) emit panesChanged();
-}
-
-void CompareView::setBare(bool bare) {
-    m_bar->setVisible(!bare);
-    updateReadout();
-}
-
-void CompareView::setAlone(bool alone) {
-    if (alone == m_alone) return;
-    m_alone = alone;
-    placeViews();
-    Q_EMIT aloneChanged(alone);
 }
 
 void CompareView::setPictures(qint64 step, const QVector<Picture>& pictures) {
@@ -347,9 +337,7 @@ QString CompareView::captionOf(int pane) const {
     // a table of targets has no errors to count, and its samples are of the first batch
     if (!lane && (mode().shows != Shows::Target || m_kind == ViewKind::Classes)) return {};
     const std::string caption = lane ? pictureOf(pane).caption : shownTarget().caption;
-    if (m_kind != ViewKind::Classes) return QString::fromStdString(caption);
-    const std::string_view right = tableCaption(caption).right;
-    return QString::fromUtf8(right.data(), static_cast<qsizetype>(right.size()));
+    return m_kind == ViewKind::Classes ? shownCaption(caption) : QString::fromStdString(caption);
 }
 
 PictureError CompareView::errorOf(int pane) const {
@@ -482,10 +470,18 @@ QString CompareView::explanation(WordsFor room) const {
             .trimmed();
     if (m_kind != ViewKind::Classes) return pictureWords(m_kind, m_validated, room);
     if (!showsSamples()) return tableWords(m_validated, room);
-    const QString names = QString::fromStdString(shownTarget().caption);
+    const QString names = shownCaption(shownTarget().caption);
     const QString words =
         showsMistakes() ? mistakesWords(m_samples, room) : samplesWords(m_samples, room);
     return (words + u' ' + names).trimmed();
+}
+
+QStringList CompareView::wordsAt(QPoint pixel) const {
+    if (m_kind != ViewKind::Classes) return {};
+    if (!showsSamples()) return cellWords(m_pictures, pixel, m_classes);
+    if (showsMistakes()) return mistakeWordsAt(m_mistakes, pixel, m_classes);
+    const std::span sheets(m_galleries);
+    return sampleWords(sheets.first(sheets.size() - 1), sheets.back(), pixel, m_classes);
 }
 
 /// Returns what is told of the pictures as they are, and of a cell of tables.
@@ -494,10 +490,9 @@ QStringList CompareView::wordsBelow(const QString& about, std::optional<QPoint> 
     for (int i = 0; i < m_pictures.size() && m_kind == ViewKind::Curve; ++i)
         if (const QString formula = captionOf(i); !formula.isEmpty())
             words << laneLetter(i) + QStringLiteral(": ") + formula;
-    if (cell && tellsCells()) {
-        QStringList told = cellWords(m_pictures, *cell, m_classes);
-        const QString classes = told.takeFirst();
-        words << classes + QStringLiteral("  ") + told.join(kBetweenLanes);
+    if (QStringList told = cell ? wordsAt(*cell) : QStringList(); !told.isEmpty()) {
+        const QString first = told.takeFirst();
+        words << (first + QStringLiteral("  ") + told.join(kBetweenLanes)).trimmed();
     } else {
         words << about;
     }
@@ -546,13 +541,15 @@ void CompareView::updateReadout() {
     setAccessibleDescription(m_readout);
 }
 
-/// Moves the pixel or cell that is read; the first key only shows the one in the middle.
+/// Moves the pixel, cell or sample that is read; the first key only shows the one in the middle.
 void CompareView::movePixel(QPoint by) {
-    const Picture& picture = m_target;
-    if (picture.width < 1 || !(m_kind == ViewKind::Painted || tellsCells())) return;
+    const Picture picture = showsSamples() ? pictureOf(0) : m_target;
+    const bool cells = m_kind == ViewKind::Painted || m_kind == ViewKind::Classes;
+    const QSize step = !cells ? QSize() : showsSamples() ? sampleCell(picture) : QSize(1, 1);
+    if (picture.width < 1 || step.isEmpty()) return;
     if (!m_pixel) return hover({picture.width / 2, picture.height / 2});
-    const QPoint to(std::clamp(m_pixel->x() + by.x(), 0, picture.width - 1),
-                    std::clamp(m_pixel->y() + by.y(), 0, picture.height - 1));
+    const QPoint to(std::clamp(m_pixel->x() + by.x() * step.width(), 0, picture.width - 1),
+                    std::clamp(m_pixel->y() + by.y() * step.height(), 0, picture.height - 1));
     // a zoomed picture moves along, so that the pixel stays in view
     m_transform.panBy({double(to.x() - m_pixel->x()) / picture.width,
                        double(to.y() - m_pixel->y()) / picture.height});

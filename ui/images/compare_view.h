@@ -85,9 +85,17 @@ public:
     Shows shows() const { return mode().shows; }
     /// Shows the pictures, their step and what they mean, without the controls that only the
     /// operator needs.
-    void setBare(bool bare);
+    void setBare(bool bare) {
+        m_bar->setVisible(!bare);
+        updateReadout();
+    }
     /// Makes the last pane fill the whole view, for a comparison by eye.
-    void setAlone(bool alone);
+    void setAlone(bool alone) {
+        if (alone == m_alone) return;
+        m_alone = alone;
+        placeViews();
+        Q_EMIT aloneChanged(alone);
+    }
     bool alone() const { return m_alone; }
     void setGain(double gain) { m_bar->setGain(gain); }
     double gain() const { return m_bar->gain(); }
@@ -151,8 +159,8 @@ private:
         const bool byStep = draws && m_run && m_validated == 0;
         return byStep && !infoOf(m_run->info().config.task.kind).wholeSet;
     }
-    /// Whether a pixel is a cell of a table of classes.
-    bool tellsCells() const { return m_kind == ViewKind::Classes && !showsSamples(); }
+    /// Tells of a cell of tables, or of a sample on a sheet; empty where nothing is told.
+    QStringList wordsAt(QPoint pixel) const;
     /// Returns the step of what is shown.
     qint64 shownStep() const {
         return showsJudged() && m_validated.value_or(0) > 0 ? *m_validated : m_step;

@@ -79,7 +79,7 @@ QString samplesWords(SamplesShow show, WordsFor room) {
     case SamplesShow::Classes:
         return QCoreApplication::translate("CompareView",
                                            "Validation samples. An orange frame marks a mistake "
-                                           "and shows the number of the predicted class.");
+                                           "and shows the predicted class.");
     case SamplesShow::Digits:
         return QCoreApplication::translate("CompareView",
                                            "Validation samples. An orange frame marks a mistake "

@@ -60,6 +60,11 @@ private:
                                         TensorSpec{"target", {}, DType::I32, 6}};
 };
 
+/// Returns a sheet's caption without the classes of its samples.
+std::string shortCaption(const Picture& sheet) {
+    return std::string(tableCaption(sheet.caption).right);
+}
+
 std::unique_ptr<Dataset> digits() {
     const RunConfig config = presetNamed("mnist-mlp").config;
     return makeDataset(config.task, config.seed);
@@ -82,6 +87,7 @@ private slots:
     void numbersOfClasses();
     void smallPicturesHaveRoomForTwoNumbers();
     void namesInCaptions();
+    void samplesInCaptions();
     void textIsWritten();
     void lanesWrite();
     void lettersAreThoseWritten();
@@ -196,17 +202,26 @@ void TestGallery::mistakesAreMarked() {
         scores[i * 10 + static_cast<size_t>(labels[i])] = 1;
     const Picture right = galleryWithMistakes(*gallery, scores, {});
     QCOMPARE(right.width, 8 * kWide);
-    QCOMPARE(right.caption, std::string("64/64"));
+    QCOMPARE(shortCaption(right), std::string("64/64"));
     QCOMPARE(framed(right, 64), std::vector<int>{});
 
     scores[5 * 10 + (static_cast<size_t>(labels[5]) + 1) % 10] = 2; // taken for the next class
     std::fill_n(scores.begin() + 17 * 10, 10, std::nanf(""));       // taken for none
     const Picture wrong = galleryWithMistakes(*gallery, scores, {});
-    QCOMPARE(wrong.caption, std::string("62/64"));
+    QCOMPARE(shortCaption(wrong), std::string("62/64"));
+    const TableCaption told = tableCaption(wrong.caption);
+    QCOMPARE(told.columns, 8);
+    QCOMPARE(told.samples.size(), size_t{64});
+    for (size_t i = 0; i < labels.size(); ++i) {
+        QCOMPARE(told.samples[i].label, labels[i]);
+        QCOMPARE(told.samples[i].taken, i == 5    ? (labels[i] + 1) % 10
+                                        : i == 17 ? SampleClasses::kNone
+                                                  : labels[i]);
+    }
     QCOMPARE(framed(wrong, 64), (std::vector<int>{5, 17}));
     QCOMPARE(wrong.values.size(), right.values.size());
     const std::vector<float> lost(scores.size(), std::nanf(""));
-    QCOMPARE(galleryWithMistakes(*gallery, lost, {}).caption, std::string(kNoClasses));
+    QCOMPARE(shortCaption(galleryWithMistakes(*gallery, lost, {})), std::string(kNoClasses));
 }
 
 /// Captions go into files and come back from them.
@@ -238,6 +253,30 @@ void TestGallery::namesInCaptions() {
     QCOMPARE(targetPictureOf(view, batch).caption, std::string("0 shirt, 1 shoe"));
 }
 
+/// What somebody else wrote behind a caption is left as it is; names may look like the rest.
+void TestGallery::samplesInCaptions() {
+    const std::string names = "0 a; samples: 1, 1 b";
+    const std::string caption = names + samplesCaption(2, std::array{SampleClasses{1, 0}});
+    QCOMPARE(caption, names + "; samples: 2 1 0");
+    const TableCaption told = tableCaption(caption);
+    QCOMPARE(std::string(told.right), names);
+    QCOMPARE(told.columns, 2);
+    QCOMPARE(told.samples.size(), size_t{1});
+    QCOMPARE(told.samples[0].label, 1);
+    QCOMPARE(told.samples[0].taken, 0);
+    for (const std::string& other :
+         {names, std::string("3/5; samples:"), std::string("3/5; samples: 2 1"),
+          std::string("3/5; samples: 2 1 x"), std::string("3/5; samples: 9999999999 1 1"),
+          std::string("3/5; samples: 2 1 -1")}) {
+        const TableCaption as = tableCaption(other);
+        QVERIFY2(as.right == other && as.samples.empty() && as.columns == 0, other.c_str());
+    }
+    // a file has no room for more
+    const auto gallery = galleryOf(*digits());
+    const std::string longest(kMostCaption - 100, 'x');
+    QCOMPARE(galleryWithClasses(*gallery, std::array{longest}).caption, "0 " + longest);
+}
+
 /// On sheets of mistakes, the class that is predicted stands above the true one.
 void TestGallery::smallPicturesHaveRoomForTwoNumbers() {
     constexpr int kNumber = 5 + 2; // dots, and paper around them
@@ -249,13 +288,13 @@ void TestGallery::smallPicturesHaveRoomForTwoNumbers() {
 void TestGallery::numbersOfClasses() {
     const auto gallery = galleryOf(*digits());
     const std::vector<std::string> same{"0", "1"}, names{"shirt", "shoe"};
-    QCOMPARE(galleryWithClasses(*gallery, same).caption, std::string());
+    QCOMPARE(shortCaption(galleryWithClasses(*gallery, same)), std::string());
     const Picture named = galleryWithClasses(*gallery, names);
-    QCOMPARE(named.caption, std::string("0 shirt, 1 shoe"));
+    QCOMPARE(shortCaption(named), std::string("0 shirt, 1 shoe"));
     const std::vector<std::string> rude{"a\nb\x1b[2J"};
-    QCOMPARE(galleryWithClasses(*gallery, rude).caption, std::string("0 a\\nb\\u001b[2J"));
+    QCOMPARE(shortCaption(galleryWithClasses(*gallery, rude)), std::string("0 a\\nb\\u001b[2J"));
     const std::vector<std::string> many(51, "class");
-    const std::string caption = galleryWithClasses(*gallery, many).caption;
+    const std::string caption = shortCaption(galleryWithClasses(*gallery, many));
     QVERIFY2(caption.ends_with(", 48 class, 49 class, ..."), caption.c_str());
     // the digit beside each sample: twice as large, with one dot of paper around it
     constexpr std::array kZero{"###", "#.#", "#.#", "#.#", "###"};

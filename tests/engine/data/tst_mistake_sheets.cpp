@@ -135,9 +135,12 @@ void TestMistakeSheets::eachLaneHasItsOwn() {
     QVERIFY(sheets);
     QCOMPARE(sheets->size(), lanes.size());
     const Picture &few = sheets->at(0), &none = sheets->at(1), &most = sheets->at(2);
-    QCOMPARE(few.caption, std::string("3/3"));
+    QCOMPARE(std::string(tableCaption(few.caption).right), std::string("3/3"));
+    QCOMPARE(tableCaption(few.caption).columns, 8);
+    QCOMPARE(tableCaption(few.caption).samples[1].label, all.labels(kTarget)[40]);
+    QCOMPARE(tableCaption(few.caption).samples[1].taken, lanes[0].mistakes[1].taken);
     QCOMPARE(none.caption, std::string("0/0"));
-    QCOMPARE(most.caption, std::string("64/500"));
+    QCOMPARE(std::string(tableCaption(most.caption).right), std::string("64/500"));
     for (const Picture& each : *sheets)
         QCOMPARE(each.width, 8 * kWide);
     QCOMPARE(few.height, kHigh);
@@ -174,8 +177,8 @@ void TestMistakeSheets::nanIsNoMistake() {
     const std::atomic<bool> stop = false;
     const auto sheets = mistakeSheets(data, std::array{none, nearly}, data.view().classes, stop);
     QVERIFY(sheets);
-    QCOMPARE(sheets->at(0).caption, std::string(kNoClasses));
-    QCOMPARE(sheets->at(1).caption, std::string("64/500"));
+    QCOMPARE(std::string(tableCaption(sheets->at(0).caption).right), std::string(kNoClasses));
+    QCOMPARE(std::string(tableCaption(sheets->at(1).caption).right), std::string("64/500"));
 }
 
 /// Only what is drawn, and what several lanes get wrong only once.

@@ -238,7 +238,7 @@ void TestValidation::picturesTellOfIt() {
         const ClassCounts& counts = judged.counts;
         for (const Mistake& each : judged.mistakes)
             QVERIFY(each.values); // it is not read again
-        QCOMPARE(late.mistakes[lane].caption,
+        QCOMPARE(std::string(tableCaption(late.mistakes[lane].caption).right),
                  "64/" + std::to_string(counts.samples() - counts.correct()));
     }
 

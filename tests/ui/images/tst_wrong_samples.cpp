@@ -6,8 +6,11 @@
 #include "ui/images/image_view.h"
 #include "ui/images/picture_words.h"
 
+#include <QApplication>
 #include <QComboBox>
+#include <QHelpEvent>
 #include <QLabel>
+#include <QToolTip>
 #include <QtTest>
 
 #include <algorithm>
@@ -87,6 +90,7 @@ private slots:
     void theChoiceIsRemembered();
     void theLastPictureComesBack();
     void namesOfTenClassesTakeTwoLines();
+    void samplesTellTheirClasses();
     void audienceReadsAllNames();
     void audienceSeesThemLarge();
 };
@@ -232,6 +236,54 @@ void TestWrongSamples::namesOfTenClassesTakeTwoLines() {
                  qPrintable(label->text()));
     shown.view.resize(3 * names, 400);
     QTRY_COMPARE(label->text().count(u'\n'), 0);
+}
+
+/// A sheet has room for numbers only: the names are told where a sample is pointed at, or reached
+/// with the keys, for screen readers too.
+void TestWrongSamples::samplesTellTheirClasses() {
+    Shown shown;
+    CompareView& view = shown.view;
+    QVERIFY(test::isActive(&view));
+    const char* const classes = "0 shirt, 1 shoe; samples: 2 1 1 0 0 1 1"; // two and one in a row
+    view.setGalleries({captioned(20, 0.5f, "1/3; samples: 2 1 1 0 1 1 2147483647"),
+                       captioned(20, 0.25f, "3/3; samples: 2 1 1 0 0 1 1"),
+                       captioned(20, 1, classes)},
+                      {captioned(20, 0.1f, "2/2; samples: 2 0 1 1 0"),
+                       captioned(20, 0.2f, "1/1; samples: 2 1 0")});
+    view.setValidated(9);
+    view.setPictures(10, {constant(2, 0.5f), constant(2, 0.25f)});
+    QCOMPARE(view.view(0).note(), QStringLiteral("1 of 3 right"));
+    QVERIFY2(view.readout().endsWith(QStringLiteral("0 shirt, 1 shoe")),
+             qPrintable(view.readout()));
+    const auto tip = [](ImageView& pane, double x, double y) {
+        QToolTip::hideText();
+        const QRectF picture = pane.pictureRect();
+        const QPoint at(static_cast<int>(picture.left() + x * picture.width()),
+                        static_cast<int>(picture.top() + y * picture.height()));
+        QHelpEvent help(QEvent::ToolTip, at, pane.mapToGlobal(at));
+        QApplication::sendEvent(&pane, &help);
+        return QToolTip::text();
+    };
+    QTRY_VERIFY2(tip(view.view(0), 0.75, 0.25).contains(QStringLiteral("True: shirt.\nA shoe")),
+                 qPrintable(QToolTip::text()));
+    QVERIFY(QToolTip::text().contains(QStringLiteral("B shirt")));
+    QTRY_VERIFY2(tip(view.view(2), 0.25, 0.75).contains(QStringLiteral("A no class (nan)")),
+                 qPrintable(QToolTip::text()));
+    QTRY_VERIFY2(tip(view.view(0), 0.75, 0.75).contains(QStringLiteral("Wheel: zoom")),
+                 qPrintable(QToolTip::text())); // there is no sample
+    QTest::keyClick(&view, Qt::Key_Right);      // the one in the middle: there is none
+    QVERIFY(view.readout().endsWith(QStringLiteral("0 shirt, 1 shoe")));
+    QTest::keyClick(&view, Qt::Key_Up);
+    QCOMPARE(view.readout(), QStringLiteral("True: shirt.  A shoe; B shirt"));
+    QCOMPARE(view.accessibleDescription(), view.readout());
+    QTest::keyClick(&view, Qt::Key_Left);
+    QCOMPARE(view.readout(), QStringLiteral("True: shoe.  A shoe; B shoe"));
+    QTest::keyClick(&view, Qt::Key_5);
+    QVERIFY(view.showsMistakes());
+    QTRY_VERIFY2(tip(view.view(1), 0.25, 0.25)
+                     .contains(QStringLiteral("A True: shirt. Predicted: shoe.\n"
+                                              "B True: shoe. Predicted: shirt.")),
+                 qPrintable(QToolTip::text()));
 }
 
 /// Nobody can point at names that are cut: the letters get smaller first.
