@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/shipped_data.h"
+#include "engine/data/sparse_lines.h"
 #include "engine/data/standardiser.h"
 #include "engine/io/text_input.h"
 
@@ -80,31 +81,14 @@ void checkIsNoSpreadsheet(const std::string& path) {
     if (zipped || begins.starts_with(kOldExcel)) throw InputError(kSpreadsheet, pathText(path));
 }
 
-/// Whether a line is such as "1 3:0.5 7:1", a class and the values that are not 0.
-bool isSparse(std::string_view record) {
-    constexpr std::string_view kSpaces = " \t\r";
-    size_t words = 0;
-    for (size_t at = 0; (at = record.find_first_not_of(kSpaces, at)) != record.npos; ++words) {
-        const size_t end = std::min(record.find_first_of(kSpaces, at), record.size());
-        std::string_view value = record.substr(at, end - at);
-        if (words > 0) {
-            const size_t index = digitsAt(value, 0);
-            if (index == 0 || index == value.size() || value[index] != ':') return false;
-            value.remove_prefix(index + 1);
-        }
-        if (!NumberText(value, false).isNumber()) return false;
-        at = end;
-    }
-    return words > 1;
-}
-
-/// Refuses what would otherwise be read as a table of other columns, or of no lines.
-void checkStart(const std::string& path, std::string_view record) {
+/// Refuses what would otherwise be read as a table of other columns, or of no lines. `ahead` is
+/// what follows the first record.
+void checkStart(const std::string& path, std::string_view record, std::string_view ahead) {
     if (record.find('\0') != record.npos)
         throw InputError(
             phrase("Data", "%1: this is not a csv table: it has bytes that no text has"),
             pathText(path));
-    if (isSparse(record))
+    if (areSparseLines(record, ahead))
         throw InputError(phrase("Data", "%1: tables in the sparse form of LIBSVM (index:value) are "
                                         "not read; sklearn.datasets.load_svmlight_file() reads x "
                                         "and y, and numpy.savez('data.npz', x=x.toarray(), y=y) "
@@ -233,7 +217,7 @@ std::vector<std::string> CsvFile::readHeader() {
     std::vector<std::string> names;
     for (const std::string_view field : fields)
         names.emplace_back(trimmed(field));
-    checkStart(m_path, m_reader.text());
+    checkStart(m_path, m_reader.text(), m_reader.ahead());
     if (names.size() > kMostColumns)
         throw InputError(phrase("Data", "%1: %2 columns are not allowed: at most %3"), place(),
                          names.size(), kMostColumns);

@@ -47,6 +47,7 @@ private slots:
     void sameTable();
     void spacesAndATab();
     void sparse();
+    void colonsOfTables();
     void opened_data();
     void opened();
     void charactersAcrossBlocks();
@@ -147,6 +148,37 @@ void TestTableFiles::sparse() {
              path + ": tables in the sparse form of LIBSVM (index:value) are not read; "
                     "sklearn.datasets.load_svmlight_file() reads x and y, and "
                     "numpy.savez('data.npz', x=x.toarray(), y=y) saves them to train on");
+    for (const char* lines :
+         {"3 1:12 2:300", "1 5:1\n-1 2:1 9:1\n", "2 qid:1 1:0.5 2:3\n1 qid:1 1:1 # d\n",
+          "1 7:05 9:12\n-1\n0 3:0.25\n", "+1 1:-0.5 13:1e-3 \r\n-1 2:1\r\n"})
+        QVERIFY2(isAbout(thrownBy<InputError>([&] { experimentOn(write("s.data", lines)); }),
+                         m_folder.filePath("s.data").toStdString(), "LIBSVM"),
+                 lines);
+}
+
+/// Fields with colons are words of a table, such as times, scores and what lies in no order.
+void TestTableFiles::colonsOfTables() {
+    const std::string cells[] = {"12:30",   "8:15 17:45", "2:1",    "9:1 3:2",
+                                 "4:5 4:6", "1:30:05",    "a:1 b:2"};
+    for (const std::string& cell : cells) {
+        std::string lines;
+        for (int i = 0; i < 20; ++i)
+            lines += std::to_string(i % 2) + " " + cell + "\n";
+        const std::string file = write("times.data", lines);
+        const std::string error = thrownBy<InputError>([&] { experimentOn(file); });
+        QVERIFY2(error.find("LIBSVM") == std::string::npos, error.c_str());
+    }
+    std::string times;
+    for (int i = 0; i < 40; ++i)
+        times += std::to_string(i % 2) + (i % 4 < 2 ? " 12:30\n" : " 9:15\n");
+    const auto opened = experimentOn(write("times.data", times));
+    QVERIFY(opened && opened->task.kind == TaskKind::Csv && !opened->task.header);
+    std::string mixed; // pairs that rise by chance in the first line
+    for (int i = 0; i < 20; ++i)
+        mixed += std::to_string(i % 2) + (i % 3 ? " 3:1 2:1\n" : " 1:0 2:1\n");
+    const std::string error =
+        thrownBy<InputError>([&] { experimentOn(write("scores.data", mixed)); });
+    QVERIFY2(error.find("LIBSVM") == std::string::npos, error.c_str());
 }
 
 void TestTableFiles::opened_data() { sameTable_data(); }
