@@ -4,11 +4,11 @@
 #include "engine/core/error.h"
 #include "engine/data/known_facts.h"
 #include "engine/data/losses.h"
+#include "engine/data/other_files.h"
 #include "engine/data/own_files.h"
 #include "engine/data/predicted_inputs.h"
 #include "engine/data/targets.h"
 #include "engine/data/test_split.h"
-#include "engine/io/torch_file.h"
 
 #include <algorithm>
 #include <array>
@@ -146,28 +146,6 @@ DataFacts Dataset::facts() const {
             targetsAreSides()};
 }
 
-/// Refuses PyTorch's files in place of data: what reads these could only say that they are damaged.
-static void refuseTorchFiles(const TaskConfig& task) {
-    const DataSetInfo& info = infoOf(task.kind);
-    const std::array<std::pair<std::string_view, const std::string*>, 9> paths{
-        {{"data.path", &task.path},
-         {"data.validation_path", &task.validationPath},
-         {"data.test_path", &task.testPath},
-         {"data.x", &task.x},
-         {"data.y", &task.y},
-         {"data.x_val", &task.xVal},
-         {"data.y_val", &task.yVal},
-         {"data.x_test", &task.xTest},
-         {"data.y_test", &task.yTest}}};
-    // who names no arrays may mean this file by the path that other kinds of data have
-    const bool means = info.has("data.x") && task.x.empty();
-    for (const auto& [key, path] : paths)
-        if ((info.has(key) || (means && key == "data.path")) && isTorchFile(*path))
-            throw InputError(torchFileRefusal(*path));
-    if (info.fromFiles && isTorchFile(task.predictFile))
-        throw InputError(torchFileRefusal(task.predictFile));
-}
-
 static DataFacts lookedUpFacts(const TaskConfig& task) {
     return predictsInputs(task) ? predictedInputFacts(task) : infoOf(task.kind).facts(task);
 }
@@ -185,7 +163,7 @@ static DataFacts wholeFactsOf(const TaskConfig& task) {
     const size_t files = filesOf(task); // without a lock: a folder on a network may take long
     if (known && known->files == files) throw InputError(known->error);
     try {
-        refuseTorchFiles(task);
+        refuseOtherFiles(task);
         DataFacts facts = lookedUpFacts(task);
         knownFacts().put(task, {facts, {}, files});
         return facts;
@@ -214,7 +192,7 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     const size_t files = info.fromFiles ? filesOf(task) : 0; // before they are read
     std::unique_ptr<Dataset> made;
     try {
-        refuseTorchFiles(task);
+        refuseOtherFiles(task);
         made = predictsInputs(task)
                    ? withPredictedInputs(makeDataset(trainedOnly(task), seed), task)
                    : info.make(task, seed);

@@ -13,6 +13,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/held_back.h"
 #include "engine/data/known_facts.h"
+#include "engine/data/other_files.h"
 #include "engine/data/own_files.h"
 #include "engine/data/picture_samples.h"
 #include "engine/data/picture_side.h"
@@ -317,51 +318,6 @@ std::string endingOf(const std::filesystem::path& path) {
     return lowerCase(path.extension().string());
 }
 
-/// Files that users often have but that are not opened, and what helps with them.
-struct OtherFile {
-    std::string_view ending;
-    Phrase help; ///< %1 is the file
-};
-constexpr Phrase kOtherTable =
-    phrase("Files", "%1: such a table is not opened; save it as a csv table (pandas: "
-                    "to_csv('table.csv', index=False))");
-constexpr Phrase kUnnamedTable =
-    phrase("Files", "%1: a table is read from a file whose name ends in .csv, .tsv or .data, with "
-                    "commas, semicolons, tabs or spaces between the columns");
-constexpr Phrase kPacked =
-    phrase("Files", "%1: such packed files are not opened; unpack it and open what was in it");
-constexpr Phrase kOnnx =
-    phrase("Files", "%1: ONNX files are written but not opened; "
-                    "safetensors.torch.save_file(model.state_dict(), 'weights.safetensors') saves "
-                    "weights for model.weights");
-constexpr Phrase kPythonFile =
-    phrase("Files", "%1: this is Python, not an experiment or data; paste a network from it into "
-                    "Layers, or give it beside the data: halfscope-cli run DATA --set "
-                    "model.layers=@FILE");
-constexpr Phrase kNotebook =
-    phrase("Files", "%1: this is a notebook; paste the network from it into model.layers");
-constexpr Phrase kHdf = phrase("Files", "%1: HDF5 files are not opened; numpy.savez('data.npz', "
-                                        "x=x, y=y) saves the arrays x and y to train on");
-constexpr std::array kOtherFiles{
-    OtherFile{".zip", kPacked},         OtherFile{".gz", kPacked},
-    OtherFile{".tgz", kPacked},         OtherFile{".bz2", kPacked},
-    OtherFile{".xz", kPacked},          OtherFile{".zst", kPacked},
-    OtherFile{".7z", kPacked},          OtherFile{".rar", kPacked},
-    OtherFile{".onnx", kOnnx},          OtherFile{".py", kPythonFile},
-    OtherFile{".ipynb", kNotebook},     OtherFile{".h5", kHdf},
-    OtherFile{".hdf5", kHdf},           OtherFile{".xls", kSpreadsheet},
-    OtherFile{".xlsx", kSpreadsheet},   OtherFile{".ods", kSpreadsheet},
-    OtherFile{".parquet", kOtherTable}, OtherFile{".feather", kOtherTable},
-    OtherFile{".pkl", kOtherTable},     OtherFile{".dat", kUnnamedTable},
-    OtherFile{".arff", kUnnamedTable}};
-
-bool isPacked(const std::filesystem::path& file) {
-    const std::string ending = endingOf(file);
-    return std::ranges::any_of(kOtherFiles, [&ending](const OtherFile& other) {
-        return other.ending == ending && other.help == kPacked;
-    });
-}
-
 /// Keeps the name that comes first in the alphabet: a folder's files are in no order.
 void keepFirst(const std::string& name, std::string& first) {
     if (first.empty() || name < first) first = name;
@@ -499,8 +455,10 @@ RunConfig predicting(RunConfig config, const std::string& column) {
 
 void checkCanBeExperiment(const std::string& path) {
     const std::string ending = endingOf(path);
-    if (ending == ".json") return;
     InputFile file(path); // first: a file that is not there has no format
+    char first = 0;
+    const bool empty = file.read({&first, 1}) == 0;
+    if (ending == ".json" && first != '[') return; // a list may be a table, but no experiment
     if (ending == ".npz")
         throw InputError(phrase("Files", "%1: there are no arrays x and y (or X and Y, or x_train "
                                          "and y_train) in it to train on; it has %2; "
@@ -516,11 +474,9 @@ void checkCanBeExperiment(const std::string& path) {
                                          "that holds them"),
                          pathText(path));
     if (isTorchFile(path)) throw InputError(torchFileRefusal(path));
-    for (const OtherFile& other : kOtherFiles)
-        if (ending == other.ending) throw InputError(other.help, pathText(path));
+    if (const Message refusal = otherFileRefusal(path); !refusal.empty()) throw InputError(refusal);
     constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark
-    char first = 0;
-    if (file.read({&first, 1}) == 0 || kStartsJson.find(first) != kStartsJson.npos) return;
+    if (empty || kStartsJson.find(first) != kStartsJson.npos) return;
     throw InputError(phrase("Files",
                             "%1: neither an experiment (JSON) nor data that can be "
                             "opened: .csv, .tsv, .data, .npy, .npz, .safetensors, .tar, .txt or a "
@@ -548,7 +504,7 @@ InputError nothingInFolder(const std::string& path) {
         const std::filesystem::path& file = each->path();
         if (!each->is_regular_file(ignored)) continue;
         if (opens(file)) names.insert(file.filename().string());
-        if (isPacked(file)) keepFirst(file.string(), packed);
+        if (isPackedFile(file.string())) keepFirst(file.string(), packed);
         if (isOtherPictureName(file.string())) keepFirst(file.string(), picture);
         if (names.size() > kMostNamed) names.erase(std::prev(names.end()));
     }
@@ -560,7 +516,7 @@ InputError nothingInFolder(const std::string& path) {
                "%1: the folder holds no saved run (experiment.json), no files of MNIST "
                "or CIFAR, no pair of arrays (x.npy and y.npy), no shards (.tar) and no folders of "
                "pictures");
-    if (names.empty() && !packed.empty()) return InputError(kPacked, pathText(packed));
+    if (names.empty() && !packed.empty()) return InputError(otherFileRefusal(packed));
     if (names.empty() && !picture.empty()) return InputError(otherFormats(path, picture));
     if (names.empty()) return InputError(kLacks, pathText(path));
     std::string listed;

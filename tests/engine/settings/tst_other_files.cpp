@@ -25,6 +25,8 @@ private slots:
     void otherFiles();
     void torchFiles_data();
     void torchFiles();
+    void namedAsData_data();
+    void namedAsData();
     void unusedPathsDoNotCount();
     void commandsNameTheFiles();
     void textsCalledPt();
@@ -68,6 +70,9 @@ void TestOtherFiles::otherFiles_data() {
     row("net.ipynb", "{\"cells\": []}",
         "this is a notebook; paste the network from it into model.layers");
     row("model.H5", "\x89HDF", "numpy.savez");
+    row("data.mat", "MATLAB 5.0", "scipy.io.loadmat");
+    row("rows.json", "[{\"a\": 1}]", "pandas.read_json(FILE).to_csv(");
+    row("rows.jsonl", "{\"a\": 1}", "lines=True");
     row("pictures.zip", "PK\3\4", "unpack it");
     row("notes.txt.gz", "\x1f\x8b", "such packed files are not opened; unpack it");
     row("t10k-images-idx3-ubyte.gz", "\x1f\x8b", "open the folder that holds them");
@@ -138,6 +143,55 @@ void TestOtherFiles::torchFiles() {
     QVERIFY2(wanted.starts_with(pickle + ": torch.save() wrote it"), wanted.c_str());
     QCOMPARE(thrownBy<InputError>([&] { factsOf(config.task); }), wanted);
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(config.task, 0); }), wanted);
+}
+
+void TestOtherFiles::namedAsData_data() {
+    QTest::addColumn<QString>("kind");
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("help");
+    const auto row = [](const char* kind, const char* key, const char* name, const char* help) {
+        QTest::addRow("%s %s %s", kind, key, name) << kind << key << name << help;
+    };
+    for (const char* kind : {"arrays", "csv", "pictures", "mnist", "cifar", "shards"}) {
+        row(kind, "data.path", "a.npz",
+            "an archive of arrays is no file for data.path; set "
+            "data.kind to arrays and data.x to it");
+        row(kind, "data.path", "a.npy",
+            "an array is no file for data.path; set data.kind to "
+            "arrays, data.x to the array of inputs and data.y to that "
+            "of targets");
+        row(kind, "data.path", "a.MAT", "MATLAB files are not opened; with m = ");
+        row(kind, "data.path", "a.h5", "HDF5 files are not opened; ");
+        row(kind, "data.path", "a.parquet", "such a table is not opened; save it as a csv table");
+        row(kind, "data.path", "a.xlsx", "this is a spreadsheet, not a csv table; ");
+        row(kind, "data.path", "a.json", "data are not read from JSON; ");
+    }
+    row("csv", "data.validation_path", "a.parquet", "such a table is not opened; ");
+    row("csv", "data.test_path", "a.jsonl", "data are not read from JSON; ");
+    row("arrays", "data.x", "a.mat", "MATLAB files are not opened; ");
+    row("arrays", "data.y", "a.h5", "HDF5 files are not opened; ");
+}
+
+/// Whatever kind of data a setting names it for: its own reader would only find it damaged.
+void TestOtherFiles::namedAsData() {
+    QFETCH(const QString, kind);
+    QFETCH(const QString, key);
+    QFETCH(const QString, name);
+    QFETCH(const QString, help);
+    const std::string file = writeBytes(path(name), "\x89PAR1\0");
+    RunConfig config = defaultConfig();
+    applySetting(config, "data.kind=" + kind.toStdString());
+    if (key != "data.path" && kind == "csv")
+        config.task.path = writeBytes(path("t.csv"), "a,y\n1,2\n3,4\n");
+    if (key == "data.y")
+        config.task.x = writeBytes(path("x.npy"), npy("<f4", "(1, 1)", bytesOfValues({1.0f})));
+    applySetting(config, key.toStdString() + "=" + file);
+    const auto told = [&] { return thrownBy<InputError>([&] { factsOf(config.task); }); };
+    QVERIFY2(isAbout(told(), file, help.toStdString()), told().c_str());
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(config.task, 0); }), told());
+    applySetting(config, key.toStdString() + "=" + file + ".gone");
+    QVERIFY2(told().find(help.toStdString()) == std::string::npos, told().c_str());
 }
 
 void TestOtherFiles::unusedPathsDoNotCount() {
