@@ -7,6 +7,7 @@
 #include "engine/data/csv_classes.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_header.h"
+#include "engine/data/csv_look.h"
 #include "engine/data/csv_refusals.h"
 #include "engine/data/csv_seen.h"
 
@@ -126,19 +127,6 @@ private:
     const std::vector<std::string>& m_names;
     std::vector<bool> m_dropped;
 };
-
-/// Returns what the columns of inputs and of the target hold, in all lines that are not dropped.
-std::vector<SeenFields> lookThrough(const TaskConfig& task, const CsvLayout& layout) {
-    CsvFile file = tableOf(task);
-    std::vector<SeenFields> seen(layout.columns.size());
-    if (file.readHeader().size() != seen.size()) return seen; // the file changed: rows will tell
-    while (file.next()) {
-        if (layout.drops(file, task.missing)) continue;
-        for (size_t i = 0; i < seen.size(); ++i)
-            if (layout.columns[i].use != ColumnUse::LeftOut) seen[i].add(file, i);
-    }
-    return seen;
-}
 
 /// Returns the decimal mark that the target does not have or, where it has none, that fewer columns
 /// have; nothing when all have the same.

@@ -1,5 +1,5 @@
 // A table without words is read once. Any other is read three times: up to the first word, then to
-// find out what the columns hold, then for the samples.
+// find out what the columns hold, unless that is known, then for the samples.
 #include "engine/data/csv_samples.h"
 
 #include "engine/core/error.h"

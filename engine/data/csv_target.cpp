@@ -152,4 +152,27 @@ std::string likelyTarget(const TaskConfig& task) {
     return labels && isPlainText(nameOf(usable[*labels])) ? nameOf(usable[*labels]) : std::string();
 }
 
+bool beginsWithNumbers(const TaskConfig& task) {
+    constexpr int kLines = 1000;
+    std::set<double> numbers;
+    bool whole = true;
+    try {
+        CsvFile file = tableOf(task);
+        const CsvLayout layout = csvLayout(task, file);
+        const auto target = static_cast<size_t>(
+            std::ranges::find(layout.columns, ColumnUse::Target, &CsvColumn::use) -
+            layout.columns.begin());
+        for (int line = 0; line < kLines && file.next(); ++line) {
+            if (file.lacks(target) || layout.drops(file, task.missing)) continue;
+            const double number = numberOf(file.text(target), file.commas());
+            if (!std::isfinite(number)) return false;
+            whole = whole && number == std::trunc(number);
+            numbers.insert(number);
+        }
+    } catch (const InputError&) { // whoever reads it tells
+        return false;
+    }
+    return !numbers.empty() && (!whole || numbers.size() > kFew);
+}
+
 } // namespace halfscope

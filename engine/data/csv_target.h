@@ -14,5 +14,9 @@ namespace halfscope {
 /// where that has classes and the last has none. Empty for the last one. Throws InputError as
 /// CsvFile and csvLayout() do.
 std::string likelyTarget(const TaskConfig&);
+/// Whether the first lines tell that the targets are numbers and no classes: one is no whole
+/// number, or too many are different. False where it takes all lines to tell, and for files that
+/// cannot be read.
+bool beginsWithNumbers(const TaskConfig&);
 
 } // namespace halfscope

@@ -481,7 +481,7 @@ std::optional<std::vector<Picture>> mistakeSheets(const Dataset& data,
                                     ? std::string(kNoClasses)
                                     : std::to_string(samples.size()) + "/" + std::to_string(wrong);
         if (gallery && !isText(gallery->samples))
-            tellSamples(sheets.back(), inRow, gallery->samples.labels(kTarget), taken,
+            tellSamples(sheets.back(), inRow, trueClasses(gallery->samples), taken,
                         names.size());
     }
     return sheets;

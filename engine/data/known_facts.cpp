@@ -4,6 +4,7 @@
 #include "engine/core/text.h"
 #include "engine/data/picture_samples.h"
 #include "engine/data/test_split.h"
+#include "engine/data/targets.h"
 #include "engine/io/open_folder.h"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ FactsKey factsKeyOf(const TaskConfig& task) {
             nameOf(task.loss.kind),
             task.standardise ? "standardised" : "",
             task.standardiseX ? "standardised" : "",
-            task.standardiseTarget ? "standardised" : "",
+            standardisesTarget(task) ? "standardised" : "",
             numberText(task.pictureSide),
             task.grey ? "grey" : "",
             nameOf(task.missing),

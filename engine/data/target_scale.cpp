@@ -35,15 +35,17 @@ Message standardisedNote(std::span<const Spread> spreads) {
             rounded(spreads[0].mean), rounded(spreads[0].deviation), undo};
 }
 
+constexpr Phrase kAllFarOff =
+    phrase("Data", "Numbers of the targets have means or deviations far from 0 and 1, which are "
+                   "hard to learn; to standardise them, %1.");
+constexpr Phrase kFarOff =
+    phrase("Data", "The target has the mean %1 and the deviation %2, far from 0 and 1, which is "
+                   "hard to learn; to standardise it, %3.");
+
 Message farOffNote(std::span<const Spread> spreads) {
     const Message remedy(kSetToTrue, kSetting);
-    if (spreads.size() > 1)
-        return {phrase("Data", "Numbers of the targets have means or deviations far from 0 and 1, "
-                               "which are hard to learn; to standardise them, %1."),
-                remedy};
-    return {phrase("Data", "The target has the mean %1 and the deviation %2, far from 0 and 1, "
-                           "which is hard to learn; to standardise it, %3."),
-            rounded(spreads[0].mean), rounded(spreads[0].deviation), remedy};
+    if (spreads.size() > 1) return {kAllFarOff, remedy};
+    return {kFarOff, rounded(spreads[0].mean), rounded(spreads[0].deviation), remedy};
 }
 
 } // namespace
@@ -52,6 +54,10 @@ std::optional<Message> targetScaleNote(const Standardiser& scale, const TaskConf
     if (standardisesTarget(task)) return standardisedNote(scale.spreads());
     if (scale.isFarOff()) return farOffNote(scale.spreads());
     return std::nullopt;
+}
+
+bool tellsFarOff(const Message& note) {
+    return note.format() == kFarOff || note.format() == kAllFarOff;
 }
 
 std::string scaleTargetPython(const TaskConfig& task, const std::string& name,

@@ -19,6 +19,8 @@ inline constexpr Phrase kSetToFalse = phrase("Data", "set %1 to false");
 /// Returns a sentence that says how targets of this scale are standardised and how to undo that, or
 /// that they had better be; nothing when there is nothing to say. The loss takes any numbers.
 std::optional<Message> targetScaleNote(const Standardiser&, const TaskConfig&);
+/// Whether a note says that targets had better be standardised.
+bool tellsFarOff(const Message& note);
 
 /// Returns the lines of samples() in a PyTorch program that standardise `name`, the targets, whose
 /// samples have this shape; empty where the settings do not ask for it.

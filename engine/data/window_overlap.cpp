@@ -16,6 +16,11 @@ constexpr int64_t kSeen = 64;         // samples that are compared
 constexpr size_t kLeast = 8;          // fewer different values may be equal by chance
 constexpr int64_t kMostValues = 2048; // of a sample; longer ones take long
 
+constexpr Phrase kOverlap =
+    phrase("Data", "Each sample shares values with those around it, as windows of a series do, so "
+                   "samples that chance holds back are partly trained on. With data.held_back set "
+                   "to last and data.gap to %1, they are not.");
+
 /// The values at each place of a sample, from sample to sample.
 using Series = std::vector<std::vector<float>>;
 
@@ -68,11 +73,8 @@ int64_t overlapOf(int64_t samples, int64_t values,
     return most < values ? most : 0; // values that move in a circle never leave
 }
 
-Message overlapNote(int64_t overlap) {
-    return {phrase("Data", "Each sample shares values with those around it, as windows of a series "
-                           "do, so samples that chance holds back are partly trained on. With "
-                           "data.held_back set to last and data.gap to %1, they are not."),
-            overlap};
-}
+Message overlapNote(int64_t overlap) { return {kOverlap, overlap}; }
+
+bool tellsOverlap(const Message& note) { return note.format() == kOverlap; }
 
 } // namespace halfscope

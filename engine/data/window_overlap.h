@@ -18,5 +18,7 @@ int64_t overlapOf(int64_t samples, int64_t values,
 
 /// A sentence for samples of this overlap that chance holds back.
 Message overlapNote(int64_t overlap);
+/// Whether a note is such a one.
+bool tellsOverlap(const Message& note);
 
 } // namespace halfscope

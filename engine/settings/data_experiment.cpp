@@ -18,6 +18,7 @@
 #include "engine/data/picture_samples.h"
 #include "engine/data/picture_side.h"
 #include "engine/data/pictures.h"
+#include "engine/data/target_scale.h"
 #include "engine/data/targets.h"
 #include "engine/data/text_table.h"
 #include "engine/data/undecoded.h"
@@ -54,6 +55,19 @@ std::optional<DataFacts> factsWith(TaskConfig task, LossKind loss) {
     }
 }
 
+/// Whether targets are looked for as numbers first, as a large table takes long to read: the first
+/// lines of one tell that they are no classes.
+bool numbersFirst(const TaskConfig& task) {
+    return infoOf(task.kind).has("data.drop") && beginsWithNumbers(task);
+}
+
+/// Returns the facts with a loss that the targets fit, or nothing.
+std::optional<DataFacts> factsWithAny(const TaskConfig& task) {
+    const LossKind first = numbersFirst(task) ? LossKind::Mse : LossKind::CrossEntropy;
+    if (auto facts = factsWith(task, first)) return facts;
+    return factsWith(task, first == LossKind::Mse ? LossKind::CrossEntropy : LossKind::Mse);
+}
+
 bool areFewClasses(const DataFacts& facts) {
     return mayBeClasses(facts.tensors[kTarget].classes, facts.train + facts.validation);
 }
@@ -80,17 +94,18 @@ LossKind lossFor(const TaskConfig& task) {
     const Targets targets = infoOf(task.kind).targets;
     if (targets != Targets::AsTheLoss)
         return targets == Targets::Numbers ? LossKind::Mse : LossKind::CrossEntropy;
+    if (numbersFirst(task) && factsWith(task, LossKind::Mse)) return LossKind::Mse;
     const auto classes = factsWith(task, LossKind::CrossEntropy);
+    const bool few = classes && areFewClasses(*classes);
+    // before numbers are looked for, which would read a large table once more
+    if (few && classes->tensors[kTarget].wholeClasses) return LossKind::CrossEntropy;
     const auto numbers = factsWith(task, LossKind::Mse);
     // of a table that neither fits, the columns of inputs are what to tell about, not its target
     const bool table = infoOf(task.kind).has("data.target");
     if (!classes) return numbers || !table ? LossKind::Mse : LossKind::CrossEntropy;
-    if (!numbers) {
-        if (table && !areFewClasses(*classes)) checkClassesAreWords(task);
-        return LossKind::CrossEntropy;
-    }
-    const bool whole = classes->tensors[kTarget].wholeClasses;
-    return whole && areFewClasses(*classes) ? LossKind::CrossEntropy : LossKind::Mse;
+    if (numbers) return LossKind::Mse;
+    if (table && !few) checkClassesAreWords(task);
+    return LossKind::CrossEntropy;
 }
 
 /// Returns the column to predict, see likelyTarget(). Of a table that cannot be read, whoever reads
@@ -107,15 +122,23 @@ std::string targetFor(const TaskConfig& task) {
 /// the table cannot be used otherwise; DataFacts::notes names them.
 std::string dropFor(const TaskConfig& task) {
     if (!infoOf(task.kind).has("data.drop")) return task.drop;
-    const bool usable = factsWith(task, LossKind::CrossEntropy) || factsWith(task, LossKind::Mse);
-    return usable ? task.drop : dropWithUnusable(task);
+    return factsWithAny(task) ? task.drop : dropWithUnusable(task);
+}
+
+/// Whether the inputs of a table are its columns as they are: of a column of words, such as dates,
+/// each word is an input. Reads its first line only.
+bool inputsAreColumns(const TaskConfig& task, const DataFacts& facts) {
+    CsvFile file = tableOf(task);
+    return csvLayout(task, file).inputNames() == facts.inputNames;
 }
 
 /// Leaves out columns of dates, too, of a usable table: only where nobody has seen the columns yet,
 /// so that a user can take one back.
 std::string firstDropFor(TaskConfig task) {
     task.drop = dropFor(task);
-    return infoOf(task.kind).has("data.drop") ? dropWithDates(task) : task.drop;
+    if (!infoOf(task.kind).has("data.drop")) return task.drop;
+    const auto facts = factsWithAny(task);
+    return facts && inputsAreColumns(task, *facts) ? task.drop : dropWithDates(task);
 }
 
 /// Lines that lack a value are dropped only where the table cannot be used otherwise, or where many
@@ -124,8 +147,9 @@ std::string firstDropFor(TaskConfig task) {
 /// DataFacts::notes tells how many lines or values that concerns.
 Missing missingFor(const TaskConfig& task, bool drops) {
     if (!infoOf(task.kind).has("data.missing")) return Missing::Refuse;
+    if (numbersFirst(task) && factsWith(task, LossKind::Mse)) return Missing::Refuse;
     const auto classes = factsWith(task, LossKind::CrossEntropy);
-    if (factsWith(task, LossKind::Mse) || (classes && areFewClasses(*classes)))
+    if ((classes && areFewClasses(*classes)) || factsWith(task, LossKind::Mse))
         return Missing::Refuse;
     const auto samplesWith = [&](Missing missing) {
         TaskConfig with = task;
@@ -173,6 +197,10 @@ std::string targetBefore(const TaskConfig& task) {
 /// Samples that are overlapping windows of a series are judged on the last ones, behind a gap in
 /// which none overlaps with them, as forecasts are; DataFacts::notes tells so.
 void splitByTime(TaskConfig& task) {
+    // the facts of a table have seen its samples, those of arrays have not
+    if (infoOf(task.kind).has("data.target") &&
+        std::ranges::none_of(factsOf(task).notes, tellsOverlap))
+        return;
     TaskConfig all = task;
     all.validation = 0;   // in their order
     all.testPath.clear(); // it needs samples to validate on
@@ -197,6 +225,8 @@ void splitByTime(TaskConfig& task) {
 /// Of classes, the same share of each is held back where chance chooses among the samples.
 bool stratifiesFor(TaskConfig task) {
     if (!canStratify(task)) return false;
+    const DataSetInfo& info = infoOf(task.kind);
+    if (info.has("data.validation_path") || info.has("data.x_val")) return true; // it has looked
     task.validation = 0;
     task.testPath.clear(); // it needs samples to validate on
     task.xTest.clear();
@@ -265,8 +295,11 @@ Damaged damagedFor(TaskConfig task) {
 /// Targets of very large or small numbers are standardised, because a network does not reach them
 /// in a thousand steps; DataFacts::notes tells how to undo it.
 bool standardisesFor(TaskConfig task) {
-    task.standardiseTarget = true;
-    return factsOf(task).targetScale.isFarOff();
+    if (!canStandardiseTarget(task)) return false;
+    const bool table = infoOf(task.kind).has("data.target"); // its facts have seen the targets
+    task.standardiseTarget = !table;
+    const DataFacts facts = factsOf(task);
+    return table ? std::ranges::any_of(facts.notes, tellsFarOff) : facts.targetScale.isFarOff();
 }
 
 /// Returns two convolutions, each followed by pooling, and two layers on what is left.

@@ -8,6 +8,7 @@
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
 
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -33,6 +34,14 @@ QStringList numbers(int count, double step) {
     return list;
 }
 
+/// Returns how many bytes this process has read from files so far; -1 where nobody counts them.
+qint64 bytesRead() {
+    QFile counters(QStringLiteral("/proc/self/io"));
+    if (!counters.open(QIODevice::ReadOnly)) return -1;
+    const QByteArray first = counters.readLine(); // "rchar: 1234"
+    return first.startsWith("rchar: ") ? first.mid(7).trimmed().toLongLong() : -1;
+}
+
 } // namespace
 
 class TestTableExperiment : public QObject {
@@ -56,6 +65,8 @@ private slots:
     void anotherColumn();
     void tablesOfOtherPrograms();
     void manyWords();
+    void largeTablesAreReadSeldom_data();
+    void largeTablesAreReadSeldom();
 
 private:
     std::string path(const QString& name) const { return m_folder.filePath(name).toStdString(); }
@@ -417,6 +428,51 @@ void TestTableExperiment::manyWords() {
     QVERIFY(thrownBy<InputError>([&] {
                 experimentOn(path("ship.csv"), given);
             }).ends_with("inputs: cabin; to leave such columns out, set data.drop to name, cabin"));
+}
+
+void TestTableExperiment::largeTablesAreReadSeldom_data() {
+    QTest::addColumn<QStringList>("colours");
+    QTest::addColumn<QStringList>("values");
+    QTest::addColumn<int>("opening"); // how often the table is read
+    QTest::addColumn<int>("making");
+    const QStringList none{"0.5", "0.25"}, words{"red", "green", "blue"};
+    QTest::newRow("classes") << none << QStringList{"0", "1", "2"} << 1 << 1;
+    QTest::newRow("names of classes") << none << QStringList{"low", "high"} << 1 << 1;
+    QTest::newRow("words among the inputs") << words << QStringList{"0", "1"} << 2 << 1;
+    QTest::newRow("numbers") << none << numbers(99, 0.03) << 1 << 1;
+    QTest::newRow("numbers and words") << words << numbers(99, 0.03) << 2 << 1;
+    // once more to be standardised
+    QTest::newRow("large numbers") << none << numbers(99, 1e5) << 2 << 1;
+}
+
+/// A table may have gigabytes: what one look has told is not looked for again.
+void TestTableExperiment::largeTablesAreReadSeldom() {
+    QFETCH(const QStringList, colours);
+    QFETCH(const QStringList, values);
+    QFETCH(const int, opening);
+    QFETCH(const int, making);
+    if (bytesRead() < 0) QSKIP("this system does not count what a process reads");
+    constexpr int kLines = 60'000;
+    std::string text = "a,colour,b,what\n";
+    for (int i = 0; i < kLines; ++i)
+        text += std::to_string(i % 1013) + ".015625," + colours[i % colours.size()].toStdString() +
+                "," + std::to_string(0.5 * i) + "," + values[i % values.size()].toStdString() +
+                "\n";
+    const std::string file = writeBytes(path("large.csv"), text);
+    const auto reads = [&](qint64 since) {
+        return static_cast<double>(bytesRead() - since) / static_cast<double>(text.size());
+    };
+    constexpr double kStarts = 0.6; // the first lines, which are looked at more often
+    qint64 before = bytesRead();
+    const auto config = experimentOn(file);
+    QVERIFY(config);
+    const double opened = reads(before);
+    QVERIFY2(opened > opening - 0.5 && opened < opening + kStarts,
+             qPrintable(QString::number(opened)));
+    before = bytesRead();
+    QCOMPARE(makeDataset(config->task, 0)->samples(Split::Train), int64_t{kLines / 5 * 4});
+    const double made = reads(before);
+    QVERIFY2(made > making - 0.5 && made < making + kStarts, qPrintable(QString::number(made)));
 }
 
 } // namespace tst_table_experiment
