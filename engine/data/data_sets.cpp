@@ -155,13 +155,17 @@ static DataFacts wholeFactsOf(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
     if (!info.fromFiles) return lookedUpFacts(task);
     auto known = knownFacts().find(task);
-    if (known && known->facts) return *std::move(known->facts);
-    if (namesFiles(task) && FactsElsewhere::ask(task)) {
+    const bool good = known && known->facts;
+    if (good && !FactsAnew::looksAt(task)) return *std::move(known->facts);
+    if (!good && namesFiles(task) && FactsElsewhere::ask(task)) {
         if (known) throw InputError(known->error); // it asks again, because the files may be mended
         throw FactsPending(task);
     }
     const size_t files = filesOf(task); // without a lock: a folder on a network may take long
-    if (known && known->files == files) throw InputError(known->error);
+    if (known && known->files == files) {
+        if (good) return *std::move(known->facts);
+        throw InputError(known->error);
+    }
     try {
         refuseOtherFiles(task);
         DataFacts facts = lookedUpFacts(task);

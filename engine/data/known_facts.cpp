@@ -2,9 +2,10 @@
 #include "engine/data/known_facts.h"
 
 #include "engine/core/text.h"
+#include "engine/data/own_files.h"
 #include "engine/data/picture_samples.h"
-#include "engine/data/test_split.h"
 #include "engine/data/targets.h"
+#include "engine/data/test_split.h"
 #include "engine/io/open_folder.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace halfscope {
 namespace {
 
 thread_local FactsElsewhere* t_newest = nullptr;
+thread_local FactsAnew* t_anew = nullptr;
 
 constexpr size_t kMostStamped = 10'000; // a wrong path may name a folder of millions
 
@@ -128,6 +130,8 @@ size_t filesOf(const TaskConfig& task) {
     for (const std::string* path : {&task.x, &task.y, &task.validationPath, &task.testPath,
                                     &task.xVal, &task.yVal, &task.xTest, &task.yTest})
         stamps += stampOf(*path) + "\n";
+    if (task.kind == TaskKind::Csv) // the notes tell why it is left out
+        stamps += fileStamp(testBeside(task.path)) + "\n";
     const bool nested = task.kind == TaskKind::Pictures;
     stamps += (nested ? stampFrom(task.path) : stampOf(task.path)) + "\n";
     stamps += stampFrom(task.predictFile) + "\n"; // may be a folder of pictures
@@ -135,6 +139,14 @@ size_t filesOf(const TaskConfig& task) {
         for (const std::string_view folder : info.folders)
             stamps += stampOf(std::filesystem::path(task.path) / folder) + "\n";
     return std::hash<std::string>()(stamps);
+}
+
+FactsAnew::FactsAnew() : m_before(t_anew) { t_anew = this; }
+
+FactsAnew::~FactsAnew() { t_anew = m_before; }
+
+bool FactsAnew::looksAt(const TaskConfig& task) {
+    return t_anew && t_anew->m_looked.insert(factsKeyOf(task)).second;
 }
 
 FactsPending::FactsPending(const TaskConfig& task)

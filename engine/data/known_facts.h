@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace halfscope {
@@ -22,7 +23,7 @@ FactsKey factsKeyOf(const TaskConfig&);
 struct FactsAnswer {
     std::optional<DataFacts> facts;
     Message error;
-    size_t files = 0; ///< with an error: filesOf() at that time, as files may be mended
+    size_t files = 0; ///< filesOf() at that time: files may be mended, or changed and opened again
 };
 
 /// Answers by the settings that decide them. Facts are kept when files change or vanish, because a
@@ -54,6 +55,24 @@ bool namesFiles(const TaskConfig&);
 /// Returns a value that changes when one of the files does from which the facts are read. Looks at
 /// the files. Can be cancelled.
 size_t filesOf(const TaskConfig&);
+
+/// While an object lives, factsOf() looks on its thread whether files have changed since their
+/// facts became known, once for each setting, and reads those anew: they are being opened, perhaps
+/// again.
+class FactsAnew {
+public:
+    FactsAnew();
+    ~FactsAnew();
+    FactsAnew(const FactsAnew&) = delete;
+    FactsAnew& operator=(const FactsAnew&) = delete;
+
+    /// Whether an object of the calling thread has yet to look at the files of these settings.
+    static bool looksAt(const TaskConfig&);
+
+private:
+    std::set<FactsKey> m_looked;
+    FactsAnew* m_before; ///< the one before on this thread
+};
 
 /// Thrown by factsOf() when another thread has been asked for the facts.
 class FactsPending : public InputError {

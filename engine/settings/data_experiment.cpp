@@ -418,6 +418,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     std::error_code ignored;
     std::filesystem::path whole = std::filesystem::absolute(path, ignored);
     if (ignored) whole = path;
+    const FactsAnew anew; // the files may have been opened before, and changed since
     RunConfig config = defaultConfig();
     for (const Assignment& each : given) // a row may look for the one array beside the other
         if (each.field->key == "data.x" || each.field->key == "data.y")

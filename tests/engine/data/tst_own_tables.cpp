@@ -52,6 +52,7 @@ private slots:
     void folders();
     void columnToFindOut();
     void foldersThatDoNotFit();
+    void openedAgain();
 
 private:
     std::string path(const char* name) const {
@@ -506,6 +507,39 @@ void TestOwnTables::foldersThatDoNotFit() {
     file("valid.csv", "a,z\n1,2.5\n");
     const std::string error = thrownBy<InputError>([&] { experimentOn(folder); });
     QVERIFY2(error.starts_with(path("valid.csv") + ": there is no column \"y\""), error.c_str());
+}
+
+/// What was known of the files before would be of files that are no more.
+void TestOwnTables::openedAgain() {
+    const auto table = [](int classes) {
+        std::string text = "a,y\n";
+        for (int i = 0; i < 40; ++i)
+            text += std::to_string(i) + "," + std::to_string(i % classes) + "\n";
+        return text;
+    };
+    const std::string train = file("train.csv", table(2));
+    file("test.csv", "a\n1\n");
+    const auto notes = [&](const char* part) {
+        const auto config = experimentOn(train);
+        const DataFacts facts = factsOf(config->task);
+        return std::ranges::count_if(facts.notes, [part](const Message& note) {
+            return note.english().find(part) != std::string::npos;
+        });
+    };
+    constexpr const char *kLeftOut = "The table for a test is left out",
+                         *kUnused = "is not used for a test";
+    QCOMPARE(notes(kLeftOut), 1);
+    file("test.csv", "a,y\n1,0\n");
+    QCOMPARE(notes(kLeftOut), 0);
+    QCOMPARE(notes(kUnused), 1);
+    QVERIFY(QFile::remove(m_folder->filePath("test.csv")));
+    QCOMPARE(notes(kUnused), 0);
+    QCOMPARE(factsOf(experimentOn(train)->task).tensors[kTarget].classes, int64_t{2});
+    file("train.csv", table(3));
+    QCOMPARE(factsOf(experimentOn(train)->task).tensors[kTarget].classes, int64_t{3});
+    const TaskConfig task = experimentOn(train)->task;
+    QVERIFY(QFile::remove(QString::fromStdString(train)));
+    QCOMPARE(factsOf(task).train, int64_t{36}); // a run on them goes on
 }
 
 } // namespace tst_own_tables
