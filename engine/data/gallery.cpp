@@ -208,7 +208,7 @@ int columnsOf(const Gallery& gallery) {
     return std::max(1, static_cast<int>(std::sqrt(samples)));
 }
 
-/// Puts the classes of the samples behind a sheet's caption, where a file has room for them.
+/// Puts the classes of the samples behind a sheet's caption.
 /// `taken` is in the form of highestClasses().
 void tellSamples(Picture& sheet, int columns, std::span<const int32_t> labels,
                  std::span<const int32_t> taken, size_t classes) {
@@ -217,8 +217,7 @@ void tellSamples(Picture& sheet, int columns, std::span<const int32_t> labels,
         const bool none = static_cast<size_t>(taken[i]) == classes;
         samples.push_back({labels[i], none ? SampleClasses::kNone : taken[i]});
     }
-    const std::string told = samplesCaption(columns, samples);
-    if (sheet.caption.size() + told.size() <= kMostCaption) sheet.caption += told;
+    sheet.caption += samplesCaption(columns, samples);
 }
 
 Sheet sheetOf(const Gallery& gallery, size_t classes, std::span<const std::string> names) {

@@ -271,10 +271,6 @@ void TestGallery::samplesInCaptions() {
         const TableCaption as = tableCaption(other);
         QVERIFY2(as.right == other && as.samples.empty() && as.columns == 0, other.c_str());
     }
-    // a file has no room for more
-    const auto gallery = galleryOf(*digits());
-    const std::string longest(kMostCaption - 100, 'x');
-    QCOMPARE(galleryWithClasses(*gallery, std::array{longest}).caption, "0 " + longest);
 }
 
 /// On sheets of mistakes, the class that is predicted stands above the true one.
