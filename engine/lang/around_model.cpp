@@ -97,8 +97,9 @@ ForwardUse forwardUsing(std::string_view program, const std::vector<IndentedStat
 
 } // namespace
 
-std::vector<std::string_view> argumentsAround(std::string_view program, const FoundModel& model) {
-    const std::vector<IndentedStatement> all = indentedStatements(program);
+std::vector<std::string_view> argumentsAround(std::string_view program,
+                                              const std::vector<IndentedStatement>& all,
+                                              const FoundModel& model) {
     std::vector<std::string_view> names;
     const std::vector<size_t> around = statementsAround(program, all, model.begin);
     for (const size_t i : around)
@@ -114,8 +115,9 @@ std::vector<std::string_view> argumentsAround(std::string_view program, const Fo
     return names;
 }
 
-std::vector<size_t> functionsAround(std::string_view program, const FoundModel& model) {
-    const std::vector<IndentedStatement> all = indentedStatements(program);
+std::vector<size_t> functionsAround(std::string_view program,
+                                    const std::vector<IndentedStatement>& all,
+                                    const FoundModel& model) {
     std::vector<size_t> places;
     for (const size_t i : statementsAround(program, all, model.begin))
         if (firstWord(all[i].code) == "def")

@@ -2,6 +2,7 @@
 // and the class that keeps it, with its forward().
 #pragma once
 
+#include "engine/lang/blocks.h"
 #include "engine/lang/found_models.h"
 
 #include <cstddef>
@@ -11,12 +12,16 @@
 
 namespace halfscope::lang {
 
-/// Returns the names of the arguments of the functions in which a model is made: only their callers
+/// Returns the names of the arguments of the functions in which a model is made, in a program of
+/// these statements: only their callers
 /// know the values.
-std::vector<std::string_view> argumentsAround(std::string_view program, const FoundModel&);
+std::vector<std::string_view> argumentsAround(std::string_view program,
+                                              const std::vector<IndentedStatement>& all,
+                                              const FoundModel&);
 
 /// Returns where the functions begin in which a model is made.
-std::vector<size_t> functionsAround(std::string_view program, const FoundModel&);
+std::vector<size_t> functionsAround(std::string_view program,
+                                    const std::vector<IndentedStatement>& all, const FoundModel&);
 
 /// What forward() of a class does with a model: of the class around it, or of one that uses it by
 /// its name.

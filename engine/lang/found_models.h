@@ -10,6 +10,8 @@
 
 namespace halfscope::lang {
 
+class ProgramNames;
+
 /// A model that stands in a program.
 struct FoundModel {
     int firstLine = 1, lastLine = 1; ///< in the program
@@ -37,6 +39,8 @@ struct ModelText {
 /// another statement may change is not known: the text then lacks it, so that parse() refuses it.
 /// Statements below a model count where it may be made after they have run, as in a function.
 ModelText textOfModel(std::string_view program, const FoundModel&);
+/// Does the same for one of many models of a program, with what has been read of it for others.
+ModelText textOfModel(std::string_view program, ProgramNames&, const FoundModel&);
 
 /// Returns the text of a class with spaces in place of everything but its one model and the numbers
 /// that it uses, so that every line stays where it was: a class that keeps the model as

@@ -4,6 +4,7 @@
 
 #include "engine/lang/blocks.h"
 #include "engine/lang/code_text.h"
+#include "engine/lang/program_names.h"
 #include "engine/models/layer.h"
 
 #include <algorithm>
@@ -261,10 +262,11 @@ lang::Value ClassNetwork::value() const {
     network.text = "nn.Sequential";
     network.place.line = firstLine();
     std::map<size_t, lang::Value> read; // by the place, which a layer has more than once
+    lang::ProgramNames names(program());
     for (const Part& part : m_parts) {
         const size_t begin = part.made.begin;
         const auto known = part.text.empty() ? read.find(begin) : read.end();
-        lang::Value layer = known != read.end() ? known->second : layerOf(part);
+        lang::Value layer = known != read.end() ? known->second : layerOf(part, names);
         if (part.text.empty()) read.emplace(begin, layer);
         const lang::Place place = layer.place;
         network.arguments.push_back({part.name, place, false, std::move(layer)});
@@ -272,9 +274,16 @@ lang::Value ClassNetwork::value() const {
     return network;
 }
 
-lang::Value ClassNetwork::layerOf(const Part& part) const {
-    if (part.text.empty())
-        return lang::parse(lang::textOfModel(program(), part.made).inPlace, 1 - m_lines);
+lang::Value ClassNetwork::layerOf(const Part& part, lang::ProgramNames& names) const {
+    if (part.text.empty()) {
+        const std::string text = lang::textOfModel(program(), names, part.made).inPlace;
+        const size_t code = std::min(text.find_first_not_of(" \n"), text.size());
+        const size_t line = text.rfind('\n', code) + 1; // 0 in the first one
+        const auto above =
+            std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line), '\n');
+        return lang::parse(std::string_view(text).substr(line),
+                           1 + static_cast<int>(above) - m_lines);
+    }
     const std::string_view before = program().substr(0, part.made.begin);
     const auto ends = static_cast<int>(std::ranges::count(before, '\n'));
     const size_t column = before.size() - (before.rfind('\n') + 1);
@@ -292,8 +301,9 @@ std::vector<lang::FoundModel> ClassNetwork::members() const {
 
 lang::ModelText ClassNetwork::names() const {
     lang::ModelText all;
+    lang::ProgramNames names(program());
     for (const lang::FoundModel& member : members()) {
-        const lang::ModelText text = lang::textOfModel(program(), member);
+        const lang::ModelText text = lang::textOfModel(program(), names, member);
         addNames(text.numbers, all.numbers);
         addNames(text.unknown, all.unknown);
         addNames(text.arguments, all.arguments);
@@ -308,10 +318,12 @@ std::string ClassNetwork::inPlace() const {
     std::replace_if(
         left.begin(), left.begin() + static_cast<std::ptrdiff_t>(begin),
         [](char c) { return c != '\n'; }, ' ');
+    lang::ProgramNames names(program());
     for (const lang::FoundModel& member : members()) {
-        const std::string text = lang::textOfModel(program(), member).inPlace;
+        const lang::ModelText text = lang::textOfModel(program(), names, member);
+        if (text.numbers.empty()) continue;
         for (size_t i = 0; i < begin; ++i)
-            if (text[added + i] != ' ') left[i] = text[added + i];
+            if (text.inPlace[added + i] != ' ') left[i] = text.inPlace[added + i];
     }
     return left;
 }

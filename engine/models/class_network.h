@@ -48,7 +48,7 @@ private:
         lang::FoundModel made; ///< the code of a member, or the place of a function
     };
 
-    lang::Value layerOf(const Part&) const;
+    lang::Value layerOf(const Part&, lang::ProgramNames&) const;
     bool addMember(const lang::ChainedCall&);
     bool addFunction(const lang::ChainedCall&);
     void add(const std::string& name, const std::string& text, const lang::FoundModel&);

@@ -1,11 +1,13 @@
 // The model in a Python program: which calls are models, with which lines and numbers.
 #include "engine/lang/found_models.h"
+#include "engine/lang/program_names.h"
 #include "engine/lang/python.h"
 #include "engine/lang/syntax.h"
 
 #include <QElapsedTimer>
 #include <QTest>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -259,6 +261,52 @@ private slots:
         QCOMPARE(found.size(), size_t{1});
         const lang::Value value = lang::parse(lang::textOfModel(text, found[0]).text);
         QCOMPARE(lang::textOf(value), std::string("nn.Sequential(nn.Linear(2, 8))"));
+    }
+
+    void readsAProgramOnce_data() {
+        QTest::addColumn<QByteArray>("program");
+        QTest::addColumn<QString>("numbers"); // of each model, with "?" for names without one
+        QTest::newRow("in a function")
+            << QByteArray("def f(k):\n    a = 2\n    x = nn.Sequential(A(a, b, k))\n    b = 3\n"
+                          "    return x, nn.Sequential(A(a, b, k))\n")
+            << "a ?b ?k, a b ?k";
+        QTest::newRow("in two functions")
+            << QByteArray("def f():\n    a = 2\n    return nn.Sequential(A(a))\ndef g(a):\n"
+                          "    return nn.Sequential(A(a))\n")
+            << "a, ?a";
+        QTest::newRow("in a block and behind it")
+            << QByteArray("a = 1\nif big:\n    x = nn.Sequential(A(a, b))\nb = 2\n"
+                          "y = nn.Sequential(A(a, b))\na = input()\n")
+            << "?a ?b, a b";
+        QTest::newRow("on lines of their own")
+            << QByteArray("a = 1\nx = nn.Sequential(A(a))\na = 2\ny = nn.Sequential(A(a))\n")
+            << "a, a";
+    }
+    /// What has been read for one model says the same of the next one as a new reading, whichever
+    /// comes first.
+    void readsAProgramOnce() {
+        QFETCH(const QByteArray, program);
+        QFETCH(const QString, numbers);
+        const std::string text = program.toStdString();
+        std::vector<lang::FoundModel> found = lang::modelsIn(text);
+        QCOMPARE(found.size(), size_t{2});
+        for (const bool turned : {false, true}) {
+            if (turned) std::ranges::reverse(found);
+            lang::ProgramNames names(text);
+            QStringList all;
+            for (const lang::FoundModel& each : found) {
+                const lang::ModelText model = lang::textOfModel(text, names, each);
+                QCOMPARE(model.inPlace, lang::textOfModel(text, each).inPlace);
+                QStringList told;
+                for (const std::string& name : model.numbers)
+                    told << QString::fromStdString(name);
+                for (const std::string& name : model.unknown)
+                    told << "?" + QString::fromStdString(name);
+                all << told.join(' ');
+            }
+            if (turned) std::ranges::reverse(all);
+            QCOMPARE(all.join(", "), numbers);
+        }
     }
 
     /// What is refused in a model is named by its place in the file.

@@ -4,11 +4,15 @@
 #include "engine/models/class_network.h"
 #include "engine/models/model_spec.h"
 #include "engine/models/program_network.h"
+#include "tests/support/processor_time.h"
 #include "tests/support/thrown.h"
 
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <algorithm>
+#include <limits>
 
 namespace tst_class_network {
 
@@ -324,6 +328,29 @@ private slots:
         file.close();
         QCOMPARE(isNetworkFile(file.fileName().toStdString()), network);
         QVERIFY(!isNetworkFile(folder.filePath("none.txt").toStdString()));
+    }
+
+    /// A class of ten times as many layers takes no more than forty times the processor's time: no
+    /// layer is looked up in all lines of the program.
+    void takesTimeInProportion() {
+        const auto timed = [](int layers) {
+            QByteArray members = kLinear, forward = "x = self.fc(x)";
+            for (int i = 0; i < layers; ++i) {
+                const QByteArray name = "self.a" + QByteArray::number(i);
+                members += "\n" + name + " = nn.Tanh()";
+                forward += "\nx = " + name + "(x)";
+            }
+            const std::string text = classWith(members, forward + "\nreturn x").toStdString();
+            double best = std::numeric_limits<double>::max();
+            for (int i = 0; i < 3; ++i) {
+                const double start = test::processorMs();
+                [&] { QCOMPARE(networkIn(text).text.unknown.size(), size_t{0}); }();
+                best = std::min(best, test::processorMs() - start);
+            }
+            return best;
+        };
+        const double small = timed(90), large = timed(900);
+        QVERIFY2(large < 40 * small, qPrintable(QString("%1 %2").arg(small).arg(large)));
     }
 
     /// A number that a caller may give, or that has a name twice, is not known.
