@@ -182,6 +182,12 @@ const ArrayInfo* SafetensorsInfo::find(std::string_view name) const {
     return found == byName.end() || nameAt(*found) != name ? nullptr : &arrays[*found];
 }
 
+void SafetensorsInfo::sortNames() {
+    byName.resize(arrays.size());
+    std::iota(byName.begin(), byName.end(), size_t{0});
+    std::ranges::sort(byName, {}, [this](size_t i) -> std::string_view { return arrays[i].name; });
+}
+
 SafetensorsInfo safetensorsInfo(const std::string& path) {
     InputFile file(path);
     const Header header = readHeader(file, path);
@@ -198,10 +204,7 @@ SafetensorsInfo safetensorsInfo(const std::string& path) {
             return a.offset != b.offset ? a.offset < b.offset : bytes(a) < bytes(b);
         });
     checkPlaces(info.arrays, path, header.end, file.size());
-    info.byName.resize(info.arrays.size());
-    std::iota(info.byName.begin(), info.byName.end(), size_t{0});
-    std::ranges::sort(info.byName, {},
-                      [&info](size_t i) -> std::string_view { return info.arrays[i].name; });
+    info.sortNames();
     return info;
 }
 

@@ -21,6 +21,7 @@ struct SafetensorsInfo {
 
     /// Returns nullptr when there is no array of that name.
     const ArrayInfo* find(std::string_view name) const;
+    void sortNames(); ///< renews byName after a change of the arrays
 };
 
 /// Reads the header. Throws InputError in one sentence, with the path and the array's name, for a

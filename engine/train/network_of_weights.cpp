@@ -20,21 +20,6 @@ struct LinearWeights {
     int64_t biases = 0;      ///< 0: it has no bias
 };
 
-/// Returns a name that sorts as its numbers count: fc2 before fc10.
-std::string countedName(const std::string& name) {
-    constexpr size_t kWidth = 20;
-    std::string counted, number;
-    for (const char c : name + '\n') { // a line break ends the last number
-        if (c >= '0' && c <= '9') {
-            number += c;
-            continue;
-        }
-        if (!number.empty() && number.size() < kWidth) counted.append(kWidth - number.size(), '0');
-        counted += std::exchange(number, {}) + c;
-    }
-    return counted;
-}
-
 /// Returns the layers of a file in the order of their names; empty when it holds anything but
 /// those of nn.Linear.
 std::vector<LinearWeights> linearsIn(const SafetensorsInfo& file) {

@@ -3,34 +3,12 @@
 #pragma once
 
 #include "engine/io/safetensors.h"
+#include "engine/train/state_dict_fit.h"
 #include "engine/train/trainer.h"
-#include "engine/train/weight_pairs.h"
 
 #include <optional>
 
 namespace halfscope {
-
-/// How a file of weights fits a network.
-struct StateDictFit {
-    size_t wanted = 0; ///< the network's weights; num_batches_tracked is none
-    size_t taken = 0;  ///< those of them that the file has by name
-    std::vector<std::string> missing{}, unexpected{};
-    /// Those whose shapes differ from the network's by nothing but ones at the end, as the weights
-    /// of a 1 x 1 convolution and of nn.Linear do; they are taken.
-    std::vector<std::string> reshaped{};
-    /// Where names differ and each layer still has one of the same shapes in the file, see
-    /// pairsByShape(); empty where all names are the same.
-    WeightPairs pairs{};
-    std::vector<std::string> renamed{}; ///< see renamedIn(), in the order of the network's layers
-    /// Why the file cannot be taken as a whole: names, shapes and types, as readStateDict() throws
-    /// it; empty when it can, by name or by pairs.
-    Message problem{};
-    /// What differs, without the words around it; empty where `problem` is.
-    Message differences{};
-    /// Why not even a part of it can be taken, as load_state_dict(strict=False) takes it: shapes
-    /// and types, or no name that fits; empty when it can.
-    Message partialProblem{};
-};
 
 /// Compares the file with the network of the settings before anything is built. Throws InputError
 /// for a file that is no state dict.
@@ -59,20 +37,22 @@ Weights readStateDict(const std::string& path, const Graph& step);
 struct FirstWeights {
     Weights weights;
     BatchCounts batches{}; ///< num_batches_tracked, where the file has it
-    /// Which of them are drawn, what is ignored, which names of the file stand for others, and
-    /// which shapes differ by ones; empty when names and shapes are the network's.
+    /// Which group of the file they are, which of them are drawn, what is ignored, which names of
+    /// the file stand for others, and which shapes differ by ones; empty when names and shapes are
+    /// the network's.
     Message note{};
 };
 /// Does the same for the weights that a training begins with, in the file that model.weights names.
-/// Under other names they are taken by StateDictFit::pairs, where there are any.
+/// They are those of a group, see groupOf(), and under other names those of StateDictFit::pairs.
 /// With model.partial_weights, those that it lacks are drawn as without a file, what is unexpected
 /// is ignored, and an InputError says when nothing fits. Throws InputError, too, for an array that
 /// holds inf or nan, or a number that float32 does not hold: no step could come back from there.
 FirstWeights readFirstWeights(const RunConfig&, const Graph& step,
                               const std::stop_token& stop = {});
 
-/// Returns the names in the file that model.weights names, by the network's; empty where they are
-/// the same, and where there is no file that fits as a whole.
+/// Returns the names in the file that model.weights names, of the tensors that are taken, by the
+/// network's; empty where load_state_dict() takes the file as it is, and where there is none that
+/// fits.
 WeightPairs namesInFile(const RunConfig&);
 
 /// Throws before anything is built what readFirstWeights() would throw of names and shapes, and

@@ -1,12 +1,11 @@
 // Compares layers by what they hold, and their names by their numbers.
 #include "engine/train/weight_pairs.h"
 
-#include "engine/models/printed_blocks.h"
-
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace halfscope {
 namespace {
@@ -129,25 +128,11 @@ bool keepNames(const std::vector<LayerPair>& layers) {
     });
 }
 
-/// Returns the pairs where the file has torchvision's name for each tensor; nothing otherwise.
-WeightPairs pairsOfBlocks(const NamedShapes& network, const NamedShapes& file) {
-    WeightPairs pairs;
-    std::set<std::string> taken;
-    for (const auto& [name, shape] : network) {
-        const auto found = file.find(torchvisionName(name));
-        if (found == file.end() || found->second != shape) return {};
-        taken.insert(found->first);
-        pairs[name] = found->first;
-    }
-    return taken.size() == file.size() && pairs.size() == file.size() ? pairs : WeightPairs();
-}
-
 } // namespace
 
 WeightPairs pairsByShape(const NamedShapes& network, const NamedShapes& file) {
     const auto isSame = [](const auto& a, const auto& b) { return a.first == b.first; };
     if (std::ranges::equal(network, file, isSame)) return {}; // it fits by name, or not at all
-    if (WeightPairs blocks = pairsOfBlocks(network, file); !blocks.empty()) return blocks;
     const LayersByContent here = groupedLayers(network), there = groupedLayers(file);
     if (here.size() != there.size()) return {};
     WeightPairs pairs;
@@ -170,9 +155,18 @@ WeightPairs pairsByShape(const NamedShapes& network, const NamedShapes& file) {
     return keepOrder(layers) && keepNames(layers) ? pairs : WeightPairs();
 }
 
-bool areTorchvisionNames(const WeightPairs& pairs) {
-    return std::ranges::all_of(
-        pairs, [](const auto& pair) { return pair.second == torchvisionName(pair.first); });
+std::string countedName(const std::string& name) {
+    constexpr size_t kWidth = 20;
+    std::string counted, number;
+    for (const char c : name + '\n') { // a line break ends the last number
+        if (c >= '0' && c <= '9') {
+            number += c;
+            continue;
+        }
+        if (!number.empty() && number.size() < kWidth) counted.append(kWidth - number.size(), '0');
+        counted += std::exchange(number, {}) + c;
+    }
+    return counted;
 }
 
 std::vector<std::string> renamedIn(const WeightPairs& pairs, std::span<const std::string> names) {

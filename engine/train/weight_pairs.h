@@ -19,12 +19,11 @@ using WeightPairs = std::map<std::string, std::string>;
 /// in the order of the numbers in their names, as fc1 and fc2 with 1 and 3. Returns nothing where
 /// a tensor would be left over, where the names of such layers differ in more than numbers, for no
 /// shape tells which of them is which, or in numbers that do not count, where numbers say that the
-/// layers come in another order, and where a name that both have would mean another layer. A file
-/// that has torchvision's names for all of them is paired by these names.
+/// layers come in another order, and where a name that both have would mean another layer.
 WeightPairs pairsByShape(const NamedShapes& network, const NamedShapes& file);
 
-/// Whether the file's names are those that torchvision has for the network's.
-bool areTorchvisionNames(const WeightPairs&);
+/// Returns a name that sorts as its numbers count: fc2 before fc10.
+std::string countedName(const std::string& name);
 
 /// Returns "fc1.weight → 1.weight" for each pair whose names differ, in the order of `names`, which
 /// are all of the network's.

@@ -52,6 +52,7 @@ private slots:
     void goesOn();
     void judgesWholeNetworks();
     void otherNames();
+    void groups();
     void refuses_data();
     void refuses();
 
@@ -135,6 +136,35 @@ void TestCliPartial::otherNames() {
     QVERIFY2(judged.code == 0 && judged.error.contains(said), told(judged));
     const Outcome own = call({"evaluate", first()});
     QVERIFY2(own.code == 0 && !own.error.contains("matched by their shapes"), told(own));
+}
+
+/// A run and an evaluation say which group they take.
+void TestCliPartial::groups() {
+    const std::string own = (first() + "/weights_fp32.safetensors").toStdString();
+    const std::string file =
+        renamedWeights(own, path("group.safetensors").toStdString(), [](const std::string& name) {
+            return name == "3.bias" ? "ema.3.bias" : "model." + name;
+        });
+    const QByteArray said = QByteArray::fromStdString(file) +
+                            ": its group model. is taken, and these are left out: ema.";
+    const QString given = QString::fromStdString(file);
+    const Outcome run = call(shortRun(path("group"), {"--weights", given, "--partial"}));
+    QVERIFY2(run.code == 0 && run.error.contains("Weights: " + said + "; 3 of 4 tensors"),
+             told(run));
+    const Outcome whole = call({"evaluate", first(), "--weights", given});
+    QVERIFY2(whole.code == 2 && whole.saysOneLine() &&
+                 whole.error.contains("its group model. is "
+                                      "taken"),
+             told(whole));
+    const std::string wrapped =
+        renamedWeights(own, file, [](const std::string& name) { return "net." + name; });
+    const Outcome judged =
+        call({"evaluate", first(), "--weights", QString::fromStdString(wrapped)});
+    QVERIFY2(judged.code == 0 &&
+                 judged.error.contains("its names begin with net., which is ignored\n"),
+             told(judged));
+    QCOMPARE(judged.out,
+             call({"evaluate", first(), "--weights", first() + "/weights_fp32.safetensors"}).out);
 }
 
 void TestCliPartial::refuses_data() {

@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
+#include "engine/io/split_file.h"
 #include "engine/io/torch_file.h"
 #include "engine/lang/found_models.h"
 #include "engine/lang/syntax.h"
@@ -78,11 +79,12 @@ OpenedFile readCheckpointAt(const QString& path) {
     return opened;
 }
 
-/// Whether a file's name says that it holds arrays.
+/// Whether a file's name says that it holds arrays, or lists files that do.
 bool namesArrays(const QString& path) {
     static const QStringList endings{QStringLiteral("safetensors"), QStringLiteral("pt"),
                                      QStringLiteral("pth")};
-    return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
+    return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive) ||
+           isListOfParts(path.toStdString());
 }
 
 /// Returns weights that fit the network of a preset; nothing when there is no such preset.

@@ -1,6 +1,6 @@
 // Weights that other programs have written in another form: of convolutions where the network has
-// linear layers, in NumPy's archive, and with batches that batch norms have seen before. NumPy
-// itself writes an archive when HALFSCOPE_PYTHON names a Python (./dev clients).
+// linear layers, in NumPy's archive, in several files, and with batches that batch norms have seen
+// before. NumPy itself writes an archive when HALFSCOPE_PYTHON names a Python (./dev clients).
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/safetensors.h"
@@ -13,6 +13,9 @@
 #include "tests/support/pytorch_program.h"
 #include "tests/support/thrown.h"
 
+#include <QDir>
+#include <QFile>
+#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -77,6 +80,9 @@ private slots:
     void archivesOfArrays();
     void theLineForArchivesWorks();
     void programsTakeOtherNames();
+    void partsAreRefused_data();
+    void partsAreRefused();
+    void theLineForPartsWorks();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
@@ -335,6 +341,71 @@ void TestForeignWeights::programsTakeOtherNames() {
     const float first = train(experiment).front().front().loss;
     const double theirs = printed.section("step 1, loss ", 1).section(',', 0, 0).toDouble();
     QVERIFY2(std::abs(theirs - double{first}) <= 1e-5, qPrintable(printed));
+}
+
+void TestForeignWeights::partsAreRefused_data() {
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<QByteArray>("why"); // empty: it is no part
+    QTest::addColumn<QByteArray>("parts");
+    QTest::newRow("a part") << QByteArray("a b-00001-of-00012.safetensors")
+                            << QByteArray("it is one of the 12 files into which the weights were "
+                                          "split")
+                            << QByteArray("-*-of-00012.safetensors");
+    QTest::newRow("the list") << QByteArray("a b.safetensors.index.json")
+                              << QByteArray("it only lists the files into which the weights were "
+                                            "split")
+                              << QByteArray("-*-of-*.safetensors");
+    for (const char* name : {"a b-00001-of-00001.safetensors", "a b-1-of-2.safetensors",
+                             "-of-00002.safetensors", "a b_00001-of-00002.safetensors"})
+        QTest::newRow(name) << QByteArray(name) << QByteArray() << QByteArray();
+}
+
+void TestForeignWeights::partsAreRefused() {
+    QFETCH(const QByteArray, name);
+    QFETCH(const QByteArray, why);
+    QFETCH(const QByteArray, parts);
+    RunConfig settings = config(kLinear);
+    settings.model.weights = path(name.constData());
+    QVERIFY(QFile::copy(QString::fromStdString(file(kLinear)),
+                        QString::fromStdString(settings.model.weights)));
+    if (why.isEmpty()) {
+        Experiment experiment(settings); // throws
+        return;
+    }
+    const std::string stem = path("a b");
+    QCOMPARE(thrownBy<InputError>([&] { Experiment experiment(settings); }),
+             "model.weights: " + settings.model.weights + ": " + why.toStdString() +
+                 "; to join them, run: python3 -c \"import sys, safetensors.torch as s; "
+                 "s.save_file({k: v for f in sys.argv[2:] for k, v in s.load_file(f).items()}, "
+                 "sys.argv[1])\" " +
+                 shellText(stem + ".safetensors") + " " + shellText(stem) + parts.toStdString());
+}
+
+/// The shell finds the parts, also where the folder's name has a blank.
+void TestForeignWeights::theLineForPartsWorks() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QString folder = m_folder.filePath("two parts");
+    QVERIFY(QDir().mkpath(folder));
+    const QString save = QStringLiteral(
+        "import sys; from safetensors.torch import load_file, save_file\n"
+        "state = list(load_file(sys.argv[1]).items())\n"
+        "for part in (0, 1):\n"
+        "    save_file(dict(state[part::2]), f'{sys.argv[2]}/m-0000{part + 1}-of-00002.safetensors'"
+        ")\n"
+        "open(sys.argv[2] + '/m.safetensors.index.json', 'w').write('{}')");
+    QCOMPARE(python(save, {QString::fromStdString(file(kLinear)), folder}), QString());
+    RunConfig settings = config(kLinear, 77);
+    settings.model.weights = (folder + "/m.safetensors.index.json").toStdString();
+    QString line = QString::fromStdString(thrownBy<InputError>([&] {
+                       Experiment experiment(settings);
+                   })).section("run: python3", 1);
+    QProcess shell;
+    shell.start("sh", {"-c", qEnvironmentVariable("HALFSCOPE_PYTHON") + line});
+    QVERIFY(shell.waitForFinished(120'000));
+    QCOMPARE(shell.readAllStandardError(), QByteArray());
+    settings.model.weights = (folder + "/m.safetensors").toStdString();
+    Experiment experiment(settings), given(config(kLinear));
+    QCOMPARE(differentWeights(experiment.lane(0).weights(), given.lane(0).weights()), 0);
 }
 
 } // namespace tst_foreign_weights
