@@ -11,20 +11,18 @@ namespace halfscope {
 
 namespace {
 
-/// Reads a little of every row of the tables with large values: enough to find a damaged tree or
-/// one of other columns, in which a store could write nothing more.
+RunError damaged(const std::string& path) {
+    return RunError(phrase("Files", "%1: its runs are damaged"), path);
+}
+
+/// Reads the whole file: a store could neither write beside damaged pages nor erase them.
 void checkTables(const Database& database) {
-    for (const char* table : {"chunks", "tails", "gradients", "pictures", "checkpoints",
-                              "galleries", "mistakes", "targets"}) {
-        Statement row = database.prepare("SELECT SUM(LENGTH(data)) FROM " + std::string(table));
-        while (row.next()) {
-        }
-    }
-    for (const char* table : kTablesOfRuns) {
-        Statement row = database.prepare("SELECT MAX(+run) FROM " + std::string(table));
-        while (row.next()) {
-        }
-    }
+    Statement found = database.prepare("PRAGMA quick_check(1)");
+    const Statement::Until ended(found);
+    if (!found.next() || found.text(0) != "ok") throw damaged(database.path());
+    for (const char* table :
+         {"tails", "gradients", "pictures", "checkpoints", "galleries", "mistakes"})
+        database.prepare("SELECT run, data FROM " + std::string(table)); // has these columns
 }
 
 /// Erases the runs that nobody restored: saved ones, copies, and such as were not whole.
@@ -76,8 +74,7 @@ private:
             if (!fits) break;
             m_into.stored.spans.emplace_back(spans[place].get(), m_chunks.whole(1));
         }
-        if (place != spans.size())
-            throw RunError(phrase("Files", "%1: its runs are damaged"), m_path);
+        if (place != spans.size()) throw damaged(m_path);
         return place;
     }
 
@@ -92,7 +89,7 @@ void checkEvents(Statement& count, const RunSnapshot& run, int64_t key, const st
     const bool all = count.bind(1, key).next() &&
                      count.whole(0) == static_cast<int64_t>(run.events().size()) &&
                      count.whole(1) < static_cast<int64_t>(run.events().size());
-    if (!all) throw RunError(phrase("Files", "%1: its runs are damaged"), path);
+    if (!all) throw damaged(path);
 }
 
 WatchedRun watchedAs(const RestoredRun& restored) {

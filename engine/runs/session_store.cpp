@@ -130,7 +130,6 @@ private:
     void turn(bool all);
     void look(bool all);
     std::vector<ForgottenRun> eraseForgotten();
-    bool erases(int64_t key);
     void rollBack();
     Message renewIfLost();
     void renew();
@@ -289,29 +288,15 @@ void SessionStore::Writer::renew() {
     }
 }
 
-/// Returns false where damaged pages cannot be given back, which must not stop other writes.
-bool SessionStore::Writer::erases(int64_t key) {
-    m_database.run("SAVEPOINT forgotten");
-    try {
-        eraseRun(m_database, key);
-        m_database.run("RELEASE forgotten");
-        return true;
-    } catch (const RunError&) {
-        try {
-            m_database.run("ROLLBACK TO forgotten");
-            return false;
-        } catch (const RunError&) { // a full disk, say, has ended the transaction
-        }
-        throw;
-    }
-}
-
 /// Returns the runs that must stay for a while. The chunks of all of them stay: who holds a run
 /// reads them.
 std::vector<ForgottenRun> SessionStore::Writer::eraseForgotten() {
     std::vector<ForgottenRun> hidden;
     for (ForgottenRun each : m_runs.forgotten()) {
-        if (each.was.pictures.expired() && erases(each.was.key)) continue;
+        if (each.was.pictures.expired()) {
+            eraseRun(m_database, each.was.key);
+            continue;
+        }
         if (!std::exchange(each.hidden, true)) hideRun(m_database, each.was.key);
         hidden.push_back(std::move(each));
     }
