@@ -377,7 +377,7 @@ std::string captionOf(std::span<const int32_t> taken, std::span<const int32_t> l
 }
 
 Picture mistakesOf(const Gallery& gallery, std::span<const int32_t> taken, size_t classes,
-                    std::span<const std::string> names) {
+                   std::span<const std::string> names) {
     const std::vector<int32_t> labels = trueClasses(gallery.samples);
     Sheet sheet = sheetOf(gallery, classes, names);
     for (size_t i = 0; i < labels.size(); ++i) {
@@ -480,8 +480,7 @@ std::optional<std::vector<Picture>> mistakeSheets(const Dataset& data,
                                     ? std::string(kNoClasses)
                                     : std::to_string(samples.size()) + "/" + std::to_string(wrong);
         if (gallery && !isText(gallery->samples))
-            tellSamples(sheets.back(), inRow, trueClasses(gallery->samples), taken,
-                        names.size());
+            tellSamples(sheets.back(), inRow, trueClasses(gallery->samples), taken, names.size());
     }
     return sheets;
 }
