@@ -276,7 +276,7 @@ QStringList labelForms(const QString& label) {
 }
 
 std::vector<QStringList> formsTogether(const QStringList& labels) {
-    std::vector<QStringList> forms(kBriefestValues + 3);
+    std::vector<QStringList> forms(kBriefestValues + 4);
     const bool differ = precisionsDiffer(labels);
     for (int lane = 0; lane < labels.size(); ++lane) {
         const QString& label = labels[lane];
@@ -293,8 +293,11 @@ std::vector<QStringList> formsTogether(const QStringList& labels) {
         const auto alone = [&](const QString& words) {
             return words.isEmpty() || !shared ? precision : lead + words;
         };
-        const QString end = alone(shortenedEach(telling, endOf)),
-                      distinct = distinctLabel(labels, lane);
+        const QString end = alone(shortenedEach(telling, endOf));
+        const auto distinct = [&](DistinctPart part) {
+            const QString said = distinctLabel(labels, lane, part);
+            return said.size() < end.size() ? said : end;
+        };
         const QString said[] = {label,
                                 with(all),
                                 differ ? with(first) : alone(all),
@@ -302,7 +305,8 @@ std::vector<QStringList> formsTogether(const QStringList& labels) {
                                 alone(first),
                                 alone(shortenedEach(telling, cut)),
                                 end,
-                                distinct.size() < end.size() ? distinct : end,
+                                distinct(DistinctPart::Longest),
+                                distinct(DistinctPart::Shortest),
                                 letter};
         for (size_t form = 0; form < forms.size(); ++form)
             forms[form] << said[form];
@@ -323,12 +327,13 @@ QString lanesApart(const QStringList& labels) {
     return shared ? said.join(QStringLiteral("; ")) : QString();
 }
 
-QString distinctLabel(const QStringList& labels, int lane) {
+QString distinctLabel(const QStringList& labels, int lane, DistinctPart part) {
     const QString label = labels.value(lane), name = nameIn(label);
     if (name.contains(kBetweenParts)) return label;
     for (const bool end : {false, true}) {
         const QStringList own = partsFrom(name, end);
-        for (qsizetype count = 1; count < own.size(); ++count) {
+        for (qsizetype left = 1; left < own.size(); ++left) {
+            const qsizetype count = part == DistinctPart::Shortest ? left : own.size() - left;
             const bool shared =
                 std::any_of(labels.begin(), labels.end(), [&](const QString& other) {
                     return other != label &&

@@ -6,6 +6,7 @@
 #include <QStringList>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -38,20 +39,25 @@ inline constexpr size_t kBriefestNames = 3, kBriefestValues = 6;
 /// Returns the labels of lanes side by side, all in the same form, each form briefer than the one
 /// before or as brief: the full label, the precision with all values ("B amp-fp16, first scale
 /// 2^24, interval 20"), with the first one, what sets a lane apart alone, distinctLabel(), and the
-/// letters alone. What sets a lane apart is its precision or, where other lanes have the same one,
-/// the first value that no other one has ("B first scale 2^24"), or all where they share it, then
-/// that with the beginning of its words ("B fir… 2^24"), and at last with none ("B … 2^24"). Where
-/// all lanes have the same precision, it goes before any value does.
+/// letters alone; before the shortest distinctLabel() comes the longest one. What sets a lane apart
+/// is its precision or, where other lanes have the same one, the first value that no other one has
+/// ("B first scale 2^24"), or all where they share it, then that with the beginning of its words
+/// ("B fir… 2^24"), and at last with none ("B … 2^24"). Where all lanes have the same precision, it
+/// goes before any value does.
 std::vector<QStringList> formsTogether(const QStringList& labels);
 
 /// Returns what sets the lanes of a run apart: "A fp32; B first scale 2^8; C first scale 2^16,
 /// interval 20". Empty where each lane has a precision of its own.
 QString lanesApart(const QStringList& labels);
 
-/// Returns the letter and the end or beginning of the lane's name that no other lane shares, for
-/// the narrowest places: "D torch" of "D torch-cpu-fp16" beside "C amp-fp16". Never the name of
-/// another precision, such as "fp16". Returns the label when no such part is shorter, and when
-/// lanes of one precision are told apart by their settings.
-QString distinctLabel(const QStringList& labels, int lane);
+/// How much of a lane's name is kept: as little or as much as tells it from the others.
+enum class DistinctPart : uint8_t { Shortest, Longest };
+
+/// Returns the letter and an end or beginning of the lane's name that no other lane shares, for
+/// the narrowest places: "D torch" of "D torch-cpu-fp16" beside "C amp-fp16" or, where there is
+/// more room, "D torch-cpu". Never the name of another precision, such as "fp16". Returns the label
+/// when no such part is shorter, and when lanes of one precision are told apart by their settings.
+QString distinctLabel(const QStringList& labels, int lane,
+                      DistinctPart part = DistinctPart::Shortest);
 
 } // namespace halfscope
