@@ -337,8 +337,7 @@ void LaneCard::show(const LaneStatus& status, int64_t smallBatch, const HeldEdit
     const bool grows = status.grows();
     if (m_progress) {
         m_progress->setVisible(grows);
-        m_grows = grows;
-        showClean();
+        showClean(grows);
         const bool stuck = status.stuck() && !held.atLeast;
         m_stuck->setVisible(stuck);
         m_atLeast->setVisible(stuck && m_live);
@@ -385,12 +384,10 @@ void LaneCard::showCounts(const LaneStatus& status) {
     const QString skipped = locale.toString(static_cast<qlonglong>(status.skippedSteps()));
     m_skipped->showFigure(share > 0 ? tr("%1 (%2)").arg(skipped, finePercentText(share)) : skipped);
     showSkipVerdict(status);
-    m_clean->showFigure(
-        grows ? tr("%1 of %2")
-                    .arg(locale.toString(static_cast<qlonglong>(status.cleanSteps())),
-                         locale.toString(static_cast<qlonglong>(status.growthInterval)))
-              : tr("fixed scale"));
     if (!grows) return;
+    m_clean->showFigure(tr("%1 of %2")
+                            .arg(locale.toString(static_cast<qlonglong>(status.cleanSteps())),
+                                 locale.toString(static_cast<qlonglong>(status.growthInterval))));
     // an interval may be larger than a progress bar can count
     const int maximum = static_cast<int>(std::min<int64_t>(status.growthInterval, 1000000000));
     m_progress->setRange(0, maximum);
@@ -408,7 +405,6 @@ void LaneCard::setCompact(bool on) {
     for (QWidget* each : m_extras)
         each->setVisible(!on);
     m_event->setVisible(!on && (m_scales || !m_news.isEmpty()));
-    showClean();
     auto* grid = static_cast<QGridLayout*>(layout());
     for (QLabel* each : {m_title, static_cast<QLabel*>(m_loss)})
         grid->removeWidget(each);
@@ -458,12 +454,12 @@ void LaneCard::fitTitle() {
     m_loss->setAccessibleName(losses.front());
 }
 
-/// Leaves the clean steps out of a compact card where they count towards nothing, so that there is
-/// room for the zeros.
-void LaneCard::showClean() {
-    if (!m_clean) return;
+/// Leaves the clean steps out where they count towards nothing: the name of the scale says that it
+/// is fixed, and the events below the cards need the room.
+void LaneCard::showClean(bool grows) {
+    nameOf(m_scale)->setText(grows ? tr("Next loss scale") : tr("Fixed scale"));
     for (QWidget* each : {static_cast<QWidget*>(m_clean), static_cast<QWidget*>(nameOf(m_clean))})
-        each->setVisible(m_grows || !m_compact);
+        each->setVisible(grows);
 }
 
 /// Puts everything that there may be no room for into the tool tip.

@@ -42,8 +42,7 @@ public:
     /// The loss scale of the next step; 0 where it is not known.
     double scale() const { return m_lastScale; }
     /// Shows the loss beside the title, and leaves out the memory and the last event, which the
-    /// tool tip has, too, and the clean steps of a fixed scale: when room is short, the figures of
-    /// several lanes are worth more.
+    /// tool tip has, too: when room is short, the figures of several lanes are worth more.
     void setCompact(bool);
 
 signals:
@@ -85,12 +84,12 @@ private:
     void showScale(const LaneStatus&, const HeldEdits&);
     void tellSetScale();
     void showLoss();
-    void showClean();
+    void showClean(bool grows);
     /// Returns the label beside a figure.
     QLabel* nameOf(const FigureLabel*) const;
 
     int m_lane;
-    bool m_scales, m_live, m_compact = false, m_grows = true;
+    bool m_scales, m_live, m_compact = false;
     std::vector<QWidget*> m_extras; ///< what a compact card leaves out; children
     QStringList m_unchangedForms;   ///< from long to short
     QStringList m_unchangedNames;   ///< from long to short
