@@ -42,6 +42,11 @@ QString plainText(QString form) {
         .replace(QStringLiteral("&nbsp;"), QStringLiteral(" "));
 }
 
+/// Returns a speed with at least three digits, as the plot of the throughput has it.
+QString speedText(double speed) {
+    return QLocale().toString(speed, 'f', speed < 9.995 ? 2 : speed < 99.95 ? 1 : 0);
+}
+
 /// Shortens a name of any length, so that it does not make the bar wider: the tool tip has all of
 /// it.
 QString onButton(const QString& name, const QFontMetrics& metrics) {
@@ -348,7 +353,7 @@ void TransportBar::writeSpeeds(const RunModel& run) {
         if (speed <= 0) continue;
         const QString letter = QStringLiteral("<b style='color:%1'>%2</b> ")
                                    .arg(colors.laneText(i).name(), laneLetter(i));
-        const QString figure = locale.toString(speed, 'f', speed < 10 ? 2 : 0);
+        const QString figure = speedText(speed);
         texts.full << letter + tr("%1 steps/s").arg(figure);
         texts.brief << letter + tr("%1/s").arg(withPrefix(speed));
         if (compared) texts.pair << texts.brief.last();
@@ -427,9 +432,7 @@ QString TransportBar::speedsTip(const RunModel& run, bool comparable) const {
                   "then finds cold caches: at full speed the lane may be faster.");
     for (int i = 0; i < run.lanes() && comparable; ++i)
         if (const double speed = run.lane(i).stepsPerSecond; speed > 0)
-            all << tr("%1: %2 steps/s")
-                       .arg(laneLabel(i, run.lane(i).title),
-                            locale.toString(speed, 'f', speed < 10 ? 2 : 0));
+            all << tr("%1: %2 steps/s").arg(laneLabel(i, run.lane(i).title), speedText(speed));
     return all.join(u'\n');
 }
 

@@ -97,7 +97,8 @@ void Curve::beginAtOwnScale(QVector<double>& xs, QVector<double>& ys) const {
 /// Reads the line where it is drawn, so that the header and the crosshair never contradict it.
 std::optional<Point> Curve::rateAt(std::optional<int64_t> step, bool resting) const {
     const Column& points = m_rate.points();
-    const auto rest = resting ? m_rate.rest() : std::nullopt;
+    // the newest speed is the one that the strip above the plots has
+    const auto rest = resting || !step ? m_rate.rest() : std::nullopt;
     if (rest && step.value_or(rest->step) >= rest->step) return rest;
     const auto before = points.upTo(step.value_or(points.lastStep()));
     if (!before || !step || before->step == *step) return before;

@@ -63,7 +63,8 @@ public:
         double value = 0; ///< finite, unless `lost`
         bool lost = false;
     };
-    /// Returns the value at or before a step, or the newest one. A speed is measured at few steps:
+    /// Returns the value at or before a step, or the newest one, which a speed has already before
+    /// its line has it. A speed is measured at few steps:
     /// between two of them it is what the line shows. For `resting`, see sample().
     std::optional<Reading> at(std::optional<int64_t> step, bool resting) const;
     /// Returns the first step of the lane's own: for a fork, whose past is its parent's, the step

@@ -100,12 +100,31 @@ QString titleOf(const Metric& metric) {
                : QStringLiteral("%1 (%2)").arg(title, translated(metric.unit));
 }
 
-QString plainTitleOf(const Metric& metric) { return shownTitle(metric.title); }
-
-QString shortTitleOf(const Metric& metric) { return shownTitle(metric.shortTitle); }
+PlotTitles titlesOf(const Metric& metric, SpeedsShown speeds) {
+    const QString whole = titleOf(metric), plain = shownTitle(metric.title),
+                  brief = shownTitle(metric.shortTitle);
+    const bool rate = metric.axis == PlotAxis::Rate;
+    if (rate && speeds == SpeedsShown::AtTheEnd) {
+        const QString words = QCoreApplication::translate("Metric", "%1 at the end");
+        return {QCoreApplication::translate("Metric", "%1 at the end (steps/s)").arg(plain),
+                words.arg(plain), words.arg(brief)};
+    }
+    if (rate && speeds == SpeedsShown::NotComparable) {
+        const QString words = QCoreApplication::translate("PlotPanel", "%1: not comparable");
+        return {
+            QCoreApplication::translate("PlotPanel", "%1: not comparable at this pace").arg(whole),
+            words.arg(plain), words.arg(brief)};
+    }
+    return {whole, plain, brief};
+}
 
 QString explanationOf(const Metric& metric) {
     const QString about = translated(metric.about);
+    if (metric.axis == PlotAxis::Rate)
+        return QCoreApplication::translate(
+                   "Metric", "%1 At each step, the curve has the median of the five seconds "
+                             "before, or of the last steps where there are hundreds of them.")
+            .arg(about);
     return metric.axis == PlotAxis::Log10
                ? QCoreApplication::translate("Metric", "%1 The axis is logarithmic.").arg(about)
                : about;

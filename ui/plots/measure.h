@@ -4,6 +4,7 @@
 #include "engine/runs/metrics.h"
 #include "engine/settings/run_config.h"
 #include "ui/plots/curve.h"
+#include "ui/plots/speeds_shown.h"
 
 #include <qcustomplot.h>
 
@@ -28,10 +29,13 @@ std::optional<MetricId> dottedMetric(const RunConfig&, MetricId id);
 double firstValueOf(const Metric&, const RunConfig&);
 /// Returns the metric's name with its unit, in the user's language.
 QString titleOf(const Metric&);
-/// Returns the name alone.
-QString plainTitleOf(const Metric&);
-/// Returns a shorter title, for where the whole one leaves too little room.
-QString shortTitleOf(const Metric&);
+/// The heading of a plot in three lengths.
+struct PlotTitles {
+    QString whole, plain; ///< with the unit and without
+    QString brief;        ///< for where the whole one leaves too little room
+};
+/// Returns the headings of the metric's plot, which say what its figures are where they are speeds.
+PlotTitles titlesOf(const Metric&, SpeedsShown);
 /// Explains the metric to readers who do not know the term.
 QString explanationOf(const Metric&);
 /// Returns the share of the height that the plot gets, relative to the other plots.

@@ -63,20 +63,16 @@ QString PlotPanel::explanation() const {
                : text;
 }
 
-void PlotPanel::setComparable(bool comparable) {
-    m_comparable = comparable;
+void PlotPanel::setSpeeds(SpeedsShown speeds) {
+    m_speeds = speeds;
     writeTitle();
 }
 
+/// At a step that is pointed at, the speed is that of the step.
 void PlotPanel::writeTitle() {
-    QString whole = title(), plain = plainTitleOf(m_metric), brief = shortTitleOf(m_metric);
-    if (holdsBack()) {
-        whole =
-            QCoreApplication::translate("PlotPanel", "%1: not comparable at this pace").arg(whole);
-        const QString words = QCoreApplication::translate("PlotPanel", "%1: not comparable");
-        plain = words.arg(plain);
-        brief = words.arg(brief);
-    }
+    const bool present = m_pointed && m_speeds == SpeedsShown::AtTheEnd;
+    const auto [whole, plain, brief] =
+        titlesOf(m_metric, present ? SpeedsShown::Present : m_speeds);
     m_readout->setTitle(whole, plain, brief, m_colors.text);
 }
 
@@ -542,6 +538,7 @@ QString PlotPanel::textAt(const Lane& lane, std::optional<qint64> step) const {
 
 void PlotPanel::showValues(std::optional<qint64> step) {
     constexpr qsizetype kMost = 2; // other runs, where there is little room
+    if (std::exchange(m_pointed, step.has_value()) != step.has_value()) writeTitle();
     QVector<ReadoutEntry> entries;
     for (int i = 0; i < static_cast<int>(laneCount()); ++i) {
         const Lane& lane = m_lanes[static_cast<size_t>(i)];
@@ -579,9 +576,7 @@ std::vector<PlottedCurve> PlotPanel::curves() {
 }
 
 QString PlotPanel::spoken(std::optional<qint64> step) const {
-    if (holdsBack())
-        return QCoreApplication::translate("PlotPanel", "%1: not comparable at this pace")
-            .arg(title());
+    if (holdsBack()) return titlesOf(m_metric, m_speeds).whole;
     QStringList parts;
     for (size_t i = 0; i < laneCount(); ++i)
         if (const QString value = textAt(m_lanes[i], step); !value.isEmpty())

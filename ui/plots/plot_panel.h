@@ -64,11 +64,13 @@ public:
     /// Tells that nothing is trained. Then the plot is not drawn 30 times a second: curves with few
     /// points get thicker, smooth lines, and the speed of the last steps is drawn.
     void setResting(bool resting) { m_resting = resting; }
-    /// Tells whether the speeds of lanes may be compared now. When not, a plot of them shows pale
-    /// curves, no figures, and why.
-    void setComparable(bool);
+    /// Tells what the speeds of lanes are. Where they may not be compared, a plot of them shows
+    /// pale curves, no figures, and why.
+    void setSpeeds(SpeedsShown);
     /// Whether it shows no figures for that reason.
-    bool holdsBack() const { return !m_comparable && m_metric.axis == PlotAxis::Rate; }
+    bool holdsBack() const {
+        return m_speeds == SpeedsShown::NotComparable && m_metric.axis == PlotAxis::Rate;
+    }
     /// Tells that a legend names the other runs, so that no name may cover a curve.
     void setNamed(bool named) { m_named = named; }
     /// Draws lines so many times as thick from the next update() on.
@@ -179,7 +181,8 @@ private:
     double m_first = 0;             ///< what is shown before there are values; 0: not known
     double m_smoothing = 0;         ///< the weight of the past
     bool m_resting = false;
-    bool m_comparable = true;
+    SpeedsShown m_speeds = SpeedsShown::Present;
+    bool m_pointed = false; ///< whether the header has the values of a step that was chosen
     bool m_named = false;
     double m_magnified = 1;
     std::vector<Lane> m_lanes;

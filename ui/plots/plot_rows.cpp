@@ -67,7 +67,7 @@ bool PlotRows::build(std::span<const Metric> all, std::span<const MetricId> metr
         prepare(*rect);
     }
     rows.addElement(row, 0, &m_events);
-    setComparable(m_comparable);
+    setSpeeds(m_speeds);
     applyHidden();
     return true;
 }
@@ -77,10 +77,10 @@ void PlotRows::hide(const QStringList& columns) {
     applyHidden();
 }
 
-void PlotRows::setComparable(bool comparable) {
-    m_comparable = comparable;
+void PlotRows::setSpeeds(SpeedsShown speeds) {
+    m_speeds = speeds;
     for (const auto& panel : m_panels)
-        panel->setComparable(comparable);
+        panel->setSpeeds(speeds);
     if (m_bare) applyHidden();
 }
 

@@ -47,8 +47,8 @@ public:
     /// Takes away the plots of the metrics with these columns, now and after each build(); the
     /// others come back. The loss stays: QCustomPlot would hide every header with the first plot.
     void hide(const QStringList& columns);
-    /// Tells all plots, also those that are built later; see PlotPanel::setComparable().
-    void setComparable(bool);
+    /// Tells all plots, also those that are built later; see PlotPanel::setSpeeds().
+    void setSpeeds(SpeedsShown);
     /// Takes away plots that show no figures because speeds may not be compared, or brings them
     /// back.
     void setBare(bool);
@@ -69,7 +69,8 @@ private:
     Crosshair& m_crosshair;
     std::vector<std::unique_ptr<PlotPanel>> m_panels;
     std::unique_ptr<GradientMap> m_map;
-    bool m_comparable = true, m_bare = false;
+    SpeedsShown m_speeds = SpeedsShown::Present;
+    bool m_bare = false;
     QStringList m_hidden; ///< columns of metrics, also of those that this run does not have
 };
 

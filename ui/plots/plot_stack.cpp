@@ -253,9 +253,9 @@ void PlotStack::updatePlots() {
     }
 }
 
-void PlotStack::setComparable(bool comparable) {
-    if (std::exchange(m_comparable, comparable) == comparable) return;
-    m_rows->setComparable(comparable);
+void PlotStack::setSpeeds(SpeedsShown speeds) {
+    if (std::exchange(m_speeds, speeds) == speeds) return;
+    m_rows->setSpeeds(speeds);
     if (m_magnified > 1) placeAnew(); // a plot comes or goes
     m_dirty = true;
 }

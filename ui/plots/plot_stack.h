@@ -9,6 +9,7 @@
 #include "ui/plots/overlay.h"
 #include "ui/plots/plot_picture.h"
 #include "ui/plots/plot_values.h"
+#include "ui/plots/speeds_shown.h"
 #include "ui/plots/step_range.h"
 
 #include <QElapsedTimer>
@@ -76,8 +77,8 @@ public:
         m_dirty = m_dirty || resting != m_resting;
         m_resting = resting;
     }
-    /// Tells whether the speeds of lanes may be compared now: RunModel::comparesSpeeds() decides.
-    void setComparable(bool);
+    /// Tells what the speeds of lanes are: RunModel decides whether they may be compared now.
+    void setSpeeds(SpeedsShown);
     /// Lets the headers keep their values of the newest step while curves grow, as long as the
     /// other figures of the window do: the same figure must not have two values at a time.
     void holdValues(bool hold) {
@@ -237,7 +238,7 @@ private:
     qint64 m_lastStep = 0;
     double m_magnified = 1;
     bool m_resting = false;
-    bool m_comparable = true;
+    SpeedsShown m_speeds = SpeedsShown::Present;
     bool m_named = false; ///< a legend names the other runs
     bool m_following = true;
     bool m_dirty = true;

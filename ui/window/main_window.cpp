@@ -386,7 +386,8 @@ FrameLoop::Done MainWindow::draw() {
     const bool newest =
         m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
     m_parts.plots->holdValues(!newest);
-    m_parts.plots->setComparable(m_models.run.comparesSpeeds());
+    const SpeedsShown speeds = over ? SpeedsShown::AtTheEnd : SpeedsShown::Present;
+    m_parts.plots->setSpeeds(m_models.run.comparesSpeeds() ? speeds : SpeedsShown::NotComparable);
     const bool drawn = m_parts.plots->refresh();
     m_parts.strip->showState(RunWords::briefState(state, pace, m_models.run.waitsAt(pace)));
     const bool busy = state == SessionState::Building || state == SessionState::Running;

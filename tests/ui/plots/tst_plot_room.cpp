@@ -134,17 +134,17 @@ void TestPlotRoom::audiencesSeeRowsWithMarksOnly() {
 /// Speeds that may not be compared give their room to the other plots, until they may.
 void TestPlotRoom::audiencesSeeNoSpeedsWithoutFigures() {
     setLanes(2);
-    m_stack->setComparable(false);
+    m_stack->setSpeeds(SpeedsShown::NotComparable);
     show(900, 700);
     QVERIFY(m_stack->svg().contains("not comparable"));
     m_stack->magnify(1.5);
     draw();
     QVERIFY(!m_stack->svg().contains("not comparable"));
     const int skips = heightOf("Skipped steps");
-    m_stack->setComparable(true);
+    m_stack->setSpeeds(SpeedsShown::Present);
     draw();
     QVERIFY2(heightOf("Skipped steps") < skips, qPrintable(QString::number(skips)));
-    m_stack->setComparable(false);
+    m_stack->setSpeeds(SpeedsShown::NotComparable);
     draw();
     QCOMPARE(heightOf("Skipped steps"), skips);
     m_stack->magnify(1);

@@ -28,6 +28,7 @@ private slots:
     void throughputIsAsPlotted();
     void headerReadsTheSpeedOffItsLine();
     void plotAndFigureAgree();
+    void headingsSayWhichSpeed();
     void pointerChoosesThePlot();
 
 private:
@@ -35,15 +36,17 @@ private:
         return QString::fromStdString(csvText(m_stack->values(QString::fromLatin1(column))))
             .split(u'\n');
     }
-    /// Returns what the header of the throughput says of the first lane.
-    QString speed() const {
+    /// Returns the header of the throughput; null where there is none.
+    const ReadoutItem* header() const {
         const QCustomPlot& plot = plotOf(*m_stack);
         for (int i = 0; i < plot.itemCount(); ++i)
-            if (const auto* header = qobject_cast<const ReadoutItem*>(plot.item(i));
-                header && header->textsIn(2000).front().startsWith(QStringLiteral("Throughput")))
-                return header->entries().front().value;
-        return {};
+            if (const auto* each = qobject_cast<const ReadoutItem*>(plot.item(i));
+                each && each->textsIn(2000).front().startsWith(QStringLiteral("Throughput")))
+                return each;
+        return nullptr;
     }
+    /// Returns what it says of the first lane.
+    QString speed() const { return header() ? header()->entries().front().value : QString(); }
 };
 
 void TestPlotValues::hasALineForEachStep() {
@@ -144,6 +147,9 @@ void TestPlotValues::headerReadsTheSpeedOffItsLine() {
     m_stack->setResting(false); // the line of a training ends at its last point
     draw();
     QCOMPARE(speed(), text(point(3, 1)));
+    m_stack->pinCrosshair(std::nullopt); // the strip above the plots has the newest speed, too
+    draw();
+    QCOMPARE(speed(), text(point(2, 1)));
 }
 
 /// One step that the system delayed: neither the figure nor the plot falls, and both agree.
@@ -176,6 +182,28 @@ void TestPlotValues::plotAndFigureAgree() {
     QVERIFY2(std::abs(spoken(300).toDouble() - run.lane(0).stepsPerSecond) <= 5,
              qPrintable(spoken(300)));
     QVERIFY2(spoken(160).toDouble() > 400, qPrintable(spoken(160)));
+}
+
+/// The strip above the plots has the median of a whole run that is over, the plot its last speed.
+void TestPlotValues::headingsSayWhichSpeed() {
+    for (int i = 1; i <= 500; ++i)
+        m_stack->append(0, record(i, 0, 0.1f));
+    show();
+    const auto titles = [this] { // in much room and in little
+        draw();
+        return QStringList{header()->textsIn(2000).front(), header()->textsIn(60).front()}.join(
+            u'|');
+    };
+    const QString usual = QStringLiteral("Throughput (steps/s)|Steps/s");
+    QCOMPARE(titles(), usual);
+    m_stack->setSpeeds(SpeedsShown::AtTheEnd);
+    QCOMPARE(titles(), QStringLiteral("Throughput at the end (steps/s)|Steps/s at the end"));
+    m_stack->showStep(100);
+    QCOMPARE(titles(), usual);
+    m_stack->pinCrosshair(std::nullopt);
+    QVERIFY(titles() != usual);
+    m_stack->setSpeeds(SpeedsShown::Present);
+    QCOMPARE(titles(), usual);
 }
 
 void TestPlotValues::pointerChoosesThePlot() {

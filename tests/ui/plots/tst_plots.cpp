@@ -480,7 +480,7 @@ void TestPlots::speedsThatCannotBeCompared() {
     const Colors colors = colorsFor(m_stack->palette());
     const QColor loss = color("Loss/B amp-fp16");
     for (const bool comparable : {true, false, true}) {
-        m_stack->setComparable(comparable);
+        m_stack->setSpeeds(comparable ? SpeedsShown::Present : SpeedsShown::NotComparable);
         draw();
         QVERIFY(header());
         const QStringList texts = header()->textsIn(2000);
@@ -494,7 +494,7 @@ void TestPlots::speedsThatCannotBeCompared() {
         QCOMPARE(color("Loss/B amp-fp16"), loss);
         QCOMPARE(m_stack->svg().contains("not comparable"), !comparable);
     }
-    m_stack->setComparable(false);
+    m_stack->setSpeeds(SpeedsShown::NotComparable);
     m_stack->setLanes({QStringLiteral("fp32")}, {}, {Measure::LearningRate}); // plots made anew
     m_stack->append(0, record(1, 0, 0.5f));
     draw();
