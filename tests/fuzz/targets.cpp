@@ -22,6 +22,7 @@
 #include "engine/lang/python.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/model_spec.h"
+#include "engine/models/program_network.h"
 #include "engine/runs/gradient_file.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_reader.h"
@@ -29,6 +30,7 @@
 #include "engine/settings/cast_policy_json.h"
 #include "engine/settings/fields.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/network_of_weights.h"
 #include "engine/verify/golden.h"
 
 #include <algorithm>
@@ -94,9 +96,26 @@ void experiment(std::string_view bytes) {
 
 void policy(std::string_view bytes) { parseCastPolicy(bytes, "p.json"); }
 
+/// What one reader refuses, another one may take.
+template <class Call>
+void alone(const Call& call) {
+    try {
+        call();
+    } catch (const InputError& error) {
+        checkSentence(error.what());
+    }
+}
+
+/// A network by itself, and one in a program.
 void model(std::string_view bytes) {
-    lang::textOf(lang::parse(bytes));
-    readModel(bytes);
+    alone([&] { lang::textOf(lang::parse(bytes)); });
+    alone([&] {
+        const std::string written = textOf(readModel(bytes));
+        require(textOf(readModel(written)) == written, "it reads differently");
+    });
+    std::string found;
+    alone([&] { found = networkIn(bytes).text.text; });
+    if (!found.empty() && found.size() <= lang::kMaxTextBytes) readModel(found);
 }
 
 /// The setting that names a picture, and everything else of the command line's form.
@@ -143,6 +162,18 @@ void checkArray(const Array& array) {
                 static_cast<size_t>(array.info.elements()) * bytesOf(array.info.type),
             "an array of another size");
     if (array.info.elements() > 0) array.at(array.info.elements() - 1);
+}
+
+/// Reads some samples, and what the data set has to tell.
+Batch firstOf(const Dataset& data, Split split) {
+    for (const Message& note : data.notes())
+        checkSentence(note.english());
+    const int64_t rows = std::min<int64_t>(4, data.samples(split));
+    std::vector<int64_t> samples(static_cast<size_t>(rows));
+    std::iota(samples.begin(), samples.end(), 0);
+    Batch batch = Batch::of(data.tensors(), rows);
+    data.read(split, samples, batch);
+    return batch;
 }
 
 /// Reads a table of texts and their classes as words and as characters, and predicts its own lines
@@ -202,13 +233,7 @@ void csv(std::string_view bytes) {
             checkSentence(error.what());
             continue; // words are no numbers, but may be classes
         }
-        for (const Message& note : data->notes())
-            checkSentence(note.english());
-        const int64_t rows = std::min<int64_t>(4, data->samples(Split::Train));
-        std::vector<int64_t> samples(static_cast<size_t>(rows));
-        std::iota(samples.begin(), samples.end(), 0);
-        Batch batch = Batch::of(data->tensors(), rows);
-        data->read(Split::Train, samples, batch);
+        const Batch batch = firstOf(*data, Split::Train);
         for (const float value : batch.floats(kX))
             require(std::isfinite(value), "an input that is no number");
     }
@@ -258,8 +283,33 @@ void npy(std::string_view bytes) {
             checkArray(readNpz(file.path(), name));
 }
 
+/// Trains on the arrays of a file, and predicts them with a network of points.
+void arrays(std::string_view bytes) {
+    const PassingFolder folder;
+    const char* ending = bytes.starts_with("PK")          ? ".npz"
+                         : bytes.starts_with("\x93NUMPY") ? ".npy"
+                                                          : ".safetensors";
+    const std::string path = folder.path() + "/x" + ending;
+    std::ofstream(path, std::ios::binary) << bytes;
+    for (const bool predicts : {false, true})
+        for (const LossKind loss : {LossKind::Mse, LossKind::CrossEntropy}) {
+            TaskConfig task;
+            task.kind = predicts ? TaskKind::Circles : TaskKind::Arrays;
+            task.loss.kind = predicts ? LossKind::BceWithLogits : loss;
+            task.x = task.y = path;
+            if (ending != std::string_view(".npy")) task.y.clear();
+            if (predicts) task.predictFile = path;
+            alone([&] {
+                const std::unique_ptr<Dataset> data = makeDataset(task, 0);
+                for (const Split split : {Split::Train, Split::Validation})
+                    if (data->samples(split) > 0) firstOf(*data, split);
+            });
+        }
+}
+
 void safetensors(std::string_view bytes) {
     const MemoryFile file(bytes);
+    alone([&] { networkOfWeights(file.path(), defaultConfig()); });
     for (const ArrayInfo& each : safetensorsInfo(file.path()).arrays)
         checkArray(readSafetensor(file.path(), each));
 }
@@ -282,6 +332,7 @@ std::string signedCheckpoint(std::string_view bytes) {
 
 void checkpoint(std::string_view bytes) {
     const MemoryFile file(signedCheckpoint(bytes));
+    alone([&] { checkpointStep(file.path()); });
     const ExperimentState state = readCheckpoint(file.path());
     require(!state.lanes.empty() && state.lanes.size() <= kMaxLanes, "no lanes, or too many");
     std::string written;
@@ -359,11 +410,7 @@ void tar(std::string_view given) {
     task.pictureSide = 4;
     task.damaged = Damaged::Skip;
     const std::unique_ptr<Dataset> data = infoOf(task.kind).make(task, 0);
-    const int64_t rows = std::min<int64_t>(4, data->samples(Split::Train));
-    std::vector<int64_t> samples(static_cast<size_t>(rows));
-    std::iota(samples.begin(), samples.end(), 0);
-    Batch batch = Batch::of(data->tensors(), rows);
-    data->read(Split::Train, samples, batch);
+    const Batch batch = firstOf(*data, Split::Train);
     for (const int32_t label : batch.labels(kTarget))
         require(label >= 0 && label < data->tensors()[kTarget].classes, "a class that is none");
 }
@@ -397,7 +444,8 @@ void golden(std::string_view bytes) {
     walk(recorded::Golden::parse("g.json", bytes), kDeep);
 }
 
-constexpr std::array<Target, 19> kTargets{{{"checkpoint", checkpoint},
+constexpr std::array<Target, 20> kTargets{{{"arrays", arrays},
+                                           {"checkpoint", checkpoint},
                                            {"csv", csv},
                                            {"texts", texts},
                                            {"experiment", experiment},
