@@ -65,32 +65,49 @@ void readForwardOfClass(std::string_view program, const std::vector<IndentedStat
     }
 }
 
+/// What a statement does with a name.
+struct NameUse {
+    bool uses = false, argument = false; ///< argument: of the function that it begins
+    std::string_view kept{};             ///< the attribute that is set to it
+};
+
+NameUse useOf(std::string_view name, std::string_view code) {
+    const auto isName = [name](std::string_view word) {
+        return word == name ||
+               (word.starts_with(name) && word.substr(name.size()).starts_with('.'));
+    };
+    std::vector<std::string_view> own;
+    addArguments(argumentsOfDef(code), own);
+    NameUse use{std::ranges::any_of(wordsOf(code), isName), std::ranges::any_of(own, isName)};
+    const size_t sign = std::min(signOutside(code, '='), code.size() - 1);
+    if (withoutEnds(code.substr(sign + 1)) == name)
+        use.kept = attributeOf(code.substr(0, sign + 1));
+    return use;
+}
+
 /// Returns what the first class that uses a name does with it, unless the name is one of its
 /// arguments.
 ForwardUse forwardUsing(std::string_view program, const std::vector<IndentedStatement>& all,
                         std::string_view name) {
-    const auto isName = [name](std::string_view word) {
-        return word == name || word.starts_with(std::string(name) + ".");
-    };
-    for (size_t head = 0; head < all.size() && !name.empty(); ++head) {
+    if (name.empty()) return {};
+    std::vector<NameUse> each; // once, for a statement may stand in many classes
+    for (const IndentedStatement& statement : all)
+        each.push_back(useOf(name, statement.code));
+    for (size_t head = 0; head < all.size(); ++head) {
         if (firstWord(all[head].code) != "class") continue;
         ForwardUse use;
-        bool uses = false, argument = false;
+        NameUse whole;
         const size_t end = blockEnd(all, head);
         for (size_t i = head + 1; i < end; ++i) {
-            const std::string_view code = all[i].code;
-            std::vector<std::string_view> own;
-            addArguments(argumentsOfDef(code), own);
-            argument = argument || std::ranges::any_of(own, isName);
-            uses = uses || std::ranges::any_of(wordsOf(code), isName);
-            const size_t sign = std::min(signOutside(code, '='), code.size() - 1);
-            if (withoutEnds(code.substr(sign + 1)) == name)
-                use.model = attributeOf(code.substr(0, sign + 1));
+            whole.argument = whole.argument || each[i].argument;
+            whole.uses = whole.uses || each[i].uses;
+            if (!each[i].kept.empty()) whole.kept = each[i].kept;
         }
-        if (!uses || argument) continue;
-        if (use.model.empty()) use.model = name;
-        readForwardOfClass(program, all, head, use);
+        if (whole.argument) continue;
+        use.model = whole.kept.empty() ? name : whole.kept;
+        if (whole.uses) readForwardOfClass(program, all, head, use);
         if (use.line > 0) return use;
+        head = end - 1; // a class within this one does no more
     }
     return {};
 }

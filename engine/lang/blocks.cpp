@@ -68,7 +68,8 @@ std::vector<std::string_view> bodyOfDef(const std::vector<IndentedStatement>& al
 }
 
 bool definesFunction(std::string_view code, std::string_view name) {
-    return withoutBlanks(code.substr(0, code.find('('))) == "def" + std::string(name);
+    const std::string_view head = withoutEnds(code.substr(0, code.find('('))), word = "def";
+    return firstWord(head) == word && withoutEnds(head.substr(word.size())) == name;
 }
 
 std::string_view targetOf(std::string_view target) {

@@ -369,6 +369,9 @@ ProgramNames::ProgramNames(std::string_view program)
 ProgramNames::~ProgramNames() = default;
 
 GivenNames ProgramNames::above(const FoundModel& model) {
+    std::set<std::string_view> wanted;
+    addNames(codeOf(m_program, model), wanted);
+    if (wanted.empty()) return {};
     const std::vector<size_t> around = functionsAround(m_program, m_statements, model);
     std::unique_ptr<Bound>& bound = m_bound[around];
     if (bound && !runsInOrder(placeOf(model.begin, bound->statements.places)))

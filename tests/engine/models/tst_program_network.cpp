@@ -2,6 +2,7 @@
 #include "engine/core/error.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/program_network.h"
+#include "tests/support/processor_time.h"
 #include "tests/support/thrown.h"
 
 #include <QTest>
@@ -82,6 +83,18 @@ private slots:
         const ProgramNetwork network = networkIn(program.toStdString());
         QCOMPARE(QString::fromStdString(network.doubt.english()), doubt);
         QCOMPARE(network.text.text, kNet.mid(11).toStdString());
+    }
+
+    /// A statement within many classes is read once, not once for each.
+    void readsNestedClassesOnce() {
+        constexpr int kClasses = 400;
+        QByteArray program;
+        for (int i = 0; i < kClasses; ++i)
+            program += QByteArray(i, ' ') + "class A(nn.Module):\n";
+        program += QByteArray(kClasses, ' ') + QByteArray("x;").repeated(200'000) + "\n";
+        const double start = test::processorMs();
+        QVERIFY(networkIn((program + "net = " + kNet.mid(11)).toStdString()).doubt.empty());
+        QVERIFY(test::processorMs() - start < 1500);
     }
 
     void refuses_data() {
