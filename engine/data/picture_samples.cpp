@@ -14,6 +14,8 @@
 #include <set>
 #include <utility>
 
+#include <sys/stat.h>
+
 namespace halfscope {
 
 namespace {
@@ -61,13 +63,13 @@ std::vector<std::string> pathsIn(const std::string& folder, Entries entries,
 std::vector<std::string> foldersFrom(const std::string& folder, UnlistedFolder& unlisted,
                                      size_t most) {
     std::vector<std::string> waiting{folder}, all;
-    std::set<std::string> known; // without links
+    std::set<std::pair<dev_t, ino_t>> known;
     while (!waiting.empty() && all.size() < most) {
         const std::string next = std::move(waiting.back());
         waiting.pop_back();
-        std::error_code ignored;
-        const auto real = std::filesystem::canonical(next, ignored);
-        if (!ignored && !known.insert(real.string()).second) continue;
+        struct stat status {};
+        const bool found = ::stat(next.c_str(), &status) == 0;
+        if (found && !known.emplace(status.st_dev, status.st_ino).second) continue;
         int error = 0;
         const std::vector<std::string> below = pathsIn(
             next, Entries::Folders, [](const std::string&) { return true; }, &error);

@@ -10,6 +10,7 @@
 #include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
+#include "tests/support/processor_time.h"
 #include "tests/support/python.h"
 #include "tests/support/thrown.h"
 
@@ -33,6 +34,7 @@ private slots:
     void init() { renew(); }
     void orderOfTorchvision();
     void linksThatLoop();
+    void deepFolders();
     void linksInTheScript();
     void earlierRuns();
     void mendedBelow();
@@ -99,6 +101,16 @@ void TestNestedPictures::linksThatLoop() {
     config.path += "/data";
     QCOMPARE(filesOf(config), (QStringList{"data/cat/1.png", "data/cat/a/2.png", "data/dog/3.png",
                                            "data/dog/there/4.png"}));
+}
+
+/// Each folder is told apart at the cost of one look, not of one for every folder above it.
+void TestNestedPictures::deepFolders() {
+    put("cat/1.png", plain(1, 0, 0));
+    const QString deep = "dog" + QString("/d").repeated(1500);
+    put(deep + "/2.png", plain(1, 0, 0));
+    const double start = test::processorMs();
+    QCOMPARE(filesOf(task()), (QStringList{"cat/1.png", deep + "/2.png"}));
+    QVERIFY(test::processorMs() - start < 5000);
 }
 
 /// The program for PyTorch takes each folder once, too, and none that is hidden.
