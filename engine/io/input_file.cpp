@@ -88,13 +88,16 @@ bool isPrivate(const struct stat& status) {
 namespace {
 
 std::string contentOf(InputFile& file, const std::string& path, size_t most) {
+    const auto check = [&](size_t bytes) {
+        if (bytes > most) failRead(path, {phrase("Files", "it has more than %1 MiB"), most >> 20});
+    };
+    check(static_cast<size_t>(file.size())); // before it takes the time to read them
     std::string content;
-    content.reserve(std::min(static_cast<size_t>(file.size()), most));
+    content.reserve(static_cast<size_t>(file.size()));
     std::array<char, 65536> block;
     while (const size_t count = file.read(block)) {
         content.append(block.data(), count);
-        if (content.size() > most)
-            failRead(path, {phrase("Files", "it has more than %1 MiB"), most >> 20});
+        check(content.size());
     }
     return content;
 }
