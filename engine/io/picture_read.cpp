@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csetjmp>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <optional>
@@ -150,7 +151,8 @@ private:
 class PngReader {
 public:
     PngReader() {
-        m_png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, onError, onWarning);
+        m_png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, this, onError, onWarning, nullptr,
+                                         memory, nullptr);
         if (m_png != nullptr) m_info = png_create_info_struct(m_png);
         if (m_info == nullptr) {
             png_destroy_read_struct(&m_png, nullptr, nullptr);
@@ -229,6 +231,11 @@ private:
         png_longjmp(png, 1);
     }
     static void onWarning(png_structp, png_const_charp) {}
+    /// Refuses what no chunk that is read needs: for some, libpng fills as many bytes as the chunk
+    /// says that it has, whatever png_set_chunk_malloc_max() allows.
+    static png_voidp memory(png_structp, png_alloc_size_t bytes) {
+        return bytes > 2 * kMostText ? nullptr : std::malloc(bytes);
+    }
 
     png_structp m_png = nullptr;
     png_infop m_info = nullptr;

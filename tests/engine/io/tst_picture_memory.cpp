@@ -5,6 +5,7 @@
 #include "engine/io/picture.h"
 #include "tests/support/address_limit.h"
 #include "tests/support/picture_files.h"
+#include "tests/support/processor_time.h"
 #include "tests/support/thrown.h"
 #include "tests/support/under_sanitizer.h"
 
@@ -59,6 +60,7 @@ class TestPictureMemory : public QObject {
 private slots:
     void severalPasses_data();
     void severalPasses();
+    void longText();
 
 private:
     QTemporaryDir m_folder;
@@ -94,6 +96,20 @@ void TestPictureMemory::severalPasses() {
     if (!test::kUnderSanitizer) limit.emplace(size_t{1} << 30);
     const std::string text = thrownBy<InputError>([&] { (void)readSquare(path, 4); });
     QVERIFY2(isAbout(text, path, refusal.toStdString()), text.c_str());
+}
+
+/// A text may say that it has more bytes than its file: they are not asked for.
+void TestPictureMemory::longText() {
+    std::string bytes = png(2, 2);
+    const size_t at = bytes.find("IDAT");
+    QVERIFY(at != std::string::npos);
+    bytes.replace(at - 4, std::string::npos, std::string("\x61\0\0\0zTXtDescription\0\0", 21));
+    const std::string path = m_folder.filePath("text").toStdString();
+    writeFileAtomically(path, bytes);
+    const double start = test::processorMs();
+    const std::string text = thrownBy<InputError>([&] { (void)readSquare(path, 4); });
+    QVERIFY2(isAbout(text, path, "damaged PNG: Read Error"), text.c_str());
+    QVERIFY(test::processorMs() - start < 200); // 1.6 GB take longer
 }
 
 } // namespace tst_picture_memory
