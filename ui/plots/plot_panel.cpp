@@ -151,7 +151,7 @@ void PlotPanel::addLanes(const std::shared_ptr<const Run>& run, const QStringLis
 /// Returns "A fp32", or "A fp32, Generator" for its dotted curve.
 QString PlotPanel::labelOf(const QString& lane, Line line) const {
     if (line == Line::Usual) return lane;
-    return lane + QStringLiteral(", ") + shortTitleOf(*m_dotted);
+    return lane + QStringLiteral(", ") + titlesOf(*m_dotted, SpeedsShown::Present).brief;
 }
 
 void PlotPanel::renameLanes(const QStringList& labels) {
@@ -492,7 +492,7 @@ QString PlotPanel::dottedAt(size_t lane, std::optional<qint64> step) const {
     const QString value = textAt(m_lanes[laneCount() + lane], step);
     return value.isEmpty() ? QString()
                            : QCoreApplication::translate("PlotPanel", " (%1, dotted: %2)")
-                                 .arg(shortTitleOf(*m_dotted), value);
+                                 .arg(titlesOf(*m_dotted, SpeedsShown::Present).brief, value);
 }
 
 QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step, qsizetype most,
