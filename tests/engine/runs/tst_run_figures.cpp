@@ -6,7 +6,7 @@
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_saving.h"
 #include "engine/runs/run_score.h"
-#include "engine/settings/presets.h"
+#include "engine/settings/fields.h"
 #include "tests/support/ordinary_user.h"
 #include "tests/support/train_into.h"
 
