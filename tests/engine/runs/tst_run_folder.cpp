@@ -49,6 +49,12 @@ QStringList sortedLines(const QString& text) {
     return lines;
 }
 
+QString withoutLines(const QString& text, const char* part) {
+    QStringList lines = text.split(u'\n');
+    lines.removeIf([part](const QString& line) { return line.contains(QLatin1String(part)); });
+    return lines.join(u'\n');
+}
+
 QStringList filesIn(const QString& folder) {
     return QDir(folder).entryList(QDir::Files | QDir::Hidden);
 }
@@ -177,7 +183,7 @@ void TestRunFolder::sameBytesAgain() {
 
 void TestRunFolder::sameBytesWhileItTrains_data() { addSavedFolders(); }
 
-/// The summary, too, which is made anew.
+/// The summary, too, which is made anew; the version that saved the folders told no trailing loss.
 void TestRunFolder::sameBytesWhileItTrains() {
     QFETCH(QString, folder);
     const auto run = readRun(folder.toStdString());
@@ -191,7 +197,8 @@ void TestRunFolder::sameBytesWhileItTrains() {
     for (const QString& name : filesIn(folder)) {
         if (name == QLatin1String("experiment.json") || name == QLatin1String("gradients.csv"))
             continue;
-        QCOMPARE(contentOf(m_folder->folder(), name), contentOf(folder, name));
+        QCOMPARE(withoutLines(contentOf(m_folder->folder(), name), "\"trailing_loss\""),
+                 contentOf(folder, name));
     }
     // a run without rows has all the files, too
     const QTemporaryDir none;
