@@ -172,9 +172,10 @@ struct Commands {
             "critic "
             "beside it, with _critic",
             "FILE", "the path of a file"));
-        run->add_flag("--overwrite", runOptions.overwrite,
-                      "Let the run replace an interrupted run of the same experiment in the folder "
-                      "of --out, with its checkpoint");
+        run->add_flag(
+            "--overwrite", runOptions.overwrite,
+            "Replace an interrupted run of the same experiment in the folder of --out, and "
+            "remove its checkpoint");
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         sweep = app.add_subcommand("sweep", "Train one lane with every combination of the values "
                                             "of one or two settings, and print them as a map");
@@ -209,7 +210,7 @@ struct Commands {
         runs->add_option("run", runsOptions.runs,
                          "Runs as the list names them; delete also takes the session before the "
                          "slash; it leaves saved folders alone, and a run that is saved in a "
-                         "folder is not listed again; a wrong name refuses all")
+                         "folder is not listed again; if one name is wrong, nothing is done")
             ->type_name("RUN")
             ->check([](const std::string& name) {
                 return name.empty() ? "\"\" is not allowed: the name of a run" : std::string();
@@ -218,8 +219,8 @@ struct Commands {
                    "The folder of sessions (default: where the window keeps them)", "DIR",
                    "the path of a folder");
         writesFolder(textOption(*runs, "--out", runsOptions.out,
-                                "The folder that export writes a run into; of several, each "
-                                "into a folder in it",
+                                "The folder that export writes a run into; several runs each get "
+                                "a folder of their own in it",
                                 "DIR", "the path of a folder"));
         textOption(*runs, "--order", runsOptions.order,
                    "The order of saved runs: by validation (the best first), loss or name", "ORDER",

@@ -5,10 +5,12 @@
 #include "engine/core/text.h"
 #include "engine/data/own_files.h"
 #include "engine/io/input_file.h"
+#include "engine/io/output_folder.h"
 #include "engine/io/strict_json.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_summary.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/resumed_settings.h"
 #include "engine/train/checkpoint.h"
 
 #include <filesystem>
@@ -45,13 +47,19 @@ std::string savedFolder(const ExperimentOptions& experiment) {
     return file.has_parent_path() ? file.parent_path().string() : ".";
 }
 
-/// Whether the run in a folder has this experiment, but for its length: --resume changes that, too.
+/// Whether the run in a folder has this experiment, but for what --resume may have changed or can
+/// change: the length, further edits and forks, and the settings of takeOnResume().
 bool hasExperiment(const std::string& folder, const RunConfig& config) {
     try {
         RunConfig there = readConfig(fileIn(folder, run_file::kExperiment));
-        there.steps = config.steps;
-        there.epochs = config.epochs;
-        return configText(there) == configText(portableConfig(config));
+        RunConfig wanted = portableConfig(config);
+        there.steps = wanted.steps;
+        there.epochs = wanted.epochs;
+        if (there.forks.size() > wanted.forks.size()) there.forks.resize(wanted.forks.size());
+        if (there.edits.size() > wanted.edits.size()) there.edits.resize(wanted.edits.size());
+        takeOnResume(there, wanted);
+        takeOnResume(wanted, there); // either of them may skip damaged samples
+        return configText(there) == configText(wanted);
     } catch (const InputError&) { // it is not there, or is damaged
         return false;
     }
@@ -60,6 +68,14 @@ bool hasExperiment(const std::string& folder, const RunConfig& config) {
 /// Returns the step from which the run in a folder can go on; nothing for one that came to its end.
 std::optional<int64_t> stepToGoOnFrom(const std::string& folder) {
     return folder.empty() || cameToItsEnd(folder) ? std::nullopt : stepLeftIn(folder);
+}
+
+std::string hasText(const std::string& folder, int64_t step) {
+    return pathText(folder) + " has a checkpoint of step " + std::to_string(step);
+}
+
+std::string resumeText(const std::string& folder) {
+    return "--resume " + shellText(folder) + " goes on from it";
 }
 
 } // namespace
@@ -124,25 +140,23 @@ std::optional<int64_t> stepLeftIn(const std::string& folder) {
     return std::nullopt;
 }
 
-std::string leftCheckpoint(const RunOptions& options, const RunConfig& config) {
+void keepCheckpoint(const RunOptions& options, const RunConfig& config) {
+    if (options.out.empty() || options.overwrite) return;
+    const bool again = isSameFile(savedFolder(options.experiment), options.out) ||
+                       hasExperiment(options.out, config);
+    const auto step = again ? stepToGoOnFrom(options.out) : std::nullopt;
+    if (!step) return;
+    const OutputFolder idle(options.out); // a run that still trains there cannot be resumed
+    throw InputError(Message::data("--out: " + hasText(options.out, *step) +
+                                   ", which a new run would remove; " + resumeText(options.out) +
+                                   ", another --out keeps it, and --overwrite replaces it"));
+}
+
+std::string leftCheckpoint(const RunOptions& options) {
     const std::string folder = savedFolder(options.experiment);
-    const auto has = [](const std::string& in, int64_t step) {
-        return pathText(in) + " has a checkpoint of step " + std::to_string(step);
-    };
-    const auto resume = [](const std::string& in) {
-        return "--resume " + shellText(in) + " goes on from it";
-    };
     const bool here = !options.out.empty() && isSameFile(folder, options.out);
-    const bool again = here || (!options.out.empty() && hasExperiment(options.out, config));
-    if (again && !options.overwrite)
-        if (const auto step = stepToGoOnFrom(options.out))
-            throw InputError(Message::data("--out: " + has(options.out, *step) +
-                                           ", which a new run would remove; " +
-                                           resume(options.out) +
-                                           ", another folder lets it stay, and --overwrite "
-                                           "removes it"));
     const auto step = here ? std::nullopt : stepToGoOnFrom(folder);
-    return step ? has(folder, *step) + "; " + resume(folder) + "\n" : std::string();
+    return step ? hasText(folder, *step) + "; " + resumeText(folder) + "\n" : std::string();
 }
 
 } // namespace halfscope::cli

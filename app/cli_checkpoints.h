@@ -62,10 +62,13 @@ private:
 /// Returns the step of the newest checkpoint in a folder that has a header; nothing without one.
 std::optional<int64_t> stepLeftIn(const std::string& folder);
 
-/// Tells of the checkpoint in the folder of a saved run that is trained anew although it had not
-/// come to its end; empty where there is none. Throws InputError where the training would remove
-/// it, or that of a run of the same experiment, however long, which a second call of the same
-/// command was hardly meant to remove; not with RunOptions::overwrite.
-std::string leftCheckpoint(const RunOptions&, const RunConfig&);
+/// Throws InputError when a run would remove the checkpoint of another one that had not come to its
+/// end, in the folder of --out: one of the same experiment, however long, or the saved run that is
+/// trained anew. A second call of the same command was hardly meant to remove it. Throws RunError
+/// when another program is writing there. Does nothing with RunOptions::overwrite.
+void keepCheckpoint(const RunOptions&, const RunConfig&);
+/// Tells of the checkpoint in the folder of a saved run that is trained anew into another folder
+/// although it had not come to its end; empty where there is none.
+std::string leftCheckpoint(const RunOptions&);
 
 } // namespace halfscope::cli

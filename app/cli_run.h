@@ -15,7 +15,7 @@ struct RunOptions {
     std::string resume;       ///< a checkpoint, or the folder of a run that has one; empty: none
     int checkpointEvery = -1; ///< steps; 0: no checkpoints; -1: one at the end, or as before
     bool keepBest = false;    ///< write the weights after each lane's best validation
-    bool overwrite = false;   ///< replace a run of this experiment that could go on
+    bool overwrite = false;   ///< see keepCheckpoint()
     std::string tensorboard;  ///< folder of event files; empty: none
     std::string onnx;         ///< file of the trained networks; empty: none
 };

@@ -82,10 +82,15 @@ Start startOf(const RunOptions& options) {
     if (options.checkpointEvery > 0 && options.out.empty())
         throw InputError(Message::data(
             "--checkpoint-every: --out is missing, the folder that checkpoints are written into"));
-    if (!options.resume.empty()) return resumedStart(options);
     Start start;
+    if (!options.resume.empty()) {
+        start = resumedStart(options);
+        if (!start.goesOnIn(options.out)) keepCheckpoint(options, start.state->recorded);
+        return start;
+    }
     start.config = options.experiment.config(&start.note);
-    start.note += leftCheckpoint(options, *start.config);
+    keepCheckpoint(options, *start.config);
+    start.note += leftCheckpoint(options);
     return start;
 }
 

@@ -29,7 +29,7 @@ struct Start {
 };
 
 /// Reads the checkpoint, if the run continues one. Throws InputError for options that do not fit
-/// together and files that cannot be read.
+/// together and files that cannot be read, and as keepCheckpoint() does.
 Start startOf(const RunOptions&);
 
 /// Builds the networks. Throws InputError that names the checkpoint where they do not fit it.

@@ -27,6 +27,14 @@ Outcome goOn(const QString& from, const QString& out, const QStringList& more = 
     return call(QStringList{"run", "--resume", from, "--out", out} + more);
 }
 
+/// Returns what a run says that would remove the checkpoint in this folder.
+QByteArray refusal(const QString& folder) {
+    return "halfscope-cli: --out: " + folder.toUtf8() + " has a checkpoint of step " +
+           QByteArray::number(qlonglong(checkpointStep(folder))) +
+           ", which a new run would remove; --resume " + folder.toUtf8() +
+           " goes on from it, another --out keeps it, and --overwrite replaces it\n";
+}
+
 } // namespace
 
 class TestCliLoneCheckpoint : public CliFolderTest {
@@ -45,6 +53,10 @@ private slots:
     void theOneBeforeIsTaken();
     void trainedAnewByMistake();
     void calledAgain();
+    void calledAgainAfterResuming_data();
+    void calledAgainAfterResuming();
+    void calledAgainAfterMoving();
+    void goesOnInTheFolderOfAnother();
     void overwrites();
     void trainedAnewAfterItsEnd();
 
@@ -199,10 +211,7 @@ void TestCliLoneCheckpoint::trainedAnewByMistake() {
     for (const QString& experiment : {folder, folder + "/experiment.json"}) {
         const Outcome same = call({"run", experiment, "--steps", "5", "--out", folder});
         QCOMPARE(same.code, 2);
-        QCOMPARE(same.error, "halfscope-cli: --out: " + has + ", which a new run would remove; " +
-                                 resume +
-                                 ", another folder lets it stay, and --overwrite "
-                                 "removes it\n");
+        QCOMPARE(same.error, refusal(folder));
         QCOMPARE(contentOf(folder + '/' + kNewest), checkpoint);
     }
     const Outcome removed = call({"run", folder, "--steps", "5", "--out", folder, "--overwrite"});
@@ -214,13 +223,18 @@ void TestCliLoneCheckpoint::trainedAnewByMistake() {
 /// says how to go on. Another experiment may take its place, and a line says so.
 void TestCliLoneCheckpoint::calledAgain() {
     const QString folder = path("again");
-    const QByteArray has = folder.toUtf8() + " has a checkpoint of step ";
     const QStringList endless{"--steps", "1000000000", "--checkpoint-every", "5"};
     for (const int signal : {SIGINT, SIGKILL}) {
         QVERIFY(QDir(folder).removeRecursively());
         QProcess process;
         process.start(program(), smallRun(folder, endless));
         QVERIFY(QTest::qWaitFor([&] { return QFile::exists(folder + '/' + kBefore); }, kPatience));
+        // --resume would not work yet, nor would --overwrite
+        const Outcome early = call(smallRun(folder, endless));
+        QCOMPARE(early.code, 1);
+        QCOMPARE(early.error, "halfscope-cli: " + folder.toUtf8() +
+                                  ": another run is writing into this folder; only one may do so "
+                                  "at a time\n");
         QCOMPARE(::kill(static_cast<pid_t>(process.processId()), signal), 0);
         QVERIFY(process.waitForFinished(kPatience));
         const QByteArray checkpoint = contentOf(folder + '/' + kNewest),
@@ -229,10 +243,7 @@ void TestCliLoneCheckpoint::calledAgain() {
         for (const QStringList& more : {endless, QStringList{"--steps", "20"}}) {
             const Outcome same = call(smallRun(folder, more));
             QCOMPARE(same.code, 2);
-            QCOMPARE(same.error, "halfscope-cli: --out: " + has + step +
-                                     ", which a new run would remove; --resume " + folder.toUtf8() +
-                                     " goes on from it, another folder lets it stay, and "
-                                     "--overwrite removes it\n");
+            QCOMPARE(same.error, refusal(folder));
             QCOMPARE(contentOf(folder + '/' + kNewest), checkpoint);
             QCOMPARE(contentOf(folder + "/steps.csv"), rows);
         }
@@ -252,9 +263,80 @@ void TestCliLoneCheckpoint::calledAgain() {
     QCOMPARE(call(smallRun(folder)).code, 0);
 }
 
+void TestCliLoneCheckpoint::calledAgainAfterResuming_data() {
+    QTest::addColumn<QStringList>("changes");
+    QTest::addColumn<QStringList>("again");
+    const QStringList skip{"--set", "data.damaged=skip"};
+    QTest::newRow("its length") << QStringList{} << QStringList{};
+    QTest::newRow("a setting") << QStringList{"--set", "optimizer.lr=0.002"} << QStringList{};
+    QTest::newRow("devices") << QStringList{"--device", "auto", "--threads", "1"} << QStringList{};
+    QTest::newRow("damaged samples") << skip << QStringList{};
+    QTest::newRow("damaged samples from now on") << QStringList{} << skip;
+}
+
+/// The first command is given again after --resume has changed the training, and was interrupted.
+void TestCliLoneCheckpoint::calledAgainAfterResuming() {
+    QFETCH(const QStringList, changes);
+    QFETCH(const QStringList, again);
+    const QString folder =
+        copied(QByteArray("resumed-").append(QTest::currentDataTag()).replace(' ', '-'));
+    QProcess process;
+    process.start(program(),
+                  QStringList{"run", "--resume", folder, "--out", folder, "--steps", "1000000000"} +
+                      changes);
+    QVERIFY(QTest::qWaitFor([&] { return contentOf(folder + "/steps.csv").count('\n') > 40; },
+                            kPatience));
+    QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
+    QCOMPARE(outcomeOf(process).code, 130);
+    const QByteArray checkpoint = contentOf(folder + '/' + kNewest);
+    const Outcome same = call(smallRun(folder, again));
+    QCOMPARE(same.code, 2);
+    QCOMPARE(same.error, refusal(folder));
+    QCOMPARE(contentOf(folder + '/' + kNewest), checkpoint);
+}
+
+/// Its table has another place by now, and the first one is there, too.
+void TestCliLoneCheckpoint::calledAgainAfterMoving() {
+    const QString folder = path("moved"), table = path("a.csv"), other = path("b.csv");
+    for (const char* name : {"a.csv", "b.csv"})
+        file(name, "x,y\n1,2\n2,4\n3,6\n4,8\n5,10\n6,12\n");
+    const QStringList words{"run", table, "--device", "cpu", "--steps", "4", "--out", folder};
+    QCOMPARE(call(words).code, 0);
+    const Outcome moved = goOn(folder, folder, {"--set", "data.path=" + other, "--steps", "8"});
+    QVERIFY2(moved.code == 0, moved.error);
+    QVERIFY(contentOf(folder + "/experiment.json").contains(other.toUtf8()));
+    QVERIFY(QFile::remove(folder + "/summary.json")); // as after a kill
+    const Outcome same = call(words);
+    QCOMPARE(same.code, 2);
+    QCOMPARE(same.error, refusal(folder));
+}
+
+/// A run that goes on from elsewhere would remove a checkpoint as a new one would.
+void TestCliLoneCheckpoint::goesOnInTheFolderOfAnother() {
+    const QString folder = copied("of-another");
+    QVERIFY(QFile::remove(folder + "/summary.json")); // as after a kill
+    const QByteArray checkpoint = contentOf(folder + '/' + kNewest);
+    const Outcome refused = goOn(path("first"), folder, {"--steps", "20"});
+    QCOMPARE(refused.code, 2);
+    QCOMPARE(refused.error, refusal(folder));
+    QCOMPARE(contentOf(folder + '/' + kNewest), checkpoint);
+    const Outcome outcome = goOn(path("first"), folder, {"--steps", "20", "--overwrite"});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    checkRows(folder, 1, 20);
+    // in its own folder it goes on in any case
+    QVERIFY(QFile::remove(folder + "/summary.json"));
+    const Outcome here = goOn(folder, folder, {"--steps", "30"});
+    QVERIFY2(here.code == 0, here.error);
+    checkRows(folder, 1, 30);
+}
+
 /// With --overwrite it is trained anew, also the first time and after its end.
 void TestCliLoneCheckpoint::overwrites() {
     const QString folder = path("overwritten");
+    QVERIFY(call({"run", "--help"})
+                .out.simplified()
+                .contains("Replace an interrupted run of the same experiment in the folder of "
+                          "--out, and remove its checkpoint"));
     QCOMPARE(call(smallRun(folder, {"--overwrite"})).code, 0);
     QVERIFY(QFile::remove(folder + "/summary.json")); // as after a kill
     QCOMPARE(call(smallRun(folder)).code, 2);

@@ -297,6 +297,7 @@ void TestCliRuns::deletesAllOrNothing() {
     QFETCH(const QString, wrong);
     QFETCH(const QByteArray, words);
     QVERIFY(QFile::copy(path("short/steps.csv"), sessions() + "/20261121-173455-1.session"));
+    QVERIFY(runs({"--help"}).out.simplified().contains("; if one name is wrong, nothing is done"));
     const QStringList all = names();
     for (const QStringList& given :
          {QStringList{all[0], all[1], wrong}, {wrong, all[0]}, {"20261121-173455-1", wrong}}) {
@@ -312,6 +313,9 @@ void TestCliRuns::deletesAllOrNothing() {
 void TestCliRuns::takesSeveral() {
     const QStringList all = names();
     const QString out = path("several");
+    QVERIFY(runs({"--help"})
+                .out.simplified()
+                .contains("several runs each get a folder of their own in it"));
     const Outcome wrong = runs({"export", all[0], "x", "--out", out});
     QVERIFY2(wrong.code == 2 && wrong.error.contains("there is no run \"x\""), wrong.error);
     QVERIFY(!QFile::exists(out));
