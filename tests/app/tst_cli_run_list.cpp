@@ -240,7 +240,7 @@ void TestCliRunList::tablesOfWholeRunsAreNotRead() {
     const Outcome before = call({"runs", folder.path()});
     const QByteArray rows = contentOf(steps);
     put(steps, QByteArray(rows.size(), 'x'));
-    QVERIFY(call({"runs", folder.path()}).error.contains("cannot be read"));
+    QVERIFY(call({"runs", folder.path()}).out != before.out); // it is newer, so it is read
     makeOlder(steps);
     const Outcome after = call({"runs", folder.path()});
     QVERIFY2(after.code == 0 && after.error.isEmpty(), after.error);
@@ -255,7 +255,7 @@ void TestCliRunList::filesThatCannotBeRead() {
     const auto all = QFileDevice::ReadOwner | QFileDevice::ReadGroup | QFileDevice::ReadOther;
     QVERIFY(QFile(folder.path())
                 .setPermissions(all | QFileDevice::ExeOwner | QFileDevice::WriteOwner |
-                                QFileDevice::ExeOther));
+                                QFileDevice::ExeGroup | QFileDevice::ExeOther));
     for (const char* file : {"steps.csv", "experiment.json"}) {
         const QString path = folder.filePath(QString("a/") + file);
         QVERIFY(QFile(path).setPermissions(QFileDevice::Permissions()));
