@@ -51,17 +51,22 @@ constexpr Phrase kJsonLines =
                     "pandas.read_json(FILE, lines=True).to_csv('table.csv', index=False) saves it "
                     "as csv");
 constexpr Phrase kArchive =
-    phrase("Files", "%1: an archive of arrays is no file for %2; set data.kind to arrays and "
-                    "data.x to it");
+    phrase("Files", "%1: %2 does not take an archive of arrays; set data.kind to arrays and "
+                    "data.x to this file");
+constexpr Phrase kArchiveOfKind =
+    phrase("Files", "%1: %2 does not take an archive of arrays; set data.x to this file");
 constexpr Phrase kArray =
-    phrase("Files", "%1: an array is no file for %2; set data.kind to arrays, data.x to the array "
+    phrase("Files", "%1: %2 does not take an array; set data.kind to arrays, data.x to the array "
                     "of inputs and data.y to that of targets");
+constexpr Phrase kArrayOfKind =
+    phrase("Files", "%1: %2 does not take an array; set data.x to the array of inputs and data.y "
+                    "to that of targets");
 
 /// Files that users often have but that are not opened, and what helps with them.
 struct OtherFile {
     std::string_view ending;
     Phrase help;        ///< %1 is the file
-    bool never = false; ///< no data set reads a file of such a name, however it is named
+    bool never = false; ///< it is no data either, unless it is a text table of such a name
 };
 constexpr std::array kOtherFiles{OtherFile{".zip", kPacked},
                                  OtherFile{".gz", kPacked},
@@ -98,23 +103,44 @@ const OtherFile* otherFile(const std::string& path) {
     return found == kOtherFiles.end() ? nullptr : found;
 }
 
+/// Whether the file begins as a text table does: exports of other programs are called .xls or .mat,
+/// too. What is packed or in UTF-16 counts as one, because the table's reader can tell.
+bool maybeTextTable(const OtherFile& other, const std::string& path) {
+    constexpr std::array<std::string_view, 3> kReaderTells{"\x1F\x8B", "\xFF\xFE", "\xFE\xFF"};
+    constexpr std::array<std::string_view, 7> kBinary{"PK\x03\x04", "\xD0\xCF", "PAR1", "\x89HDF",
+                                                      "MATLAB 5.0", "\x80",     "\x08"};
+    std::array<char, 4096> start{};
+    InputFile file(path);
+    std::string_view bytes(start.data(), file.read(start));
+    const auto begins = [&bytes](std::string_view with) { return bytes.starts_with(with); };
+    if (std::ranges::any_of(kReaderTells, begins)) return true;
+    if (std::ranges::any_of(kBinary, begins) || bytes.find('\0') != bytes.npos) return false;
+    if (other.help != kJson && other.help != kJsonLines) return true;
+    bytes.remove_prefix(std::min(bytes.find_first_not_of("\xEF\xBB\xBF \t\r\n"), bytes.size()));
+    return !begins("[") && !begins("{");
+}
+
 /// Returns what to do with a file that a setting names; empty for a file that may be data.
-Message refusalIn(std::string_view key, const std::string& path) {
+Message refusalIn(std::string_view key, const std::string& path, TaskKind kind) {
     const std::string ending = endingOf(path);
     const bool arrays = !key.ends_with("path"); // the setting names arrays
+    const bool ofKind = infoOf(kind).has("data.x");
     if (!arrays && (ending == ".npz" || ending == ".safetensors"))
-        return {kArchive, pathText(path), key};
-    if (!arrays && ending == ".npy") return {kArray, pathText(path), key};
+        return {ofKind ? kArchiveOfKind : kArchive, pathText(path), key};
+    if (!arrays && ending == ".npy") return {ofKind ? kArrayOfKind : kArray, pathText(path), key};
     const OtherFile* other = otherFile(path);
-    return other && other->never ? Message(other->help, pathText(path)) : Message();
+    if (!other || !other->never) return {};
+    const bool tables = kind == TaskKind::Csv || kind == TaskKind::TextClasses;
+    return tables && maybeTextTable(*other, path) ? Message()
+                                                  : Message(other->help, pathText(path));
 }
 
 /// Throws InputError unless the file may be data. Of one that is not there, others tell.
-void refuseOther(std::string_view key, const std::string& path) {
-    const Message refusal = refusalIn(key, path);
+void refuseOther(std::string_view key, const std::string& path, TaskKind kind) {
     std::error_code ignored;
-    if (!refusal.empty() && std::filesystem::is_regular_file(path, ignored))
-        throw InputError(refusal);
+    if (!std::filesystem::is_regular_file(path, ignored)) return;
+    const Message refusal = refusalIn(key, path, kind);
+    if (!refusal.empty()) throw InputError(refusal);
 }
 
 } // namespace
@@ -147,7 +173,7 @@ void refuseOtherFiles(const TaskConfig& task) {
     for (const auto& [key, path] : paths) {
         if (!info.has(key) && !(means && key == "data.path")) continue;
         if (isTorchFile(*path)) throw InputError(torchFileRefusal(*path));
-        if (!reads) refuseOther(key, *path);
+        if (!reads) refuseOther(key, *path, task.kind);
     }
     if (info.fromFiles && isTorchFile(task.predictFile))
         throw InputError(torchFileRefusal(task.predictFile));

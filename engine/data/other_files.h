@@ -16,7 +16,7 @@ bool isPackedFile(const std::string& path);
 
 /// Throws InputError, with what to do, when a setting that the kind of data has names a file that
 /// no kind reads by it: one of PyTorch, of MATLAB, of HDF5, JSON, a table of another format, or
-/// arrays in data.path. Looks at the files that have such a name.
+/// arrays in data.path. Looks at the files that have such a name; a text table may be called so.
 void refuseOtherFiles(const TaskConfig&);
 
 } // namespace halfscope

@@ -13,10 +13,14 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <map>
+#include <string>
+
 namespace tst_other_files {
 
 using namespace halfscope;
 using namespace halfscope::test;
+using namespace std::string_literals;
 
 class TestOtherFiles : public QObject {
     Q_OBJECT
@@ -27,6 +31,8 @@ private slots:
     void torchFiles();
     void namedAsData_data();
     void namedAsData();
+    void textTables_data();
+    void textTables();
     void unusedPathsDoNotCount();
     void commandsNameTheFiles();
     void textsCalledPt();
@@ -154,13 +160,16 @@ void TestOtherFiles::namedAsData_data() {
         QTest::addRow("%s %s %s", kind, key, name) << kind << key << name << help;
     };
     for (const char* kind : {"arrays", "csv", "pictures", "mnist", "cifar", "shards"}) {
+        const bool arrays = QByteArray(kind) == "arrays"; // it is the kind already
         row(kind, "data.path", "a.npz",
-            "an archive of arrays is no file for data.path; set "
-            "data.kind to arrays and data.x to it");
+            arrays ? "data.path does not take an archive of arrays; set data.x to this file"
+                   : "data.path does not take an archive of arrays; set data.kind to arrays and "
+                     "data.x to this file");
         row(kind, "data.path", "a.npy",
-            "an array is no file for data.path; set data.kind to "
-            "arrays, data.x to the array of inputs and data.y to that "
-            "of targets");
+            arrays ? "data.path does not take an array; set data.x to the array of inputs and "
+                     "data.y to that of targets"
+                   : "data.path does not take an array; set data.kind to arrays, data.x to the "
+                     "array of inputs and data.y to that of targets");
         row(kind, "data.path", "a.MAT", "MATLAB files are not opened; with m = ");
         row(kind, "data.path", "a.h5", "HDF5 files are not opened; ");
         row(kind, "data.path", "a.parquet", "such a table is not opened; save it as a csv table");
@@ -169,8 +178,30 @@ void TestOtherFiles::namedAsData_data() {
     }
     row("csv", "data.validation_path", "a.parquet", "such a table is not opened; ");
     row("csv", "data.test_path", "a.jsonl", "data are not read from JSON; ");
+    row("csv", "data.path", "a.xls", "this is a spreadsheet, not a csv table; ");
+    row("csv", "data.path", "a.feather", "such a table is not opened; ");
+    row("csv", "data.path", "a.pkl", "such a table is not opened; ");
+    row("csv", "data.path", "a.onnx", "ONNX files are written but not opened; ");
+    row("text-classes", "data.path", "a.ods", "this is a spreadsheet, not a csv table; ");
     row("arrays", "data.x", "a.mat", "MATLAB files are not opened; ");
     row("arrays", "data.y", "a.h5", "HDF5 files are not opened; ");
+}
+
+/// How real files of these names begin.
+static std::string bytesOf(const QString& name) {
+    static const std::map<std::string, std::string> kBytes{{".mat", "MATLAB 5.0 MAT-file"},
+                                                           {".h5", "\x89HDF\r\n"},
+                                                           {".parquet", "PAR1"},
+                                                           {".xlsx", "PK\3\4"},
+                                                           {".ods", "PK\3\4"},
+                                                           {".json", "\xEF\xBB\xBF [{}]"},
+                                                           {".jsonl", "{\"a\": 1}\n"},
+                                                           {".xls", "\xD0\xCF\x11"},
+                                                           {".feather", "FEA1\0\0"s},
+                                                           {".pkl", "\x80\4"},
+                                                           {".onnx", "\x08\x07"}};
+    const auto found = kBytes.find(("." + name.section('.', 1)).toLower().toStdString());
+    return found == kBytes.end() ? std::string() : found->second;
 }
 
 /// Whatever kind of data a setting names it for: its own reader would only find it damaged.
@@ -179,7 +210,7 @@ void TestOtherFiles::namedAsData() {
     QFETCH(const QString, key);
     QFETCH(const QString, name);
     QFETCH(const QString, help);
-    const std::string file = writeBytes(path(name), "\x89PAR1\0");
+    const std::string file = writeBytes(path(name), bytesOf(name));
     RunConfig config = defaultConfig();
     applySetting(config, "data.kind=" + kind.toStdString());
     if (key != "data.path" && kind == "csv")
@@ -192,6 +223,33 @@ void TestOtherFiles::namedAsData() {
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(config.task, 0); }), told());
     applySetting(config, key.toStdString() + "=" + file + ".gone");
     QVERIFY2(told().find(help.toStdString()) == std::string::npos, told().c_str());
+}
+
+void TestOtherFiles::textTables_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    const QByteArray tabs = "a\ty\n1\t2\n3\t4\n5\t6\n7\t8\n";
+    QTest::newRow("exported.xls") << tabs;
+    QTest::newRow("ascii.mat") << QByteArray("  1.0e+00   2.0e+00\n  3.0e+00   4.0e+00\n"
+                                             "  5.0e+00   6.0e+00\n  7.0e+00   8.0e+00\n");
+    QTest::newRow("table.json") << QByteArray("a,y\n1,2\n3,4\n5,6\n7,8\n");
+    QByteArray wide = "\xFF\xFE";
+    for (const char each : tabs)
+        (wide += each) += '\0';
+    QTest::newRow("unicode.xls") << wide;
+}
+
+/// Programs export text tables under such names, too: there the bytes decide.
+void TestOtherFiles::textTables() {
+    QFETCH(const QByteArray, bytes);
+    RunConfig config = defaultConfig();
+    config.task.kind = TaskKind::Csv;
+    config.task.validation = 0;
+    const QString name = QTest::currentDataTag();
+    config.task.path = writeBytes(path(name), bytes.toStdString());
+    config.task.testPath = writeBytes(path("test-" + name), bytes.toStdString());
+    const DataFacts facts = factsOf(config.task);
+    QVERIFY(facts.train >= 3); // of the one without a header, the first row may be one
+    QCOMPARE(facts.test, facts.train);
 }
 
 void TestOtherFiles::unusedPathsDoNotCount() {
