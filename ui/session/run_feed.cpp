@@ -1,6 +1,7 @@
 // Puts what arrives in order.
 #include "ui/session/run_feed.h"
 
+#include "engine/data/dataset.h"
 #include "engine/train/run_info.h"
 
 #include <QCoreApplication>
@@ -11,6 +12,15 @@
 #include <utility>
 
 namespace halfscope {
+
+/// Whether a run that goes on needs the target of the networks: its file may have lost its own, and
+/// an earlier version may have drawn another kind of picture, to which no new one can be compared.
+static bool needsTarget(const Run& begun, const SessionInfo& session) {
+    const TargetPicture& target = *begun.now().sharedTarget();
+    if (target.empty() || target.isDamaged()) return true;
+    const TaskConfig& task = session.config.task;
+    return viewKindOf(task, *target.picture()) != viewKindOf(task, session.target);
+}
 
 std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset) {
     RunInfo info;
@@ -29,9 +39,7 @@ std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset
         info.pastStep = past.pastStep;
         RunBatch batch;
         batch.info = std::move(info);
-        // the file of the run that it goes on from may have lost its target
-        const TargetPicture& target = *session.begun->now().sharedTarget();
-        if (target.empty() || target.isDamaged()) batch.target = session.target;
+        if (needsTarget(*session.begun, session)) batch.target = session.target;
         session.begun->append(std::move(batch));
         return session.begun;
     }

@@ -12,7 +12,8 @@
 namespace halfscope {
 
 /// Makes the run of networks that were built: without rows, or with the rows before the checkpoint
-/// that the run continues from. Where their file has lost the target, it is that of the networks.
+/// that the run continues from. Where their file has lost the target, or an earlier version drew
+/// another kind of picture, the target is that of the networks.
 std::shared_ptr<Run> runOf(const SessionInfo&, const std::string& preset);
 
 class RunFeed {

@@ -42,6 +42,7 @@ private slots:
     void countsWaitForTheFork();
     void aGlanceOfAForkIsSeen();
     void aLostTargetIsThatOfTheNetworks();
+    void aTargetOfAnotherKindIsThatOfTheNetworks();
 
 private:
     SessionBatch forked() const;
@@ -122,6 +123,32 @@ void TestRunFeed::aLostTargetIsThatOfTheNetworks() {
     QCOMPARE(shown(damagedTarget()), own.values);
     QCOMPARE(shown(sharedTarget(Picture())), own.values);
     QCOMPARE(shown(sharedTarget(kept)), kept.values);
+}
+
+/// Earlier versions drew predictions over targets where the targets of a bce loss are two sides: a
+/// table of them cannot be compared with that.
+void TestRunFeed::aTargetOfAnotherKindIsThatOfTheNetworks() {
+    m_config.task.kind = TaskKind::Csv;
+    m_config.task.loss.kind = LossKind::BceWithLogits;
+    const auto picture = [](int side) {
+        const auto values = static_cast<size_t>(side) * static_cast<size_t>(side);
+        return Picture{side, side, 1, std::vector<float>(values, 0.5f), {}};
+    };
+    const auto sideAfter = [&](int before, int networks) {
+        SessionInfo session;
+        session.config = session.recorded = m_config;
+        session.target = picture(networks);
+        RunInfo info;
+        info.config = info.recorded = m_config;
+        session.begun =
+            std::make_shared<Run>(info, lanesOf(m_config), sharedTarget(picture(before)));
+        return runOf(session, {})->now().target()->width;
+    };
+    QCOMPARE(sideAfter(96, 2), 2);
+    QCOMPARE(sideAfter(2, 2), 2);
+    QCOMPARE(sideAfter(96, 64), 96); // another size is of the same kind
+    m_config.task.loss.kind = LossKind::Mse;
+    QCOMPARE(sideAfter(96, 2), 96);
 }
 
 } // namespace tst_run_feed
