@@ -523,7 +523,7 @@ FittedLines CompareView::linesBelow(int width) const {
         whole = readoutText(explanation(WordsFor::LittleRoom));
     constexpr int kLines = 3; // an audience cannot point at what is cut
     if (m_bar->isHidden()) return largestLines(whole, font(), width, kLines);
-    constexpr int kNamesOfTen = 2; // lines: frames show the numbers of classes
+    constexpr int kNamesOfTen = 2; // lines: samples may show the numbers of classes
     if (m_kind == ViewKind::Classes && showsSamples())
         return {{}, fittingLines(whole, font(), width, kNamesOfTen)};
     return {{}, {metrics.elidedText(whole, Qt::ElideRight, width)}};
@@ -543,7 +543,9 @@ void CompareView::updateReadout() {
 
 /// Moves the pixel, cell or sample that is read; the first key only shows the one in the middle.
 void CompareView::movePixel(QPoint by) {
-    const Picture picture = showsSamples() ? pictureOf(0) : m_target;
+    const Picture& picture = showsMistakes()  ? tallestSheet(m_mistakes)
+                             : showsSamples() ? m_galleries.front()
+                                              : m_target;
     const bool cells = m_kind == ViewKind::Painted || m_kind == ViewKind::Classes;
     const QSize step = !cells ? QSize() : showsSamples() ? sampleCell(picture) : QSize(1, 1);
     if (picture.width < 1 || step.isEmpty()) return;

@@ -6,6 +6,7 @@
 
 #include <QCoreApplication>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -38,10 +39,18 @@ QString shownCaption(const std::string& caption) {
 
 QSize sampleCell(const Picture& sheet) {
     const TableCaption told = tableCaption(sheet.caption);
-    if (told.columns < 1 || told.samples.empty()) return {};
+    // a caption may be anybody's: so many columns cannot be seen, and the sum would overflow
+    if (told.columns < 1 || told.columns > sheet.width || told.samples.empty()) return {};
     const auto samples = static_cast<int>(told.samples.size());
     const int rows = (samples + told.columns - 1) / told.columns;
     return {sheet.width / told.columns, sheet.height / rows};
+}
+
+const Picture& tallestSheet(std::span<const Picture> sheets) {
+    const auto height = [](const Picture& sheet) {
+        return sampleCell(sheet).isEmpty() ? 0 : sheet.height;
+    };
+    return *std::ranges::max_element(sheets, {}, height);
 }
 
 QStringList sampleWords(std::span<const Picture> lanes, const Picture& truth, QPoint pixel,

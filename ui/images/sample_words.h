@@ -20,6 +20,10 @@ QString shownCaption(const std::string& caption);
 /// tell of the samples, as in runs of earlier versions.
 QSize sampleCell(const Picture& sheet);
 
+/// Returns the highest of at least one sheet that tells of samples: each lane has mistakes of its
+/// own, in as many rows as they need.
+const Picture& tallestSheet(std::span<const Picture> sheets);
+
 /// Tells of the sample at a pixel what its class is and what each lane takes it for: "True: bag.",
 /// then "A bag", "B shirt". `truth` is the sheet of the target. Empty where no sample is told of.
 QStringList sampleWords(std::span<const Picture> lanes, const Picture& truth, QPoint pixel,

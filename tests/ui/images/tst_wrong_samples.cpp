@@ -5,6 +5,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_words.h"
+#include "ui/images/sample_words.h"
 
 #include <QApplication>
 #include <QComboBox>
@@ -91,6 +92,8 @@ private slots:
     void theLastPictureComesBack();
     void namesOfTenClassesTakeTwoLines();
     void samplesTellTheirClasses();
+    void keysReachAllMistakes();
+    void captionsOfStrangers();
     void audienceReadsAllNames();
     void audienceSeesThemLarge();
 };
@@ -284,6 +287,47 @@ void TestWrongSamples::samplesTellTheirClasses() {
                      .contains(QStringLiteral("A True: shirt. Predicted: shoe.\n"
                                               "B True: shoe. Predicted: shirt.")),
                  qPrintable(QToolTip::text()));
+}
+
+/// The keys reach the mistakes of every lane: A may have none, or fewer than others.
+void TestWrongSamples::keysReachAllMistakes() {
+    Shown shown;
+    CompareView& view = shown.view;
+    QVERIFY(test::isActive(&view));
+    const auto paint = [&view](const Picture& a) {
+        QTest::keyClick(&view, Qt::Key_Escape);
+        view.setGalleries(galleries(), {a, captioned(20, 0.2f, "3/3; samples: 2 1 0 0 1 1 0")});
+        view.setValidated(9);
+        view.setPictures(10, {constant(2, 0.5f), constant(2, 0.25f)});
+    };
+    paint(captioned(10, 1, "0/0"));
+    QTest::keyClick(&view, Qt::Key_5);
+    QVERIFY(view.showsMistakes());
+    for (const Qt::Key key : {Qt::Key_Down, Qt::Key_Left}) // the first shows the middle
+        QTest::keyClick(&view, key);
+    QCOMPARE(view.readout(), QStringLiteral("B True: shoe. Predicted: shirt."));
+    QTest::keyClick(&view, Qt::Key_Up);
+    QTest::keyClick(&view, Qt::Key_Right);
+    QCOMPARE(view.readout(), QStringLiteral("B True: shirt. Predicted: shoe."));
+    Picture one = constant(20, 1);
+    one.height = 10;
+    one.values.resize(200);
+    one.caption = "1/1; samples: 2 0 1";
+    paint(one);
+    for (const Qt::Key key : {Qt::Key_Down, Qt::Key_Left})
+        QTest::keyClick(&view, key);
+    QCOMPARE(view.readout(), QStringLiteral("B True: shoe. Predicted: shirt."));
+}
+
+/// Captions come from files: one with more columns than the sheet has pixels tells of no samples.
+void TestWrongSamples::captionsOfStrangers() {
+    for (const char* caption : {"1/1; samples: 2147483647 0 0 0 0", "1/1; samples: 21 0 0",
+                                "1/1; samples: 0 0 0", "1/1; samples: 2"}) {
+        const Picture sheet = captioned(20, 0.5f, caption);
+        QVERIFY2(sampleCell(sheet).isEmpty(), caption);
+        QCOMPARE(sampleWords(std::vector{sheet}, sheet, {3, 3}, {}), QStringList());
+    }
+    QCOMPARE(sampleCell(captioned(20, 0.5f, "1/1; samples: 20 0 0")), QSize(1, 20));
 }
 
 /// Nobody can point at names that are cut: the letters get smaller first.
