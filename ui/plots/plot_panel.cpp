@@ -69,10 +69,13 @@ void PlotPanel::setSpeeds(SpeedsShown speeds) {
 }
 
 /// At a step that is pointed at, the speed is that of the step.
+PlotTitles PlotPanel::titlesAt(bool pointed) const {
+    const bool present = pointed && m_speeds == SpeedsShown::AtTheEnd;
+    return titlesOf(m_metric, present ? SpeedsShown::Present : m_speeds);
+}
+
 void PlotPanel::writeTitle() {
-    const bool present = m_pointed && m_speeds == SpeedsShown::AtTheEnd;
-    const auto [whole, plain, brief] =
-        titlesOf(m_metric, present ? SpeedsShown::Present : m_speeds);
+    const auto [whole, plain, brief] = titlesAt(m_pointed);
     m_readout->setTitle(whole, plain, brief, m_colors.text);
 }
 
@@ -148,10 +151,10 @@ void PlotPanel::addLanes(const std::shared_ptr<const Run>& run, const QStringLis
     }
 }
 
-/// Returns "A fp32", or "A fp32, Generator" for its dotted curve.
+/// Returns "A fp32", or "A fp32 (Generator)" for its dotted curve.
 QString PlotPanel::labelOf(const QString& lane, Line line) const {
     if (line == Line::Usual) return lane;
-    return lane + QStringLiteral(", ") + titlesOf(*m_dotted, SpeedsShown::Present).brief;
+    return QStringLiteral("%1 (%2)").arg(lane, titlesOf(*m_dotted, SpeedsShown::Present).brief);
 }
 
 void PlotPanel::renameLanes(const QStringList& labels) {
@@ -576,14 +579,15 @@ std::vector<PlottedCurve> PlotPanel::curves() {
 }
 
 QString PlotPanel::spoken(std::optional<qint64> step) const {
-    if (holdsBack()) return titlesOf(m_metric, m_speeds).whole;
+    const QString heading = titlesAt(step.has_value()).whole;
+    if (holdsBack()) return heading;
     QStringList parts;
     for (size_t i = 0; i < laneCount(); ++i)
         if (const QString value = textAt(m_lanes[i], step); !value.isEmpty())
             parts << m_lanes[i].label + u' ' + value + trendAt(m_lanes[i], step) +
                          dottedAt(i, step) + othersAt(i, step);
     return parts.isEmpty() ? QString()
-                           : title() + QStringLiteral(", ") + parts.join(QStringLiteral(", "));
+                           : heading + QStringLiteral(", ") + parts.join(QStringLiteral(", "));
 }
 
 } // namespace halfscope

@@ -145,6 +145,7 @@ private:
     static View viewOf(const Curve&, const View&);
     /// Takes away what is not a value of a lane that is absent.
     static void keepPresent(Lane&);
+    PlotTitles titlesAt(bool pointed) const;
     void writeTitle();
     CurveGraph* newGraph(const QString& name);
     void removeLanes();

@@ -172,7 +172,7 @@ void TestPlotMeasures::generatorStandsBesideItsCritic() {
     QVERIFY(test::isExposed(&stack));
     stack.refresh();
     const QCPGraph* critic = graphNamed(stack, QStringLiteral("Critic's loss/A fp32"));
-    const QCPGraph* made = graphNamed(stack, QStringLiteral("Critic's loss/A fp32, Generator"));
+    const QCPGraph* made = graphNamed(stack, QStringLiteral("Critic's loss/A fp32 (Generator)"));
     QVERIFY(critic && made);
     QCOMPARE(made->dataCount(), 3);
     QCOMPARE(made->dataMainValue(2), 1.5);
@@ -194,7 +194,7 @@ void TestPlotMeasures::generatorStandsBesideItsCritic() {
              qPrintable(spoken));
     stack.setOverlays({{fed.run, QStringLiteral("2"), 0, QStringLiteral("before")}});
     stack.refresh();
-    const QCPGraph* other = graphNamed(stack, QStringLiteral("Critic's loss/2B, Generator"));
+    const QCPGraph* other = graphNamed(stack, QStringLiteral("Critic's loss/2B (Generator)"));
     QVERIFY(other && other->dataCount() == 3);
     QCOMPARE(other->pen().dashPattern(), QVector<qreal>({1, 2}));
     FedRun older; // lacks the losses of generators
@@ -202,7 +202,7 @@ void TestPlotMeasures::generatorStandsBesideItsCritic() {
     stack.setOverlays({{older.run, QStringLiteral("2"), 0, QStringLiteral("before")}});
     stack.refresh();
     QCOMPARE(graphNamed(stack, made->name())->dataCount(), 0);
-    QVERIFY(!graphNamed(stack, QStringLiteral("Critic's loss/2B, Generator")));
+    QVERIFY(!graphNamed(stack, QStringLiteral("Critic's loss/2B (Generator)")));
     const QCPGraph* alone = graphNamed(stack, QStringLiteral("Critic's loss/A fp32"));
     QTRY_VERIFY(tipOf(stack, *alone).contains(QLatin1String("The critic's loss")));
     QVERIFY2(!tipOf(stack, *alone).contains(QLatin1String("Dotted")),
@@ -216,8 +216,8 @@ void TestPlotMeasures::lossesBelowZeroAreSeen() {
     showJudged(stack, fed, Adversary::WganGp, -2);
     QVERIFY(test::isExposed(&stack));
     stack.refresh();
-    const QCPGraph* made = graphNamed(stack, QStringLiteral("Critic's distance/B amp-fp16, "
-                                                            "Generator"));
+    const QCPGraph* made = graphNamed(stack, QStringLiteral("Critic's distance/B amp-fp16 "
+                                                            "(Generator)"));
     QVERIFY(made && made->dataCount() == 3);
     QCOMPARE(made->valueAxis()->scaleType(), QCPAxis::stLinear);
     QVERIFY(made->valueAxis()->range().contains(-6) && made->valueAxis()->range().contains(1.25));

@@ -198,8 +198,17 @@ void TestPlotValues::headingsSayWhichSpeed() {
     QCOMPARE(titles(), usual);
     m_stack->setSpeeds(SpeedsShown::AtTheEnd);
     QCOMPARE(titles(), QStringLiteral("Throughput at the end (steps/s)|Steps/s at the end"));
+    const auto tells = [this](const char* words) { // a screen reader
+        return m_stack->accessibleDescription().contains(QLatin1String(words));
+    };
+    QTest::keyClick(m_stack.get(), Qt::Key_Escape);
+    QVERIFY2(tells("; Throughput at the end (steps/s), A fp32 "),
+             qPrintable(m_stack->accessibleDescription()));
     m_stack->showStep(100);
     QCOMPARE(titles(), usual);
+    QTest::keyClick(m_stack.get(), Qt::Key_Left);
+    QVERIFY2(tells("; Throughput (steps/s), A fp32 "),
+             qPrintable(m_stack->accessibleDescription()));
     m_stack->pinCrosshair(std::nullopt);
     QVERIFY(titles() != usual);
     m_stack->setSpeeds(SpeedsShown::Present);
