@@ -58,11 +58,11 @@ std::vector<Message> notesOn(const ClassSides& sides, std::span<const std::strin
     if (static_cast<double>(*most) >= kMost * static_cast<double>(judged) && *most < judged)
         notes.push_back({infoOf(task.loss.kind).hasWeights
                              ? phrase("Data", "Of %1 samples to validate on, %2 are %3: a network "
-                                              "that always says so has an accuracy of %4 %. The "
-                                              "setting task.class_weights can make the others "
+                                              "that always predicts %3 has an accuracy of %4 %. "
+                                              "The setting task.class_weights can make the others "
                                               "count for more.")
                              : phrase("Data", "Of %1 samples to validate on, %2 are %3: a network "
-                                              "that always says so has an accuracy of %4 %."),
+                                              "that always predicts %3 has an accuracy of %4 %."),
                          judged, *most,
                          quotedText(classes[static_cast<size_t>(most - sides.judged.begin())]),
                          numberText(int64_t{100} * *most / judged)});

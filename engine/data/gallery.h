@@ -42,10 +42,10 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset&);
 /// That of pictures ends with samplesCaption(), here and in what follows.
 Picture galleryWithClasses(const Gallery&, std::span<const std::string> names);
 /// Draws the samples with the mistakes that (rows, classes) scores, or the logits of sides, show. A
-/// sample that was taken for another class has a frame and, beside it, the number of that class;
-/// one without a highest score has only a frame. For a text it draws the characters that the
-/// network expects, on orange where they are wrong. The caption, such as "58/64", tells how many
-/// were right.
+/// sample that was taken for another class has a frame and, beside it, the name or the number of
+/// that class; one without a highest score has only a frame. For a text it draws the characters
+/// that the network expects, on orange where they are wrong. The caption, such as "58/64", tells
+/// how many were right.
 Picture galleryWithMistakes(const Gallery&, std::span<const float> scores,
                             std::span<const std::string> names);
 

@@ -139,8 +139,8 @@ std::span<const Metric> knownMetrics() {
         {"generator_loss", phrase("Metrics", "Generator's loss"), phrase("Metrics", "Generator"),
          kNoUnit,
          phrase("Metrics", "The loss of the network that learns from the critic, on the batch of "
-                           "each step, before scaling. It falls while that network deceives the "
-                           "critic."),
+                           "each step, before scaling. It falls as that network gets better at "
+                           "deceiving the critic."),
          Linear, Steps, Float32, false},
     }};
     return kMetrics;

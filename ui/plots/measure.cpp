@@ -122,8 +122,8 @@ QString explanationOf(const Metric& metric) {
     const QString about = translated(metric.about);
     if (metric.axis == PlotAxis::Rate)
         return QCoreApplication::translate(
-                   "Metric", "%1 At each step, the curve has the median of the five seconds "
-                             "before, or of the last steps where there are hundreds of them.")
+                   "Metric", "%1 Each point is the median speed of the last five seconds, but of "
+                             "no more than the last 255 steps.")
             .arg(about);
     return metric.axis == PlotAxis::Log10
                ? QCoreApplication::translate("Metric", "%1 The axis is logarithmic.").arg(about)

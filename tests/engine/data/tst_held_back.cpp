@@ -230,7 +230,8 @@ void TestHeldBack::classesOnOneSide() {
     bool few = false, many = false;
     for (const double share : {0.1, 0.3, 0.5, 0.7, 0.95}) {
         QStringList sides = notesAt(share);
-        const QStringList most = sides.filter("are \"ant\": a network that always says so");
+        const QStringList most =
+            sides.filter("are \"ant\": a network that always predicts \"ant\" has");
         QCOMPARE(most.isEmpty(), share == 0.1); // two pictures, both of ants, are judged there
         sides.removeOne(most.value(0));
         const QString notes = sides.join(' ');
@@ -264,9 +265,8 @@ void TestHeldBack::mostOfOneClass() {
     QCOMPARE(most.size(), 1);
     const QRegularExpression words(
         "^Of 100 samples to validate on, ([0-9]+) are \"stay\": a network "
-        "that always says so has an accuracy of ([0-9]+) %\\. The setting task.class_weights can "
-        "make "
-        "the others count for more\\.$");
+        "that always predicts \"stay\" has an accuracy of ([0-9]+) %\\. The setting "
+        "task.class_weights can make the others count for more\\.$");
     const QRegularExpressionMatch match = words.match(most[0]);
     QVERIFY2(match.hasMatch(), qPrintable(most[0]));
     QCOMPARE(match.captured(1), match.captured(2)); // of a hundred
