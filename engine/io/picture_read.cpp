@@ -150,8 +150,9 @@ private:
 
 class PngReader {
 public:
-    PngReader() {
-        m_png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, this, onError, onWarning, nullptr,
+    /// `bytes` is the size of the file.
+    explicit PngReader(uint64_t bytes) : m_most(std::max(uint64_t{2 * kMostText}, bytes)) {
+        m_png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, this, onError, onWarning, this,
                                          memory, nullptr);
         if (m_png != nullptr) m_info = png_create_info_struct(m_png);
         if (m_info == nullptr) {
@@ -232,11 +233,14 @@ private:
     }
     static void onWarning(png_structp, png_const_charp) {}
     /// Refuses what no chunk that is read needs: for some, libpng fills as many bytes as the chunk
-    /// says that it has, whatever png_set_chunk_malloc_max() allows.
-    static png_voidp memory(png_structp, png_alloc_size_t bytes) {
-        return bytes > 2 * kMostText ? nullptr : std::malloc(bytes);
+    /// says that it has, whatever png_set_chunk_malloc_max() allows. A chunk that the file does
+    /// have gets them: without them, libpng takes its bytes for the next chunks.
+    static png_voidp memory(png_structp png, png_alloc_size_t bytes) {
+        const auto* self = static_cast<const PngReader*>(png_get_mem_ptr(png));
+        return bytes > self->m_most ? nullptr : std::malloc(bytes);
     }
 
+    uint64_t m_most; ///< bytes that libpng may take at once
     png_structp m_png = nullptr;
     png_infop m_info = nullptr;
     int m_passes = 1;
@@ -283,7 +287,7 @@ void checkHeld(const Source& source, const Layout& layout, uint64_t bytes) {
 
 /// `shares` takes the text of this name unless it is null.
 Picture readPng(const Source& source, Rows rows, std::string* shares) {
-    PngReader reader;
+    PngReader reader(source.bytes);
     Layout layout;
     const auto check = [&](bool good) {
         if (!good) failRead(source.path, {kDamagedPng, reader.error()});

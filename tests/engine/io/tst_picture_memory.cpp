@@ -60,7 +60,8 @@ class TestPictureMemory : public QObject {
 private slots:
     void severalPasses_data();
     void severalPasses();
-    void longText();
+    void longTexts_data();
+    void longTexts();
 
 private:
     QTemporaryDir m_folder;
@@ -98,17 +99,44 @@ void TestPictureMemory::severalPasses() {
     QVERIFY2(isAbout(text, path, refusal.toStdString()), text.c_str());
 }
 
-/// A text may say that it has more bytes than its file: they are not asked for.
-void TestPictureMemory::longText() {
-    std::string bytes = png(2, 2);
+void TestPictureMemory::longTexts_data() {
+    QTest::addColumn<QByteArray>("chunk");
+    QTest::addColumn<QString>("refusal"); // empty: it is read
+    const auto row = [](const char* name, const std::string& chunk, const char* refusal) {
+        QTest::newRow(name) << QByteArray::fromStdString(chunk) << QString(refusal);
+    };
+    row("that is not there", std::string("\x61\0\0\0zTXtDescription\0\0", 21),
+        "damaged PNG: Read Error");
+    const auto whole = [](const std::string& type, std::string text) {
+        text.append((size_t{32} << 20) + 1 - text.size(), 'x');
+        const std::string summed = type + text;
+        const auto sum = static_cast<uint32_t>(crc32(
+            0, reinterpret_cast<const Bytef*>(summed.data()), static_cast<uInt>(summed.size())));
+        return number(static_cast<uint32_t>(text.size()), 4) + summed + number(sum, 4);
+    };
+    row("that is there", whole("tEXt", std::string("Description\0", 12)), "");
+    row("of another program", whole("prVt", ""), "");
+}
+
+/// A text may say that it has more bytes than its file: they are not asked for. Those that are
+/// there do not keep a picture from being read.
+void TestPictureMemory::longTexts() {
+    QFETCH(const QByteArray, chunk);
+    QFETCH(const QString, refusal);
+    std::string bytes = encodePng({}, 2, 2, std::vector<uint16_t>(4, 255));
     const size_t at = bytes.find("IDAT");
     QVERIFY(at != std::string::npos);
-    bytes.replace(at - 4, std::string::npos, std::string("\x61\0\0\0zTXtDescription\0\0", 21));
+    bytes.insert(at - 4, chunk.toStdString());
+    if (!refusal.isEmpty()) bytes.resize(at - 4 + static_cast<size_t>(chunk.size()));
     const std::string path = m_folder.filePath("text").toStdString();
     writeFileAtomically(path, bytes);
     const double start = test::processorMs();
+    if (refusal.isEmpty()) {
+        QCOMPARE(readSquare(path, 2).values, std::vector<float>(4, 1));
+        return;
+    }
     const std::string text = thrownBy<InputError>([&] { (void)readSquare(path, 4); });
-    QVERIFY2(isAbout(text, path, "damaged PNG: Read Error"), text.c_str());
+    QVERIFY2(isAbout(text, path, refusal.toStdString()), text.c_str());
     QVERIFY(test::processorMs() - start < 200); // 1.6 GB take longer
 }
 
