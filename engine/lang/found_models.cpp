@@ -27,8 +27,8 @@ std::string inTheirPlaces(std::string_view program, const FoundModel& model,
     keep(program.substr(model.begin, model.end - model.begin));
     for (const NamedNumber& each : numbers)
         keep(each.code);
-    for (size_t i = 0; i < left.size(); ++i)
-        if (program[i] == '\n') left[i] = '\n';
+    for (size_t at = program.find('\n'); at < left.size(); at = program.find('\n', at + 1))
+        left[at] = '\n';
     return left;
 }
 

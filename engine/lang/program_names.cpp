@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -347,7 +348,10 @@ GivenNames namesGiven(std::string_view code, const Seen& seen) {
 /// What the statements of the whole program bind, for models in the same functions.
 struct ProgramNames::Bound {
     Statements statements;
-    std::map<std::pair<int, size_t>, Seen> seen{}; ///< by the block and the numbers above the model
+    // Models come in their order. To keep what is seen at each place takes a thousand times the
+    // memory of a program that sets a number before each layer.
+    std::pair<int, size_t> place{}; ///< of the last model: its block, and the numbers above it
+    std::optional<Seen> seen{};     ///< by models there
 
     GivenNames seenBy(std::string_view program, const FoundModel& model) {
         const StatementPlace own = placeOf(model.begin, statements.places);
@@ -357,9 +361,10 @@ struct ProgramNames::Bound {
             return each.statement <= program.data() + model.begin;
         });
         const auto above = static_cast<size_t>(below - numbers.begin());
-        const auto [at, fresh] = seen.try_emplace({block, above});
-        if (fresh) at->second = seenFrom(statements.bindings, block, above);
-        return namesGiven(codeOf(program, model), at->second);
+        const std::pair here{block, above};
+        if (!seen || place != here) seen = seenFrom(statements.bindings, block, above);
+        place = here;
+        return namesGiven(codeOf(program, model), *seen);
     }
 };
 

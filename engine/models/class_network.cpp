@@ -277,7 +277,9 @@ lang::Value ClassNetwork::value() const {
 lang::Value ClassNetwork::layerOf(const Part& part, lang::ProgramNames& names) const {
     if (part.text.empty()) {
         const std::string text = lang::textOfModel(program(), names, part.made).inPlace;
-        const size_t code = std::min(text.find_first_not_of(" \n"), text.size());
+        // by hand: find_first_not_of() takes several times as long, and each layer has such a text
+        const auto first = std::ranges::find_if(text, [](char c) { return c != ' ' && c != '\n'; });
+        const auto code = static_cast<size_t>(first - text.begin());
         const size_t line = text.rfind('\n', code) + 1; // 0 in the first one
         const auto above =
             std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line), '\n');

@@ -1,11 +1,14 @@
 // Classes as PyTorch's users write them: which are read as a network, with which names, and which
 // are not.
 #include "engine/core/error.h"
+#include "engine/lang/syntax.h"
 #include "engine/models/class_network.h"
 #include "engine/models/model_spec.h"
 #include "engine/models/program_network.h"
+#include "tests/support/address_limit.h"
 #include "tests/support/processor_time.h"
 #include "tests/support/thrown.h"
+#include "tests/support/under_sanitizer.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -13,6 +16,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace tst_class_network {
 
@@ -351,6 +355,22 @@ private slots:
         };
         const double small = timed(90), large = timed(900);
         QVERIFY2(large < 40 * small, qPrintable(QString("%1 %2").arg(small).arg(large)));
+    }
+
+    /// The names of a program are not kept for each layer, where a number stands before each.
+    void takesLittleMemory() {
+        constexpr int kLayers = 800;
+        QByteArray members = kLinear, forward = "x = self.fc(x)";
+        for (int i = 0; i < kLayers; ++i) {
+            const QByteArray number = QByteArray::number(i);
+            members += "\nn" + number + "=2\nself.a" + number + "=nn.Linear(n" + number + ",2)";
+            forward += "\nx=self.a" + number + "(x)";
+        }
+        const std::string text = classWith(members, forward + "\nreturn x").toStdString();
+        QVERIFY(text.size() <= lang::kMaxTextBytes);
+        std::optional<AddressLimit> limit; // sanitizers map more for themselves
+        if (!test::kUnderSanitizer) limit.emplace(size_t{24} << 20);
+        QCOMPARE(networkIn(text).text.numbers.size(), size_t{kLayers});
     }
 
     /// A number that a caller may give, or that has a name twice, is not known.
