@@ -12,8 +12,8 @@ namespace halfscope {
 /// Whether a file is the list of such parts, by its name.
 bool isListOfParts(const std::string& path);
 
-/// Returns why a file is not opened that is, by its name, one of several parts or their list, with
-/// the command that joins them; nothing for any other file.
+/// Returns what is said of a file that is, by its name, one of several parts or their list, with
+/// the command that joins them; nothing for any other file. A part may be all that is wanted.
 std::optional<Message> splitFileRefusal(const std::string& path);
 
 } // namespace halfscope

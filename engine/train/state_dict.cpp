@@ -101,7 +101,7 @@ bool isArchiveOfArrays(const std::string& path) {
 }
 
 SafetensorsInfo headerOf(const std::string& path) {
-    if (const auto refusal = splitFileRefusal(path)) refuse(path, *refusal);
+    if (isListOfParts(path)) refuse(path, *splitFileRefusal(path));
     if (isArchiveOfArrays(path)) refuseArchiveOfArrays(path);
     if (beginsAsTorchFile(path)) throw InputError(torchFileRefusal(path));
     if (path.ends_with(".onnx"))
@@ -195,11 +195,32 @@ void withKey(const Call& call) {
     }
 }
 
+/// Says of a file that does not fit that it is one of several, if it is.
+void tellSplit(const std::string& path, StateDictFit& fit) {
+    const auto refusal = splitFileRefusal(path);
+    if (!refusal) return;
+    if (!fit.problem.empty()) fit.problem = within(pathText(path), *refusal);
+    if (fit.taken == 0 && !fit.partialProblem.empty()) fit.partialProblem = fit.problem;
+}
+
+FittedFile fitOf(const std::string& path, const WantedWeights& wanted) {
+    FittedFile file = fittedFile(path, headerOf(path), wanted);
+    tellSplit(path, file.fit);
+    return file;
+}
+
+/// Throws InputError unless the file has exactly the weights, under their own names.
+void checkNames(const std::string& path, const SafetensorsInfo& file, const WantedWeights& wanted) {
+    StateDictFit fit = fitByName(path, file, wanted);
+    tellSplit(path, fit);
+    checkFit(fit, false);
+}
+
 } // namespace
 
 StateDictFit stateDictFit(const std::string& path, const RunConfig& config) {
     StateDictFit fit;
-    withKey([&] { fit = fittedFile(path, headerOf(path), weightsWanted(config)).fit; });
+    withKey([&] { fit = fitOf(path, weightsWanted(config)).fit; });
     for (Message* const problem : {&fit.problem, &fit.partialProblem})
         if (!problem->empty()) *problem = within(kKey, *problem);
     return fit;
@@ -210,7 +231,7 @@ WeightPairs namesInFile(const RunConfig& config) {
     if (path.empty()) return {};
     try {
         const WantedWeights wanted = weightsWanted(config);
-        const FittedFile file = fittedFile(path, headerOf(path), wanted);
+        const FittedFile file = fitOf(path, wanted);
         checkFit(file.fit, config.model.partialWeights);
         return namesTaken(file, wanted, config.model.partialWeights);
     } catch (const ReportedError&) { // whoever trains with it is told
@@ -234,7 +255,7 @@ std::optional<StateDictFit> wholeFit(const std::string& path, const SafetensorsI
 }
 
 void checkStateDict(const std::string& path, const RunConfig& config) {
-    withKey([&] { checkFit(fitByName(path, headerOf(path), weightsWanted(config)), false); });
+    withKey([&] { checkNames(path, headerOf(path), weightsWanted(config)); });
 }
 
 Message checkFirstWeights(const RunConfig& config) {
@@ -249,7 +270,7 @@ Weights readStateDict(const std::string& path, const Graph& step) {
     withKey([&] {
         const WantedWeights wanted = weightsWanted(step);
         const SafetensorsInfo file = headerOf(path);
-        checkFit(fitByName(path, file, wanted), false);
+        checkNames(path, file, wanted);
         readThere(path, file, wanted.shapes, {}, weights);
     });
     return weights;
@@ -262,8 +283,11 @@ FirstWeights readFirstWeights(const RunConfig& config, const Graph& step,
     FirstWeights first;
     withKey([&] {
         const WantedWeights wanted = weightsWanted(step);
-        const auto [group, fit] = fittedFile(path, headerOf(path), wanted);
-        checkFirstFit(fit, partial);
+        const auto [group, fit] = fitOf(path, wanted);
+        if (splitFileRefusal(path)) // the advice is to join the parts, not to take one of them
+            checkFit(fit, partial);
+        else
+            checkFirstFit(fit, partial);
         const WeightPairs pairs = pairsTaken(fit, partial);
         if (partial && pairs.empty()) first.weights = initialWeights(step, config.seed, stop);
         first.note = noteOn(path, fit, pairs);

@@ -82,9 +82,8 @@ Message groupTaken(const StateDictFit& fit) {
         return {phrase("Files", "these groups are left out: %1"), someOf(fit.left)};
     const std::string group = pathText(fit.prefix);
     if (fit.left.empty())
-        return {phrase("Files", "its names begin with %1, which is ignored"), group};
-    return {phrase("Files", "its group %1 is taken, and these are left out: %2"), group,
-            someOf(fit.left)};
+        return {phrase("Files", "all its names begin with %1; this prefix is ignored"), group};
+    return {phrase("Files", "the group %1 is used; left out: %2"), group, someOf(fit.left)};
 }
 
 /// Returns which shapes differ where names do, too.
@@ -100,7 +99,7 @@ std::vector<Message> otherShapes(const SafetensorsInfo& file, const WantedWeight
     for (const auto& [other, own] : shapeDifferences(here, there)) {
         constexpr size_t kShown = 4;
         if (found.size() == kShown) break;
-        found.emplace_back(phrase("Files", "%1 has the shape %2, the network's %3 needs %4"),
+        found.emplace_back(phrase("Files", "%1 has the shape %2, but the network's %3 needs %4"),
                            pathText(other.name), tupleText(other.shape), own.name,
                            tupleText(own.shape));
     }
@@ -178,6 +177,7 @@ StateDictFit fitOf(const std::string& path, const WeightGroup& group, const Want
     StateDictFit fit{.prefix = group.prefix,
                      .left = group.left,
                      .tied = group.tied,
+                     .alike = group.alike,
                      .isTorchvision = group.isTorchvision};
     if (group.isTorchvision) fit.renamed = torchvisionNamesIn(group, wanted);
     for (std::string& name : fit.left)
@@ -188,8 +188,9 @@ StateDictFit fitOf(const std::string& path, const WeightGroup& group, const Want
     for (const std::string& prefix : group.alike)
         groups.push_back(pathText(prefix));
     fit.differences = {
-        phrase("Files", "several of its groups fit the network equally well: %1; in Python, {name: "
-                        "array for name, array in state.items() if name.startswith(%2)} keeps one"),
+        phrase("Files", "several of its groups fit the network equally well: %1; save only one of "
+                        "them, in Python: {name: array for name, array in state.items() if "
+                        "name.startswith(%2)}"),
         someOf(groups), quotedText(group.alike.front())};
     fit.problem = fit.partialProblem = within(pathText(path), fit.differences);
     return fit;
@@ -264,8 +265,8 @@ Message noteOn(const std::string& path, const StateDictFit& fit, const WeightPai
     if (byName && !fit.unexpected.empty())
         parts.emplace_back(phrase("Files", "ignored: %1"), someOf(fit.unexpected));
     if (!fit.tied.empty())
-        parts.emplace_back(phrase("Files", "tensors that were tied are in %1 once, and the network "
-                                           "has each by itself: %2"),
+        parts.emplace_back(phrase("Files", "%1 stores tied tensors once; here each is a copy that "
+                                           "is trained by itself: %2"),
                            file, someOf(fit.tied));
     if (!fit.reshaped.empty())
         parts.emplace_back(phrase("Files", "some shapes in %1 differ from the network's, but only "

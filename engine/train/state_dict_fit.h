@@ -19,7 +19,7 @@ struct StateDictFit {
     /// of a 1 x 1 convolution and of nn.Linear do; they are taken.
     std::vector<std::string> reshaped{};
     std::string prefix{}; ///< see WeightGroup, as are the next ones
-    std::vector<std::string> left{}, tied{};
+    std::vector<std::string> left{}, tied{}, alike{};
     bool isTorchvision = false;
     /// Where names differ and each layer still has one of the same shapes in the file, see
     /// pairsByShape(); empty where all names are the same.

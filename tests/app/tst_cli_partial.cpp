@@ -145,8 +145,8 @@ void TestCliPartial::groups() {
         renamedWeights(own, path("group.safetensors").toStdString(), [](const std::string& name) {
             return name == "3.bias" ? "ema.3.bias" : "model." + name;
         });
-    const QByteArray said = QByteArray::fromStdString(file) +
-                            ": its group model. is taken, and these are left out: ema.";
+    const QByteArray said =
+        QByteArray::fromStdString(file) + ": the group model. is used; left out: ema.";
     const QString given = QString::fromStdString(file);
     const Outcome run = call(shortRun(path("group"), {"--weights", given, "--partial"}));
     QVERIFY2(run.code == 0 && run.error.contains("Weights: " + said + "; 3 of 4 tensors"),
@@ -161,7 +161,7 @@ void TestCliPartial::groups() {
     const Outcome judged =
         call({"evaluate", first(), "--weights", QString::fromStdString(wrapped)});
     QVERIFY2(judged.code == 0 &&
-                 judged.error.contains("its names begin with net., which is ignored\n"),
+                 judged.error.contains("all its names begin with net.; this prefix is ignored\n"),
              told(judged));
     QCOMPARE(judged.out,
              call({"evaluate", first(), "--weights", first() + "/weights_fp32.safetensors"}).out);

@@ -149,9 +149,11 @@ OpenedFile readArrays(const QString& path, const RunConfig& settings) {
     }
     if (fit.problem.empty() || fit.partialProblem.empty())
         return {.path = path, .weights = true, .fit = std::move(fit)};
+    if (!fit.alike.empty()) throw InputError(fit.problem); // they are weights of this network
     const Message misfit(phrase("Files", "Differences from the network that is open: %1"),
                          fit.differences);
     if (auto other = weightsOfPreset(path, misfit)) return *std::move(other);
+    if (splitFileRefusal(path.toStdString())) throw InputError(fit.problem);
     return refusedWeights(path, misfit, settings);
 }
 

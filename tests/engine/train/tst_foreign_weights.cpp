@@ -61,6 +61,18 @@ std::string changed(const std::string& file, const std::string& to,
     return to;
 }
 
+/// Copies the first layer alone. Returns the copy.
+std::string firstLayer(const std::string& file, const std::string& to) {
+    const SafetensorsInfo info = safetensorsInfo(file);
+    const Array weight = readSafetensor(file, *info.find("0.weight")),
+                bias = readSafetensor(file, *info.find("0.bias"));
+    std::vector<ArrayView> views;
+    for (const Array* array : {&weight, &bias})
+        views.push_back({array->info.name, array->info.type, array->info.shape, array->bytes});
+    writeSafetensors(to, views, {});
+    return to;
+}
+
 } // namespace
 
 class TestForeignWeights : public QObject {
@@ -82,6 +94,7 @@ private slots:
     void programsTakeOtherNames();
     void partsAreRefused_data();
     void partsAreRefused();
+    void partsMayBeEnough();
     void theLineForPartsWorks();
 
 private:
@@ -366,12 +379,13 @@ void TestForeignWeights::partsAreRefused() {
     QFETCH(const QByteArray, parts);
     RunConfig settings = config(kLinear);
     settings.model.weights = path(name.constData());
-    QVERIFY(QFile::copy(QString::fromStdString(file(kLinear)),
-                        QString::fromStdString(settings.model.weights)));
     if (why.isEmpty()) {
+        QVERIFY(QFile::copy(QString::fromStdString(file(kLinear)),
+                            QString::fromStdString(settings.model.weights)));
         Experiment experiment(settings); // throws
         return;
     }
+    firstLayer(file(kLinear), settings.model.weights);
     const std::string stem = path("a b");
     QCOMPARE(thrownBy<InputError>([&] { Experiment experiment(settings); }),
              "model.weights: " + settings.model.weights + ": " + why.toStdString() +
@@ -379,6 +393,25 @@ void TestForeignWeights::partsAreRefused() {
                  "s.save_file({k: v for f in sys.argv[2:] for k, v in s.load_file(f).items()}, "
                  "sys.argv[1])\" " +
                  shellText(stem + ".safetensors") + " " + shellText(stem) + parts.toStdString());
+}
+
+/// A part may hold all tensors, or those that are wanted. One that fits no network in any way is
+/// told by its name.
+void TestForeignWeights::partsMayBeEnough() {
+    RunConfig settings = config(kLinear, 77);
+    settings.model.weights = path("c-00002-of-00002.safetensors");
+    const QString part = QString::fromStdString(settings.model.weights);
+    QVERIFY(QFile::copy(QString::fromStdString(file(kLinear)), part));
+    Experiment whole(settings), given(config(kLinear));
+    QCOMPARE(differentWeights(whole.lane(0).weights(), given.lane(0).weights()), 0);
+    settings.model.partialWeights = true;
+    settings.model.weights = firstLayer(file(kLinear), path("d-00001-of-00002.safetensors"));
+    Experiment experiment(settings);
+    QCOMPARE(experiment.lane(0).weights().at("0.weight"), given.lane(0).weights().at("0.weight"));
+    QVERIFY(experiment.lane(0).weights().at("3.weight") != given.lane(0).weights().at("3.weight"));
+    settings.model.layers = "nn.Sequential(nn.ReLU(), nn.Linear(2, 1))";
+    const std::string text = thrownBy<InputError>([&] { Experiment none(settings); });
+    QVERIFY2(text.find("it is one of the 2 files") != std::string::npos, text.c_str());
 }
 
 /// The shell finds the parts, also where the folder's name has a blank.

@@ -66,6 +66,8 @@ private slots:
     void ownNetworksAreTaken_data();
     void ownNetworksAreTaken();
     void otherNetworksLeadToTheEditor();
+    void unclearFilesAreRefused_data();
+    void unclearFilesAreRefused();
     void torchFilesLeadToTheCommand_data();
     void torchFilesLeadToTheCommand();
 
@@ -333,6 +335,45 @@ void TestOpenedWeights::otherNetworksLeadToTheEditor() {
     auto* dialog = window.findChild<ModelDialog*>();
     QVERIFY(dialog && dialog->isVisible());
     dialog->reject();
+}
+
+void TestOpenedWeights::unclearFilesAreRefused_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QStringList>("groups");
+    QTest::addColumn<QString>("why");
+    QTest::newRow("several fit") << "two.safetensors" << QStringList{"a.", "b."}
+                                 << "several of its groups fit the network equally well: a., b.; ";
+    // its two layers alone would be offered as a network
+    QTest::newRow("a part") << "two-00001-of-00002.safetensors" << QStringList{"c."}
+                            << "it is one of the 2 files into which the weights were split; ";
+}
+
+/// They may be of the network that is open, so no other one is offered.
+void TestOpenedWeights::unclearFilesAreRefused() {
+    QFETCH(const QString, name);
+    QFETCH(const QStringList, groups);
+    QFETCH(const QString, why);
+    const QString file = m_folder.filePath(name);
+    std::vector<test::NamedWeight> tensors;
+    for (const QString& group : groups) {
+        const std::string prefix = group.toStdString();
+        const int64_t hidden = groups.size() > 1 ? 256 : 128;
+        tensors.insert(tensors.end(), {{prefix + "0.weight", {hidden, 784}},
+                                       {prefix + "0.bias", {hidden}},
+                                       {prefix + "2.weight", {10, hidden}},
+                                       {prefix + "2.bias", {10}}});
+    }
+    test::writeNamedWeights(file.toStdString(), tensors);
+    Opened opened(digitsConfig());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.tryFile(file);
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        window.bannerText().startsWith(labelInWindow(*findField("model.weights")) + ": " + file +
+                                       ": " + why),
+        qPrintable(window.bannerText()), kPatience);
+    QVERIFY(offerOf(window).isHidden());
+    QVERIFY(window.config().config().model.weights.empty());
 }
 
 void TestOpenedWeights::torchFilesLeadToTheCommand_data() {
