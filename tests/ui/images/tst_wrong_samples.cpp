@@ -283,10 +283,9 @@ void TestWrongSamples::samplesTellTheirClasses() {
     QCOMPARE(view.readout(), QStringLiteral("True: shoe.  A shoe; B shoe"));
     QTest::keyClick(&view, Qt::Key_5);
     QVERIFY(view.showsMistakes());
-    QTRY_VERIFY2(tip(view.view(1), 0.25, 0.25)
-                     .contains(QStringLiteral("A True: shirt. Predicted: shoe.\n"
-                                              "B True: shoe. Predicted: shirt.")),
+    QTRY_VERIFY2(tip(view.view(1), 0.25, 0.25).contains("A True: shirt. Predicted: shoe."),
                  qPrintable(QToolTip::text()));
+    QVERIFY(QToolTip::text().contains("B True: shoe. Predicted: shirt."));
 }
 
 /// The keys reach the mistakes of every lane: A may have none, or fewer than others.

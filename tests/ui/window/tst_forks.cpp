@@ -363,6 +363,7 @@ void TestForks::saysThatTheFirstScaleIsNotUsed() {
     way->trigger();
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
     QCOMPARE(double(window.run().lane(2).scale()), scale);
+    QTRY_VERIFY_WITH_TIMEOUT(window.events().rowCount() > 0, kPatience);
     const Event& fork = window.events().eventAt(0);
     QCOMPARE(EventModel::whatText(fork), QStringLiteral("Continues lane B"));
     const QString told = QStringLiteral("From step 3: lane C continues lane B, at the loss scale "

@@ -223,7 +223,7 @@ void TestPresentation::lanesKeepTheirNames() {
     QTRY_VERIFY(window.findChild<GradientView*>()->isVisible());
     QTRY_COMPARE(pictures->view(1).shownTitle(), QStringLiteral("B amp-fp16"));
     QCOMPARE(pictures->view(2).shownTitle(), QStringLiteral("C amp-bf16"));
-    QCOMPARE(pictures->view(3).shownTitle(), QStringLiteral("D torch"));
+    QCOMPARE(pictures->view(3).shownTitle(), QStringLiteral("D torch-cpu"));
     QVERIFY(pictures->view(3).toolTip().contains(QStringLiteral("torch-cpu-fp16")));
 }
 
