@@ -134,8 +134,12 @@ void TestExports::filesOfPlotsAreLight() {
     Opened opened(tinyConfig(20), options);
     MainWindow& window = opened.window;
     QVERIFY(trainsTo(window, 20));
-    window.plots().refresh();
-    const QImage before = window.plots().picture();
+    const auto drawn = [&window] {
+        window.plots().refresh();
+        return window.plots().picture();
+    };
+    QImage before; // once a frame has written the headings of the end
+    QTRY_VERIFY((before = drawn(), QTest::qWait(100), before == drawn()));
     QVERIFY2(before.pixelColor(2, 2).lightness() < 60, qPrintable(before.pixelColor(2, 2).name()));
     const QString path = opened.folder.filePath(QStringLiteral("plots.") + ending);
     QAction* save = fileAction(window, QStringLiteral("Save &picture of the plots…"));
