@@ -157,7 +157,6 @@ void Database::run(const char* sql) const {
 void Database::giveRoomBack() const {
     Statement kind = prepare("PRAGMA auto_vacuum");
     const Statement::Until end(kind);
-    constexpr int64_t kIncremental = 2;
     const bool newer = kind.next() && kind.whole(0) == kIncremental;
     while (kind.next()) { // VACUUM suffers no other statement beside it
     }

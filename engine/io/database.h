@@ -72,6 +72,8 @@ public:
     void run(const char* sql) const;
     Statement prepare(std::string_view sql) const { return {m_database.get(), m_path, sql}; }
     int64_t lastKey() const;
+    /// PRAGMA auto_vacuum of a file that gives room back without a copy of its rows.
+    static constexpr int64_t kIncremental = 2;
     bool hasTable(std::string_view) const;
     /// Gives the room of deleted rows back to the disk. In a file of an earlier version all rows
     /// are copied for it, so that the disk must have room for them.

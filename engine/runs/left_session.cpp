@@ -51,6 +51,11 @@ size_t valueBytesIn(const Database& database) {
     }
 }
 
+int64_t numberOf(const Database& database, const char* pragma) {
+    Statement row = database.prepare(std::string("PRAGMA ") + pragma);
+    return row.next() ? row.whole(0) : 0;
+}
+
 /// Returns how many steps of a run lie elsewhere, too.
 int64_t savedSteps(const Database& database, int64_t run) {
     try {
@@ -155,8 +160,7 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
         if (!m_damage.empty()) throw RunError(beginning, path);
         return;
     }
-    Statement version = database.prepare("PRAGMA user_version");
-    const int64_t written = version.next() ? version.whole(0) : 0;
+    const int64_t written = numberOf(database, "user_version");
     if (written < kOldestSessionVersion || written > kSessionVersion)
         throw RunError(within(path, {phrase("Files", "its version %1 is not one that this program "
                                                      "reads, %2 to %3"),
@@ -183,14 +187,17 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
     if (m_runs.empty() && !m_damage.empty()) throw RunError(m_damage);
     m_mark = markOf(database);
     m_current = written >= kFirstWithTargets && columnOr(database, "origin", "") != "" &&
-                columnOr(database, "named", "") != "";
+                columnOr(database, "named", "") != "" &&
+                numberOf(database, "auto_vacuum") == Database::kIncremental;
     m_valueBytes = valueBytesIn(database);
+    m_fileBytes = static_cast<size_t>(numberOf(database, "page_count")) *
+                  static_cast<size_t>(numberOf(database, "page_size"));
 }
 
-bool LeftSession::canGoOn(size_t mostBytes) const {
+bool LeftSession::canGoOn(size_t mostBytes, size_t mostChecked) const {
     constexpr size_t kTimes = 2; // values and what is known of them, while a run is read
-    return m_current && !isSealed() && m_damage.empty() && m_stays.empty() &&
-           m_valueBytes <= mostBytes / kTimes;
+    return m_latest && m_current && !isSealed() && m_damage.empty() && m_stays.empty() &&
+           m_valueBytes <= mostBytes / kTimes && m_fileBytes <= mostChecked;
 }
 
 std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {
@@ -304,9 +311,8 @@ void LeftSession::remove(const LeftRun& run) {
     erase(gone, gone.front().saved ? SavedMarks::Stay : SavedMarks::OfFolders);
 }
 
-void LeftSession::removeMoved(const std::vector<LeftRun>& moved) {
+void LeftSession::removeMoved(const std::vector<LeftRun>& moved) const {
     if (isSealed()) throw RunError(m_lock->obstacle());
-    forget(moved);
     erase(moved, SavedMarks::Stay);
 }
 
@@ -391,7 +397,13 @@ std::vector<LeftSession> leftSessions(const std::string& folder, OtherSessions* 
         } catch (const std::exception&) { // no memory: it is there at the next look, too
         }
     }
-    return withoutCopies(std::move(left), others);
+    left = withoutCopies(std::move(left), others);
+    // also those that a program uses: what it copied names runs of earlier sessions, whose keys a
+    // store that went on there could give to other runs
+    const std::vector<std::string> names = sessionsIn(folder, SessionNames::Locked);
+    if (!left.empty() && !names.empty() && left.back().name() == names.back())
+        left.back().setLatest();
+    return left;
 }
 
 } // namespace halfscope

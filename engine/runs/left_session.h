@@ -80,9 +80,14 @@ public:
     /// Reads a run with everything that reached the disk; its events and curves end where its
     /// session last looked at it. Throws RunError, and InputError for a file that is damaged.
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
-    /// Whether a store may go on in its file, see SessionStore: this version made it, nothing of it
-    /// is known to be damaged, and its values take no more memory than this.
-    bool canGoOn(size_t mostBytes) const;
+    /// Says that no session of the folder has a later name.
+    void setLatest() { m_latest = true; }
+    /// A store reads the whole file before it goes on in it; this takes a disk a few seconds.
+    static constexpr size_t kMostChecked = size_t{1} << 30;
+    /// Whether a store may go on in its file, see SessionStore: no session of the folder is later,
+    /// because copies lie in later sessions; this version made it, nothing of it is known to be
+    /// damaged, and neither its values nor all of it take more than these bytes.
+    bool canGoOn(size_t mostBytes, size_t mostChecked = kMostChecked) const;
     const std::shared_ptr<SessionLock>& lock() const { return m_lock; }
     /// Whether its folder cannot be written: it can be read, but not removed.
     bool isSealed() const { return !m_lock->obstacle().empty(); }
@@ -101,9 +106,10 @@ public:
     /// of the session, the file goes if nothing is damaged. It must not follow leaveOutSaved(): the
     /// runs left out would go with the file. Throws RunError.
     void remove(const LeftRun&);
-    /// Removes runs that another session has now. The file stays with the others, also with those
-    /// that leaveOutSaved() has left out. Throws RunError.
-    void removeMoved(const std::vector<LeftRun>&);
+    /// Removes runs that another session has now, or that nobody wants, from the file alone: runs()
+    /// stays as it is, and another thread may read the session meanwhile. The file stays with the
+    /// others, also with those that leaveOutSaved() has left out. Throws RunError.
+    void removeMoved(const std::vector<LeftRun>&) const;
 
 private:
     /// Which runs still count as saved once others are erased.
@@ -128,7 +134,9 @@ private:
     std::vector<LeftRun> m_runs;
     SessionMark m_mark = SessionMark::None;
     bool m_current = false;  ///< this version made the file
+    bool m_latest = false;   ///< see setLatest()
     size_t m_valueBytes = 0; ///< in full chunks
+    size_t m_fileBytes = 0;
     Message m_stays;
     std::set<std::string> m_leftTo; ///< names of sessions with copies
     mutable std::vector<DamagedRun> m_damaged;

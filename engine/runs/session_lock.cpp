@@ -125,12 +125,17 @@ SessionLock::~SessionLock() {
 }
 
 int SessionLock::removeSession() {
+    const int error = removeFiles();
+    m_removed = error == 0;
+    return error;
+}
+
+int SessionLock::removeFiles() const {
     if (m_obstacle != 0) return m_obstacle;
     int error = 0;
     for (const char* more : {"", "-wal", "-shm"})
         if (unlink(pathOf(std::string(kSessionEnding) + more).c_str()) != 0 && errno != ENOENT)
             error = errno;
-    m_removed = error == 0;
     return error;
 }
 

@@ -31,6 +31,9 @@ public:
     /// Removes all files of the session except this one's lock, which goes with the object.
     /// Returns 0, or the errno of a file that stays.
     int removeSession();
+    /// Removes the same files, also while another thread uses the session; a lock without them is
+    /// removed by the next search for left sessions. Returns what removeSession() does.
+    int removeFiles() const;
     /// Does the same where the session's own file is gone: what somebody else has put in its place
     /// stays, but must not be read with this one's log.
     void removeRest();

@@ -55,6 +55,7 @@ public:
         prepareTables(m_database);
         ContinuedRuns before = continueSession(m_database, restored);
         m_database.run("COMMIT");
+        if (!restored.empty()) giveRoomBack();
         m_runs.all() = std::move(before.runs);
         m_stored = std::move(before.stored);
         m_reader = std::make_shared<ChunkReader>(m_database.path());
@@ -124,6 +125,13 @@ private:
             const std::lock_guard lock(m_mutex);
             if (m_discards) m_lock->removeSession();
         } catch (const std::bad_alloc&) { // the session stays, and the next start offers it
+        }
+    }
+    /// A continued session has room of runs that nobody restored.
+    void giveRoomBack() {
+        try {
+            m_database.giveRoomBack();
+        } catch (const RunError&) { // a full disk has no room for that, and new rows take it
         }
     }
     void work(const std::stop_token&);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -89,6 +90,18 @@ int64_t numberIn(const std::string& path, const std::string& sql) {
     return row.next() ? row.whole(0) : -1;
 }
 
+/// Which chunk has the values of each place of these runs' columns.
+using Rows = std::vector<std::array<int64_t, 3>>;
+Rows chunksOf(const std::string& path, const std::string& runs) {
+    const Database database(path, Database::Access::LeavesLog);
+    Statement row = database.prepare("SELECT run, place, chunk FROM columns WHERE run IN " + runs +
+                                     " ORDER BY run, lane, metric, place");
+    Rows rows;
+    while (row.next())
+        rows.push_back({row.whole(0), row.whole(1), row.whole(2)});
+    return rows;
+}
+
 using Names = std::set<std::string>;
 
 } // namespace
@@ -103,6 +116,9 @@ private slots:
     void aDiscardedOneGoes();
     void onlyThoseOfThisVersionGoOn();
     void moreThanMemoryHoldsIsCopied();
+    void moreThanIsSoonReadIsCopied();
+    void onlyTheLatestGoesOn();
+    void aKilledMoveOffersNothingTwice();
     void aDamagedFileStaysAsItWas_data();
     void aDamagedFileStaysAsItWas();
     void aDamagedPictureStaysWhereItIs();
@@ -113,13 +129,18 @@ private slots:
 void TestContinuedSessions::nothingIsCopied() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString(), path = leave(sessions);
-    const int64_t chunks = numberIn(path, "SELECT MAX(id) FROM chunks");
+    const Rows chunks = chunksOf(path, "(1, 2)");
+    QVERIFY(chunks.size() > 6);
+    const int64_t pages = numberIn(path, "PRAGMA page_count");
     {
         Restored left(sessions);
         QCOMPARE(namesOf(left), (Names{"one", "two"}));
         QVERIFY(left.session->canGoOn(kAnyMemory));
         SessionStore store({sessions}, *left.session, left.restored);
         QCOMPARE(store.path(), path);
+        // of the saved run
+        QCOMPARE(numberIn(path, "PRAGMA freelist_count"), int64_t{0});
+        QVERIFY(numberIn(path, "PRAGMA page_count") < pages);
         store.flush();
         QVERIFY2(store.problem().empty(), textOf(store.problem()).c_str());
         QCOMPARE(sessionsIn(sessions).size(), size_t{1});
@@ -131,7 +152,8 @@ void TestContinuedSessions::nothingIsCopied() {
         }
         QCOMPARE(left.runs[0]->now().checkpoint()->bytes(), std::string("the state of one"));
     }
-    QVERIFY(numberIn(path, "SELECT MAX(id) FROM chunks") <= chunks);
+    QVERIFY(chunksOf(path, "(1, 2)") == chunks);
+    QCOMPARE(numberIn(path, "SELECT COUNT(*) FROM columns"), static_cast<int64_t>(chunks.size()));
     QCOMPARE(numberIn(path, "SELECT COUNT(*) FROM runs"), int64_t{2});
     const Restored again(sessions);
     QCOMPARE(namesOf(again), (Names{"one", "two"}));
@@ -242,6 +264,73 @@ void TestContinuedSessions::moreThanMemoryHoldsIsCopied() {
     const std::vector<LeftSession> left = leftSessions(folder.path().toStdString());
     QVERIFY(left.at(0).canGoOn(2 * bytes));
     QVERIFY(!left[0].canGoOn(2 * bytes - 1));
+}
+
+void TestContinuedSessions::moreThanIsSoonReadIsCopied() {
+    const QTemporaryDir folder;
+    const std::string path = leave(folder.path().toStdString());
+    const auto bytes = static_cast<size_t>(numberIn(path, "PRAGMA page_count") *
+                                           numberIn(path, "PRAGMA page_size"));
+    const std::vector<LeftSession> left = leftSessions(folder.path().toStdString());
+    QVERIFY(left.at(0).canGoOn(kAnyMemory, bytes));
+    QVERIFY(!left[0].canGoOn(kAnyMemory, bytes - 1));
+}
+
+/// A program that uses a later one may have copied runs of the earlier one.
+void TestContinuedSessions::onlyTheLatestGoesOn() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    leave(sessions);
+    QVERIFY(leftSessions(sessions).at(0).canGoOn(kAnyMemory));
+    {
+        const SessionStore later({sessions});
+        const std::vector<LeftSession> left = leftSessions(sessions);
+        QCOMPARE(left.size(), size_t{1});
+        QVERIFY(!left[0].canGoOn(kAnyMemory));
+    } // it has no run: the next look removes it
+    QVERIFY(leftSessions(sessions).at(0).canGoOn(kAnyMemory));
+    leave(sessions);
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{2});
+    QVERIFY(!left[0].canGoOn(kAnyMemory));
+    QVERIFY(left[1].canGoOn(kAnyMemory));
+}
+
+/// The earlier session has more runs. The program ends when it has copied those of the other file,
+/// and has not removed them there.
+void TestContinuedSessions::aKilledMoveOffersNothingTwice() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    leave(sessions);
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(kSteps), "three");
+        store.flush();
+    }
+    for (int start = 0; start < 2; ++start) {
+        std::vector<LeftSession> left = leftSessions(sessions);
+        QCOMPARE(left.size(), size_t{2});
+        std::vector<std::string> offered;
+        std::vector<RestoredRun> stay, move;
+        const LeftSession* into = nullptr;
+        for (LeftSession& session : left) {
+            session.leaveOutSaved();
+            const bool goesOn = !into && session.canGoOn(kAnyMemory);
+            if (goesOn) into = &session;
+            for (const LeftRun& each : session.runs()) {
+                offered.push_back(each.name);
+                const std::shared_ptr<Run> run = session.read(each);
+                (goesOn ? stay : move).push_back({run, run->snapshot(), each});
+            }
+        }
+        QCOMPARE(offered, (std::vector<std::string>{"one", "two", "three"}));
+        QVERIFY(into);
+        SessionStore store({sessions}, *into, stay);
+        for (const RestoredRun& each : move)
+            store.watch(each.run, each.left.name);
+        store.flush();
+        QVERIFY2(store.problem().empty(), textOf(store.problem()).c_str());
+    }
 }
 
 void TestContinuedSessions::aDamagedFileStaysAsItWas_data() {
