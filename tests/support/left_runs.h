@@ -4,7 +4,9 @@
 #include "engine/runs/session_lock.h"
 #include "tests/support/opened_window.h"
 #include "ui/models/run_list_model.h"
+#include "ui/window/zoom.h"
 
+#include <QAbstractButton>
 #include <QMessageBox>
 
 #include <cstdint>
@@ -46,6 +48,16 @@ inline bool answers(MainWindow& window, QMessageBox::StandardButton button) {
     const QMessageBox* box = offer(window, kPatience);
     if (box) QTest::mouseClick(box->button(button), Qt::LeftButton);
     return box != nullptr;
+}
+
+/// Whether the choice of another size offers a restart, which is accepted.
+inline bool choosesSize(MainWindow& window) {
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->text() == QLatin1String("150 %")) action->trigger();
+    auto* box = window.findChild<QMessageBox*>(QStringLiteral("restart"));
+    if (!box || window.startsAgain()) return false;
+    QTest::mouseClick(box->button(QMessageBox::Yes), Qt::LeftButton);
+    return true;
 }
 
 } // namespace halfscope

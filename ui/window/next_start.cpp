@@ -79,16 +79,6 @@ ConfigModel::Edits editsIn(const QJsonObject& object, const QString& path) {
     return edits;
 }
 
-/// Returns the place of a run among those that the session keeps.
-int sessionPlace(const Run* run, const RunStore& store) {
-    int place = 0;
-    for (const RunStore::Entry& entry : store.entries()) {
-        if (entry.run.get() == run) return place;
-        if (entry.run->info().folder.empty()) ++place;
-    }
-    return place;
-}
-
 } // namespace
 
 QStringList nextStart(const RunModels& models, const ShownRun& shown, const SessionKeeper* keeper,
@@ -102,8 +92,7 @@ QStringList nextStart(const RunModels& models, const ShownRun& shown, const Sess
     QStringList arguments;
     if (!session.isEmpty()) arguments << QStringLiteral("--restore") << session;
     if (kept)
-        arguments << QStringLiteral("--bring-back")
-                  << QString::number(sessionPlace(run.get(), models.store));
+        arguments << QStringLiteral("--bring-back") << QString::number(keeper->placeOf(run.get()));
     // an edit can be undone in the next window, too: it opens what was edited
     const QString& preset = shown.preset();
     const RunConfig& opened =

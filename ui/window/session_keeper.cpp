@@ -19,7 +19,6 @@
 #include "ui/window/unreadable_sessions.h"
 #include "ui/window/window_parts.h"
 
-#include <QFileInfo>
 #include <QLocale>
 #include <QToolButton>
 
@@ -27,24 +26,15 @@
 #include <functional>
 #include <new>
 #include <set>
-#include <thread>
 #include <utility>
 
 namespace halfscope {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr int kBetweenRecoveryLooks = 250;           // ms
 constexpr std::chrono::milliseconds kMadeAtOnce{50}; // how long the window waits for its store
-constexpr std::chrono::milliseconds kClosing{500};   // how long closing waits for the disk
-/// How long keep() waits for a disk that does not answer before it says that not all is kept. What
-/// the system has taken is not lost then, because only its confirmation is missing.
-constexpr std::chrono::milliseconds kKeeping{700};
 /// So often no run may have anything to merge; in between, the store writes what was merged.
 constexpr int kLooksBeforePause = 6;
-
-Message noMemory() { return phrase("Files", "out of memory"); }
 
 /// Whether no folder has the run.
 bool isOnlyHere(const RunStore::Entry& entry) { return entry.run->info().folder.empty(); }
@@ -59,32 +49,6 @@ SessionKeeper::SessionKeeper(QString folder, RunModels& models, ExperimentContro
     connect(&m_timer, &QTimer::timeout, this, &SessionKeeper::look);
     connect(parts.stopRestoring, &QToolButton::clicked, this, &SessionKeeper::stopRestoring);
     m_timer.start(kBetweenRecoveryLooks);
-}
-
-SessionKeeper::~SessionKeeper() {
-    m_search.reset();
-    m_job.reset();
-    try {
-        close();
-    } catch (const std::exception&) { // no memory or thread for it: the store was closed here
-    }
-}
-
-/// Closes the store aside. The runs go with it: what they have on its disk is closed with them.
-void SessionKeeper::close() {
-    const std::chrono::milliseconds patience = m_late ? 0ms : kClosing;
-    if (m_making && m_making->isDone(patience)) takeStore();
-    if (!m_store) return;
-    if (m_discards) m_store->discard();
-    const FileJob job(
-        [store = std::exchange(m_store, nullptr), runs = std::exchange(m_watched, {})]() mutable {
-            while (store.use_count() > 1) // a job that restores a run still uses it
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            store.reset();
-            runs.clear();
-        },
-        FileJob::Leaving::Abandons);
-    job.isDone(patience);
 }
 
 void SessionKeeper::chooseBudget() {
@@ -154,13 +118,14 @@ bool SessionKeeper::hasStore() {
         m_coming = std::make_shared<StorePtr>();
         m_making = std::make_unique<FileJob>(
             [to = m_coming, options = SessionOptions{m_folder.toStdString(), runBudget()},
-             left = m_continues ? m_left.front() : nullptr,
+             discards = m_discards, left = m_continues ? m_left.front() : nullptr,
              runs = m_continues ? m_taken : std::vector<RestoredRun>()] {
                 try {
                     if (left) *to = std::make_shared<SessionStore>(options, *left, runs);
                 } catch (const RunError&) { // it is damaged after all: its runs are copied
                 }
-                if (!*to) *to = std::make_shared<SessionStore>(options);
+                if (!*to && !*discards) *to = std::make_shared<SessionStore>(options);
+                if (*to && *discards) (*to)->discard(); // the window has gone without it
             },
             FileJob::Leaving::Abandons);
         m_making->isDone(kMadeAtOnce);
@@ -181,7 +146,7 @@ bool SessionKeeper::takeStore() {
         const bool goesOn = m_continues && session().toStdString() == m_left.front()->name();
         for (const RestoredRun& each : m_taken)
             if (goesOn) m_watched[each.run.get()] = {each.run, each.left.name, each.left.named};
-        if (m_toldToEnd) m_store->setMark(SessionMark::ToldToEnd);
+        m_store->setMark(m_mark);
     } catch (const RunError& error) {
         m_parts.banner->showText(keptInMemory(translated(error)));
     }
@@ -286,75 +251,6 @@ bool SessionKeeper::mergeRuns() {
     return merged;
 }
 
-QString SessionKeeper::session() const {
-    return m_store ? QFileInfo(QString::fromStdString(m_store->path())).completeBaseName()
-                   : QString();
-}
-
-Message SessionKeeper::keep() {
-    bool lacks = false;
-    try {
-        look();
-    } catch (const std::bad_alloc&) { // what is watched already is kept
-        lacks = true;
-    }
-    try {
-        if (m_making && m_making->isDone(kKeeping)) look();
-        m_late = m_store ? !m_store->flush(kKeeping) : m_making != nullptr;
-        if (m_late)
-            return Message(phrase("Files", "%1: did not answer in time"), m_folder.toStdString());
-        const Message problem = m_store ? m_store->problem() : Message();
-        if (!problem.empty()) return problem;
-    } catch (const std::bad_alloc&) {
-        lacks = true;
-    }
-    return lacks ? (m_noMemory.empty() ? noMemory() : std::exchange(m_noMemory, Message()))
-                 : Message();
-}
-
-void SessionKeeper::toldToEnd() {
-    m_toldToEnd = true; // the store may still be made
-    if (m_store) m_store->setMark(SessionMark::ToldToEnd);
-}
-
-void SessionKeeper::discard() {
-    m_timer.stop();
-    m_search.reset();
-    m_job.reset();
-    m_read.clear();
-    m_discards = true;
-}
-
-bool SessionKeeper::canKeep() {
-    try {
-        look();
-        if (m_making && m_making->isDone(kKeeping)) look();
-        return m_store && m_store->problem().empty();
-    } catch (const std::bad_alloc&) {
-        return false;
-    }
-}
-
-Message SessionKeeper::keepForNextTime() {
-    const std::vector<RunPtr> unsaved = m_shown.unsavedRuns();
-    m_store->setMark(SessionMark::Kept);
-    if (const Message problem = keep(); !problem.empty()) {
-        m_store->setMark(SessionMark::None); // the window goes on, and its banner tells why
-        m_told = m_store->problem();
-        return problem;
-    }
-    removeRestored();
-    m_timer.stop();
-    m_search.reset();
-    m_job.reset();
-    m_read.clear(); // they stay in their session
-    // saved ones lie in their folders: offered, they would look like runs that nobody has saved
-    for (const auto& [run, each] : m_watched)
-        if (std::find(unsaved.begin(), unsaved.end(), each.run) == unsaved.end())
-            m_store->forget(run);
-    return {};
-}
-
 void SessionKeeper::offerLeft(const LeftRuns& asked) {
     m_asked = asked;
     const auto found = std::make_shared<Found>();
@@ -424,9 +320,9 @@ void SessionKeeper::ask(const LeftSessions& left, const LeftSessions& copied) {
                                   left.size() == 1 ? beginningOf(*left.front()) : QString());
     connect(box, &QMessageBox::finished, this, [this, left, copied](int button) {
         m_offered = button == QMessageBox::Open;
-        LeftSessions sessions = left; // the store can go on in one file: that of most runs
-        std::ranges::stable_sort(sessions, std::greater<>(),
-                                 [](const auto& each) { return each->runs().size(); });
+        LeftSessions sessions = left; // oldest first, but for one in which the store can go on
+        if (!m_tried && sessions.back()->canGoOn(runBudget()))
+            std::ranges::rotate(sessions, sessions.end() - 1);
         for (const auto& session : sessions) {
             if (button == QMessageBox::Open) restore(session);
             if (button != QMessageBox::Discard) continue;

@@ -10,6 +10,8 @@
 #include <QObject>
 #include <QTimer>
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -52,11 +54,15 @@ public:
     /// Writes what the window has to disk before it returns, for the next start. Returns why it
     /// could not; empty when it could.
     Message keep();
-    /// Returns the name of this window's session; empty while nothing is kept on disk.
+    /// Returns the name of the session that has this window's runs: its own, or the left one in
+    /// whose file the store is to go on. Empty while nothing is kept on disk.
     QString session() const;
+    /// Returns the place of a run among those of session(), see LeftRun::place.
+    int placeOf(const Run*) const;
     /// Called when the program was told to end, before keep(): the next start says so.
     void toldToEnd();
-    /// Called when the user closes the window: nothing will be offered at the next start.
+    /// Called when the user closes the window: nothing that it has will be offered at the next
+    /// start.
     void discard();
     /// Whether keepForNextTime() may be called: the disk takes what is trained.
     bool canKeep();
@@ -90,7 +96,14 @@ private:
     /// when there can be no store.
     bool hasStore();
     bool takeStore(); ///< from the thread that makes it; whether there is a store
+    void awaitStore();
+    /// Whether there is no store yet, and nothing to write: all runs of the window lie in the file
+    /// of m_left.front(), in which the store is to go on.
+    bool isKeptWhereLeft() const;
+    void setMark(SessionMark);
     void close();
+    void discardLeft(std::chrono::milliseconds patience);
+    static Message noMemory();
     /// Removes the whole session, or some of its runs.
     void remove(std::shared_ptr<LeftSession>, std::vector<LeftRun> = {});
     /// Runs work that may take the disk long, on a thread of its own.
@@ -117,14 +130,15 @@ private:
     QWidget& m_window;
     QTimer m_timer;
     using StorePtr = std::shared_ptr<SessionStore>;
-    StorePtr m_store;                   ///< from the first run on; null when it cannot be made
-    std::shared_ptr<StorePtr> m_coming; ///< where the thread of m_making puts the store
-    std::unique_ptr<FileJob> m_making;  ///< makes the store; null otherwise
-    bool m_toldToEnd = false;           ///< see toldToEnd()
-    bool m_discards = false;            ///< whether closing the window discards the store
-    bool m_tried = false;               ///< whether making the store was tried
-    bool m_late = false;                ///< whether the disk did not answer keep() in time
-    Message m_noMemory;                 ///< made in advance, while there is memory
+    StorePtr m_store;                       ///< from the first run on; null when it cannot be made
+    std::shared_ptr<StorePtr> m_coming;     ///< where the thread of m_making puts the store
+    std::unique_ptr<FileJob> m_making;      ///< makes the store; null otherwise
+    SessionMark m_mark = SessionMark::None; ///< of the store, also one that is still being made
+    /// Whether closing the window discards the store; shared with the thread that makes it.
+    std::shared_ptr<std::atomic<bool>> m_discards = std::make_shared<std::atomic<bool>>(false);
+    bool m_tried = false; ///< whether making the store was tried
+    bool m_late = false;  ///< whether the disk did not answer keep() in time
+    Message m_noMemory;   ///< made in advance, while there is memory
     std::vector<std::unique_ptr<FileJob>> m_errands;
     int m_full = 0; ///< looks at which the store was full and there was nothing to merge
     Message m_told; ///< the problem that the banner told

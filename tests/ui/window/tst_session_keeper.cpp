@@ -7,7 +7,6 @@
 #include "ui/panels/setup_panel.h"
 #include "ui/session/restore_job.h"
 #include "ui/window/next_start.h"
-#include "ui/window/zoom.h"
 
 #include <QAbstractButton>
 #include <QDir>
@@ -98,16 +97,6 @@ void TestSessionKeeper::restoresBesideASavedRun() {
     QTRY_COMPARE(opened.window.statusBar()->currentMessage(),
                  QStringLiteral("One run was restored: View > Runs of this session lists it."));
     QCOMPARE(opened.window.shown().run()->step(), int64_t{5});
-}
-
-/// Whether the choice of another size offers a restart, which is accepted.
-bool choosesSize(MainWindow& window) {
-    for (QAction* action : window.findChildren<QAction*>())
-        if (action->text() == QLatin1String("150 %")) action->trigger();
-    auto* box = window.findChild<QMessageBox*>(QStringLiteral("restart"));
-    if (!box || window.startsAgain()) return false;
-    QTest::mouseClick(box->button(QMessageBox::Yes), Qt::LeftButton);
-    return true;
 }
 
 /// A choice of another size offers a restart. It keeps the run, and the next window shows it and
