@@ -457,7 +457,7 @@ void LaneCard::fitTitle() {
 /// Leaves the clean steps out where they count towards nothing: the name of the scale says that it
 /// is fixed, and the events below the cards need the room.
 void LaneCard::showClean(bool grows) {
-    nameOf(m_scale)->setText(grows ? tr("Next loss scale") : tr("Fixed loss scale"));
+    nameOf(m_scale)->setText(grows ? tr("Next loss scale") : tr("Fixed scale"));
     for (QWidget* each : {static_cast<QWidget*>(m_clean), static_cast<QWidget*>(nameOf(m_clean))})
         each->setVisible(grows);
 }

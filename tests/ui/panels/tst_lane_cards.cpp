@@ -522,7 +522,7 @@ private slots:
         };
         QCOMPARE(named("Zero gradients"), 2);
         QCOMPARE(named("Clean steps"), 1);
-        QCOMPARE(named("Fixed loss scale"), 1); // says why
+        QCOMPARE(named("Fixed scale"), 1); // says why
         panel.fitInto(kTight);
         QCOMPARE(named("Zero gradients"), 2);
         QCOMPARE(named("Clean steps"), 1);
