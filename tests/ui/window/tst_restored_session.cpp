@@ -80,7 +80,6 @@ private slots:
     void allMoveToTheLatestFile();
     void isKeptBeforeItGoesOn();
     void isDiscardedBeforeItGoesOn();
-    void whatNobodySawIsNotDiscarded();
     void aRestartBringsItBackBeforeItGoesOn();
     void whatTrainsMeanwhileIsWrittenOnceItGoesOn();
 };
@@ -177,24 +176,6 @@ void TestRestoredSession::isDiscardedBeforeItGoesOn() {
     test::serveEvents(1000); // the thread that was to go on there leaves nothing, either
     QVERIFY(namesIn(sessions).empty());
     QVERIFY(runsIn(sessions).empty());
-}
-
-/// A window that closes while it reads a session deletes what it has listed.
-void TestRestoredSession::whatNobodySawIsNotDiscarded() {
-    const QTemporaryDir sessions;
-    constexpr int kRuns = 120;
-    leaveRuns(sessions, Names(kRuns, "one of many"));
-    int listed = 0;
-    {
-        Opened opened(tinyConfig(7), keeping(sessions));
-        QVERIFY(answers(opened.window, QMessageBox::Open));
-        QVERIFY(QTest::qWaitFor([&] { return opened.window.runs().rowCount() > 0; }, kPatience));
-        QVERIFY(closes(opened.window, QMessageBox::Discard));
-        listed = opened.window.runs().rowCount();
-    }
-    QVERIFY(listed > 0 && listed < kRuns);
-    QTRY_COMPARE_WITH_TIMEOUT(runsIn(sessions).size(), static_cast<size_t>(kRuns - listed),
-                              kPatience);
 }
 
 /// Also where the file has a run that is not restored, such as a saved one, before it.
