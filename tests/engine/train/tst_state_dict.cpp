@@ -269,8 +269,8 @@ void TestStateDict::refuses_data() {
            "0.num_batches_tracked, fc1.weight; 0.weight has the shape (10, 7), the network (7, 10)";
     QTest::newRow("wrapped")
         << "wrapped"
-        << "its arrays are not those of the network: its names begin with module., which is "
-           "ignored; missing: 0.bias, 1.weight, ";
+        << "its arrays are not those of the network: all its names begin with module.; this "
+           "prefix is ignored; missing: 0.bias, 1.weight, ";
     QTest::newRow("whole numbers") << "whole"
                                    << "its arrays are not those of the network: 6.weight is int64: "
                                       "float16, bfloat16, float32 and float64 are allowed";

@@ -201,7 +201,9 @@ void TestPlotMeasures::generatorStandsBesideItsCritic() {
     showJudged(stack, older, Adversary::Gan, 0, true);
     stack.setOverlays({{older.run, QStringLiteral("2"), 0, QStringLiteral("before")}});
     stack.refresh();
-    QCOMPARE(graphNamed(stack, made->name())->dataCount(), 0);
+    made = graphNamed(stack, QStringLiteral("Critic's loss/A fp32 (Generator)"));
+    QVERIFY(made);
+    QCOMPARE(made->dataCount(), 0);
     QVERIFY(!graphNamed(stack, QStringLiteral("Critic's loss/2B (Generator)")));
     const QCPGraph* alone = graphNamed(stack, QStringLiteral("Critic's loss/A fp32"));
     QTRY_VERIFY(tipOf(stack, *alone).contains(QLatin1String("The critic's loss")));

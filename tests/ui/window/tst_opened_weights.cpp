@@ -327,9 +327,8 @@ void TestOpenedWeights::otherNetworksLeadToTheEditor() {
                            "network that is open: missing: ";
     QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().startsWith(advice),
                               qPrintable(window.bannerText()), kPatience);
-    QVERIFY2(
-        window.bannerText().contains("; unexpected: a.weight, a.bias; a.weight has the shape "),
-        qPrintable(window.bannerText()));
+    QVERIFY2(window.bannerText().contains("; unexpected: a.weight, a.bias; a.bias has the shape "),
+             qPrintable(window.bannerText()));
     QVERIFY(window.config().config().model.weights.empty());
     QPushButton& offer = offerOf(window);
     QCOMPARE(offer.text(), QStringLiteral("Edit the layers"));

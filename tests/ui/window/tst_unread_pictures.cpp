@@ -185,7 +185,8 @@ void TestUnreadPictures::aBoardHasTheRest() {
 /// Another session, all of which could be read, goes as usual.
 void TestUnreadPictures::theirSessionStays() {
     const QTemporaryDir sessions;
-    const std::string damaged = leave(sessions, "damaged"), healthy = leave(sessions, "healthy");
+    // the store would go on in the file of the latest session if that were whole
+    const std::string healthy = leave(sessions, "healthy"), damaged = leave(sessions, "damaged");
     Database(damaged, Database::Access::Create)
         .run("ALTER TABLE pictures RENAME COLUMN data TO lost");
     Opened opened(tinyConfig(7), keeping(sessions));
