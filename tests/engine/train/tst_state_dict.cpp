@@ -314,12 +314,13 @@ void TestStateDict::refuses() {
     }
     const std::string text = refusal(file);
     QVERIFY2(text.starts_with(about.toStdString()), text.c_str());
-    // the same error before anything is built
-    QCOMPARE(thrownBy<InputError>([&] {
-                 const StateDictFit fit = stateDictFit(file, config());
-                 if (!fit.problem.empty()) throw InputError(fit.problem);
-             }),
-             "model.weights: " + file + ": " + text);
+    // the same error before anything is built, but for what a part of the tensors would do
+    const std::string early = thrownBy<InputError>([&] {
+        const StateDictFit fit = stateDictFit(file, config());
+        if (!fit.problem.empty()) throw InputError(fit.problem);
+    });
+    const size_t advice = text.find("; with model.partial_weights, ");
+    QCOMPARE(early, "model.weights: " + file + ": " + text.substr(0, advice));
 }
 
 /// Weights under the names that a class gave its layers, two of which no shape tells apart: the
