@@ -17,18 +17,19 @@ namespace halfscope::lang {
 
 namespace {
 
-/// Returns spaces in place of everything but a model and numbers, up to the end of the model.
+/// Returns spaces in place of everything but a model and numbers, from a line that has all of them
+/// behind it up to the end of the model.
 std::string inTheirPlaces(std::string_view program, const FoundModel& model,
-                          const std::vector<NamedNumber>& numbers) {
-    std::string left(model.end, ' ');
-    const auto keep = [&left, program](std::string_view part) {
-        left.replace(static_cast<size_t>(part.data() - program.data()), part.size(), part);
+                          const std::vector<NamedNumber>& numbers, size_t begin = 0) {
+    std::string left(model.end - begin, ' ');
+    const auto keep = [&](std::string_view part) {
+        left.replace(static_cast<size_t>(part.data() - program.data()) - begin, part.size(), part);
     };
     keep(program.substr(model.begin, model.end - model.begin));
     for (const NamedNumber& each : numbers)
         keep(each.code);
-    for (size_t at = program.find('\n'); at < left.size(); at = program.find('\n', at + 1))
-        left[at] = '\n';
+    for (size_t at = program.find('\n', begin); at < model.end; at = program.find('\n', at + 1))
+        left[at - begin] = '\n';
     return left;
 }
 
@@ -117,6 +118,15 @@ ModelText textOfModel(std::string_view program, ProgramNames& all, const FoundMo
 ModelText textOfModel(std::string_view program, const FoundModel& found) {
     ProgramNames names(program);
     return textOfModel(program, names, found);
+}
+
+ModelLines linesOfModel(std::string_view program, ProgramNames& names, const FoundModel& model) {
+    const std::vector<NamedNumber> numbers = names.above(model).numbers;
+    size_t first = model.begin;
+    for (const NamedNumber& each : numbers)
+        first = std::min(first, static_cast<size_t>(each.code.data() - program.data()));
+    const size_t begin = program.substr(0, first).rfind('\n') + 1; // 0 in the first line
+    return {inTheirPlaces(program, model, numbers, begin), begin};
 }
 
 std::string modelOfClass(std::string_view program) {

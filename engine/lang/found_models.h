@@ -42,6 +42,15 @@ ModelText textOfModel(std::string_view program, const FoundModel&);
 /// Does the same for one of many models of a program, with what has been read of it for others.
 ModelText textOfModel(std::string_view program, ProgramNames&, const FoundModel&);
 
+/// A model with the numbers that it uses, in its lines, with spaces for all else.
+struct ModelLines {
+    std::string text{};
+    size_t begin = 0; ///< the first of the lines in the program
+};
+/// Returns the lines of a program from the first number that a model uses, or from the model, up to
+/// the end of the model.
+ModelLines linesOfModel(std::string_view program, ProgramNames&, const FoundModel&);
+
 /// Returns the text of a class with spaces in place of everything but its one model and the numbers
 /// that it uses, so that every line stays where it was: a class that keeps the model as
 /// "self.net = nn.Sequential(...)", and whose forward() is "return self.net(x)"; behind it may

@@ -276,15 +276,9 @@ lang::Value ClassNetwork::value() const {
 
 lang::Value ClassNetwork::layerOf(const Part& part, lang::ProgramNames& names) const {
     if (part.text.empty()) {
-        const std::string text = lang::textOfModel(program(), names, part.made).inPlace;
-        // by hand: find_first_not_of() takes several times as long, and each layer has such a text
-        const auto first = std::ranges::find_if(text, [](char c) { return c != ' ' && c != '\n'; });
-        const auto code = static_cast<size_t>(first - text.begin());
-        const size_t line = text.rfind('\n', code) + 1; // 0 in the first one
-        const auto above =
-            std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line), '\n');
-        return lang::parse(std::string_view(text).substr(line),
-                           1 + static_cast<int>(above) - m_lines);
+        const lang::ModelLines lines = lang::linesOfModel(program(), names, part.made);
+        const auto above = std::ranges::count(program().substr(0, lines.begin), '\n');
+        return lang::parse(lines.text, 1 + static_cast<int>(above) - m_lines);
     }
     const std::string_view before = program().substr(0, part.made.begin);
     const auto ends = static_cast<int>(std::ranges::count(before, '\n'));
