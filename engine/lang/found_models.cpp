@@ -52,6 +52,22 @@ bool endsLine(std::string_view program, size_t at) {
     return isEmptyCode(rest.substr(0, rest.find('\n')));
 }
 
+/// Returns the names in a model alone; `names` are what the program gives to them.
+ModelText namesAlone(const ProgramNames& all, const GivenNames& names, const FoundModel& model) {
+    ModelText text;
+    std::set<std::string_view> told;
+    for (const NamedNumber& each : names.numbers)
+        if (told.insert(each.name).second) text.numbers.emplace_back(each.name);
+    text.unknown.assign(names.unknown.begin(), names.unknown.end());
+    if (text.unknown.empty()) return text;
+    const std::vector<std::string_view> arguments = all.arguments(model);
+    std::ranges::copy_if(text.unknown, std::back_inserter(text.arguments),
+                         [&arguments](const std::string& name) {
+                             return std::ranges::find(arguments, name) != arguments.end();
+                         });
+    return text;
+}
+
 } // namespace
 
 bool isSequential(std::string_view name) {
@@ -96,23 +112,17 @@ std::vector<FoundModel> modelsIn(std::string_view program) {
 ModelText textOfModel(std::string_view program, ProgramNames& all, const FoundModel& found) {
     const size_t line = program.substr(0, found.begin).rfind('\n') + 1; // 0 in the first line
     const size_t indent = std::min(program.find_first_not_of(kBlanks, line), found.begin) - line;
-    ModelText text;
-    std::set<std::string_view> told;
     const GivenNames names = all.above(found);
-    for (const NamedNumber& each : names.numbers) {
+    ModelText text = namesAlone(all, names, found);
+    for (const NamedNumber& each : names.numbers)
         text.text += std::string(each.name) + " = " + std::string(each.value) + "\n";
-        if (told.insert(each.name).second) text.numbers.emplace_back(each.name);
-    }
     text.text += outdented(program.substr(found.begin, found.end - found.begin), indent);
     text.inPlace = inTheirPlaces(program, found, names.numbers);
-    text.unknown.assign(names.unknown.begin(), names.unknown.end());
-    if (text.unknown.empty()) return text;
-    const std::vector<std::string_view> arguments = all.arguments(found);
-    std::ranges::copy_if(text.unknown, std::back_inserter(text.arguments),
-                         [&arguments](const std::string& name) {
-                             return std::ranges::find(arguments, name) != arguments.end();
-                         });
     return text;
+}
+
+ModelText namesOfModel(ProgramNames& all, const FoundModel& model) {
+    return namesAlone(all, all.above(model), model);
 }
 
 ModelText textOfModel(std::string_view program, const FoundModel& found) {

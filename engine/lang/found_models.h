@@ -41,6 +41,8 @@ struct ModelText {
 ModelText textOfModel(std::string_view program, const FoundModel&);
 /// Does the same for one of many models of a program, with what has been read of it for others.
 ModelText textOfModel(std::string_view program, ProgramNames&, const FoundModel&);
+/// Returns the names in such a model without its texts.
+ModelText namesOfModel(ProgramNames&, const FoundModel&);
 
 /// A model with the numbers that it uses, in its lines, with spaces for all else.
 struct ModelLines {

@@ -181,6 +181,8 @@ std::optional<ClassNetwork> ClassNetwork::in(std::string_view program, BesideCla
     network.m_given = program;
     network.m_program =
         std::make_shared<const std::string>(lang::withDefaults(program, network.m_lines));
+    for (size_t i = 0; i < network.program().size(); ++i)
+        if (network.program()[i] == '\n') network.m_lineEnds.push_back(i);
     std::optional<lang::ClassChain> chain = lang::chainOfClass(network.program());
     if (!chain || chain->calls.empty()) return std::nullopt;
     if (beside == BesideClass::Making && !lang::endsWithClass(network.program(), *chain))
@@ -277,21 +279,23 @@ lang::Value ClassNetwork::value() const {
 lang::Value ClassNetwork::layerOf(const Part& part, lang::ProgramNames& names) const {
     if (part.text.empty()) {
         const lang::ModelLines lines = lang::linesOfModel(program(), names, part.made);
-        const auto above = std::ranges::count(program().substr(0, lines.begin), '\n');
-        return lang::parse(lines.text, 1 + static_cast<int>(above) - m_lines);
+        return lang::parse(lines.text, lineOf(lines.begin));
     }
-    const std::string_view before = program().substr(0, part.made.begin);
-    const auto ends = static_cast<int>(std::ranges::count(before, '\n'));
-    const size_t column = before.size() - (before.rfind('\n') + 1);
-    return lang::parse(std::string(column, ' ') + part.text, 1 + ends - m_lines);
+    const size_t begin = part.made.begin;
+    const size_t column = begin - (program().substr(0, begin).rfind('\n') + 1);
+    return lang::parse(std::string(column, ' ') + part.text, lineOf(begin));
+}
+
+int ClassNetwork::lineOf(size_t place) const {
+    const auto above = std::ranges::lower_bound(m_lineEnds, place) - m_lineEnds.begin();
+    return 1 + static_cast<int>(above) - m_lines;
 }
 
 std::vector<lang::FoundModel> ClassNetwork::members() const {
     std::vector<lang::FoundModel> all;
+    std::set<size_t> begins;
     for (const Part& part : m_parts)
-        if (part.text.empty() &&
-            std::ranges::find(all, part.made.begin, &lang::FoundModel::begin) == all.end())
-            all.push_back(part.made);
+        if (part.text.empty() && begins.insert(part.made.begin).second) all.push_back(part.made);
     return all;
 }
 
@@ -299,7 +303,7 @@ lang::ModelText ClassNetwork::names() const {
     lang::ModelText all;
     lang::ProgramNames names(program());
     for (const lang::FoundModel& member : members()) {
-        const lang::ModelText text = lang::textOfModel(program(), names, member);
+        const lang::ModelText text = lang::namesOfModel(names, member);
         addNames(text.numbers, all.numbers);
         addNames(text.unknown, all.unknown);
         addNames(text.arguments, all.arguments);
@@ -316,10 +320,9 @@ std::string ClassNetwork::inPlace() const {
         [](char c) { return c != '\n'; }, ' ');
     lang::ProgramNames names(program());
     for (const lang::FoundModel& member : members()) {
-        const lang::ModelText text = lang::textOfModel(program(), names, member);
-        if (text.numbers.empty()) continue;
-        for (size_t i = 0; i < begin; ++i)
-            if (text.inPlace[added + i] != ' ') left[i] = text.inPlace[added + i];
+        const lang::ModelLines lines = lang::linesOfModel(program(), names, member);
+        for (size_t at = std::max(lines.begin, added); at < m_chain.whole.begin; ++at)
+            if (const char c = lines.text[at - lines.begin]; c != ' ') left[at - added] = c;
     }
     return left;
 }

@@ -54,6 +54,8 @@ private:
     void add(const std::string& name, const std::string& text, const lang::FoundModel&);
     /// Returns the parts that are members, each once.
     std::vector<lang::FoundModel> members() const;
+    /// Returns the line of the program that was given in which a place of program() is.
+    int lineOf(size_t place) const;
 
     std::string_view program() const { return *m_program; }
 
@@ -61,6 +63,7 @@ private:
     /// m_lines lines of numbers, and then the program that was given; the chain points into it.
     std::shared_ptr<const std::string> m_program;
     int m_lines = 0;
+    std::vector<size_t> m_lineEnds; ///< their places
     lang::ClassChain m_chain;
     std::vector<Part> m_parts;
     std::set<std::string> m_ofMembers, m_ofParts; ///< their names

@@ -74,7 +74,10 @@ QString onlyAPart() {
 }
 
 QString keptInMemory(const QString& reason) {
-    return SessionKeeper::tr("Runs are kept in memory alone, not on disk: %1").arg(reason);
+    return SessionKeeper::tr(
+               "Runs are not kept on disk now, only in memory: %1. Save results to keep "
+               "them.")
+        .arg(reason);
 }
 
 } // namespace halfscope

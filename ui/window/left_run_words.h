@@ -30,7 +30,7 @@ LeftRunsBox::Why whyLeft(const std::vector<std::shared_ptr<LeftSession>>&);
 QString restoringText(int restored, size_t wanted);
 /// Says that the file of a session stays; %1 is the reason.
 QString onlyAPart();
-/// Says that there is no store.
+/// Says that runs are not on disk; %1 is the reason.
 QString keptInMemory(const QString& reason);
 
 } // namespace halfscope

@@ -215,15 +215,11 @@ void SessionKeeper::tellProblems() {
     if (!m_store) return;
     const Message problem = m_store->problem();
     if (!(problem == m_told)) {
-        const auto sentence = [](const Message& reason) {
-            return tr("Runs are not kept on disk now, only in memory: %1. Save results to keep "
-                      "them.")
-                .arg(translated(reason));
-        };
         if (!problem.empty()) {
-            m_parts.banner->showText(sentence(problem));
+            m_parts.banner->showText(keptInMemory(translated(problem)));
         } else {
-            if (m_parts.banner->text() == sentence(m_told)) m_parts.banner->dismiss();
+            if (m_parts.banner->text() == keptInMemory(translated(m_told)))
+                m_parts.banner->dismiss();
             emit told(tr("Runs are kept on disk again."));
         }
         m_told = problem;
