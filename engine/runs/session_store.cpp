@@ -63,7 +63,6 @@ public:
         try {
             m_thread = std::jthread([this](const std::stop_token& stop) { work(stop); });
         } catch (const std::system_error& error) {
-            if (restored.empty()) m_lock->removeSession();
             throw RunError(phrase("Files", "%1: cannot start a thread that writes there: %2"),
                            m_database.path(), error.what());
         }
@@ -559,9 +558,15 @@ void SessionStore::Writer::dropOver(size_t budget) {
     m_full = m_resident > budget;
 }
 
-SessionStore::SessionStore(SessionOptions options)
-    : m_writer(std::make_unique<Writer>(options, std::make_shared<SessionLock>(options.folder),
-                                        std::vector<RestoredRun>())) {}
+SessionStore::SessionStore(SessionOptions options) {
+    const auto lock = std::make_shared<SessionLock>(options.folder);
+    try {
+        m_writer = std::make_unique<Writer>(std::move(options), lock, std::vector<RestoredRun>());
+    } catch (...) { // such as a full disk: an empty session would be left at every try
+        lock->removeSession();
+        throw;
+    }
+}
 SessionStore::SessionStore(SessionOptions options, const LeftSession& session,
                            const std::vector<RestoredRun>& restored)
     : m_writer(std::make_unique<Writer>(std::move(options), session.lock(), restored)) {}

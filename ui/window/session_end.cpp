@@ -119,7 +119,7 @@ Message SessionKeeper::keep() {
         m_late = m_store ? !m_store->flush(kKeeping) : m_making && !isKeptWhereLeft();
         if (m_late)
             return Message(phrase("Files", "%1: did not answer in time"), m_folder.toStdString());
-        const Message problem = m_store ? m_store->problem() : Message();
+        const Message problem = m_store ? m_store->problem() : m_unmade;
         if (!problem.empty()) return problem;
     } catch (const std::bad_alloc&) {
         lacks = true;

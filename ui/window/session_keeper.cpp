@@ -33,6 +33,7 @@ namespace {
 
 constexpr int kBetweenRecoveryLooks = 250;           // ms
 constexpr std::chrono::milliseconds kMadeAtOnce{50}; // how long the window waits for its store
+constexpr std::chrono::seconds kBetweenTries{5};     // to make a store after a failure
 /// So often no run may have anything to merge; in between, the store writes what was merged.
 constexpr int kLooksBeforePause = 6;
 
@@ -61,6 +62,10 @@ void SessionKeeper::look() {
     if (m_noMemory.empty()) m_noMemory = noMemory();
     std::erase_if(m_errands, [](const auto& each) { return each->isDone(); });
     takeRead();
+    if (!m_unmade.empty() && !m_making && std::chrono::steady_clock::now() >= m_again) {
+        m_tried = false;
+        m_changes = kNoChanges;
+    }
     watchRuns();
     tellSaved();
     tellProblems();
@@ -128,13 +133,28 @@ bool SessionKeeper::hasStore() {
                 if (*to && *discards) (*to)->discard(); // the window has gone without it
             },
             FileJob::Leaving::Abandons);
-        m_making->isDone(kMadeAtOnce);
+        if (m_unmade.empty()) m_making->isDone(kMadeAtOnce);
         return takeStore();
     } catch (const RunError& error) {
-        m_continues = false;
-        m_parts.banner->showText(keptInMemory(translated(error)));
+        tellUnmade(error.message());
         return false;
     }
+}
+
+/// The user is told once, however often it is tried again: another program may leave the disk full
+/// for a while.
+void SessionKeeper::tellUnmade(const Message& why) {
+    if (m_unmade.empty()) {
+        m_parts.banner->showText(keptInMemory(translated(why)));
+        m_unmade = why;
+    }
+    m_again = std::chrono::steady_clock::now() + kBetweenTries;
+    m_continues = false;
+}
+
+void SessionKeeper::tellKeptAgain(const Message& before) {
+    if (m_parts.banner->text() == keptInMemory(translated(before))) m_parts.banner->dismiss();
+    emit told(tr("Runs are kept on disk again."));
 }
 
 bool SessionKeeper::takeStore() {
@@ -147,10 +167,11 @@ bool SessionKeeper::takeStore() {
         for (const RestoredRun& each : m_taken)
             if (goesOn) m_watched[each.run.get()] = {each.run, each.left.name, each.left.named};
         m_store->setMark(m_mark);
+        m_continues = false;
+        if (!m_unmade.empty()) tellKeptAgain(std::exchange(m_unmade, {}));
     } catch (const RunError& error) {
-        m_parts.banner->showText(keptInMemory(translated(error)));
+        tellUnmade(error.message());
     }
-    m_continues = false;
     return m_store != nullptr;
 }
 
@@ -215,13 +236,10 @@ void SessionKeeper::tellProblems() {
     if (!m_store) return;
     const Message problem = m_store->problem();
     if (!(problem == m_told)) {
-        if (!problem.empty()) {
+        if (problem.empty())
+            tellKeptAgain(m_told);
+        else
             m_parts.banner->showText(keptInMemory(translated(problem)));
-        } else {
-            if (m_parts.banner->text() == keptInMemory(translated(m_told)))
-                m_parts.banner->dismiss();
-            emit told(tr("Runs are kept on disk again."));
-        }
         m_told = problem;
     }
     if (!m_store->isFull() || !m_controller.running()) {

@@ -92,10 +92,13 @@ private:
     bool trainsBeside() const;
     void watchRuns();
     void tellSaved();
-    /// Makes the store on another thread, at the first call. Returns false while that lasts, and
-    /// when there can be no store.
+    /// Makes the store on another thread, at the first call and a while after a failure. Returns
+    /// false while that lasts, and when there can be no store.
     bool hasStore();
     bool takeStore(); ///< from the thread that makes it; whether there is a store
+    void tellUnmade(const Message& why);
+    /// `before`: the problem that the banner told.
+    void tellKeptAgain(const Message& before);
     void awaitStore();
     /// Whether there is no store yet, and nothing to write: all runs of the window lie in the file
     /// of m_left.front(), in which the store is to go on.
@@ -137,8 +140,10 @@ private:
     /// Whether closing the window discards the store; shared with the thread that makes it.
     std::shared_ptr<std::atomic<bool>> m_discards = std::make_shared<std::atomic<bool>>(false);
     bool m_tried = false; ///< whether making the store was tried
-    bool m_late = false;  ///< whether the disk did not answer keep() in time
-    Message m_noMemory;   ///< made in advance, while there is memory
+    Message m_unmade;     ///< why it could not be made, as the banner told it
+    std::chrono::steady_clock::time_point m_again; ///< when to try it once more
+    bool m_late = false; ///< whether the disk did not answer keep() in time
+    Message m_noMemory;  ///< made in advance, while there is memory
     std::vector<std::unique_ptr<FileJob>> m_errands;
     int m_full = 0; ///< looks at which the store was full and there was nothing to merge
     Message m_told; ///< the problem that the banner told
@@ -148,7 +153,8 @@ private:
         bool named;       ///< by the user, likewise
     };
     std::map<const Run*, Watched> m_watched;
-    uint64_t m_changes = ~uint64_t{0}; ///< the list's counter at the last look
+    static constexpr uint64_t kNoChanges = ~uint64_t{0};
+    uint64_t m_changes = kNoChanges;   ///< the list's counter at the last look
     std::unique_ptr<FileJob> m_search; ///< looks for left sessions; null otherwise
     LeftSessions m_left;               ///< sessions that wait to be restored
     LeftRuns m_asked;

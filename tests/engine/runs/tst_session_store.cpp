@@ -9,8 +9,10 @@
 #include "tests/support/growth_limit.h"
 #include "tests/support/run_difference.h"
 #include "tests/support/session_run.h"
+#include "tests/support/thrown.h"
 #include "tests/support/under_sanitizer.h"
 
+#include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -44,6 +46,7 @@ private slots:
     void eventsCountToo();
     void aForgottenRunIsNotOffered();
     void aRunIsForgottenOnAFullDisk();
+    void noneIsMadeOnAFullDisk();
     void aRunThatComesBackIsOffered();
     void theLastStepIsWritten();
     void aKilledProgramLosesLittle();
@@ -463,6 +466,19 @@ void TestSessionStore::aRunIsForgottenOnAFullDisk() {
     QCOMPARE(left.size(), size_t{1});
     QCOMPARE(left[0].runs().size(), size_t{1});
     QCOMPARE(left[0].runs()[0].name, std::string("two"));
+}
+
+/// A store that cannot be made leaves no empty session: a window tries it again and again.
+void TestSessionStore::noneIsMadeOnAFullDisk() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    std::string problem;
+    {
+        const GrowthLimit limit(1);
+        problem = thrownBy<RunError>([&] { SessionStore({sessions, usualBudget(), 1h}); });
+    }
+    QVERIFY2(problem.starts_with(sessions + "/"), problem.c_str());
+    QVERIFY(QDir(folder.path()).isEmpty());
 }
 
 /// The run is offered whether or not the store looked at it before it was forgotten and watched

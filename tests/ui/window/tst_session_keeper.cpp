@@ -1,4 +1,5 @@
 // Windows that end without being closed, and what the next window offers.
+#include "engine/runs/left_session.h"
 #include "engine/runs/session_file.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/left_runs.h"
@@ -52,6 +53,7 @@ private slots:
     void aClosedWindowLeavesNothing();
     void endsWithTheLastSteps();
     void aFolderThatCannotBeMade();
+    void isTriedAgain();
     void aRunKeepsItsNetworksBesideOneThatGoesOn();
 
 private:
@@ -512,9 +514,37 @@ void TestSessionKeeper::aFolderThatCannotBeMade() {
     opened.window.play();
     QVERIFY(reaches(opened.window, SessionState::Finished));
     QVERIFY(QTest::qWaitFor(
-        [&] { return opened.window.bannerText().contains(QStringLiteral("memory alone")); },
+        [&] { return opened.window.bannerText().contains(QStringLiteral("only in memory")); },
         kPatience));
     QVERIFY(opened.window.bannerText().contains(QStringLiteral("/proc/no/such")));
+    QVERIFY(!opened.window.keepSession().empty());
+}
+
+/// A file is where the folder has to be, until somebody removes it.
+void TestSessionKeeper::isTriedAgain() {
+    const QTemporaryDir sessions;
+    const QString folder = keeping(sessions).sessions;
+    {
+        QFile file(folder);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        Opened opened(tinyConfig(9), keeping(sessions));
+        MainWindow& window = opened.window;
+        window.play();
+        QVERIFY(reaches(window, SessionState::Finished));
+        const auto isInMemory = [&] {
+            return window.bannerText().contains(QStringLiteral("only in memory"));
+        };
+        QVERIFY(QTest::qWaitFor(isInMemory, kPatience));
+        const QSignalSpy told(window.statusBar(), &QStatusBar::messageChanged);
+        QVERIFY(file.remove());
+        QTRY_VERIFY_WITH_TIMEOUT(told.contains({QStringLiteral("Runs are kept on disk again.")}),
+                                 kPatience);
+        QVERIFY(!isInMemory());
+        QVERIFY(window.keepSession().empty());
+    } // as after a crash
+    const std::vector<LeftSession> left = leftSessions(folder.toStdString());
+    QCOMPARE(left.size(), size_t{1});
+    QCOMPARE(left[0].runs().at(0).steps, int64_t{9});
 }
 
 /// Both have the same checkpoint at first; then that of the later one is replaced.
