@@ -2,6 +2,7 @@
 // once: each time it becomes a layer of its own.
 #include "engine/models/class_network.h"
 
+#include "engine/core/error.h"
 #include "engine/lang/blocks.h"
 #include "engine/lang/code_text.h"
 #include "engine/lang/program_names.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 
 namespace halfscope {
@@ -54,6 +56,11 @@ constexpr FunctionRow kFunctions[] = {
     {"adaptive_avg_pool2d", "AdaptiveAvgPool2d"},
     {"adaptive_max_pool1d", "AdaptiveMaxPool1d", false, 1},
     {"adaptive_max_pool2d", "AdaptiveMaxPool2d", false, 1},
+    {"interpolate", "Upsample"},
+    {"upsample", "Upsample", false, 4},
+    {"pixel_shuffle", "PixelShuffle"},
+    {"pixel_unshuffle", "PixelUnshuffle"},
+    {"glu", "GLU"},
 };
 
 /// Returns "relu" for "F.relu"; nothing for a function that is none of torch.nn.functional, and
@@ -140,6 +147,63 @@ std::string viewText(const std::vector<std::string_view>& sizes, std::string& un
     return "Flatten()";
 }
 
+/// Returns the layer that takes the mean over the places of each channel, as "x.mean((2, 3))" and,
+/// of a sequence, "x.mean(-1)" do, and sets whether their axes stay; empty for other means.
+std::string meanText(const std::vector<std::string_view>& arguments, bool& keeps) {
+    std::string axes;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const std::string text = lang::withoutBlanks(arguments[i]);
+        const size_t sign = text.find('=');
+        const std::string name = sign == lang::kNowhere ? std::string() : text.substr(0, sign);
+        const std::string value = text.substr(name.empty() ? 0 : sign + 1);
+        if (name == "dim" || (name.empty() && i == 0))
+            axes = value;
+        else if (value == "True" && (name == "keepdim" || (name.empty() && i == 1)))
+            keeps = true;
+        else if (value != "False")
+            return {};
+    }
+    if (axes.starts_with('[') || axes.starts_with('(')) axes = axes.substr(1, axes.size() - 2);
+    const auto isOneOf = [&axes](std::initializer_list<std::string_view> all) {
+        return std::ranges::find(all, axes) != all.end();
+    };
+    if (isOneOf({"2,3", "3,2", "-2,-1", "-1,-2", "2,-1", "-1,2"})) return "AdaptiveAvgPool2d(1)";
+    return isOneOf({"2", "-1", "2,", "-1,"}) ? "AdaptiveAvgPool1d(1)" : std::string();
+}
+
+/// Whether a call takes axes of size 1 away, or all of them.
+bool squeezes(const ChainedCall& call) {
+    bool ofTorch = true;
+    const bool method = call.of == ChainedCall::Of::Method;
+    const std::string_view name = method ? call.name : torchName(call.name, ofTorch);
+    const std::string axis = call.rest.size() == 1 ? lang::withoutBlanks(call.rest[0]) : "";
+    if (call.of == ChainedCall::Of::Member || !ofTorch || call.rest.size() > 1) return false;
+    if (method && (name == "view" || name == "reshape")) return axis == "-1";
+    if (name == "flatten") return call.rest.empty();
+    return name == "squeeze" && (call.rest.empty() || axis == "1" || axis == "-1" ||
+                                 axis == "dim=1" || axis == "dim=-1");
+}
+
+/// Whether a layer gives one value for each sample; nothing for one that changes each value alone.
+std::optional<bool> givesOne(const lang::Value& layer) {
+    if (lang::isSequential(layer.text)) {
+        std::optional<bool> one;
+        for (auto part = layer.arguments.rbegin(); part != layer.arguments.rend() && !one; ++part)
+            one = givesOne(part->value);
+        return one;
+    }
+    const std::string_view name =
+        std::string_view(layer.text).substr(layer.text.rfind('.') + 1); // 0 without a dot
+    for (const std::string_view each : {"ReLU", "Sigmoid", "Tanh", "Softplus", "Dropout"})
+        if (name == each) return std::nullopt;
+    if (name != "Linear") return false;
+    const std::vector<lang::Argument>& given = layer.arguments;
+    const auto named = std::ranges::find(given, "out_features", &lang::Argument::name);
+    const size_t out = named != given.end() ? static_cast<size_t>(named - given.begin()) : 1;
+    return out < given.size() && given[out].value.kind == lang::Kind::Whole &&
+           given[out].value.whole == 1;
+}
+
 /// Returns the layer for a function or method with arguments of a layer; empty where there is none.
 std::string layerFor(const ChainedCall& call) {
     bool ofTorch = true;
@@ -191,16 +255,41 @@ std::optional<ClassNetwork> ClassNetwork::in(std::string_view program, BesideCla
     for (const lang::ClassMember& member : network.m_chain.members)
         network.m_ofMembers.emplace(member.name);
     for (const ChainedCall& call : network.m_chain.calls) {
+        if (network.takesAxis(call)) continue;
         const bool member = call.of == ChainedCall::Of::Member;
         if (!(member ? network.addMember(call) : network.addFunction(call))) return std::nullopt;
     }
-    if (network.m_parts.empty()) return std::nullopt;
+    if (network.m_parts.empty() || !network.keepsOneValue()) return std::nullopt;
     const lang::FoundModel& first = network.m_parts[0].made;
     const std::string_view code = network.program().substr(first.begin, first.end - first.begin);
     const bool alone = network.m_parts.size() == 1 && network.m_parts[0].text.empty() &&
                        lang::isSequential(code.substr(0, lang::dottedEnd(code, 0)));
     if (alone) return std::nullopt;
     return network;
+}
+
+/// Takes "squeeze(-1)" and the like behind one value for each sample: here, its target has the same
+/// axis of size 1 as what the network gives, so that it may stay.
+bool ClassNetwork::takesAxis(const ChainedCall& call) {
+    if (!squeezes(call) || !isOneValue(0)) return false;
+    m_single = m_parts.size();
+    return true;
+}
+
+/// Whether nothing follows such a call that could tell that the axis has stayed.
+bool ClassNetwork::keepsOneValue() const { return !m_single || isOneValue(*m_single); }
+
+/// Whether the parts from this one on give one value for each sample, or, if they are not all, keep
+/// it.
+bool ClassNetwork::isOneValue(size_t from) const {
+    try {
+        lang::ProgramNames names(program());
+        for (size_t i = m_parts.size(); i > from; --i)
+            if (const auto one = givesOne(layerOf(m_parts[i - 1], names))) return *one && from == 0;
+    } catch (const InputError&) { // the layer is refused later, in better words
+        return false;
+    }
+    return from > 0;
 }
 
 bool ClassNetwork::addMember(const ChainedCall& call) {
@@ -237,6 +326,14 @@ bool ClassNetwork::addFunction(const ChainedCall& call) {
         if (flatten.empty()) return false;
         add("flatten", flatten, place);
         if (!unflatten.empty()) add("unflatten", unflatten, place);
+        return true;
+    }
+    if (call.name == (method ? "mean" : "torch.mean")) {
+        bool keeps = false;
+        const std::string pool = meanText(call.rest, keeps);
+        if (pool.empty()) return false;
+        add("mean", pool, place);
+        if (!keeps) add("flatten", "Flatten()", place);
         return true;
     }
     const std::string layer = layerFor(call);

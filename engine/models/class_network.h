@@ -49,6 +49,9 @@ private:
     };
 
     lang::Value layerOf(const Part&, lang::ProgramNames&) const;
+    bool takesAxis(const lang::ChainedCall&);
+    bool keepsOneValue() const;
+    bool isOneValue(size_t from) const;
     bool addMember(const lang::ChainedCall&);
     bool addFunction(const lang::ChainedCall&);
     void add(const std::string& name, const std::string& text, const lang::FoundModel&);
@@ -66,6 +69,7 @@ private:
     std::vector<size_t> m_lineEnds; ///< their places
     lang::ClassChain m_chain;
     std::vector<Part> m_parts;
+    std::optional<size_t> m_single; ///< so many parts stand before a call like squeeze(-1)
     std::set<std::string> m_ofMembers, m_ofParts; ///< their names
 };
 

@@ -132,6 +132,33 @@ private slots:
                     ? "flatten=Flatten() unflatten=Unflatten(1,(4,)) relu=ReLU()"
                     : "flatten=Flatten() unflatten=Unflatten(1,(4,)) fc=Linear(4,2) "
                       "flatten_2=Flatten() unflatten_2=Unflatten(1,(2,))");
+        const QByteArray conv = "self.conv = nn.Conv2d(3, 4, 3)\nself.fc = nn.Linear(4, 2)";
+        for (const char* mean : {"x.mean([2, 3])", "x.mean((-2, -1))", "x.mean(dim=(3, 2))",
+                                 "torch.mean(x, dim=[2, 3])", "x.mean([-1, 2], keepdim=False)"})
+            row(mean, conv, "x = self.conv(x)\nx = " + QByteArray(mean) + "\nreturn self.fc(x)",
+                "conv=Conv2d(3,4,3) mean=AdaptiveAvgPool2d(1) flatten=Flatten() fc=Linear(4,2)");
+        for (const char* mean : {"x.mean((2, 3), True)", "torch.mean(x, [2, 3], keepdim=True)"})
+            row(mean, conv, "x = self.conv(x)\nreturn " + QByteArray(mean),
+                "conv=Conv2d(3,4,3) mean=AdaptiveAvgPool2d(1)");
+        row("mean of a sequence", "self.conv = nn.Conv1d(3, 4, 3)",
+            "x = self.conv(x)\nreturn x.mean(-1)",
+            "conv=Conv1d(3,4,3) mean=AdaptiveAvgPool1d(1) flatten=Flatten()");
+        row("another size", conv,
+            "x = F.interpolate(x, scale_factor=2, mode='bilinear', align_corners=False)\n"
+            "return F.pixel_shuffle(self.conv(x), 2)",
+            "interpolate=Upsample(scale_factor=2,mode='bilinear',align_corners=False) "
+            "conv=Conv2d(3,4,3) pixel_shuffle=PixelShuffle(2)");
+        const QByteArray one = "self.net = nn.Sequential(nn.Linear(4, 1), nn.Dropout(0.1))\n"
+                               "self.fc = nn.Linear(4, out_features=1)";
+        for (const char* axis : {"squeeze(-1)", "squeeze()", "squeeze(dim=1)", "view(-1)",
+                                 "reshape(-1)", "flatten()"}) {
+            row(axis, one, "return self.fc(x)." + QByteArray(axis), "fc=Linear(4,out_features=1)");
+            row(QByteArray("behind a sigmoid: ").append(axis), one,
+                "return torch.sigmoid(self.net(x))." + QByteArray(axis),
+                "net=Sequential[0=Linear(4,1) 1=Dropout(0.1)] sigmoid=Sigmoid()");
+        }
+        row("squeezed first", one, "return torch.sigmoid(torch.squeeze(self.fc(x), -1))",
+            "fc=Linear(4,out_features=1) sigmoid=Sigmoid()");
         row("one layer", kLinear, "return self.fc(x)", "fc=Linear(4,2)");
         row("a size that is read", kLinear + "\nself.width = self.fc.out_features",
             "return self.fc(x)", "fc=Linear(4,2)");
@@ -208,6 +235,18 @@ private slots:
                                     "return self.fc(x).view(4, -1)",
                                     "return self.fc(x.view(-1, x.size(1)))",
                                     "return self.fc(x.T)",
+                                    "return self.fc(x).squeeze(-1)",
+                                    "return self.fc(x).squeeze()",
+                                    "return self.one(x).squeeze(0)",
+                                    "return self.one(x).squeeze(-1).softmax(-1)",
+                                    "return self.one(self.one(x).squeeze(-1))",
+                                    "return self.two(self.one(x).squeeze(-1))",
+                                    "return F.relu(x).squeeze(-1)",
+                                    "return self.fc(x).mean()",
+                                    "return self.fc(x).mean(1)",
+                                    "return self.fc(x).mean((1, 2))",
+                                    "return self.fc(x).mean((2, 3), dtype=torch.float32)",
+                                    "return torch.mean(self.fc(x))",
                                     "return x",
                                     "return F.max_pool2d(self.fc(x), 2, 2, 0, 1, True)",
                                     "return torch.gelu(self.fc(x))",
@@ -215,7 +254,8 @@ private slots:
                                     "return self.fc(x)\nx = 1",
                                     "return torch.cat([self.fc(x), x], 1)",
                                     "return self.fc.forward(x)"})
-            row(forward, kLinear, forward);
+            row(forward, kLinear + "\nself.one = nn.Linear(4, 1)\nself.two = nn.Linear(1, 2)",
+                forward);
         const QByteArray relu = "return F.relu(self.fc(x))";
         row("function as a member", "self.act = F.relu", "return self.act(x)");
         row("class of its own", "self.block = Block(4)", "return self.block(x)");
