@@ -8,6 +8,7 @@
 #include "engine/lang/syntax.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <set>
 
 namespace halfscope::lang {
@@ -27,6 +28,17 @@ size_t nextCode(std::string_view code, size_t at) {
     while (at < code.size() && std::string_view(" \t\r\n#").find(code[at]) != kNowhere)
         at = code[at] == '#' ? pastNoCode(code, at) : at + 1;
     return at;
+}
+
+/// Returns the parts of a list between its commas.
+std::vector<std::string_view> listParts(std::string_view list) {
+    std::vector<std::string_view> parts;
+    for (size_t at = 0; at < list.size();) {
+        const size_t comma = std::min(signOutside(list, ',', at), list.size());
+        parts.push_back(list.substr(at, comma - at));
+        at = comma + 1;
+    }
+    return parts;
 }
 
 /// Reads the statements of forward().
@@ -130,12 +142,9 @@ private:
 
     std::vector<std::string_view> argumentsIn(std::string_view list) const {
         std::vector<std::string_view> all;
-        for (size_t at = 0; at < list.size();) {
-            const size_t comma = std::min(signOutside(list, ',', at), list.size());
-            const std::string_view each = withoutEnds(list.substr(at, comma - at));
-            if (!each.empty()) all.push_back(isSampleCount(each) ? kSampleCount : each);
-            at = comma + 1;
-        }
+        for (const std::string_view part : listParts(list))
+            if (const std::string_view each = withoutEnds(part); !each.empty())
+                all.push_back(isSampleCount(each) ? kSampleCount : each);
         return all;
     }
 
@@ -324,41 +333,77 @@ bool readMembers(std::string_view program, const std::vector<IndentedStatement>&
     return othersLeave(all, places, used);
 }
 
-/// Whether the class is made without arguments wherever the program names it.
-bool isMadeByDefault(std::string_view program, std::string_view name) {
+/// Returns the arguments with which the program makes the class, none where it does not; nothing
+/// where it may make it in more than one way.
+std::optional<std::vector<std::string_view>> givenTo(std::string_view program,
+                                                     std::string_view name) {
     std::string_view before;
+    std::optional<std::string_view> given;
     const std::string attribute = std::string(name) + ".";
     for (const std::string_view word : wordsOf(program)) {
+        if (word.starts_with(attribute)) return std::nullopt; // Net.load_from_checkpoint(path)
         const bool own = before == "class" || before == "super";
-        const std::string behind =
-            withoutBlanks(program.substr(placeIn(program, word) + word.size(), 8));
-        if (isClass(word, name) && !own && !behind.starts_with("()")) return false;
-        if (word.starts_with(attribute)) return false; // such as Net.load_from_checkpoint(path)
         before = word;
+        if (!isClass(word, name) || own) continue;
+        const size_t open = nextCode(program, placeIn(program, word) + word.size());
+        const size_t close =
+            program.substr(open).starts_with('(') ? closingBracket(program, open) : kNowhere;
+        if (close == kNowhere) return std::nullopt;
+        const std::string_view list = program.substr(open + 1, close - open - 1);
+        if (given && withoutBlanks(*given) != withoutBlanks(list)) return std::nullopt;
+        given = list;
     }
-    return true;
+    std::vector<std::string_view> parts = listParts(given.value_or(std::string_view()));
+    for (std::string_view& part : parts) {
+        part.remove_prefix(nextCode(part, 0));
+        if (part.starts_with('*')) return std::nullopt;
+    }
+    return parts;
 }
 
-/// Returns the names that assignments above a class may set, as seen from its functions.
-std::set<std::string_view> namesSetAbove(const std::vector<IndentedStatement>& all, size_t head) {
-    std::set<std::string_view> names;
-    for (size_t i = 0; i < head; ++i) {
-        const size_t sign = signOutside(all[i].code, '=');
-        if (sign == kNowhere || all[i].indent > all[head].indent) continue;
-        size_t last = sign; // of "a = b = 3"
-        for (size_t at = sign; at != kNowhere; at = signOutside(all[i].code, '=', at + 1))
-            last = at;
-        for (const std::string_view word : wordsOf(all[i].code.substr(0, last)))
-            names.insert(word);
-    }
-    return names;
-}
-
-/// Whether code is a number and no more.
+/// Whether code is a number, or a product such as 28 * 28, and no more.
 bool isNumber(std::string_view code) {
-    constexpr std::string_view kSigns = "0123456789.eE-_";
+    constexpr std::string_view kSigns = "0123456789.eE-_* ";
     return !code.empty() && (isDigit(code[0]) || code[0] == '.') &&
            code.find_first_not_of(kSigns) == kNowhere;
+}
+
+/// What the statements outside of a class do with a name.
+struct OutsideName {
+    bool bound = false;     ///< they may give it a value
+    std::string_view value; ///< the number that the one of them gives it; empty otherwise
+    std::string_view code;  ///< the last of them
+};
+OutsideName outsideOf(const std::vector<IndentedStatement>& all, const ClassPlaces& places,
+                      std::string_view name) {
+    OutsideName found;
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (i == places.head) i = places.end;
+        if (i >= all.size()) break;
+        const std::string_view code = withoutEnds(all[i].code);
+        const std::vector<std::string_view> words = wordsOf(code);
+        if (std::ranges::find(words, name) == words.end()) continue;
+        const auto has = [&words](std::string_view word) {
+            return std::ranges::find(words, word) != words.end();
+        };
+        const bool binds =
+            code.find(":=") != kNowhere ||
+            std::ranges::any_of(
+                std::initializer_list<std::string_view>{"for", "lambda", "def", "class", "import",
+                                                        "as", "global", "nonlocal", "del", "case"},
+                has);
+        size_t last = kNowhere; // of "a = b = 3"
+        for (size_t at = signOutside(code, '='); at != kNowhere;
+             at = signOutside(code, '=', at + 1))
+            last = at;
+        const std::string_view targets = code.substr(0, last == kNowhere ? 0 : last);
+        const std::vector<std::string_view> set = wordsOf(targets);
+        if (!binds && std::ranges::find(set, name) == set.end()) continue;
+        const std::string_view value = last == kNowhere ? "" : withoutEnds(code.substr(last + 1));
+        const bool plain = !binds && !found.bound && withoutEnds(targets) == name;
+        found = {true, plain && isNumber(value) ? value : std::string_view(), code};
+    }
+    return found;
 }
 
 } // namespace
@@ -390,39 +435,63 @@ std::optional<ClassChain> chainOfClass(std::string_view program) {
     return chain;
 }
 
+std::optional<size_t> unreadIn(std::string_view program) {
+    const std::vector<IndentedStatement> all = indentedStatements(program);
+    const std::optional<ClassPlaces> places = findClass(all);
+    if (!places) return std::nullopt;
+    const std::string_view forward = all[places->forward].code;
+    const std::string_view input = inputOf(forward);
+    if (input.empty()) return placeIn(program, forward);
+    ForwardReader reader(program, input);
+    for (const std::string_view statement : bodyOfDef(all, places->forward))
+        if (!reader.take(statement)) return placeIn(program, statement);
+    return std::nullopt;
+}
+
 bool endsWithClass(std::string_view program, const ClassChain& chain) {
     return onlyMakesModels(program.substr(chain.whole.end), chain.name);
 }
 
-std::string withDefaults(std::string_view program, int& lines) {
+std::string withArguments(std::string_view program, int& lines) {
     lines = 0;
     std::string with(program);
     const std::vector<IndentedStatement> all = indentedStatements(program);
     const std::optional<ClassPlaces> places = findClass(all);
     if (!places) return with;
     const std::string_view name = nameOfModule(all[places->head].code);
-    const std::string_view list = argumentsOfDef(withoutEnds(all[places->init].code));
-    if (name.empty() || !isMadeByDefault(program, name)) return with;
-    // the argument would have its own number, and not that which is set above the class
-    const std::set<std::string_view> others = namesSetAbove(all, places->head);
+    const auto given = name.empty() ? std::nullopt : givenTo(program, name);
+    if (!given) return with;
+    const auto blank = [&](std::string_view code) {
+        const auto begin = with.begin() + (code.data() - program.data());
+        std::ranges::replace_if(
+            begin, begin + static_cast<std::ptrdiff_t>(code.size()),
+            [](char c) { return c != '\n'; }, ' ');
+    };
     std::string numbers;
-    for (size_t at = 0; at < list.size();) {
-        const size_t comma = std::min(signOutside(list, ',', at), list.size());
-        const std::string_view each = list.substr(at, comma - at);
+    const std::string_view list = argumentsOfDef(withoutEnds(all[places->init].code));
+    const std::vector<std::string_view> arguments = listParts(list);
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const std::string_view each = arguments[i];
         const size_t sign = std::min(signOutside(each, '='), each.size());
         const std::string_view argument = withoutEnds(each.substr(0, sign));
         const std::string_view plain = argument.substr(0, dottedEnd(argument, 0));
-        const std::string_view number = withoutEnds(each.substr(std::min(sign + 1, each.size())));
-        if (isPlainName(plain) && isNumber(number) && !others.contains(plain)) {
-            numbers += std::string(plain) + " = " + std::string(number) + "\n";
-            ++lines;
-            std::ranges::replace_if(
-                with.begin() + (each.data() - program.data()),
-                with.begin() + (each.data() - program.data()) +
-                    static_cast<std::ptrdiff_t>(each.size()),
-                [](char c) { return c != '\n'; }, ' ');
+        std::string_view value = withoutEnds(each.substr(std::min(sign + 1, each.size())));
+        for (size_t k = 0; k < given->size(); ++k) {
+            const std::string_view part = (*given)[k];
+            const size_t named = signOutside(part, '=');
+            if (named == kNowhere ? k + 1 == i : withoutEnds(part.substr(0, named)) == plain)
+                value = withoutEnds(part.substr(named == kNowhere ? 0 : named + 1));
         }
-        at = comma + 1;
+        const OutsideName outside = outsideOf(all, *places, plain);
+        const bool same = value == plain;
+        if (isPlainName(value)) value = same ? outside.value : outsideOf(all, *places, value).value;
+        // else it would have its own number, and not that which is set outside the class
+        const bool alone = same || !outside.bound;
+        if (!isPlainName(plain) || !isNumber(value) || !alone) continue;
+        numbers += std::string(plain) + " = " + std::string(value) + "\n";
+        ++lines;
+        blank(each);
+        if (same) blank(outside.code); // the name has one number
     }
     return numbers + with;
 }

@@ -41,14 +41,19 @@ struct ClassChain {
 /// or __init__() may do more than such calls need, or where a model stands outside the class.
 std::optional<ClassChain> chainOfClass(std::string_view program);
 
+/// Returns the place of the first statement in forward() of that class that is no such call, or of
+/// forward() itself where it has more than one input; nothing where there is none.
+std::optional<size_t> unreadIn(std::string_view program);
+
 /// Whether the program ends with the class, but for lines such as "net = Net().to(device)" and
 /// "print(net)", see onlyMakesModels().
 bool endsWithClass(std::string_view program, const ClassChain&);
 
-/// Returns the program with the numbers that arguments of __init__() have by default, as in
-/// "def __init__(self, classes=10)", in `lines` new lines above it and not in __init__(). The
-/// program as it was, and no lines, where it may give such a class other numbers. An argument stays
-/// where a statement above the class sets its name.
-std::string withDefaults(std::string_view program, int& lines);
+/// Returns the program with the numbers that arguments of __init__() have, in `lines` new lines
+/// above it and not in __init__(): those with which the program makes the class, as in "Net(784,
+/// hidden)" where it gives hidden one number, and else those that they have by default, as in
+/// "def __init__(self, classes=10)". The program as it was, and no lines, where it may make the
+/// class in several ways. An argument stays where another statement may set its name.
+std::string withArguments(std::string_view program, int& lines);
 
 } // namespace halfscope::lang

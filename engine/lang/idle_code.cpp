@@ -184,18 +184,23 @@ std::string withoutIdleCode(std::string_view program) {
 }
 
 bool onlyMakesModels(std::string_view program, std::string_view ofClass) {
-    const std::string made = std::string(ofClass) + "()";
+    const std::string making = std::string(ofClass) + "(";
     ModelNames own;
     bool only = true;
+    const auto isMade = [&making](std::string_view value) {
+        if (!value.starts_with(making)) return false;
+        const size_t close = closingBracket(value, making.size() - 1);
+        return close != kNowhere && isModel(value, value.substr(0, close + 1));
+    };
     eachStatement(program, [&](const Statement& each) {
         const std::optional<Assigned> set = settingIn(withoutEnds(each.code));
         const std::vector<std::string_view> words = wordsOf(each.code);
         if (std::ranges::find(words, ofClass) == words.end())
             only = only && leavesModel(each.code, own);
-        else if (set && set->names.size() == 1 && isModel(set->value, made))
+        else if (set && set->names.size() == 1 && isMade(set->value))
             own.insert(set->names[0]);
         else
-            only = only && withoutBlanks(each.code).starts_with("print(" + made);
+            only = only && withoutBlanks(each.code).starts_with("print(" + making);
     });
     return only;
 }

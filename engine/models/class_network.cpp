@@ -239,12 +239,28 @@ void addNames(const std::vector<std::string>& names, std::vector<std::string>& a
 } // namespace
 
 std::optional<ClassNetwork> ClassNetwork::in(std::string_view program, BesideClass beside) {
+    int unread = 0;
+    return in(program, beside, unread);
+}
+
+int ClassNetwork::unreadLine(std::string_view program) {
+    if (const auto place = lang::unreadIn(program)) {
+        const size_t code = program.find_first_not_of(" \t\r\n", *place);
+        return 1 + static_cast<int>(std::ranges::count(program.substr(0, code), '\n'));
+    }
+    int unread = 0;
+    in(program, BesideClass::Anything, unread);
+    return unread;
+}
+
+std::optional<ClassNetwork> ClassNetwork::in(std::string_view program, BesideClass beside,
+                                             int& unread) {
     if (program.size() > lang::kMaxTextBytes || program.find("class ") == lang::kNowhere)
         return std::nullopt;
     ClassNetwork network;
     network.m_given = program;
     network.m_program =
-        std::make_shared<const std::string>(lang::withDefaults(program, network.m_lines));
+        std::make_shared<const std::string>(lang::withArguments(program, network.m_lines));
     for (size_t i = 0; i < network.program().size(); ++i)
         if (network.program()[i] == '\n') network.m_lineEnds.push_back(i);
     std::optional<lang::ClassChain> chain = lang::chainOfClass(network.program());
@@ -257,7 +273,9 @@ std::optional<ClassNetwork> ClassNetwork::in(std::string_view program, BesideCla
     for (const ChainedCall& call : network.m_chain.calls) {
         if (network.takesAxis(call)) continue;
         const bool member = call.of == ChainedCall::Of::Member;
-        if (!(member ? network.addMember(call) : network.addFunction(call))) return std::nullopt;
+        if (member ? network.addMember(call) : network.addFunction(call)) continue;
+        unread = network.lineOf(call.begin);
+        return std::nullopt;
     }
     if (network.m_parts.empty() || !network.keepsOneValue()) return std::nullopt;
     const lang::FoundModel& first = network.m_parts[0].made;

@@ -27,6 +27,9 @@ public:
     /// Returns the network of the one class with a forward() that a program has. Nothing where
     /// forward() is no such chain, and where it is one nn.Sequential alone, see modelOfClass().
     static std::optional<ClassNetwork> in(std::string_view program, BesideClass);
+    /// Returns the line of the first statement in forward() that cannot be read as a layer; 0 where
+    /// something else keeps the class from being read, or where there is none.
+    static int unreadLine(std::string_view program);
 
     /// Returns the network, with its places in the program. Throws InputError where the text of a
     /// layer cannot be read.
@@ -49,6 +52,7 @@ private:
     };
 
     lang::Value layerOf(const Part&, lang::ProgramNames&) const;
+    static std::optional<ClassNetwork> in(std::string_view program, BesideClass, int& unread);
     bool takesAxis(const lang::ChainedCall&);
     bool keepsOneValue() const;
     bool isOneValue(size_t from) const;

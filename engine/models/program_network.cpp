@@ -51,6 +51,16 @@ Message listedNames(const std::vector<std::string>& names) {
         problem, *unknown);
 }
 
+/// Returns a line of a program without the blanks around it, and no more than a message has room
+/// for.
+Message lineIn(std::string_view program, int line) {
+    size_t begin = 0;
+    for (int i = 1; i < line; ++i)
+        begin = program.find('\n', begin) + 1;
+    const std::string_view code = program.substr(begin);
+    return Message::data(quotedText(trimmed(code.substr(0, code.find('\n')))));
+}
+
 /// Returns what forward() does beside running the network; empty where it does no more.
 Message doubtOf(const lang::ForwardUse& use) {
     if (use.line == 0 || use.alone) return {};
@@ -86,6 +96,13 @@ ProgramNetwork networkIn(std::string_view program) {
                             "the network, and of a program with more than %1 bytes no class is "
                             "read: copy the class by itself into Layers"),
             lang::kMaxTextBytes);
+    if (const int line = models.empty() ? ClassNetwork::unreadLine(program) : 0; line > 0)
+        throw InputError(
+            phrase("Model", "its class cannot be read as a network, because line %1 does more than "
+                            "run one layer after another: %2; what print(model) shows can be "
+                            "pasted into Layers, and Residual(..., shortcut=...) stands for a "
+                            "block that adds its input"),
+            line, lineIn(program, line));
     if (models.empty())
         throw InputError(
             phrase("Model", "there is no nn.Sequential(...) in this program that could be taken as "

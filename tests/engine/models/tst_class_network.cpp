@@ -413,16 +413,60 @@ private slots:
         QCOMPARE(networkIn(text).text.numbers.size(), size_t{kLayers});
     }
 
+    /// What the program gives to __init__() where it makes the network.
+    void takesArguments_data() {
+        QTest::addColumn<QByteArray>("program");
+        QTest::addColumn<QString>("layers");
+        const auto row = [](const char* name, const QByteArray& arguments, const QByteArray& above,
+                            const QByteArray& behind, const char* sizes) {
+            const QByteArray net = classWith("self.fc = nn.Linear(a, b)",
+                                             "return F.relu(self.fc(x))", "self, " + arguments);
+            QTest::newRow(name) << above + net + behind
+                                << QString("fc=Linear(%1) relu=ReLU()").arg(sizes);
+        };
+        row("numbers", "a, b", "", "net = Net(784, 10).to(device)\n", "784,10");
+        row("products", "a, b=28 * 28", "", "net = Net(2 * 8)\n", "16,784");
+        row("names of arguments", "a=3, b=4", "", "net = Net(b = 5)\nprint(Net(b=5))\n", "3,5");
+        row("in lines", "a: int, b: int", "", "net = Net(\n    7, # in\n    b=5,\n)\n", "7,5");
+        row("names of numbers", "a, b", "",
+            "size = 28 * 28\nclasses = 10\nnet = Net(size, classes)\n", "784,10");
+        row("the same names", "a, b", "", "a = 4\nb = 3\nnet = Net(a, b)\n", "4,3");
+        row("the same names above", "a, b", "a = 4\nb = 3\n", "net = Net(a, b=b)\n", "4,3");
+        row("in a function", "a, b", "",
+            "def main():\n    size = 9\n    net = Net(size, 2)\n    train(net)\n", "9,2");
+        row("twice alike", "a, b", "", "fp32 = Net(4, 2)\namp = Net(4,2)\n", "4,2");
+    }
+    void takesArguments() {
+        QFETCH(const QByteArray, program);
+        QFETCH(const QString, layers);
+        QCOMPARE(runsOf(readModel(networkIn(program.toStdString()).text.text).root), layers);
+    }
+
+    /// A class that is pasted may be made with arguments behind it.
+    void takesArgumentsWherePasted() {
+        const QByteArray net =
+            classWith("self.fc = nn.Linear(a, b)", "return F.relu(self.fc(x))", "self, a, b");
+        const std::string text =
+            (net + "size = 784\nnet = Net(size, 10).to(device)\n").toStdString();
+        QCOMPARE(runsOf(readModel(text).root), QString("fc=Linear(784,10) relu=ReLU()"));
+    }
+
     /// A number that a caller may give, or that has a name twice, is not known.
     void asksForArguments() {
         const QByteArray net =
             classWith("self.fc = nn.Linear(4, n)", "return F.relu(self.fc(x))", "self, n=8");
-        for (const QByteArray& text : {net + "net = Net(n=4)\n", net + "net = m.Net(4)\n",
-                                       net + "net = Net.load(n=4)\n", "n = 5\n" + net}) {
+        for (const QByteArray& text :
+             {net + "net = Net(n=k)\n", net + "one = Net(4)\ntwo = Net(5)\n",
+              net + "one = Net()\ntwo = Net(5)\n", net + "net = Net(*sizes)\n",
+              net + "k = 4\nk = 5\nnet = Net(k)\n", net + "k = 4\nk += 1\nnet = Net(k)\n",
+              net + "k = 4\nfor k in all:\n    net = Net(k)\n",
+              net + "k = 4\ndef make(k):\n    return Net(k)\n", net + "n = 4\nnet = Net(5)\n",
+              net + "k = f(4)\nnet = Net(k)\n", net + "net = Net(args.n)\n", net + "nets = [Net]\n",
+              net + "net = Net.load(n=4)\n", "n = 5\n" + net}) {
             const std::string said = thrownBy<InputError>([&] { networkIn(text.toStdString()); });
             QVERIFY2(said.find("an argument of a function has no value here (n)") !=
                          std::string::npos,
-                     said.c_str());
+                     (text.toStdString() + said).c_str());
         }
     }
 };

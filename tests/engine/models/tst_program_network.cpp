@@ -127,6 +127,24 @@ private slots:
         row("argument of another function",
             "def f(n=8): return n\nn = f()\nnet = nn.Sequential(nn.Linear(2, n))",
             "; the value of n is not known, because the program may set it in more than one place");
+        const auto line = [&](const char* name, const char* list, const char* forward,
+                              const char* reason) {
+            row(name,
+                QByteArray("class Net(nn.Module):\n    def __init__(self):\n"
+                           "        self.a = nn.Linear(4, 4)\n    def forward(") +
+                    list + "):\n        x = self.a(x)\n" + forward + "        return self.a(x)\n",
+                reason);
+        };
+        line("adds its input", "self, x", "        x = x + self.a(x)  # skips\n",
+             "because line 6 does more than run one layer after another: \"x = x + self.a(x)  # "
+             "skips\"; what print(model) shows");
+        line("unknown function", "self, x", "\n        x = F.other(\n            x)\n",
+             "because line 7 does more than run one layer after another: \"x = F.other(\"; ");
+        line("two inputs", "self, x, y", "",
+             "because line 4 does more than run one layer after "
+             "another: \"def forward(self, x, y):\"; ");
+        line("used twice", "self, x", "",
+             "because line 6 does more than run one layer after another: \"return self.a(x)\"; ");
         row("type of an argument",
             "import n\ndef f(a: n, *b):\n    return nn.Sequential(nn.Linear(2, n))",
             "; the value of n is not known, because the program may set it in more than one place");
