@@ -182,7 +182,8 @@ void TestTar::refuses() {
 /// An archive cut off at any byte before its end mark never gives fewer files silently.
 void TestTar::cutOff() {
     const std::string whole = tarFile("a", "one") + tarFile("b", std::string(700, 'x'));
-    for (size_t length = 0; length <= whole.size(); length += length % 512 < 2 ? size_t{1} : size_t{85}) {
+    for (size_t length = 0; length <= whole.size();
+         length += length % 512 < 2 ? size_t{1} : size_t{85}) {
         const std::string path = archive(whole.substr(0, length));
         const std::string error = thrownBy<InputError>([&] { filesIn(path); });
         QVERIFY2(error.find("the archive ends") != error.npos, error.c_str());
