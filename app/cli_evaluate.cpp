@@ -87,14 +87,15 @@ std::vector<Judged> judgeEach(const RunConfig& config, const RunWeights& own, As
     for (size_t lane = 0; lane < own.lanes().size(); ++lane) {
         RunConfig alone = config;
         alone.lanes = {config.lanes[lane]};
-        Experiment experiment(alone, {}, data);
-        Trainer& trainer = experiment.lane(0);
         try {
+            Experiment experiment(alone, {}, data);
+            Trainer& trainer = experiment.lane(0);
             trainer.setWeights(own.of(lane, trainer.program().graph));
+            judged.push_back(judge(experiment, 0, own.fileOf(lane), asked));
         } catch (const InputError& why) {
-            throw misfit(config.task, own.dataPrint(), experiment.dataPrint(), why);
+            throw misfit(config.task, own.dataPrint(), dataPrint(config.task, data->dataset()),
+                         why);
         }
-        judged.push_back(judge(experiment, 0, own.fileOf(lane), asked));
         judged.back().lane = own.lanes()[lane];
     }
     return judged;
@@ -155,7 +156,12 @@ void tellChanged(const RunConfig& config, const RunWeights& own, const Judged& l
 /// Does the same for weights of which nobody knows whether they are of these data at all.
 void tellOtherData(const RunConfig& config, const Judged& lane) {
     const std::string& weights = config.model.weights;
-    if (!predictsOtherwise(dataPrintIn(weights), lane.data)) return;
+    const std::string trained = dataPrintIn(weights);
+    if (!predictsOtherwise(trained, lane.data)) {
+        if (const auto others = changedSince(config.task, trained, lane.data))
+            printNote(others->english() + "\n");
+        return;
+    }
     const std::string data = shownPlaceOfData(config.task);
     printNote("The weights in " + pathText(weights) + " were trained on other data than " + data +
               ": either " + data +

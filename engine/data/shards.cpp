@@ -51,8 +51,8 @@ struct ShardIndex {
     Message untested;                      ///< why those for a test are left out, if they are
     bool judgesTests = false; ///< no sample has a shard to validate on: those to test on are judged
     int32_t classes = 0;      ///< one more than the highest class, that of the test aside
-    std::vector<Message> notes; ///< on shards that end early, which data.damaged may skip
-    Message cut;                ///< why the first of these is refused otherwise
+    std::vector<Message> notes; ///< on damaged shards, which data.damaged may skip
+    Message cut;                ///< what is wrong with the first of these
 
     /// Returns how many samples are for a test beside those to validate on.
     size_t tested() const { return samples.size() - trained - judged; }
@@ -156,8 +156,10 @@ private:
                                      pathText(m_path), left});
             return;
         }
-        m_index.notes.push_back(cutShardNote(m_path, m_reader.bytes(), left));
-        if (m_index.cut.empty()) m_index.cut = withSkipHint(m_reader.cut());
+        const std::optional<int64_t> damage = m_reader.damagedAt();
+        m_index.notes.push_back(damage ? damagedShardNote(m_path, *damage, left)
+                                       : cutShardNote(m_path, m_reader.bytes(), left));
+        if (m_index.cut.empty()) m_index.cut = m_reader.cut();
     }
 
     ShardSample& sampleOf(const std::string& name) {
@@ -270,7 +272,9 @@ IndexPtr indexOf(const TaskConfig& task) {
         throw InputError(
             phrase("Data", "data.path: missing; it must be a .tar file or a folder of them"));
     IndexPtr index = indexAt(task.path);
-    if (task.damaged == Damaged::Refuse && !index->cut.empty()) throw InputError(index->cut);
+    if (task.damaged == Damaged::Refuse && !index->cut.empty())
+        throw InputError(withSkipHint(index->cut));
+    if (index->samples.empty() && !index->cut.empty()) throw InputError(index->cut);
     if (index->trained == 0)
         throw InputError(phrase("Data",
                                 "data.path: %1 has no samples: pictures with their classes in "

@@ -31,6 +31,9 @@ constexpr Phrase kEndsAtOneOfTheFirst = phrase(
 constexpr Phrase kCutShard =
     phrase("Data", "%1 ends early at byte %2; the samples before it, %3, are used.");
 
+constexpr Phrase kDamagedShard =
+    phrase("Data", "%1 is damaged at byte %2; the samples before it, %3, are used.");
+
 /// What was found among the first pictures.
 struct Undecoded {
     size_t failed = 0, looked = 0;
@@ -100,8 +103,13 @@ Message cutShardNote(const std::string& path, int64_t bytes, int64_t samples) {
     return {kCutShard, pathText(path), bytes, samples};
 }
 
+Message damagedShardNote(const std::string& path, int64_t at, int64_t samples) {
+    return {kDamagedShard, pathText(path), at, samples};
+}
+
 bool tellsDamage(const Message& note) {
-    const Phrase all[] = {kOfAll, kOfTheFirst, kEndsAtOne, kEndsAtOneOfTheFirst, kCutShard};
+    const Phrase all[] = {kOfAll,    kOfTheFirst,  kEndsAtOne, kEndsAtOneOfTheFirst,
+                          kCutShard, kDamagedShard};
     return std::ranges::any_of(all, [&](Phrase each) { return note.format() == each; });
 }
 

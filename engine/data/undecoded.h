@@ -28,6 +28,8 @@ struct PictureFiles {
 std::optional<Message> undecodedNote(const PictureFiles&, Damaged);
 /// Tells of a shard that ends early, and of the samples before that.
 Message cutShardNote(const std::string& path, int64_t bytes, int64_t samples);
+/// Does the same of one with something else where the header of a file must be.
+Message damagedShardNote(const std::string& path, int64_t at, int64_t samples);
 /// Whether a note of a data set is one of these.
 bool tellsDamage(const Message& note);
 /// Adds to a refusal how to go on.

@@ -164,7 +164,11 @@ bool TarReader::next(TarEntry& entry) {
             return false;
         }
         if (header.isZero()) return false;
-        if (!header.sumFits()) fail(phrase("Files", "not a file header: its checksum is wrong"));
+        if (!header.sumFits()) {
+            endEarly(phrase("Files", "not a file header: its checksum is wrong"));
+            m_damagedAt = m_header;
+            return false;
+        }
         const auto bytes = header.bytes();
         const std::string name = longName.empty() ? header.name() : longName;
         if (!bytes)

@@ -214,7 +214,7 @@ RunConfig portableConfig(RunConfig config) {
         place(lane);
     for (LaneFork& fork : config.forks)
         place(fork.lane);
-    checkConfig(config); // the folder's name may be one that JSON cannot hold
+    checkSettings(config); // the folder's name may be one that JSON cannot hold
     return config;
 }
 

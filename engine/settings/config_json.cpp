@@ -279,7 +279,7 @@ RunConfig readRoot(const Json& root) {
         }
     }
     placeForks(config);
-    checkConfig(config);
+    checkSettings(config);
     return config;
 }
 

@@ -344,8 +344,6 @@ Assignment parseAssignment(std::string_view assignment) {
 
 namespace {
 
-/// Checks the last batch of an epoch, which has its own number of samples: a single sample has no
-/// variance.
 void checkBatches(const RunConfig& config) {
     const DataSetInfo& data = infoOf(config.task.kind);
     if (Message refused = lossObstacle(config, infoOf(config.task.loss.kind).name);
@@ -357,6 +355,16 @@ void checkBatches(const RunConfig& config) {
             phrase("Settings", "task.batch: %1 is not allowed: at most task.samples, %2"),
             config.task.batch, config.task.samples);
     }
+    if (config.model.layers.empty() && config.model.norm == Norm::BatchNorm &&
+        config.task.batch == 1)
+        throw InputError(phrase("Settings", "task.batch: 1 is not allowed with model.norm batch: a "
+                                            "variance over one sample does not exist; at least 2"));
+}
+
+/// Checks the numbers of samples and classes that the files have now, and the last batch of an
+/// epoch, which has its own number of samples: a single sample has no variance.
+void checkData(const RunConfig& config) {
+    if (infoOf(config.task.kind).wholeSet) return;
     const std::optional<DataFacts> facts = knownFactsOf(config);
     if (facts && config.task.batch > facts->train)
         throw InputError(phrase("Settings",
@@ -365,10 +373,6 @@ void checkBatches(const RunConfig& config) {
                          config.task.batch, facts->train);
     if (facts) checkClassWeights(config.task.loss, facts->tensors[kTarget].classes);
     if (!config.model.layers.empty() || config.model.norm != Norm::BatchNorm) return;
-    if (config.task.batch == 1) {
-        throw InputError(phrase("Settings", "task.batch: 1 is not allowed with model.norm batch: a "
-                                            "variance over one sample does not exist; at least 2"));
-    }
     if (epochPlanOf(config).lastRows() == 1)
         throw InputError(
             phrase("Settings",
@@ -542,7 +546,7 @@ void checkLane(const LaneConfig& lane, size_t index) {
     checkPrecision(lane, index);
 }
 
-void checkConfig(const RunConfig& start) {
+void checkSettings(const RunConfig& start) {
     checkEdits(start);
     const RunConfig config = withForks(start);
     if (config.lanes.empty() || config.lanes.size() > kMaxLanes) {
@@ -567,6 +571,11 @@ void checkConfig(const RunConfig& start) {
     checkBatches(config);
     checkAdversary(config);
     checkLengths(config);
+}
+
+void checkConfig(const RunConfig& config) {
+    checkSettings(config);
+    checkData(config);
 }
 
 RunConfig settingsAtEnd(RunConfig recorded) {

@@ -121,6 +121,9 @@ std::string configText(const RunConfig&);
 /// Checks every field, and what depends on several: lanes 1 to 6, batch <= samples, an initial
 /// scale within the scaler's guards, what optimizers, schedules and precisions refuse, and forks
 /// and edits that the run can go through. Throws InputError.
+void checkSettings(const RunConfig&);
+/// Does the same, and checks them against the files of the data as they are now: what was trained
+/// once may be looked at when they have fewer samples than a batch, but not be trained.
 void checkConfig(const RunConfig&);
 /// Checks the part of it that concerns one lane alone, such as a lane that is forked.
 void checkLane(const LaneConfig&, size_t index);

@@ -53,7 +53,9 @@ std::optional<SampleTargets> columnOf(const TaskConfig& task, bool classes) {
     takeCommasOfTrained(task, file);
     targets.commas = file.commas();
     while (file.next()) {
-        targets.texts.emplace_back(file.lacks(column) ? std::string_view() : file.text(column));
+        // a class may be named as a gap is, such as NA
+        const bool lacks = !classes && file.lacks(column);
+        targets.texts.emplace_back(lacks ? std::string_view() : file.text(column));
         if (!classes)
             targets.numbers.push_back(
                 targetOf(targets.texts.back(), targets.commas, infoOf(task.loss.kind).ofShares));

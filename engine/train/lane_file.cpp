@@ -8,6 +8,7 @@
 #include "engine/data/text_table.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/run_folder.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/train/onnx_file.h"
 #include "engine/train/predicted_samples.h"
@@ -15,6 +16,7 @@
 #include "engine/train/state_dict.h"
 
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -99,23 +101,33 @@ std::string weightsFile(const RunWeights& run, size_t lane) {
     return readFile(path, std::numeric_limits<size_t>::max());
 }
 
+/// Returns a lane of a saved run with its weights.
+std::unique_ptr<Experiment> experimentWith(const RunWeights& run, size_t lane,
+                                           const std::stop_token& stop) {
+    RunConfig config = run.settings();
+    config.lanes = {config.lanes.at(lane)};
+    const std::shared_ptr<Task> data = makeTask(config);
+    try {
+        auto made = std::make_unique<Experiment>(config, stop, data);
+        Trainer& trainer = made->lane(0);
+        trainer.setWeights(run.of(lane, trainer.program().graph));
+        return made;
+    } catch (const InputError& why) {
+        throw misfit(config.task, run.dataPrint(), dataPrint(config.task, data->dataset()), why);
+    }
+}
+
 /// Makes what a lane of a saved run has beside its weights, with a network that has them.
 std::optional<LaneFileBytes> savedLaneBytes(const RunWeights& run, LaneFile file, size_t lane,
                                             const std::string& program,
                                             const std::stop_token& stop) {
-    RunConfig config = run.settings();
-    config.lanes = {config.lanes.at(lane)};
-    Experiment experiment(config, stop);
-    Trainer& trainer = experiment.lane(0);
-    try {
-        trainer.setWeights(run.of(lane, trainer.program().graph));
-    } catch (const InputError& why) {
-        throw misfit(config.task, run.dataPrint(), experiment.dataPrint(), why);
-    }
+    const std::unique_ptr<Experiment> judge = experimentWith(run, lane, stop);
+    Experiment& experiment = *judge;
     if (file == LaneFile::Predictions || file == LaneFile::Samples) {
         const std::stop_callback onStop(stop, [&experiment] { experiment.requestStop(); });
         std::optional<LaneFileBytes> made = predictionBytes(experiment, file, 0, run.lanes()[lane]);
-        if (auto changed = changedSince(config.task, run.dataPrint(), experiment.dataPrint());
+        if (auto changed =
+                changedSince(experiment.config().task, run.dataPrint(), experiment.dataPrint());
             made && changed) {
             std::vector<Message> notes{*std::move(changed)};
             if (!made->note.empty()) notes.push_back(std::move(made->note));

@@ -315,11 +315,16 @@ bool canPredictFile(TaskKind kind) {
 
 std::optional<Message> changedSince(const TaskConfig& task, const std::string& trained,
                                     const std::string& now) {
-    if (!predictsOtherwise(trained, now)) return std::nullopt;
-    return Message(phrase("Training", "%1 changed after the training. Classes, words, means and "
-                                      "deviations are taken from it as it is now, so predictions "
-                                      "may be wrong."),
-                   shownPlaceOfData(task));
+    if (predictsOtherwise(trained, now))
+        return Message(phrase("Training", "%1 changed after the training. Classes, words, means "
+                                          "and deviations are taken from it as it is now, so "
+                                          "predictions may be wrong."),
+                       shownPlaceOfData(task));
+    const Message others = task.predictFile.empty() ? changeSince(trained, now, task) : Message();
+    if (others.empty()) return std::nullopt;
+    return Message(phrase("Training", "%1. So the samples that are judged may not be those that "
+                                      "the training held back."),
+                   others);
 }
 
 InputError misfit(const TaskConfig& task, const std::string& trained, const std::string& now,

@@ -2,12 +2,14 @@
 // classes of a test.
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
+#include "engine/io/input_file.h"
 #include "engine/train/state_check.h"
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
 #include "tests/support/tar_files.h"
 #include "tests/support/thrown.h"
 
+#include <QFile>
 #include <QTest>
 
 #include <initializer_list>
@@ -24,6 +26,7 @@ private slots:
     void adviceThatHelps();
     void testOfAnotherClass();
     void resumedRuns();
+    void damagedShard();
 
 private:
     void writeShard(const char* name, std::initializer_list<int> labels) const {
@@ -94,6 +97,33 @@ void TestShardParts::resumedRuns() {
     writeShard("val.tar", {0});
     QCOMPARE(errorOf(), plain + ". Shards called val or test are judged, but were trained on in "
                                 "earlier versions: to go on with a run of these, rename them");
+}
+
+/// What stands before the damage is used where damage is skipped, and so are the other shards.
+void TestShardParts::damagedShard() {
+    writeShard("0.tar", {0, 1, 1});
+    writeShard("1.tar", {1, 0});
+    const std::string path = m_folder->filePath("0.tar").toStdString();
+    std::string bytes = readFile(path, size_t{1} << 20);
+    const size_t sample = (bytes.size() - tarEnd().size()) / 3;
+    bytes[sample + 5] = 'x'; // in the first header of the second sample
+    writeBytes(path, bytes);
+    TaskConfig config = task(TaskKind::Shards);
+    const std::string wrong = ", byte " + std::to_string(sample) +
+                              ": not a file header: its "
+                              "checksum is wrong";
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(config, 0); }),
+             path + wrong + "; to go on without such samples, set data.damaged to skip");
+    config.damaged = Damaged::Skip;
+    const auto data = makeDataset(config, 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{3});
+    const std::string told = path + " is damaged at byte " + std::to_string(sample) +
+                             "; the samples before it, 1, are used.\n";
+    QVERIFY2(notesOf(*data).find(told) != std::string::npos, notesOf(*data).c_str());
+    QVERIFY(QFile::remove(m_folder->filePath("1.tar")));
+    writeBytes(path, std::string(1000, 'x')); // and no other shard
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(config, 0); }),
+             path + ", byte 0: not a file header: its checksum is wrong");
 }
 
 } // namespace tst_shard_parts

@@ -50,6 +50,7 @@ private slots:
     void refuses_data();
     void refuses();
     void cutOff();
+    void takesWhatIsBeforeDamage();
     void contentAtMost();
 
 private:
@@ -189,6 +190,22 @@ void TestTar::cutOff() {
         QVERIFY2(error.find("the archive ends") != error.npos, error.c_str());
     }
     QCOMPARE(filesIn(archive(whole + std::string(512, '\0'))).size(), size_t{2});
+}
+
+/// What stands before a place without a header is taken where that is asked for.
+void TestTar::takesWhatIsBeforeDamage() {
+    std::string bytes = tarFile("a", "one") + tarFile("b", "two") + tarEnd();
+    bytes[1024 + 5] = 'x';
+    TarReader reader(archive(bytes), CutTar::TakeWholeFiles);
+    TarEntry entry;
+    QVERIFY(reader.next(entry));
+    QCOMPARE(entry.name, std::string("a"));
+    QVERIFY(!reader.damagedAt() && reader.cut().empty());
+    QVERIFY(!reader.next(entry));
+    QCOMPARE(reader.damagedAt().value_or(0), int64_t{1024});
+    QVERIFY(!reader.lacksOnlyEnd());
+    QVERIFY(
+        reader.cut().english().ends_with(", byte 1024: not a file header: its checksum is wrong"));
 }
 
 void TestTar::contentAtMost() {
