@@ -371,6 +371,7 @@ bool isNumber(std::string_view code) {
 /// What the statements outside of a class do with a name.
 struct OutsideName {
     bool bound = false;     ///< they may give it a value
+    bool atTop = false;     ///< such a statement stands in no function, or says "global"
     std::string_view value; ///< the number that the one of them gives it; empty otherwise
     std::string_view code;  ///< the last of them
 };
@@ -401,7 +402,9 @@ OutsideName outsideOf(const std::vector<IndentedStatement>& all, const ClassPlac
         if (!binds && std::ranges::find(set, name) == set.end()) continue;
         const std::string_view value = last == kNowhere ? "" : withoutEnds(code.substr(last + 1));
         const bool plain = !binds && !found.bound && withoutEnds(targets) == name;
-        found = {true, plain && isNumber(value) ? value : std::string_view(), code};
+        const bool local = all[i].indent > all[places.head].indent || has("def");
+        found = {true, found.atTop || !local || has("global"),
+                 plain && isNumber(value) ? value : std::string_view(), code};
     }
     return found;
 }
@@ -486,7 +489,7 @@ std::string withArguments(std::string_view program, int& lines) {
         const bool same = value == plain;
         if (isPlainName(value)) value = same ? outside.value : outsideOf(all, *places, value).value;
         // else it would have its own number, and not that which is set outside the class
-        const bool alone = same || !outside.bound;
+        const bool alone = same || !outside.atTop;
         if (!isPlainName(plain) || !isNumber(value) || !alone) continue;
         numbers += std::string(plain) + " = " + std::string(value) + "\n";
         ++lines;

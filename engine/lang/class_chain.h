@@ -53,7 +53,8 @@ bool endsWithClass(std::string_view program, const ClassChain&);
 /// above it and not in __init__(): those with which the program makes the class, as in "Net(784,
 /// hidden)" where it gives hidden one number, and else those that they have by default, as in
 /// "def __init__(self, classes=10)". The program as it was, and no lines, where it may make the
-/// class in several ways. An argument stays where another statement may set its name.
+/// class in several ways. An argument stays where another statement sets its name for the whole
+/// program.
 std::string withArguments(std::string_view program, int& lines);
 
 } // namespace halfscope::lang

@@ -507,15 +507,19 @@ void checkCanBeExperiment(const std::string& path) {
         throw InputError(phrase("Files", "%1: one of the six files of CIFAR-10; open the folder "
                                          "that holds them"),
                          pathText(path));
+    if (isOtherPictureName(path))
+        throw InputError(phrase("Files", "%1: pictures are read as PNG and JPEG; save it as one of "
+                                         "them"),
+                         pathText(path));
     if (isTorchFile(path)) throw InputError(torchFileRefusal(path));
     if (const Message refusal = otherFileRefusal(path); !refusal.empty()) throw InputError(refusal);
     constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark
     if (empty || kStartsJson.find(first) != kStartsJson.npos) return;
-    throw InputError(phrase("Files",
-                            "%1: neither an experiment (JSON) nor data that can be "
-                            "opened: .csv, .tsv, .data, .npy, .npz, .safetensors, .tar, .txt or a "
-                            "folder"),
-                     pathText(path));
+    throw InputError(
+        phrase("Files", "%1: neither an experiment (JSON) nor data that can be "
+                        "opened: .csv, .tsv, .data, .npy, .npz, .safetensors, .png, .jpg, .tar, "
+                        ".txt or a folder"),
+        pathText(path));
 }
 
 InputError nothingInFolder(const std::string& path) {

@@ -434,6 +434,8 @@ private slots:
         row("the same names above", "a, b", "a = 4\nb = 3\n", "net = Net(a, b=b)\n", "4,3");
         row("in a function", "a, b", "",
             "def main():\n    size = 9\n    net = Net(size, 2)\n    train(net)\n", "9,2");
+        row("names of other functions", "a=3, b=4", "def f(a):\n    b = 5\n",
+            "def g(b=6):\n    a = 7\nnet = Net()\n", "3,4");
         row("twice alike", "a, b", "", "fp32 = Net(4, 2)\namp = Net(4,2)\n", "4,2");
     }
     void takesArguments() {

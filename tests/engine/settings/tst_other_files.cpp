@@ -83,6 +83,9 @@ void TestOtherFiles::otherFiles_data() {
     row("notes.txt.gz", "\x1f\x8b", "such packed files are not opened; unpack it");
     row("t10k-images-idx3-ubyte.gz", "\x1f\x8b", "open the folder that holds them");
     row("train-labels-idx1-ubyte", "", "open the folder that holds them");
+    row("moves.GIF", "GIF89a",
+        "moves.GIF: pictures are read as PNG and JPEG; save it as one of "
+        "them");
     row("notes.md", "# Notes", "neither an experiment (JSON) nor data");
     row("nothing", "", "");
     row("experiment.json", "no JSON", ""); // its reader says where
