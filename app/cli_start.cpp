@@ -71,6 +71,20 @@ std::string samplesText(const DataFacts& facts) {
            (target.classes == 1 ? " class\n" : " classes\n");
 }
 
+/// Refuses an end before the step of the checkpoint: the run would count as finished, and the next
+/// one in its folder would replace it.
+void checkEnd(const Experiment& experiment, const std::vector<Assignment>& edits) {
+    const bool given = std::ranges::any_of(edits, [](const Assignment& each) {
+        return each.field->key == "run.steps" || each.field->key == "run.epochs";
+    });
+    const int64_t end = experiment.config().steps;
+    if (!given || end >= experiment.step()) return;
+    throw InputError(
+        Message::data("--steps or --epochs: the run would end after step " + std::to_string(end) +
+                      ", but its checkpoint is after step " + std::to_string(experiment.step()) +
+                      ": at least that is allowed, counted from the beginning of the run"));
+}
+
 } // namespace
 
 bool Start::goesOnIn(const std::string& out) const {
@@ -124,6 +138,7 @@ std::vector<Event> edit(Experiment& experiment, const std::vector<Assignment>& e
                 same = same && has(lane);
         if (!same) experiment.setLive(each.lane, each.field->key, value, events);
     }
+    checkEnd(experiment, edits);
     return events;
 }
 

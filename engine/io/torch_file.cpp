@@ -38,8 +38,10 @@ std::string commandLine(const std::string& from, const std::string& to) {
            "d = d if isinstance(d, dict) else "
            "dict(zip('xy', d if isinstance(d, (tuple, list)) else [d])); "
            "d = next((d[k] for k in ('model_state_dict', 'state_dict', 'model') "
-           "if isinstance(d.get(k), dict)), d); "
-           "s.save_file({k: v.clone().contiguous() for k, v in d.items()}, sys.argv[2])\" " +
+           "if isinstance(d.get(k), dict)), next((v for v in d.values() "
+           "if isinstance(v, dict) and any(map(torch.is_tensor, v.values()))), d)); "
+           "s.save_file({k: v.clone().contiguous() for k, v in d.items() "
+           "if torch.is_tensor(v)}, sys.argv[2])\" " +
            from + " " + to;
 }
 

@@ -282,7 +282,7 @@ std::optional<ClassNetwork> ClassNetwork::in(std::string_view program, BesideCla
     const std::string_view code = network.program().substr(first.begin, first.end - first.begin);
     const bool alone = network.m_parts.size() == 1 && network.m_parts[0].text.empty() &&
                        lang::isSequential(code.substr(0, lang::dottedEnd(code, 0)));
-    if (alone) return std::nullopt;
+    if (alone && network.m_lines == 0) return std::nullopt;
     return network;
 }
 

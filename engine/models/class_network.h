@@ -25,7 +25,8 @@ enum class BesideClass : uint8_t {
 class ClassNetwork {
 public:
     /// Returns the network of the one class with a forward() that a program has. Nothing where
-    /// forward() is no such chain, and where it is one nn.Sequential alone, see modelOfClass().
+    /// forward() is no such chain, and where it is one nn.Sequential alone, see modelOfClass(),
+    /// that needs no arguments of __init__().
     static std::optional<ClassNetwork> in(std::string_view program, BesideClass);
     /// Returns the line of the first statement in forward() that cannot be read as a layer; 0 where
     /// something else keeps the class from being read, or where there is none.

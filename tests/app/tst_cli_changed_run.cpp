@@ -28,6 +28,7 @@ class TestCliChangedRun : public CliFolderTest {
 private slots:
     void outlastsAKill();
     void toldOfARunThatHasEnded();
+    void endBeforeTheCheckpoint();
     void otherPlaces();
     void veryManyLayers();
 
@@ -82,6 +83,23 @@ void TestCliChangedRun::toldOfARunThatHasEnded() {
     QCOMPARE(ratesIn(out), QVector<qint64>{13});
     QCOMPARE(goOn(out, {"--steps", "14"}).code, 0);
     QCOMPARE(ratesIn(out), QVector<qint64>{13});
+}
+
+/// An end that is given as so many more steps would make an interrupted run a finished one.
+void TestCliChangedRun::endBeforeTheCheckpoint() {
+    const QString out = path("early end");
+    QCOMPARE(call(smallRun(out)).code, 0);
+    const QByteArray summary = contentOf(out + "/summary.json");
+    const QByteArray settings = contentOf(out + "/experiment.json");
+    for (const QStringList& end : {QStringList{"--steps", "5"}, {"--set", "run.steps=5"}}) {
+        const Outcome outcome = goOn(out, end);
+        QVERIFY2(outcome.code == 2 && outcome.saysOneLine(), outcome.error);
+        QVERIFY2(outcome.error.contains("would end after step 5, but its checkpoint is after step "
+                                        "12: at least that is allowed"),
+                 outcome.error);
+    }
+    QCOMPARE(contentOf(out + "/summary.json"), summary);
+    QCOMPARE(contentOf(out + "/experiment.json"), settings);
 }
 
 /// How many threads a run has now is no edit, but is kept likewise.

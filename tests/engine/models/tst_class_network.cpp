@@ -325,6 +325,18 @@ private slots:
                                                   "head.bias"}));
     }
 
+    /// Those of a network alone, too.
+    void takesArgumentsOfASequential() {
+        const QByteArray net = classWith("self.net = nn.Sequential(nn.Linear(4, n), nn.ReLU())",
+                                         "return self.net(x)", "self, n=8");
+        for (const QByteArray& text : {net, net + "net = Net(8).to(device)\n"})
+            for (const std::string& read :
+                 {text.toStdString(), networkIn(text.toStdString()).text.text}) {
+                const ModelSpec model = readModel(read);
+                QCOMPARE(runsOf(model.root), QString("net=Sequential[0=Linear(4,8) 1=ReLU()]"));
+            }
+    }
+
     /// A layer that is refused is named by its line, also below numbers of arguments.
     void namesLines() {
         const QByteArray text = classWith("self.a = nn.Linear(4, n)\nself.b = nn.LSTM(4, 2)",

@@ -565,7 +565,8 @@ void TestStateDict::theLineForPicklesWorks() {
     const QString saveMore = QStringLiteral(
         "import sys, torch; from torch import nn; "
         "torch.save({sys.argv[3]: eval(sys.argv[1]).state_dict(), 'epoch': 3}, sys.argv[2])");
-    for (const char* entry : {"model", "state_dict", "model_state_dict"}) { // training checkpoints
+    for (const char* entry :
+         {"model", "state_dict", "model_state_dict", "net"}) { // training checkpoints
         QCOMPARE(python(saveMore, {kModel, pickle, entry}), QString());
         QVERIFY(QFile::remove(made));
         QCOMPARE(python(line, {pickle, made}), QString());
