@@ -2,6 +2,7 @@
 // or with those that a run saved for it.
 #include "app/cli_evaluate.h"
 
+#include "app/cli_other_data.h"
 #include "app/cli_output.h"
 #include "app/cli_overwriting.h"
 #include "app/cli_scores.h"
@@ -10,12 +11,12 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/class_sides.h"
-#include "engine/data/data_print.h"
 #include "engine/data/dataset.h"
 #include "engine/data/held_fault.h"
 #include "engine/data/predicted_inputs.h"
 #include "engine/data/text_table.h"
 #include "engine/io/output_folder.h"
+#include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "engine/train/experiment.h"
 #include "engine/train/predicted_samples.h"
@@ -93,12 +94,25 @@ std::vector<Judged> judgeEach(const RunConfig& config, const RunWeights& own, As
             trainer.setWeights(own.of(lane, trainer.program().graph));
             judged.push_back(judge(experiment, 0, own.fileOf(lane), asked));
         } catch (const InputError& why) {
-            throw misfit(config.task, own.dataPrint(), dataPrint(config.task, data->dataset()),
-                         why);
+            throw misfitOf(config, own.dataRecord(), &data->dataset(), why);
         }
         judged.back().lane = own.lanes()[lane];
     }
     return judged;
+}
+
+/// Returns the note of checkFirstWeights().
+Message checkedWeights(const RunConfig& config) {
+    try {
+        return checkFirstWeights(config);
+    } catch (const InputError& why) {
+        DataRecord trained;
+        try {
+            trained = dataRecordIn(config.model.weights);
+        } catch (const InputError&) { // `why` says what is wrong with the file
+        }
+        throw misfitOf(config, trained, nullptr, why);
+    }
 }
 
 /// Says which of a run's files has the weights, and after which step a lane had them; which lanes
@@ -145,29 +159,6 @@ void predictInstead(RunConfig& config, const EvaluateOptions& options) {
         throw InputError(Message::data("evaluate: --predict takes a file where data.kind is " +
                                        std::string(infoOf(kind).name) + "; " +
                                        pathText(options.predict) + " is a folder"));
-}
-
-/// Tells when the training data are no longer those that the weights of a run were trained on.
-void tellChanged(const RunConfig& config, const RunWeights& own, const Judged& lane) {
-    if (const auto changed = changedSince(config.task, own.dataPrint(), lane.data))
-        printNote(changed->english() + "\n");
-}
-
-/// Does the same for weights of which nobody knows whether they are of these data at all.
-void tellOtherData(const RunConfig& config, const Judged& lane) {
-    const std::string& weights = config.model.weights;
-    const std::string trained = dataPrintIn(weights);
-    if (!predictsOtherwise(trained, lane.data)) {
-        if (const auto others = changedSince(config.task, trained, lane.data))
-            printNote(others->english() + "\n");
-        return;
-    }
-    const std::string data = shownPlaceOfData(config.task);
-    printNote("The weights in " + pathText(weights) + " were trained on other data than " + data +
-              ": either " + data +
-              " has changed since, or they are of another experiment. Classes, words, means and "
-              "deviations are those of " +
-              data + " as it is now, so the results may be wrong.\n");
 }
 
 /// Returns the texts that were judged, where the samples are texts of a table.
@@ -241,7 +232,10 @@ int evaluate(const EvaluateOptions& options) {
                                        "--weights; halfscope-cli run --keep-best writes the "
                                        "weights after the best validation into it"));
     const WeightsAt at = options.best ? WeightsAt::Best : WeightsAt::End;
-    if (!folder.empty()) config = own.emplace(folder, config, at).settings();
+    if (!folder.empty())
+        config = own.emplace(folder, config, at).settings();
+    else
+        fitToJudge(config);
     config.forks.clear(); // nothing is trained
     config.edits.clear();
     config.model.partialWeights = false; // drawn weights have learnt nothing
@@ -253,7 +247,7 @@ int evaluate(const EvaluateOptions& options) {
     if (predicts) predictInstead(config, options);
     checkCanJudge(config, options);
     checkOutput(options, config, own ? own->lanes() : laneNames(config));
-    const Message note = own ? Message() : checkFirstWeights(config);
+    const Message note = own ? Message() : checkedWeights(config);
     SignalWatch signals; // before the engine starts threads; ends the program while it judges
     const bool keeps = !options.out.empty();
     const Asked asked{options.test, keeps};
@@ -263,10 +257,11 @@ int evaluate(const EvaluateOptions& options) {
     if (!options.quiet) {
         if (own) {
             tellSource(*own, options.best);
-            tellChanged(config, *own, lanes.front());
+            tellOtherData(config, own->dataRecord(), lanes.front(), {});
         } else {
             if (!note.empty()) printNote("Weights: " + note.english() + "\n");
-            tellOtherData(config, lanes.front());
+            const std::string& weights = config.model.weights;
+            tellOtherData(config, dataRecordIn(weights), lanes.front(), weights);
         }
     }
     signals.setStop([] {}); // what is being written is written to its end

@@ -147,7 +147,7 @@ void writeFirstWeights(const std::string& file, RunConfig config, std::shared_pt
     if (const Message& note = experiment.weightsNote(); !note.empty())
         printNote("Weights: " + note.english() + "\n");
     writeFileAtomically(file, stateDictBytes(experiment.lane(0), modelShapes(config).text,
-                                             HALFSCOPE_VERSION, experiment.dataPrint(),
+                                             HALFSCOPE_VERSION, experiment.dataRecord(),
                                              experiment.batchesBefore()));
 }
 

@@ -105,7 +105,8 @@ std::string withModelText(std::string& setting) {
 
 } // namespace
 
-void ExperimentOptions::addTo(CLI::App& command, Trains trains) {
+void ExperimentOptions::addTo(CLI::App& command, Trains whether) {
+    trains = whether;
     textOption(command, "experiment", file,
                "An experiment file (JSON), the folder of a saved run, or data to train on: a csv "
                "table, .npy, .npz or .safetensors arrays, a folder of pictures or of .tar shards, "
@@ -355,7 +356,7 @@ RunConfig ExperimentOptions::config(std::string* note) const {
                                        "tensors that fit are taken"));
     if (config.task.kind != titled) config.title = titleOfData(config.task).english();
     applySweeps(config, swept());
-    checkConfig(config);
+    trains == Trains::Yes ? checkConfig(config) : checkSettings(config);
     if (note)
         *note +=
             missingText(preset, config) + idleText(config, settings, read) + optimizerText(config);

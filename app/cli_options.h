@@ -30,6 +30,7 @@ struct ExperimentOptions {
     std::string file, preset, lanes, steps, epochs, seed, weights, device, threads;
     bool partial = false; ///< of the file of weights, what fits is taken
     std::vector<std::string> settings, sweeps;
+    Trains trains = Trains::Yes; ///< else the data may have fewer samples than a batch
 
     void addTo(CLI::App& command, Trains = Trains::Yes);
     /// Adds --sweep, for commands that compare many lanes.

@@ -381,7 +381,7 @@ private:
     MadeFile weightsOf(int lane) const {
         return {run_file::weights(m_experiment.laneName(lane)),
                 stateDictBytes(m_experiment.lane(lane), modelShapes(m_experiment.config()).text,
-                               HALFSCOPE_VERSION, m_experiment.dataPrint(),
+                               HALFSCOPE_VERSION, m_experiment.dataRecord(),
                                m_experiment.batchesBefore())};
     }
 

@@ -142,10 +142,10 @@ Message changeSince(const std::string& began, const std::string& now, const Task
     const std::vector<std::string> own = ownValidation(task);
     const bool judged = !own.empty() && !predictsOtherwise(began, now);
     if (judged && own.size() > 1) // one checksum is that of both files
-        return {phrase("Data", "%1 or %2 has changed since the training began, and is used as it "
-                               "is now"),
+        return {phrase("Data", "%1 or %2 holds other data than the training began with; these are "
+                               "used now"),
                 pathText(own.front()), pathText(own.back())};
-    return {phrase("Data", "%1 has changed since the training began, and is used as it is now"),
+    return {phrase("Data", "%1 holds other data than the training began with; these are used now"),
             judged ? pathText(own.front()) : shownPlaceOfData(task)};
 }
 

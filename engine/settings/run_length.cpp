@@ -19,6 +19,13 @@ EpochPlan epochPlanOf(const RunConfig& config) {
     return {samples, whole ? samples : wanted, config.data.lastBatch};
 }
 
+void fitToJudge(RunConfig& config) {
+    config.data.lastBatch = LastBatch::Drop;
+    if (const std::optional<DataFacts> facts = knownFactsOf(config))
+        config.task.batch =
+            std::clamp<int64_t>(config.task.batch, 1, std::max<int64_t>(1, facts->train));
+}
+
 std::optional<DataFacts> knownFactsOf(const RunConfig& config) {
     try {
         return factsOf(taskOf(config));

@@ -12,6 +12,7 @@
 #include "engine/runs/overwriting.h"
 #include "engine/runs/run_folder.h"
 #include "engine/settings/fields.h"
+#include "engine/train/data_record.h"
 #include "engine/train/typed_arrays.h"
 
 #include <sys/mman.h>
@@ -100,6 +101,7 @@ std::string stateText(const ExperimentState& state, std::span<const ArrayView> a
     json["device"] = state.device;
     json["run"] = state.run;
     if (!state.data.empty()) json["data"] = state.data;
+    if (!state.classes.empty()) json["classes"] = namesText(state.classes);
     if (!state.damaged.empty()) json["damaged"] = damagedText(state.damaged);
     if (state.keepsBest) json["keeps_best"] = true;
     if (state.countGradients > 0) json["count_gradients"] = state.countGradients;
@@ -309,6 +311,7 @@ ExperimentState readWhole(const std::string& path) {
     state.device = reader.text("device");
     state.run = reader.text("run");
     if (reader.has("data")) state.data = reader.text("data"); // not in those of earlier versions
+    if (reader.has("classes")) state.classes = namesFromText(reader.text("classes"));
     if (reader.has("damaged"))
         for (std::string_view keys = reader.text("damaged"); !keys.empty();
              keys.remove_prefix(std::min(keys.size(), kDamagedKey)))

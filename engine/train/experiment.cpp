@@ -58,7 +58,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop, std::share
         emptied->edits.clear();
     }
     if (!m_task) m_task = makeTask(m_config);
-    m_dataPrint = halfscope::dataPrint(m_config.task, m_task->dataset());
+    m_data = dataRecordOf(m_config, m_task->dataset());
     checkConfig(m_config); // again, now with what the files of the data set hold
     m_epochs = epochPlanOf(m_config);
     setFromData(m_config, m_task->dataset());
@@ -79,6 +79,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop, std::share
 void Experiment::resume(const ExperimentState& state) {
     const auto refuse = [](Phrase what, auto... values) { throw InputError(what, values...); };
     checkSamples(m_epochs, state.epochs, m_task->dataset());
+    checkClasses(m_data.classes, state.classes, shownPlaceOfData(m_config.task));
     replayAll(state.step + 1);
     if (state.lanes.size() != m_lanes.size())
         refuse(phrase("Training", "the checkpoint has %1 lanes, its experiment has %2 after step "
@@ -105,9 +106,9 @@ void Experiment::resume(const ExperimentState& state) {
     }
     m_patience.restore(std::move(sinceBest));
     m_endedByPatience = isScheduled(state.step) && isOver(m_patience); // before new edits
-    m_dataChange = changeSince(state.data, m_dataPrint, m_config.task);
+    m_dataChange = changeSince(state.data, m_data.print, m_config.task);
     m_tellsChange = !m_dataChange.empty();
-    m_dataPrint = state.data;
+    m_data.print = state.data;
     m_damage.goOn(state.damaged);
     m_step = state.step;
     m_withoutOutputs = shown ? 0 : state.step;
@@ -146,7 +147,8 @@ ExperimentState Experiment::state(LastOutputs outputs) {
                        m_step + 1);
     applyEdits(); // those that came in the middle of the last step
     ExperimentState state{recorded(), m_step, m_wallSeconds, m_epochs,       device().name,
-                          {},         {},     m_dataPrint,   m_damage.told()};
+                          {},         {},     m_data.print,  m_damage.told()};
+    state.classes = m_data.classes;
     const bool keeps = keepsOutputs(outputs);
     for (const auto& lane : m_lanes) {
         LaneState& each = state.lanes.emplace_back(lane->state());

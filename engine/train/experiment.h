@@ -8,6 +8,7 @@
 #include "engine/runs/lane_pictures.h"
 #include "engine/settings/fields.h"
 #include "engine/train/damage_report.h"
+#include "engine/train/data_record.h"
 #include "engine/train/experiment_state.h"
 #include "engine/train/lane_judge.h"
 #include "engine/train/patience.h"
@@ -76,7 +77,9 @@ public:
     int64_t stepsPerEpoch() const { return m_epochs.stepsPerEpoch(); }
     /// Returns dataPrint() of the data as they were when the training began, also of a run that
     /// goes on from a checkpoint; empty when it is not known.
-    const std::string& dataPrint() const { return m_dataPrint; }
+    const std::string& dataPrint() const { return m_data.print; }
+    /// Returns it with the settings of the data and the names of the classes.
+    const DataRecord& dataRecord() const { return m_data; }
     /// Returns changeSince() for a run that goes on from a checkpoint; empty when its data are the
     /// same. The first step after that has an event with it.
     const Message& dataChange() const { return m_dataChange; }
@@ -211,7 +214,7 @@ private:
     int64_t m_scheduleSteps; ///< the length of the schedule, fixed at the start even if the run
                              ///< becomes longer
     std::shared_ptr<Task> m_task;
-    std::string m_dataPrint;
+    DataRecord m_data;
     Message m_dataChange;
     bool m_tellsChange = false;      ///< true until there is an event with it
     Message m_noGradients;           ///< why they were not counted, if they ever were not

@@ -26,6 +26,7 @@ struct ExperimentState {
     std::string data{};           ///< see Experiment::dataPrint(); empty when it is not known
     /// The damaged samples that events have named, as damagedKey() of the reasons.
     std::set<std::string> damaged{};
+    std::vector<std::string> classes{}; ///< see DataRecord; empty when they are not known
     /// Whether the run keeps the weights after its best validations. Its folder cannot tell before
     /// the first of them.
     bool keepsBest = false;

@@ -113,7 +113,8 @@ std::unique_ptr<Experiment> experimentWith(const RunWeights& run, size_t lane,
         trainer.setWeights(run.of(lane, trainer.program().graph));
         return made;
     } catch (const InputError& why) {
-        throw misfit(config.task, run.dataPrint(), dataPrint(config.task, data->dataset()), why);
+        throw misfit(config.task, run.dataRecord().print, dataPrint(config.task, data->dataset()),
+                     why);
     }
 }
 
@@ -126,8 +127,8 @@ std::optional<LaneFileBytes> savedLaneBytes(const RunWeights& run, LaneFile file
     if (file == LaneFile::Predictions || file == LaneFile::Samples) {
         const std::stop_callback onStop(stop, [&experiment] { experiment.requestStop(); });
         std::optional<LaneFileBytes> made = predictionBytes(experiment, file, 0, run.lanes()[lane]);
-        if (auto changed =
-                changedSince(experiment.config().task, run.dataPrint(), experiment.dataPrint());
+        if (auto changed = changedSince(experiment.config().task, run.dataRecord().print,
+                                        experiment.dataPrint());
             made && changed) {
             std::vector<Message> notes{*std::move(changed)};
             if (!made->note.empty()) notes.push_back(std::move(made->note));
@@ -166,7 +167,7 @@ std::optional<LaneFileBytes> laneFileBytes(Experiment& experiment, LaneFile file
     switch (file) {
     case LaneFile::StateDict:
         return LaneFileBytes{stateDictBytes(trainer, modelShapes(experiment.config()).text, program,
-                                            experiment.dataPrint(), experiment.batchesBefore())};
+                                            experiment.dataRecord(), experiment.batchesBefore())};
     case LaneFile::Onnx:
         return LaneFileBytes{onnxBytes(experiment, lane, program),
                              onnxRoundingNote(experiment.config())};

@@ -191,8 +191,8 @@ void setWeights(const Asked& asked, size_t lane, Experiment& judge) {
     try {
         trainer.setWeights(*weights);
     } catch (const InputError&) { // its columns make another number of inputs, for example
-        throw InputError(phrase("Training", "%1: the file changed after the training, and the "
-                                            "network does not fit what it holds now"),
+        throw InputError(phrase("Training", "%1 holds other data than the training began with, "
+                                            "which the network does not fit"),
                          shownPlaceOfData(judge.config().task));
     }
 }
@@ -316,9 +316,9 @@ bool canPredictFile(TaskKind kind) {
 std::optional<Message> changedSince(const TaskConfig& task, const std::string& trained,
                                     const std::string& now) {
     if (predictsOtherwise(trained, now))
-        return Message(phrase("Training", "%1 changed after the training. Classes, words, means "
-                                          "and deviations are taken from it as it is now, so "
-                                          "predictions may be wrong."),
+        return Message(phrase("Training", "%1 holds other data than the training began with. "
+                                          "Classes, words, means and deviations are taken from it "
+                                          "as it is now, so predictions may be wrong."),
                        shownPlaceOfData(task));
     const Message others = task.predictFile.empty() ? changeSince(trained, now, task) : Message();
     if (others.empty()) return std::nullopt;
@@ -330,7 +330,7 @@ std::optional<Message> changedSince(const TaskConfig& task, const std::string& t
 InputError misfit(const TaskConfig& task, const std::string& trained, const std::string& now,
                   const InputError& why) {
     if (!predictsOtherwise(trained, now)) return why;
-    return InputError(phrase("Training", "%1 changed after the training: %2"),
+    return InputError(phrase("Training", "%1 holds other data than the training began with: %2"),
                       shownPlaceOfData(task), why.message());
 }
 
@@ -461,7 +461,7 @@ std::optional<PredictedSamples> predictedSamples(const RunWeights& run, const st
     asked.lanes = lanesFor(one, run.lanes().size());
     for (const size_t i : asked.lanes)
         asked.names.push_back(run.lanes()[i]);
-    asked.trained = run.dataPrint();
+    asked.trained = run.dataRecord().print;
     asked.untrained = run.untrained();
     asked.weights = [&](size_t i, const Graph& step) { return run.of(i, step); };
     return predictedBy(std::move(asked), samples, stop);

@@ -6,7 +6,9 @@
 #include "engine/core/text.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
+#include "engine/settings/data_settings.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/state_dict.h"
 
@@ -55,6 +57,7 @@ RunWeights::RunWeights(const std::string& folder, RunConfig recorded, WeightsAt 
     if (at == WeightsAt::End) find(recorded);
     m_settings = settingsAtEnd(std::move(recorded));
     m_settings.model.weights.clear();
+    fitToJudge(m_settings);
     m_names = laneNames(m_settings);
     if (at == WeightsAt::Best) leaveOutLacking();
     if (!m_state) return;
@@ -172,8 +175,9 @@ std::string RunWeights::stepOf(size_t lane) const {
     return m_state ? std::to_string(m_state->step) : stepIn(fileOf(lane));
 }
 
-std::string RunWeights::dataPrint() const {
-    return m_state ? m_state->data : dataPrintIn(fileOf(0));
+DataRecord RunWeights::dataRecord() const {
+    if (!m_state) return dataRecordIn(fileOf(0));
+    return {m_state->data, dataSettings(m_state->recorded), m_state->classes};
 }
 
 } // namespace halfscope

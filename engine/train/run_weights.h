@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/settings/run_config.h"
+#include "engine/train/data_record.h"
 #include "engine/train/experiment_state.h"
 #include "engine/train/initial_weights.h"
 
@@ -28,7 +29,8 @@ public:
     /// an InputError where no lane has one.
     RunWeights(const std::string& folder, RunConfig recorded, WeightsAt = WeightsAt::End);
 
-    /// The settings of the lanes that have weights, without forks, edits and model.weights.
+    /// The settings of the lanes that have weights, without forks, edits and
+    /// model.weights, see fitToJudge().
     const RunConfig& settings() const { return m_settings; }
     const std::vector<std::string>& lanes() const { return m_names; } ///< their names
     /// The names of lanes that are left out, because they have no best weights.
@@ -46,8 +48,8 @@ public:
     std::string stepOf(size_t lane) const;
     /// Whether no step was taken from weights that were drawn.
     bool untrained() const { return m_drawn && stepOf(0) == "0"; }
-    /// Returns Experiment::dataPrint() of the training; empty when it is not known.
-    std::string dataPrint() const;
+    /// Returns Experiment::dataRecord() of the training, as far as it is known.
+    DataRecord dataRecord() const;
 
 private:
     /// Looks for what each lane came to.

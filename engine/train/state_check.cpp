@@ -6,12 +6,12 @@
 #include "engine/data/pictures.h"
 #include "engine/data/shards.h"
 #include "engine/scaler/grad_scaler.h"
+#include "engine/train/data_record.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -166,6 +166,14 @@ void checkSamples(const EpochPlan& now, const EpochPlan& then, const Dataset& da
                                         "as samples, but did not in earlier versions: to go on "
                                         "with a run of these, move such pictures elsewhere"),
                      refusal);
+}
+
+void checkClasses(std::span<const std::string> now, std::span<const std::string> then,
+                  const std::string& place) {
+    if (const Message other = otherClasses(then, now, place); !other.empty())
+        throw InputError(phrase("Training", "%1, and a run goes on only with the same classes, in "
+                                            "the same order"),
+                         other);
 }
 
 } // namespace halfscope

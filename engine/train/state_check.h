@@ -9,6 +9,9 @@
 #include "engine/settings/run_config.h"
 #include "engine/train/lane_state.h"
 
+#include <span>
+#include <string>
+
 namespace halfscope {
 
 /// Checks the scaler, its rules, the schedule's rates and all counters that a lane had after
@@ -21,5 +24,8 @@ void checkOutputs(const LaneState&, int64_t values);
 /// Throws InputError where the data have another number of samples, or batches of another size,
 /// than when the checkpoint was written.
 void checkSamples(const EpochPlan& now, const EpochPlan& then, const Dataset&);
+/// Throws InputError for the sentence of otherClasses().
+void checkClasses(std::span<const std::string> now, std::span<const std::string> then,
+                  const std::string& place);
 
 } // namespace halfscope

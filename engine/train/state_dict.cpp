@@ -24,7 +24,8 @@ namespace halfscope {
 
 namespace {
 
-constexpr const char *kDataPrint = "data_sha256", *kStep = "step";
+constexpr const char *kDataPrint = "data_sha256", *kDataSettings = "data_settings",
+                     *kClasses = "classes", *kStep = "step";
 constexpr std::string_view kKey = "model.weights";
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {
@@ -298,12 +299,15 @@ FirstWeights readFirstWeights(const RunConfig& config, const Graph& step,
     return first;
 }
 
-std::string dataPrintIn(const std::string& path) { return metadataIn(path, kDataPrint); }
+DataRecord dataRecordIn(const std::string& path) {
+    return {metadataIn(path, kDataPrint), metadataIn(path, kDataSettings),
+            namesFromText(metadataIn(path, kClasses))};
+}
 
 std::string stepIn(const std::string& path) { return metadataIn(path, kStep); }
 
 std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
-                           const std::string& data, const BatchCounts& before) {
+                           const DataRecord& data, const BatchCounts& before) {
     const LaneState state = lane.state(WhichStates::WeightsOnly);
     const int64_t steps = state.step;
     const std::set<std::string> counted = countedIn(lane.config());
@@ -327,7 +331,9 @@ std::string stateDictBytes(Trainer& lane, const std::string& model, const std::s
                                                 {"model", python},
                                                 {"program", "halfscope " + program},
                                                 {kStep, std::to_string(steps)}};
-    if (!data.empty()) metadata[kDataPrint] = data;
+    if (!data.print.empty()) metadata[kDataPrint] = data.print;
+    if (!data.settings.empty()) metadata[kDataSettings] = data.settings;
+    if (!data.classes.empty()) metadata[kClasses] = namesText(data.classes);
     const std::string header = safetensorsHeader(arrays, metadata);
     const std::vector<std::string_view> parts = safetensorsParts(header, arrays);
     size_t size = 0;

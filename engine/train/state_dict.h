@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/io/safetensors.h"
+#include "engine/train/data_record.h"
 #include "engine/train/state_dict_fit.h"
 #include "engine/train/trainer.h"
 
@@ -62,12 +63,12 @@ Message checkFirstWeights(const RunConfig&);
 /// Returns the weights of a lane as a file: each in the dtype in which the lane stores it, and for
 /// norms with running statistics num_batches_tracked: the batches `before` this run, to which only
 /// batch norms add its steps, as in PyTorch. `model` is PyTorch's text of the network, or empty;
-/// the file has it as an expression in Python. `data` is Experiment::dataPrint(), and `before`
+/// the file has it as an expression in Python. `data` is Experiment::dataRecord(), and `before`
 /// Experiment::batchesBefore().
 std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
-                           const std::string& data = {}, const BatchCounts& before = {});
-/// Returns the `data` that stateDictBytes() wrote into a file; empty when there is none.
-std::string dataPrintIn(const std::string& path);
+                           const DataRecord& data = {}, const BatchCounts& before = {});
+/// Returns the `data` that stateDictBytes() wrote into a file; empty parts when there are none.
+DataRecord dataRecordIn(const std::string& path);
 /// Returns the step after which the lane had these weights; empty when the file does not tell.
 std::string stepIn(const std::string& path);
 

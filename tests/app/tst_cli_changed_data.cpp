@@ -15,6 +15,11 @@ private slots:
     void fewerSamplesThanABatch();
     void anotherValidation();
     void classesNamedAsGaps();
+    void aWiderTableIsTold();
+    void otherSettings_data();
+    void otherSettings();
+    void otherTable();
+    void classesInAnotherOrder();
 
 private:
     /// Writes a table of so many numbers, each with what is in its row.
@@ -25,14 +30,14 @@ private:
         return file(name, text);
     }
     static std::string evenOrOdd(int i) { return i % 2 == 0 ? "even" : "odd"; }
-    Outcome train(const QString& data, const char* out, const QStringList& more = {}) const {
+    Outcome train(const QString& data, const QByteArray& out, const QStringList& more = {}) const {
         return call(QStringList{"run", data, "--device", "cpu", "--lanes", "fp32", "--steps", "3",
                                 "--out", path(out)} +
                     more);
     }
 };
 
-/// The run is listed, and trained again with another batch; judged, it says why it cannot be.
+/// The run is listed, judged, and trained again with another batch.
 void TestCliChangedData::fewerSamplesThanABatch() {
     const QString data = table("shrinks.csv", 100, evenOrOdd);
     const Outcome trained = train(data, "run", {"--set", "task.batch=64"});
@@ -40,10 +45,12 @@ void TestCliChangedData::fewerSamplesThanABatch() {
     QCOMPARE(table("shrinks.csv", 40, evenOrOdd), data);
     const Outcome listed = call({"runs", path(".")});
     QVERIFY2(listed.code == 0 && !listed.out.contains("cannot be read"), listed.out + listed.error);
-    const Outcome judged = call({"evaluate", path("run")});
-    QCOMPARE(judged.code, 2);
-    QVERIFY2(judged.error.contains("task.batch: 64 is not allowed: at most 36, the samples"),
-             judged.error);
+    const QStringList weights{"--weights", path("run") + "/weights_fp32.safetensors"};
+    for (const QStringList& more :
+         {QStringList{}, weights, QStringList{"--predict", data, "--out", path("predicted")}}) {
+        const Outcome judged = call(QStringList{"evaluate", path("run")} + more);
+        QVERIFY2(judged.code == 0 && judged.error.contains(" other data than "), judged.error);
+    }
     const Outcome again = call(
         {"run", path("run"), "--set", "task.batch=10", "--steps", "3", "--out", path("again")});
     QVERIFY2(again.code == 0, again.error);
@@ -55,14 +62,15 @@ void TestCliChangedData::anotherValidation() {
     const QString validation = table("validation.csv", 20, evenOrOdd);
     const Outcome trained = train(data, "own", {"--set", "data.validation_path=" + validation});
     QVERIFY2(trained.code == 0, trained.error);
-    const char* told = "validation.csv has changed since the training began, and is used as it is "
-                       "now. So the samples that are judged may not be those that the training "
-                       "held back.";
+    const char* told =
+        "validation.csv holds other data than the training began with; these are "
+        "used now. So the samples that are judged may not be those that the training "
+        "held back.";
     const QStringList weights{"evaluate", path("own") + "/experiment.json", "--weights",
                               path("own") + "/weights_fp32.safetensors"};
     for (const QStringList& judge : {QStringList{"evaluate", path("own")}, weights}) {
         const Outcome same = call(judge);
-        QVERIFY2(same.code == 0 && !same.error.contains("has changed"), same.error);
+        QVERIFY2(same.code == 0 && !same.error.contains("other data"), same.error);
     }
     table("validation.csv", 30, evenOrOdd);
     for (const QStringList& judge : {QStringList{"evaluate", path("own")}, weights}) {
@@ -82,6 +90,116 @@ void TestCliChangedData::classesNamedAsGaps() {
     QVERIFY2(judged.code == 0, judged.error);
     const QByteArray scores = contentOf(path("judged/scores.json"));
     QCOMPARE(QJsonDocument::fromJson(scores)["samples"].toInt(), 100);
+}
+
+/// The network for a table with one more column has one more input: the weights do not fit it, and
+/// the reason comes first.
+void TestCliChangedData::aWiderTableIsTold() {
+    std::string narrow = "a,b,y\n", wide = "c,a,b,y\n";
+    for (int i = 0; i < 60; ++i) {
+        const std::string line = std::to_string(i * i % 7) + "," + std::to_string(i * 3 % 11) +
+                                 "," + std::to_string(i * 5 % 13) + "\n";
+        narrow += line;
+        wide += std::to_string(i * 7 % 17) + "," + line;
+    }
+    const QString table = file("widened.csv", narrow), folder = path("widened");
+    const Outcome run =
+        call({"run", table, "--device", "cpu", "--steps", "2", "--quiet", "--out", folder});
+    QVERIFY2(run.code == 0, run.error);
+    file("widened.csv", wide);
+    const QStringList asks[] = {{}, {"--predict", table, "--out", path("widened scores")}};
+    for (const QStringList& more : asks) {
+        const Outcome misfit = call(QStringList{"evaluate", folder} + more);
+        QVERIFY2(misfit.code == 2 && misfit.saysOneLine(), misfit.error);
+        QVERIFY2(misfit.error.startsWith(
+                     "halfscope-cli: " + table.toUtf8() +
+                     " holds other data than the training began with: model.weights: " +
+                     folder.toUtf8() +
+                     "/weights_fp32.safetensors: its arrays are not those of "
+                     "the network: "),
+                 misfit.error);
+    }
+}
+
+void TestCliChangedData::otherSettings_data() {
+    QTest::addColumn<QString>("setting");
+    QTest::addColumn<QString>("told");
+    const QString numbers = " The networks learnt from other numbers, so the results may be wrong.";
+    const QString samples = " Samples that the networks were trained on may be among those that "
+                            "judge them.";
+    QTest::newRow("none") << QString() << QString();
+    QTest::newRow("the same column by name") << "data.target=kind" << QString();
+    QTest::newRow("of training alone") << "data.workers=2" << QString();
+    QTest::newRow("inputs") << "data.standardise=false"
+                            << "Data: data.standardise is false (true in the training)." + numbers;
+    QTest::newRow("target") << "data.target=size"
+                            << "data.target is size (kind in the training): ";
+    QTest::newRow("split") << "data.validation=0.5"
+                           << "Data: data.validation is 0.5 (0.1 in the training)." + samples;
+    QTest::newRow("last ones") << "data.held_back=last"
+                               << "Data: data.held_back is last (random in the training)." +
+                                      samples;
+}
+
+/// Of a run and of its weights alone: settings with which a network was not trained.
+void TestCliChangedData::otherSettings() {
+    QFETCH(const QString, setting);
+    QFETCH(const QString, told);
+    const QString data = table("set.csv", 100, evenOrOdd);
+    const QString out = QString("set ") + QTest::currentDataTag();
+    const Outcome trained = train(data, out.toUtf8());
+    QVERIFY2(trained.code == 0, trained.error);
+    const QStringList weights{"--weights", path(out.toUtf8()) + "/weights_fp32.safetensors"};
+    for (const QStringList& more : {QStringList{}, weights}) {
+        QStringList judge = QStringList{"evaluate", path(out.toUtf8())} + more;
+        if (!setting.isEmpty()) judge += {"--set", setting};
+        const Outcome judged = call(judge);
+        QVERIFY2(told.isEmpty() ? !judged.error.contains("Data: ")
+                                : judged.error.contains(told.toUtf8()),
+                 judged.error);
+        QVERIFY2(!judged.error.contains("other data"), judged.error); // the table is as it was
+    }
+}
+
+/// The file has not changed: it is another one.
+void TestCliChangedData::otherTable() {
+    const QString data = table("first.csv", 100, evenOrOdd);
+    const QString other =
+        table("second.csv", 100, [](int i) { return std::string(i % 3 == 0 ? "third" : "other"); });
+    const Outcome trained = train(data, "first");
+    QVERIFY2(trained.code == 0, trained.error);
+    const Outcome judged = call({"evaluate", path("first"), "--set", "data.path=" + other});
+    QVERIFY2(judged.code == 0 && judged.error.contains(
+                                     "second.csv holds other data than the training began with. "),
+             judged.error);
+    QVERIFY2(judged.error.contains("Classes: class 0 is \"other\" in " + other.toUtf8() +
+                                   ", and was \"even\" in the training.\n"),
+             judged.error);
+    QFile::copy(data, path("copy.csv"));
+    const Outcome moved =
+        call({"evaluate", path("first"), "--set", "data.path=" + path("copy.csv")});
+    QVERIFY2(moved.code == 0 && !moved.error.contains("other data") &&
+                 !moved.error.contains("Classes: "),
+             moved.error);
+}
+
+/// A training does not go on with numbers that stand for other classes.
+void TestCliChangedData::classesInAnotherOrder() {
+    const QString data = table("order.csv", 100, evenOrOdd);
+    const Outcome trained = train(data, "order", {"--checkpoint-every", "1"});
+    QVERIFY2(trained.code == 0, trained.error);
+    const QString other = table("other order.csv", 100,
+                                [](int i) { return std::string(i % 2 == 0 ? "odd" : "zero"); });
+    const Outcome refused = call({"run", "--resume", path("order"), "--out", path("order on"),
+                                  "--steps", "6", "--set", "data.path=" + other});
+    QCOMPARE(refused.code, 2);
+    QVERIFY2(refused.error.contains("class 0 is \"odd\" in " + other.toUtf8() +
+                                    ", and was \"even\" in the training, and a run goes on only "
+                                    "with the same classes, in the same order"),
+             refused.error);
+    const Outcome same =
+        call({"run", "--resume", path("order"), "--out", path("order on"), "--steps", "6"});
+    QVERIFY2(same.code == 0, same.error);
 }
 
 } // namespace tst_cli_changed_data

@@ -101,7 +101,7 @@ void TestCliOwnTables::goesOn() {
         return call({"run", "--resume", path("run"), "--out", path("run"), "--steps", steps,
                      "--checkpoint-every", "2"});
     };
-    const QByteArray said = "has changed since the training began, and is used as it is now.";
+    const QByteArray said = "holds other data than the training began with; these are used now.";
     write("data/test.csv", 12, true);
     const Outcome same = goOn("6");
     QVERIFY2(same.code == 0 && !same.error.contains(said), same.error);

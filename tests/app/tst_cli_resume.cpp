@@ -536,7 +536,7 @@ void TestCliResume::changedData() {
         call(QStringList{"run", table, "--steps", "4", "--out", out, "--device", "cpu"} + kSaves)
             .code,
         0);
-    const QByteArray said = "has changed since the training began, and is used as it is now.";
+    const QByteArray said = "holds other data than the training began with; these are used now.";
     const auto continued = [&](const char* steps) {
         return call(QStringList{"run", "--resume", out, "--out", out, "--steps", steps} + kSaves);
     };

@@ -125,7 +125,7 @@ private slots:
             return !changeSince(began, now, task).empty();
         };
         QCOMPARE(changeSince(one + one, one + two, task).english(),
-                 "a.txt has changed since the training began, and is used as it is now");
+                 "a.txt holds other data than the training began with; these are used now");
         QVERIFY(told(one, two) && told(one, two + two) && told(two + one, one + one));
         QVERIFY(!told(one, one + two) && !told(one + two, one) && !told(one + two, one + two));
         QVERIFY(!told("", one + two) && !told(one + two, ""));

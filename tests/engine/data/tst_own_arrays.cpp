@@ -270,7 +270,7 @@ void TestOwnArrays::changedFiles() {
     const std::string after = print();
     QCOMPARE(changeSince(before, after, task).english(),
              pathText(task.xVal) + " or " + pathText(task.yVal) +
-                 " has changed since the training began, and is used as it is now");
+                 " holds other data than the training began with; these are used now");
     QVERIFY(!predictsOtherwise(before, after));
 }
 

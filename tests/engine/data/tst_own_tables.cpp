@@ -377,12 +377,12 @@ void TestOwnTables::prints() {
     const std::string judged = print();
     QCOMPARE(changeSince(before, judged, task).english(),
              pathText(task.validationPath) +
-                 " has changed since the training began, and is used as it is now");
+                 " holds other data than the training began with; these are used now");
     QVERIFY(!predictsOtherwise(before, judged));
     file("train.csv", "a,y\n1,1\n3,4\n");
     QCOMPARE(changeSince(before, print(), task).english(),
              pathText(task.path) +
-                 " has changed since the training began, and is used as it is now");
+                 " holds other data than the training began with; these are used now");
 }
 
 /// Settings of shares do nothing beside tables of their own, which is told.

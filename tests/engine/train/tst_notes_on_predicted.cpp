@@ -106,7 +106,7 @@ void TestNotesOnPredicted::untrainedNetworksThatWereSaved() {
         std::filesystem::create_directories(folder);
         for (int lane = 0; lane < experiment->lanes(); ++lane)
             writeBytes(folder + "/" + run_file::weights(experiment->laneName(lane)),
-                       stateDictBytes(experiment->lane(lane), "", "1", experiment->dataPrint()));
+                       stateDictBytes(experiment->lane(lane), "", "1", experiment->dataRecord()));
         std::string text;
         const auto predicted = predictedSamples(RunWeights(folder, recorded), "fp32", other);
         for (const Message& note : predicted->notes)

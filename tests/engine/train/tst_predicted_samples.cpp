@@ -337,8 +337,9 @@ void TestPredictedSamples::aSavedRunPredicts() {
         wider += (wider.empty() ? "floor," : std::to_string(line.size() % 3) + ',') +
                  line.toStdString() + '\n';
     write("forked.csv", wider);
-    const std::string changed = path + " changed after the training: " + folder.toStdString() +
-                                "/checkpoint.safetensors: the network of its lane ";
+    const std::string changed =
+        path + " holds other data than the training began with: " + folder.toStdString() +
+        "/checkpoint.safetensors: the network of its lane ";
     for (const auto& work :
          {std::function<void()>([&] { predictedSamples(run, experiment->laneName(0), path); }),
           std::function<void()>([&] { savedFile(LaneFile::Predictions); })})
@@ -480,13 +481,13 @@ void TestPredictedSamples::aChangedTableIsTold() {
     write("changes.csv", text + "5000,red,3\n");
     const auto notes = predictedSamples(*experiment, 0, more)->notes;
     QVERIFY(!notes.empty());
-    QCOMPARE(notes[0].english(), path + " changed after the training. Classes, words, means and "
-                                        "deviations are taken from it as it is now, so "
-                                        "predictions may be wrong.");
+    QCOMPARE(notes[0].english(),
+             path + " holds other data than the training began with. Classes, words, means and "
+                    "deviations are taken from it as it is now, so predictions may be wrong.");
     write("changes.csv", text + "5,green,3\n");
     QCOMPARE(thrownBy<InputError>([&] { predictedSamples(*experiment, 0, more); }),
-             path + ": the file changed after the training, and the network does not fit what it "
-                    "holds now");
+             path +
+                 " holds other data than the training began with, which the network does not fit");
     QVERIFY(QFile::remove(QString::fromStdString(path)));
     QVERIFY(thrownBy<InputError>([&] {
                 predictedSamples(*experiment, 0, more);
@@ -513,8 +514,9 @@ void TestPredictedSamples::aRunFromDiskTellsIt() {
     QCOMPARE(change, std::string());
     write("saved.csv", "a,b,y\n1,7,2\n2,5,5\n3,4,1\n4,4,9\n"); // of the same length
     QCOMPARE(notes().size(), size_t{1});
-    QVERIFY(notes()[0].english().starts_with(path + " changed after the training."));
-    QCOMPARE(change, path + " has changed since the training began, and is used as it is now");
+    QVERIFY(
+        notes()[0].english().starts_with(path + " holds other data than the training began with."));
+    QCOMPARE(change, path + " holds other data than the training began with; these are used now");
     write("saved.csv", text);
     QVERIFY(notes().empty());
     QCOMPARE(change, std::string());

@@ -15,6 +15,7 @@
 #include <QLabel>
 #include <QLocale>
 #include <QMessageBox>
+#include <QMimeData>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTest>
@@ -134,6 +135,10 @@ void TestModelDialog::aPasteReplacesTheText() {
         QCOMPARE(dialog.text(), pasted);
         QTRY_VERIFY(useOf(dialog)->isEnabled());
         dialog.editor()->undo();
+        QCOMPARE(dialog.editor()->toPlainText(), before);
+        dialog.editor()->moveCursor(QTextCursor::Start);
+        QGuiApplication::clipboard()->setMimeData(new QMimeData); // nothing has been copied yet
+        dialog.editor()->paste();
         QCOMPARE(dialog.editor()->toPlainText(), before);
     }
 }

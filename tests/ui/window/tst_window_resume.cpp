@@ -540,7 +540,7 @@ void TestWindowResume::dataThatChangedAreTold() {
     const QString changed =
         QDir(folder.path()).canonicalPath() +
         QStringLiteral(
-            "/table.csv has changed since the training began, and is used as it is now.");
+            "/table.csv holds other data than the training began with; these are used now.");
     auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QTRY_VERIFY2_WITH_TIMEOUT(headline->accessibleName().startsWith(QStringLiteral("Saved run")) &&
                                   headline->accessibleName().endsWith(changed),

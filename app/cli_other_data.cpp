@@ -1,0 +1,80 @@
+// Compares the settings first: where these differ, the data need not have changed.
+#include "app/cli_other_data.h"
+
+#include "app/cli_output.h"
+
+#include "engine/core/text.h"
+#include "engine/data/data_print.h"
+#include "engine/data/own_files.h"
+#include "engine/settings/data_settings.h"
+#include "engine/train/predicted_samples.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace halfscope::cli {
+
+namespace {
+
+std::string shownValue(const std::string& value) { return value.empty() ? "empty" : value; }
+
+/// Returns "data.standardise is false (true in the training)", one for each.
+std::string settingsText(const std::vector<ChangedSetting>& changed) {
+    std::string text;
+    for (const ChangedSetting& each : changed)
+        text += (text.empty() ? "" : ", ") + each.key + " is " + shownValue(each.is) + " (" +
+                shownValue(each.was) + " in the training)";
+    return text;
+}
+
+/// Returns what follows from settings that differ.
+std::string consequences(const RunConfig& config, const std::vector<ChangedSetting>& changed) {
+    const bool seen = !std::ranges::all_of(changed, &ChangedSetting::holdsBack);
+    const bool held = std::ranges::any_of(changed, &ChangedSetting::holdsBack);
+    std::string text;
+    if (seen) text = " The networks learnt from other numbers, so the results may be wrong.";
+    if (!held) return text;
+    if (!config.task.predictFile.empty())
+        return text + " Means and deviations may be those of other samples than in the training.";
+    if (validatesOwn(config.task)) return text;
+    return text + " Samples that the networks were trained on may be among those that judge them.";
+}
+
+void tellPrint(const RunConfig& config, const DataRecord& trained, const Judged& lane,
+               const std::string& weights) {
+    if (weights.empty() || !predictsOtherwise(trained.print, lane.data)) {
+        if (const auto others = changedSince(config.task, trained.print, lane.data))
+            printNote(others->english() + "\n");
+        return;
+    }
+    const std::string data = shownPlaceOfData(config.task);
+    printNote("The weights in " + pathText(weights) + " were trained on other data than " + data +
+              ": either " + data +
+              " has changed since, or they are of another experiment. Classes, words, means and "
+              "deviations are those of " +
+              data + " as it is now, so the results may be wrong.\n");
+}
+
+} // namespace
+
+void tellOtherData(const RunConfig& config, const DataRecord& trained, const Judged& lane,
+                   const std::string& weights) {
+    if (const auto changed = changedDataSettings(trained.settings, config); !changed.empty())
+        printNote("Data: " + settingsText(changed) + "." + consequences(config, changed) + "\n");
+    else
+        tellPrint(config, trained, lane, weights);
+    if (!predictsOtherwise(trained.print, lane.data)) return;
+    const Message classes =
+        otherClasses(trained.classes, lane.classes, shownPlaceOfData(config.task));
+    if (!classes.empty()) printNote("Classes: " + classes.english() + ".\n");
+}
+
+InputError misfitOf(const RunConfig& config, const DataRecord& trained, const Dataset* data,
+                    const InputError& why) {
+    const auto changed = changedDataSettings(trained.settings, config);
+    if (!changed.empty())
+        return InputError(Message::data(settingsText(changed) + ": " + why.what()));
+    return data ? misfit(config.task, trained.print, dataPrint(config.task, *data), why) : why;
+}
+
+} // namespace halfscope::cli

@@ -1,0 +1,108 @@
+// Goes through the table of settings, so that a new setting of the data is compared, too.
+#include "engine/settings/data_settings.h"
+
+#include "engine/core/error.h"
+#include "engine/data/csv_columns.h"
+#include "engine/data/dataset.h"
+#include "engine/data/own_files.h"
+#include "engine/data/text_table.h"
+#include "engine/io/json_text.h"
+#include "engine/settings/fields.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace halfscope {
+
+namespace {
+
+/// They vary the samples to train on, or say how they are read, or keep some for the test of those
+/// that are held back anyway.
+constexpr std::array<std::string_view, 9> kOfTrainingAlone{
+    "data.flip",   "data.crop",          "data.damaged",    "data.shuffle",   "data.workers",
+    "data.latent", "data.shard_readers", "data.last_batch", "data.test_share"};
+constexpr std::array<std::string_view, 5> kHoldingBack{
+    "data.test", "data.validation", "data.held_back", "data.gap", "data.stratify"};
+
+template <size_t count>
+bool isOneOf(const std::array<std::string_view, count>& keys, std::string_view key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool namesColumn(std::string_view key) { return key == "data.target" || key == "data.text"; }
+
+/// Returns the value of a setting that may name a column: also where that is left open, if the
+/// table can be read.
+std::string namedColumn(const Field& field, const RunConfig& config) {
+    std::string given = valueText(field.get(config, -1));
+    if (!given.empty()) return given;
+    const TaskConfig& task = config.task;
+    try {
+        const bool target = field.key == "data.target";
+        if (task.kind == TaskKind::TextClasses) {
+            const TextColumns columns = chosenColumns(task);
+            return target ? columns.target : columns.text;
+        }
+        if (target) return targetColumn(task);
+    } catch (const InputError&) { // whoever reads the samples says what is wrong
+    }
+    return given;
+}
+
+std::string textOf(const Field& field, const RunConfig& config) {
+    if (namesColumn(field.key)) return namedColumn(field, config);
+    if (field.key == "data.drop") { // whatever the order and the spaces between them
+        std::vector<std::string> names = droppedColumns(config.task.drop);
+        std::ranges::sort(names);
+        std::string text;
+        for (const std::string& name : names)
+            text += (text.empty() ? "" : ", ") + name;
+        return text;
+    }
+    return valueText(field.get(config, -1));
+}
+
+/// Calls `use` with each of the settings and its text.
+template <class Use>
+void forSettings(const RunConfig& config, Use use) {
+    for (const Field& field : fieldTable()) {
+        const bool ofData = field.scope == FieldScope::Run && field.key.starts_with("data.");
+        if (!ofData || field.kind == FieldKind::Path || isOneOf(kOfTrainingAlone, field.key))
+            continue;
+        if (field.key == "data.validation" && validatesOwn(config.task))
+            use(field.key, std::string("0")); // none of the samples to train on
+        else if (!field.applies || field.applies(config, -1))
+            use(field.key, textOf(field, config));
+    }
+}
+
+} // namespace
+
+std::string dataSettings(const RunConfig& config) {
+    JsonText json = JsonText::object();
+    forSettings(config,
+                [&json](const std::string& key, const std::string& text) { json.add(key, text); });
+    return json.text();
+}
+
+std::vector<ChangedSetting> changedDataSettings(const std::string& trained,
+                                                const RunConfig& config) {
+    std::vector<ChangedSetting> changed;
+    if (trained.empty()) return changed;
+    try {
+        const JsonTree tree = parseStrictJson(trained);
+        if (!tree.root().is_object()) return changed;
+        forSettings(config, [&](const std::string& key, const std::string& is) {
+            const auto was = tree.root().find(key);
+            if (was == tree.root().end() || !was->is_string() || isText(*was, is)) return;
+            if (namesColumn(key) && isText(*was, "")) return; // the table was gone by then
+            changed.push_back({key, was->get<std::string>(), is, isOneOf(kHoldingBack, key)});
+        });
+    } catch (const InputError&) { // somebody else wrote it
+        changed.clear();
+    }
+    return changed;
+}
+
+} // namespace halfscope

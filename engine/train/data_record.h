@@ -1,0 +1,33 @@
+// What a training keeps of its data, for programs that use its networks later.
+#pragma once
+
+#include "engine/data/dataset.h"
+#include "engine/settings/run_config.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// Parts are empty where they are not known.
+struct DataRecord {
+    std::string print{};                ///< see dataPrint()
+    std::string settings{};             ///< see dataSettings()
+    std::vector<std::string> classes{}; ///< names, by number
+};
+
+/// Returns what is known of data that were made from the settings; nothing where they come from no
+/// files.
+DataRecord dataRecordOf(const RunConfig&, const Dataset& data);
+
+/// Returns a sentence without its full stop when the data in `place` have other classes than those
+/// that a network was trained on, or have them in another order; else an empty message.
+Message otherClasses(std::span<const std::string> trained, std::span<const std::string> now,
+                     const std::string& place);
+
+/// Returns names as a list of JSON, and reads one; anything else becomes no names.
+std::string namesText(std::span<const std::string> names);
+std::vector<std::string> namesFromText(const std::string& text);
+
+} // namespace halfscope
