@@ -11,6 +11,7 @@
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "ui/models/event_model.h"
+#include "ui/models/lane_difference.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/loss_words.h"
 #include "ui/models/run_facts.h"
@@ -465,7 +466,10 @@ QString RunModel::summaryIn(Words words) const {
         return skipped.isEmpty() && lost.isEmpty() ? figureText(words, figure, all)
                                                    : (skipped + lost).mid(1);
     QString text = figureText(words, figure, all);
-    if (figure == Figure::Accuracy) text += oneClassText(m_run->info().config);
+    const QString warning =
+        figure == Figure::Accuracy ? oneClassText(m_run->info().config) : QString();
+    if (words == Words::Reasons && warning.isEmpty()) text += differenceText(*this);
+    text += warning;
     if (const Message gone = m_run->now().lostSamples().sentence(); !gone.empty())
         text += u' ' + translated(gone); // the figures are those of the others
     if (words == Words::Reasons) text += overfittingText();

@@ -90,6 +90,44 @@ private slots:
         QCOMPARE(model.lane(0).judgedForms().front(), QStringLiteral("75.00 %, best 79.20 %"));
     }
 
+    /// Whether half precision cost anything is what most people want to know.
+    void theDifferenceIsTold_data() {
+        QTest::addColumn<double>("loss");
+        QTest::addColumn<double>("accuracy");
+        QTest::addColumn<QString>("told");
+        const double none = NAN;
+        QTest::newRow("points") << 2.0 << 0.7475
+                                << "B's validation accuracy is 0.25 points below A's.";
+        QTest::newRow("more") << 2.0 << 0.76 << "B's validation accuracy is 1.00 points above A's.";
+        QTest::newRow("same") << 2.0 << 0.75 << "A and B have the same validation accuracy.";
+        QTest::newRow("higher") << 1.03 << none << "B's validation loss is 3 % higher than A's.";
+        QTest::newRow("lower") << 0.5 << none << "B's validation loss is 50 % lower than A's.";
+        QTest::newRow("far") << 7.5 << none << "B's validation loss is 7.5 times A's.";
+        QTest::newRow("near") << 1.0002 << none << "A and B have nearly the same validation loss.";
+        QTest::newRow("lost") << double(INFINITY) << none << QString();
+    }
+
+    void theDifferenceIsTold() {
+        QFETCH(const double, loss);
+        QFETCH(const double, accuracy);
+        QFETCH(const QString, told);
+        RunModel model;
+        const auto run = shownIn(model);
+        RunBatch step;
+        for (const int lane : {0, 1}) {
+            StepRow row = rowAt(1, lane, 1);
+            row.set(metric::ValidationLoss, lane == 0 ? 1.0 : loss);
+            if (!std::isnan(accuracy)) row.set(metric::Accuracy, lane == 0 ? 0.75 : accuracy);
+            step.rows.push_back(row);
+        }
+        run->append(std::move(step));
+        const QString text = summaryOf(model);
+        if (told.isEmpty())
+            QVERIFY2(!text.contains(QLatin1String("B's validation")), qPrintable(text));
+        else
+            QVERIFY2(text.contains(u' ' + told), qPrintable(text));
+    }
+
     /// A few samples may have any loss: their own must not lead where there is a steadier figure.
     void aSmallLastBatchHasTheMedian() {
         RunConfig config = defaultConfig();
