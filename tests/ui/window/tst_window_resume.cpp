@@ -567,7 +567,8 @@ void TestWindowResume::dataThatChangedAreTold() {
     }
     QVERIFY(told >= 0);
     const QString sentence = events.index(told, EventModel::TextColumn).data().toString();
-    QVERIFY2(sentence.startsWith("From step 11: ") && sentence.contains("table.csv has changed"),
+    QVERIFY2(sentence.startsWith("From step 11: ") &&
+                 sentence.contains("table.csv holds other data "),
              qPrintable(sentence));
     QVERIFY(EventModel::whyText(events.eventAt(told)).contains("belong to other data"));
     // one whose training is over says so, too
