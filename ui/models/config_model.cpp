@@ -375,10 +375,11 @@ QString ConfigModel::laneObstacle() const {
 QString ConfigModel::trainingObstacle() const {
     try {
         checkConfig(m_config);
-        return {};
     } catch (const ReportedError& error) {
         return translated(error);
     }
+    const std::optional<Message> data = factsProblem(taskOf(m_config));
+    return data ? translated(*data) : QString();
 }
 
 bool ConfigModel::addLane() {

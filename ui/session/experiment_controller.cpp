@@ -88,6 +88,7 @@ void ExperimentController::act(const SessionChannel::Told& told) {
         [&](const FailedNotice& notice) {
             if (!now) return;
             m_hasFailedNetworks = notice.hasNetworks;
+            m_failedOfInput = notice.ofInput;
             emit failed(notice.reason);
         },
         [&](const RefusedNotice& notice) { emit refused(notice.reason); },
@@ -117,7 +118,7 @@ void ExperimentController::reset(const RunConfig& config, BeginningReader from) 
     m_channel->interrupt();
     m_impatience.start();
     m_info.reset();
-    m_hasFailedNetworks = false;
+    m_hasFailedNetworks = m_failedOfInput = false;
     m_noGradients = {};
     m_state = SessionState::Building;
     m_outOfPatience = 0;

@@ -52,6 +52,8 @@ public:
     bool hasNetworks() const {
         return m_info && (m_state != SessionState::Failed || m_hasFailedNetworks);
     }
+    /// Whether a run has failed because a setting or a file is wrong.
+    bool failedOfInput() const { return m_failedOfInput; }
     /// Returns why the device of a lane cannot show gradients; empty as far as it can.
     const Message& whyNoGradients() const { return m_noGradients; }
     /// Returns what the current run was built as; null until it is built.
@@ -140,6 +142,7 @@ private:
     SessionState m_state = SessionState::Building;
     int64_t m_outOfPatience = 0;
     bool m_hasFailedNetworks = false; ///< an error has ended the run, but left its networks
+    bool m_failedOfInput = false;     ///< see FailedNotice
     Message m_noGradients;
     SessionInfoPtr m_info;
     std::optional<Command> m_whenBuilt; ///< play or step, to be sent once the run is built

@@ -104,6 +104,7 @@ struct BuiltNotice {
 struct FailedNotice {
     Message reason;
     bool hasNetworks = false; ///< so that they can be saved
+    bool ofInput = false;     ///< a setting or a file is wrong: it stays so until it is corrected
 };
 /// A live edit or a fork was refused, or a beginning could not be read; the run continues.
 struct RefusedNotice {

@@ -523,14 +523,18 @@ void TrainingWorker::failBetweenSteps() {
 void TrainingWorker::tellFailure() {
     try {
         Message reason = m_outOfMemory;
+        bool ofInput = false;
         try {
             std::rethrow_exception(m_failure);
         } catch (const std::bad_alloc&) { // its sentence is ready
+        } catch (const InputError& error) {
+            reason = error.message();
+            ofInput = true;
         } catch (const std::exception& error) {
             reason = messageOf(error);
         }
         setState(SessionState::Failed);
-        tell(FailedNotice{reason, m_run != nullptr});
+        tell(FailedNotice{reason, m_run != nullptr, ofInput});
         m_failure = nullptr;
         m_reserve.reset(new (std::nothrow) char[kTrainingReserve]);
     } catch (const std::bad_alloc&) { // the next turn tries again

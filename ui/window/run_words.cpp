@@ -186,7 +186,10 @@ QString RunWords::state(const State& state, const QString& saved) {
                                    .arg(QLocale().toString(static_cast<qlonglong>(state.keptStep)));
         return saved.isEmpty() ? goesOn : tr("%1 %2").arg(saved, goesOn);
     }
-    const QString failed = tr("Training could not start. Press Play (Space) to try again.");
+    const QString failed =
+        state.failedOfInput ? tr("Training could not start. Correct the setting or the file that "
+                                 "the message names, then press Play (Space).")
+                            : tr("Training could not start. Press Play (Space) to try again.");
     return saved.isEmpty() ? failed : tr("%1 %2").arg(saved, failed);
 }
 

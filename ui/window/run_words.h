@@ -40,7 +40,8 @@ public:
         QString reading{};       ///< the file that will take the experiment's place, or empty
         bool firstStepLasts = false; ///< it trains, but has not taken a step for a while
         bool onCpu = false;
-        double secondsLeft = 0; ///< until the training ends; 0 or infinite: not known
+        bool failedOfInput = false; ///< a setting or a file must be corrected before it can start
+        double secondsLeft = 0;     ///< until the training ends; 0 or infinite: not known
     };
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.

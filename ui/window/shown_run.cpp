@@ -549,6 +549,7 @@ RunWords::State ShownRun::stateNow() const {
     now.allTrained = now.keptStep > 0 && now.keptStep >= plannedSteps();
     now.noGradients = m_controller.whyNoGradients();
     now.startsOver = startsOver();
+    now.failedOfInput = m_controller.failedOfInput();
     const SessionInfoPtr& built = m_controller.info();
     now.built = built != nullptr;
     if (isUnbuilt() && now.keptStep == 0 && !cannotStart()) { // Play builds with other settings
@@ -588,10 +589,9 @@ void ShownRun::showState() {
 }
 
 void ShownRun::showDevice() {
-    const SessionInfo* built = m_controller.info().get();
     const std::optional<DeviceInfo>& device = m_shown.run->info().device;
     const QString name = device ? safeText(device->name) : tr("Device not recorded");
-    const QString tip = RunWords::device(device, showsSaved(), built);
+    const QString tip = RunWords::device(device, showsSaved(), m_controller.info().get());
     m_parts.transport->setDevice(device ? &*device : nullptr, tip);
     m_parts.device->setText(name);
     m_parts.device->setToolTip(tip);

@@ -293,8 +293,10 @@ void TestSavedCheckpoint::withoutItsData() {
     const auto says = [&](const QString& text, const QString& end) {
         return text.startsWith(QStringLiteral("Saved run of 10 steps")) && text.endsWith(end);
     };
-    QTRY_VERIFY2_WITH_TIMEOUT(says(stateOf(window), "Training could not start. Press Play (Space) "
-                                                    "to try again."),
+    QTRY_VERIFY2_WITH_TIMEOUT(says(stateOf(window),
+                                   "Training could not start. Correct the setting or the "
+                                   "file that the message names, then press Play "
+                                   "(Space)."),
                               qPrintable(stateOf(window)), kPatience);
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QTRY_VERIFY2_WITH_TIMEOUT(

@@ -200,11 +200,18 @@ void TestWindowCauses::failedStart() {
     QVERIFY(reaches(window, SessionState::Ready));
     set(window, "data.kind", QStringLiteral("csv"));
     set(window, "data.path", opened.folder.filePath("none.csv"));
+    const auto* button = window.setup().findChild<QPushButton*>(QStringLiteral("restartNow"));
+    const auto* note = window.setup().findChild<QLabel*>(QStringLiteral("restartText"));
+    QTRY_VERIFY2_WITH_TIMEOUT(button->isHidden(), qPrintable(note->text()), kPatience);
+    QVERIFY2(note->text().startsWith("No training can start with these changes: ") &&
+                 note->text().contains("none.csv"),
+             qPrintable(note->text()));
     window.restart();
     QVERIFY(reaches(window, SessionState::Failed));
     QTRY_COMPARE(headlineOf(window), QStringLiteral("Training cannot start with these settings."));
     QCOMPARE(stateOf(window),
-             QStringLiteral("Training could not start. Press Play (Space) to try again."));
+             QStringLiteral("Training could not start. Correct the setting or the file that the "
+                            "message names, then press Play (Space)."));
     const auto* play = window.findChild<QPushButton*>(QStringLiteral("play"));
     QCOMPARE(play->toolTip(),
              QStringLiteral("Try once more to start with the settings on the left (Space)"));
