@@ -66,6 +66,9 @@ int ConfigModel::rowOf(std::string_view key, int lane) const {
 
 QString ConfigModel::text(int i) const {
     const Row& r = row(i);
+    if (r.field->key == kStepsKey && builtEpoch(m_config))
+        return QString::number(
+            std::clamp<int64_t>(steps(), 1, static_cast<int64_t>(r.field->maximum)));
     return QString::fromStdString(shownValue(*r.field, r.field->get(m_config, r.lane)));
 }
 
@@ -99,6 +102,7 @@ void ConfigModel::load(const RunConfig& config) {
     m_config.forks.clear(); // a restart uses only the settings that are visible
     m_config.edits.clear();
     m_preset = m_config;
+    m_counted.reset();
     startBuilding();
     rebuildRows();
     endResetModel();
@@ -244,7 +248,7 @@ void ConfigModel::sendAll(std::optional<int> lane) {
 }
 
 void ConfigModel::setRunning(const RunConfig& config) {
-    m_running = config;
+    m_running = m_counted = config;
     sendAll();
     announce();
 }
@@ -269,8 +273,8 @@ bool ConfigModel::holdsLength() const {
 bool ConfigModel::goesOn(int64_t trained, int64_t waited) const {
     if (!m_holds || !m_running) return false;
     const bool patient = waited == 0 || m_config.patience == 0 || m_config.patience > waited;
-    const bool early = waited > 0 && trained < stepsOf(*m_running);
-    return patient && (holdsLength() ? stepsOf(m_config) > trained : early);
+    const bool early = waited > 0 && trained < lengthOf(*m_running);
+    return patient && (holdsLength() ? steps() > trained : early);
 }
 
 void ConfigModel::setUntrained(bool untrained) {
@@ -286,9 +290,9 @@ bool ConfigModel::isStill(const RunConfig& config) const {
 
 int64_t ConfigModel::nextStop(int64_t trained, bool endedEarly) const {
     const bool edited = holdsLength();
-    const int64_t planned = edited ? stepsOf(m_config) : m_running ? stepsOf(*m_running) : 0;
+    const int64_t planned = edited ? steps() : m_running ? lengthOf(*m_running) : 0;
     if ((edited || endedEarly) && trained < planned) return planned;
-    return std::max(trained, planned) + std::max<int64_t>(1, stepsOf(m_preset));
+    return std::max(trained, planned) + std::max<int64_t>(1, lengthOf(m_preset));
 }
 
 /// Returns false for a lane that was added: it begins with its settings, at a restart or when it
@@ -513,8 +517,25 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     }
 }
 
+/// Returns the steps of an epoch of the networks that were built last, where the settings have the
+/// same data; nothing where that is not known. The data may be gone since.
+std::optional<int64_t> ConfigModel::builtEpoch(const RunConfig& config) const {
+    if (!m_counted || m_counted->epochs == 0) return std::nullopt;
+    const bool same = std::ranges::all_of(fieldTable(), [&](const Field& field) {
+        const bool ofData = field.key.starts_with("data.") || field.key.starts_with("task.");
+        return !ofData || field.get(config, -1) == field.get(*m_counted, -1);
+    });
+    return same ? std::optional(m_counted->steps / m_counted->epochs) : std::nullopt;
+}
+
+int64_t ConfigModel::lengthOf(const RunConfig& config) const {
+    if (config.epochs == 0 || knownFactsOf(config)) return stepsOf(config);
+    const std::optional<int64_t> epoch = builtEpoch(config);
+    return epoch ? config.epochs * *epoch : stepsOf(config);
+}
+
 QString ConfigModel::stepsUnknown() const {
-    if (m_config.epochs == 0 || knownFactsOf(m_config)) return {};
+    if (m_config.epochs == 0 || knownFactsOf(m_config) || builtEpoch(m_config)) return {};
     return factsPending(taskOf(m_config)) ? tr("reading…") : tr("unknown");
 }
 

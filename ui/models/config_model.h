@@ -56,6 +56,8 @@ public:
     /// Tells that the present experiment is being built: lanes that are added or removed from now
     /// on belong to the next run. What hold() kept back is in its settings.
     void startBuilding();
+    /// Returns the number of steps of a run with the settings, as far as it is known.
+    int64_t steps() const { return lengthOf(m_config); }
     /// Returns the words shown instead of the number of steps that the epochs make, while that is
     /// not known: the data are still being read, or cannot be read. Empty when it is known.
     QString stepsUnknown() const;
@@ -184,6 +186,10 @@ private:
     std::optional<int> runningLane(const Row&) const;
     bool differsFromRunning(const Row&) const;
     bool isIdleInRun(const Row&) const;
+    std::optional<int64_t> builtEpoch(const RunConfig&) const;
+    /// Returns the steps of a run with these settings. While the data cannot be read, an epoch has
+    /// as many as it had for the networks that were built last.
+    int64_t lengthOf(const RunConfig&) const;
     /// Whether a length that differs from the run's is held.
     bool holdsLength() const;
     bool waitsForRestart(const Row&) const;
@@ -197,6 +203,8 @@ private:
 
     RunConfig m_config, m_preset;
     std::optional<RunConfig> m_running;
+    std::optional<RunConfig> m_counted; ///< of the experiment's last networks: its steps were
+                                        ///< counted from the data
     bool m_untrained = false;
     bool m_holds = false;
     LaneEdit m_laneEdit = LaneEdit::One;

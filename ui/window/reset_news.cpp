@@ -45,7 +45,17 @@ void ResetNews::addForks(const ConfigModel& config, const Run& replaced) {
                            .arg(listedTags(forks));
 }
 
-void ResetNews::stopsAgainAt(int64_t step) {
+void ResetNews::stopsAgainAt(const ConfigModel& config) {
+    if (!config.stepsUnknown().isEmpty()) {
+        const QString epochs = QLocale().toString(static_cast<qlonglong>(config.config().epochs));
+        m_sentences
+            << (config.config().epochs == 1
+                    ? tr("The run ends after 1 epoch again, as before you pressed Continue.")
+                    : tr("The run ends after %1 epochs again, as before you pressed Continue.")
+                          .arg(epochs));
+        return;
+    }
+    const int64_t step = config.steps();
     const QString count = QLocale().toString(static_cast<qlonglong>(step));
     m_sentences
         << (step == 1

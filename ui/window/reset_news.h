@@ -22,8 +22,9 @@ public:
     /// afterwards nobody knows which of its lanes an edited one was.
     ResetNews(const RunModels&, const Run& replaced, std::span<const LiveEdit> begunWith);
 
-    /// Adds that Continue had raised the run's last step, and that it is this one again.
-    void stopsAgainAt(int64_t step);
+    /// Adds that Continue had raised the run's last step, and that it is that of the settings
+    /// again.
+    void stopsAgainAt(const ConfigModel&);
     /// Returns sentences; empty when there is nothing to tell.
     QString text() const { return m_sentences.join(u' '); }
 

@@ -82,7 +82,7 @@ void ShownRun::connectSession() {
     connect(&m_models.config, &ConfigModel::edited, this, [this] {
         const RunConfig& config = m_models.config.config();
         // the steps of an epoch are not known before the data are read
-        m_parts.transport->setStopStep(stepsOf(config), m_models.config.stepsUnknown());
+        m_parts.transport->setStopStep(m_models.config.steps(), m_models.config.stepsUnknown());
         m_parts.transport->pace()->setPace(config.pace);
         m_controller.setPace(config.pace);
         showHeld();
@@ -225,7 +225,7 @@ bool ShownRun::restart() {
         const bool resets = !recorded && !from;
         ResetNews news = resets && m_current ? newsOfReset() : ResetNews();
         m_models.config.startBuilding();
-        if (resets && m_raisedStop.takeBack(m_models, config)) news.stopsAgainAt(stepsOf(config));
+        if (resets && m_raisedStop.takeBack(m_models, config)) news.stopsAgainAt(m_models.config);
         m_begins = from ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
         m_blamed.reset();
         m_builds = m_experiment;

@@ -93,6 +93,7 @@ private slots:
     void theWindowGoesOn();
     void wrongPathsAreToldBesideThem();
     void closesMeanwhile();
+    void aBuiltRunKnowsItsLength();
     void otherTables();
     void offersToOpenWhatIsChosen();
     void refusesAtTheRestart();
@@ -163,6 +164,28 @@ void TestDataPaths::wrongPathsAreToldBesideThem() {
     QVERIFY2(errorOf(window).isEmpty(), qPrintable(errorOf(window)));
     QVERIFY(QTest::qWaitFor([&] { return tellsOfTable(window); }, kPatience));
     QVERIFY2(errorOf(window).isEmpty(), qPrintable(errorOf(window)));
+}
+
+/// Its networks were built when the table was there.
+void TestDataPaths::aBuiltRunKnowsItsLength() {
+    Opened opened(ofTables());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    constexpr int kEpoch = 900 / 100;
+    const QString path = table(1000);
+    choose(window, path);
+    QVERIFY(QTest::qWaitFor([&] { return tellsOfTable(window); }, kPatience));
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(saysOfSteps(window, QString::number(3 * kEpoch)));
+    QVERIFY(QFile::rename(path, path + QStringLiteral(".away")));
+    window.restart(); // finds that it is gone
+    QVERIFY(reaches(window, SessionState::Failed));
+    type(window, "run.epochs", QStringLiteral("4"));
+    QTRY_VERIFY_WITH_TIMEOUT(!errorOf(window).isEmpty(), kPatience);
+    QVERIFY(saysOfSteps(window, QString::number(4 * kEpoch)));
+    type(window, "task.batch", QStringLiteral("50")); // another number of steps an epoch
+    QVERIFY(saysOfSteps(window, QStringLiteral("unknown")));
 }
 
 /// A table to validate on has a row of its own, where it is told when it is the wrong one; a share

@@ -436,10 +436,21 @@ void TestForks::aResetTellsOfNoUndoneScale() {
 }
 
 void TestForks::aResetCountsItsSteps() {
-    ResetNews news;
-    news.stopsAgainAt(1);
-    QCOMPARE(news.text(),
+    const auto newsWith = [](const RunConfig& config) {
+        ConfigModel model;
+        model.load(config);
+        ResetNews news;
+        news.stopsAgainAt(model);
+        return news.text();
+    };
+    QCOMPARE(newsWith(tinyConfig(1)),
              QStringLiteral("“Stop after” is 1 step again, as before you pressed Continue."));
+    RunConfig lost = tinyConfig(1); // the steps of its epochs are not known
+    lost.task.kind = TaskKind::Csv;
+    lost.task.path = "/no/such.csv";
+    lost.epochs = 91;
+    QCOMPARE(newsWith(lost), QStringLiteral("The run ends after 91 epochs again, as before you "
+                                            "pressed Continue."));
 }
 
 } // namespace tst_forks
