@@ -11,7 +11,7 @@
 #include <QScrollBar>
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace halfscope {
@@ -24,7 +24,7 @@ using Map = GradientMapItem;
 constexpr int kMargin = 4; // pixels beside a strip
 // Widths in characters: at kWideStrip a strip is good to read, at kReadableStrip names need not be
 // cut for it.
-constexpr int kWideStrip = 48, kReadableStrip = 28, kLeastStrip = 6;
+constexpr int kWideStrip = 48, kReadableStrip = 16, kLeastStrip = 6;
 constexpr int kLeastLayer = 18, kLeastLane = 9;
 constexpr int kZoneAlpha = 40;
 constexpr double kAxisFont = 0.85;
@@ -79,6 +79,18 @@ void paintLimits(QPainter& painter, const Colors& colors, bool half, const QRect
     }
 }
 
+/// Splits "TransformerEncoderLayer 2.self_attn". The second part is empty where the name has no
+/// space.
+std::pair<QString, QString> partsOf(const QString& name) {
+    const qsizetype at = name.indexOf(u' ');
+    return at < 0 ? std::pair(name, QString()) : std::pair(name.left(at), name.mid(at + 1));
+}
+
+/// Returns the width of a cell in which the text is not cut, in pixels.
+int cellWidth(const QString& text, const QFontMetrics& metrics) {
+    return metrics.horizontalAdvance(text) + metrics.averageCharWidth();
+}
+
 /// Draws a line between two layers, and the strips.
 class LayersDelegate : public QStyledItemDelegate {
 public:
@@ -99,13 +111,29 @@ public:
     }
 
 protected:
-    /// The name of a layer stands once, in its first row.
+    /// The name of a layer stands once: in its first row or, where it is too long for that, in its
+    /// first two rows.
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         QStyledItemDelegate::initStyleOption(option, index);
         if (index.column() != Model::Layer) return;
         option->textElideMode =
             Qt::ElideMiddle; // "CausalTrans…out_proj": both ends tell layers apart
-        if (!m_model.beginsLayer(index.row())) option->text.clear();
+        const int row = index.row();
+        const bool begins = m_model.beginsLayer(row);
+        const bool breaks = option->rect.isValid() &&
+                            cellWidth(option->text, option->fontMetrics) > option->rect.width();
+        if (begins && breaks && row + 1 < m_model.rowCount() && !m_model.beginsLayer(row + 1))
+            option->text = partsOf(option->text).first;
+        else if (!begins && breaks && m_model.beginsLayer(row - 1))
+            option->text = partsOf(option->text).second;
+        else if (!begins)
+            option->text.clear();
+    }
+    /// Asks for the room of the whole name, whatever its cell is like now.
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        QStyleOptionViewItem free = option;
+        free.rect = {};
+        return QStyledItemDelegate::sizeHint(free, index);
     }
 
 private:
@@ -210,6 +238,17 @@ void LayerGradientsView::arrange() {
         resizeColumnToContents(column);
     m_layer = columnWidth(Model::Layer);
     m_lane = columnWidth(Model::Lane);
+    m_broken = 0;
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        const bool one = m_model.beginsLayer(row) &&
+                         (row + 1 == m_model.rowCount() || m_model.beginsLayer(row + 1));
+        const QString name = m_model.index(row, Model::Layer).data().toString();
+        const auto [type, place] = partsOf(name);
+        const QFontMetrics metrics = fontMetrics();
+        m_broken =
+            std::max(m_broken, one ? cellWidth(name, metrics)
+                                   : std::max(cellWidth(type, metrics), cellWidth(place, metrics)));
+    }
     shareWidth();
     if (!currentIndex().isValid() && m_model.rowCount() > 0)
         setCurrentIndex(m_model.index(0, Model::Lane));
@@ -222,18 +261,22 @@ void LayerGradientsView::widen() {
     shareWidth();
 }
 
-/// Gives the strip what the other columns leave. Where that is too little, names are cut, and then
-/// the strip is narrow: its right end, where gradients overflow, always stays in view.
+/// Gives the strip what the other columns leave. Where that is too little, the names of layers
+/// break, then names are cut, and then the strip is narrow: its right end, where gradients
+/// overflow, always stays in view.
 void LayerGradientsView::shareWidth() {
     const int letter = fontMetrics().averageCharWidth();
     int left = viewport()->width() - m_layer - m_lane;
     for (int column = Model::Type; column < Model::Sizes; ++column)
         left -= columnWidth(column);
-    for (const auto& [column, whole, least] : {std::tuple(Model::Layer, m_layer, kLeastLayer),
-                                               std::tuple(Model::Lane, m_lane, kLeastLane)}) {
-        const int spare = std::max(0, whole - least * letter);
+    setColumnWidth(Model::Layer, m_layer);
+    setColumnWidth(Model::Lane, m_lane);
+    for (const auto& [column, least] :
+         {std::pair(Model::Layer, m_broken), std::pair(Model::Lane, kLeastLane * letter),
+          std::pair(Model::Layer, kLeastLayer * letter)}) {
+        const int spare = std::max(0, columnWidth(column) - least);
         const int cut = std::clamp(kReadableStrip * letter - left, 0, spare);
-        setColumnWidth(column, whole - cut);
+        setColumnWidth(column, columnWidth(column) - cut);
         left += cut;
     }
     setColumnWidth(Model::Sizes, std::max(left, kLeastStrip * letter));

@@ -31,6 +31,7 @@ private:
 
     LayerGradientsModel& m_model;
     int m_layer = 0, m_lane = 0; ///< the widths at which no name of these columns is cut
+    int m_broken = 0; ///< the width at which names of layers need no more than two rows of theirs
 };
 
 } // namespace halfscope

@@ -236,7 +236,7 @@ QVariant LayerGradientsModel::data(const QModelIndex& index, int role) const {
         const QString parameters = parametersText(layer);
         if (!parameters.isEmpty()) parts[0] += QStringLiteral(" (%1)").arg(parameters);
         for (const int column : {Type, Error, Zero, Small, Room})
-            parts << headerData(column, Qt::Horizontal).toString() + u' ' +
+            parts << headerData(column, Qt::Horizontal).toString().replace(u'\n', u' ') + u' ' +
                          text(index.row(), column);
         return parts.join(QStringLiteral(", "));
     }
@@ -252,11 +252,11 @@ QVariant LayerGradientsModel::headerData(int section, Qt::Orientation orientatio
         switch (section) {
         case Layer: return tr("Layer");
         case Lane: return tr("Lane");
-        case Type: return tr("Stored as");
+        case Type: return tr("Stored\nas");
         case Sizes: return QString(); // its header has an axis
         case Zero: return tr("Zero");
-        case Small: return tr("Below 2^-14");
-        case Room: return tr("Room in fp16");
+        case Small: return tr("Below\n2^-14");
+        case Room: return tr("Room in\nfp16");
         case Error: return tr("Error");
         }
     }

@@ -3,6 +3,7 @@
 #include "tests/support/fed_run.h"
 #include "tests/support/shown_window.h"
 #include "ui/dialogs/layer_gradients_dialog.h"
+#include "ui/dialogs/layer_gradients_view.h"
 #include "ui/look/text_fit.h"
 
 #include <QHeaderView>
@@ -55,6 +56,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void stripsStayInView_data();
     void stripsStayInView();
+    void namesBreakBeforeTheyAreCut();
     void earlierGradientsAreExplained();
 };
 
@@ -95,6 +97,44 @@ void TestLayerGradientsDialog::stripsStayInView() {
     const bool isWhole = table->columnWidth(Model::Lane) >=
                          table->sizeHintForIndex(table->model()->index(0, Model::Lane)).width();
     QCOMPARE(isWhole, whole);
+}
+
+/// A layer has a row for each lane, so that its name has room in two of them.
+void TestLayerGradientsDialog::namesBreakBeforeTheyAreCut() {
+    const FedRun fed = longNames(2);
+    LayerGradientsDialog dialog(sourceOf(fed));
+    dialog.show();
+    QVERIFY(test::isExposed(&dialog));
+    auto& view = *dialog.findChild<LayerGradientsView*>();
+    const auto widthWith = [&](int letters) {
+        dialog.resize(letters * view.fontMetrics().averageCharWidth(), 500);
+        QCoreApplication::processEvents();
+        return view.columnWidth(Model::Layer);
+    };
+    const QFontMetrics metrics = view.fontMetrics();
+    const int whole =
+        metrics.horizontalAdvance("CausalTransformerEncoderLayer 2.self_attn.out_proj");
+    const int part = metrics.horizontalAdvance("CausalTransformerEncoderLayer");
+    QVERIFY(widthWith(200) > whole);
+    int letters = 200;
+    while (widthWith(letters) > whole)
+        --letters;
+    letters -= 15;
+    QVERIFY(widthWith(letters) < whole && widthWith(letters) > part);
+    const QString lane = view.model()->index(0, Model::Lane).data().toString();
+    QVERIFY(view.columnWidth(Model::Lane) > metrics.horizontalAdvance(lane));
+    // the second row of a layer has the end of its name
+    const auto inked = [&view](int row) {
+        const QRect cell = view.visualRect(view.model()->index(row, Model::Layer));
+        const QImage image = view.viewport()->grab(cell.adjusted(0, 2, -2, -2)).toImage();
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                if (image.pixel(x, y) != image.pixel(0, 0)) return true;
+        return false;
+    };
+    QVERIFY(inked(3));
+    widthWith(200);
+    QVERIFY(!inked(3));
 }
 
 /// A pause inside a step lets no new scale show: the heading says so, as the other view does.
