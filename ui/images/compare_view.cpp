@@ -280,15 +280,16 @@ void CompareView::updateLast() {
     updateReadout();
 }
 
-/// Returns what the last pane is called.
-QString CompareView::lastTitle() const {
+/// Returns what the last pane is called, the longest form first.
+QStringList CompareView::lastTitles() const {
     const auto [shows, other] = mode();
     switch (shows) {
     case Shows::Target: break;
-    case Shows::Difference: return tr("|A − %1| × %2").arg(laneLetter(other)).arg(gain());
-    case Shows::Swipe: return tr("A | %1").arg(laneLetter(other));
+    case Shows::Difference: return {tr("|A − %1| × %2").arg(laneLetter(other)).arg(gain())};
+    case Shows::Swipe: return {tr("A | %1").arg(laneLetter(other))};
     }
-    return showsFirstBatch() ? tr("Target (first batch)") : tr("Target");
+    if (!showsFirstBatch()) return {tr("Target")};
+    return {tr("Target (first batch)"), tr("First batch")};
 }
 
 void CompareView::updateTitles() {
@@ -312,18 +313,18 @@ void CompareView::updateTitles() {
     const auto fits = [this](int pane, const QString& title, const QString& note, TitleSize size) {
         return !isShown(pane) || view(pane).fits(title, note, size);
     };
-    PaneTitles shown = titlesTogether(titles, lastTitle(), notes, fits);
+    PaneTitles shown = titlesTogether(titles, lastTitles(), notes, fits);
     // "81 wrong" above 64 pictures would be taken for their number
     if (showsMistakes() && shown.notes != notes.front()) {
         const auto allSmall = [fits](int pane, const QString& title, const QString& note,
                                      TitleSize) {
             return fits(pane, title, note, TitleSize::AllSmall);
         };
-        PaneTitles small = titlesTogether(titles, lastTitle(), notes, allSmall);
+        PaneTitles small = titlesTogether(titles, lastTitles(), notes, allSmall);
         small.size = TitleSize::AllSmall;
         if (small.notes == notes.front()) shown = std::move(small);
     }
-    titles << lastTitle();
+    titles << lastTitles().front();
     for (int i = 0; i <= lanes; ++i)
         view(i).setTitle(titles[i], shown.notes.value(i), shown.titles[i], shown.size);
     updateToolTips(errors);

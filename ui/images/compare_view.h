@@ -137,7 +137,7 @@ protected:
 
 private:
     CompareBar::Mode mode() const { return showsMistakes() ? CompareBar::Mode() : m_bar->mode(); }
-    QString lastTitle() const;
+    QStringList lastTitles() const;
     void showLoaded(const std::shared_ptr<const LanePictures>&);
     QString lackText() const;
     void rebuildViews();

@@ -21,13 +21,13 @@ bool fitTogether(const QStringList& titles, const QStringList& notes, bool alway
 
 } // namespace
 
-PaneTitles titlesTogether(const QStringList& labels, const QString& last,
+PaneTitles titlesTogether(const QStringList& labels, const QStringList& last,
                           const std::vector<QStringList>& notes, const PaneFits& fits) {
     const std::vector<QStringList> forms = formsTogether(labels);
     PaneTitles chosen;
     // where whole names have no room, notes stand beside what sets lanes apart
     for (size_t names = kBriefestNames; names <= kBriefestValues; ++names) {
-        const QStringList briefest = QStringList(forms[names]) << last;
+        const QStringList briefest = QStringList(forms[names]) << last.back();
         const auto fitting = std::find_if(notes.begin(), notes.end(), [&](const QStringList& form) {
             return fitTogether(briefest, form, false, fits);
         });
@@ -35,7 +35,6 @@ PaneTitles titlesTogether(const QStringList& labels, const QString& last,
         chosen.notes = *fitting;
         break;
     }
-    // the last title is no lane's, and is cut where it must be
     const auto letters = forms.end() - 1;
     auto named = letters;
     for (const TitleSize size : {TitleSize::Usual, TitleSize::Small}) {
@@ -46,7 +45,12 @@ PaneTitles titlesTogether(const QStringList& labels, const QString& last,
         if (named != letters) break;
     }
     chosen.titles = *named;
-    chosen.titles << last;
+    // the last title is no lane's, and is cut where even its shortest form has no room
+    const auto pane = static_cast<int>(labels.size());
+    const auto fitting = std::find_if(last.begin(), last.end() - 1, [&](const QString& title) {
+        return fits(pane, title, chosen.notes.value(pane), chosen.size);
+    });
+    chosen.titles << *fitting;
     return chosen;
 }
 

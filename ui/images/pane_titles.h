@@ -28,11 +28,11 @@ using PaneFits =
     std::function<bool(int pane, const QString& title, const QString& note, TitleSize)>;
 
 /// Chooses the richest words that fit above all panes. `labels` has the lanes' full labels, and
-/// `last` is the title of one more pane behind theirs. `notes` has the notes of all panes in each
-/// form, the longest first. The words of settings in the labels give way to a note, precisions and
-/// what sets lanes of one apart do not: where no form of the notes fits beside them everywhere,
-/// there are none.
-PaneTitles titlesTogether(const QStringList& labels, const QString& last,
+/// `last` the forms of the title of one more pane behind theirs, the longest first. `notes` has the
+/// notes of all panes in each form, the longest first. The words of settings in the labels give way
+/// to a note, precisions and what sets lanes of one apart do not: where no form of the notes fits
+/// beside them everywhere, there are none.
+PaneTitles titlesTogether(const QStringList& labels, const QStringList& last,
                           const std::vector<QStringList>& notes, const PaneFits&);
 
 } // namespace halfscope

@@ -2,6 +2,7 @@
 // is.
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
+#include "ui/images/pane_titles.h"
 #include "ui/models/lane_titles.h"
 
 #include <QtTest>
@@ -16,6 +17,7 @@ private slots:
     void longestParts_data();
     void longestParts();
     void saysWhichListOfPyTorch();
+    void theLastTitleHasAShortForm();
 };
 
 void TestPaneNames::longestParts_data() {
@@ -54,6 +56,23 @@ void TestPaneNames::saysWhichListOfPyTorch() {
     pictures.resize(2 * kWidth, 200);
     QCoreApplication::processEvents();
     QCOMPARE(pictures.view(3).shownTitle(), QStringLiteral("D torch-cpu-fp16"));
+}
+
+/// The title of the last pane gets shorter before it is cut.
+void TestPaneNames::theLastTitleHasAShortForm() {
+    const auto chosen = [](qsizetype room) {
+        const auto fits = [room](int, const QString& title, const QString&, TitleSize) {
+            return title.size() <= room;
+        };
+        return titlesTogether(
+                   {QStringLiteral("A fp32")},
+                   {QStringLiteral("Target (first batch)"), QStringLiteral("First batch")}, {{}},
+                   fits)
+            .titles.back();
+    };
+    QCOMPARE(chosen(20), QStringLiteral("Target (first batch)"));
+    QCOMPARE(chosen(19), QStringLiteral("First batch"));
+    QCOMPARE(chosen(5), QStringLiteral("First batch"));
 }
 
 } // namespace tst_pane_names

@@ -467,7 +467,7 @@ void TestLaneTitles::notesGoBeforeSettings() {
     const auto chosen = [&labels](qsizetype room) {
         const std::vector<QStringList> notes{{QStringLiteral("1 dB"), QStringLiteral("2 dB"), {}}};
         const PaneTitles made =
-            titlesTogether(labels, QStringLiteral("T"), notes,
+            titlesTogether(labels, {QStringLiteral("T")}, notes,
                            [room](int, const QString& title, const QString& note, TitleSize size) {
                                const bool small = size == TitleSize::Small;
                                return title.size() - (small ? 2 : 0) + note.size() <= room;
