@@ -31,8 +31,8 @@
 
 namespace halfscope {
 namespace {
-constexpr int kFewRows = 3;       // of the table; they come before the sentence, which scrolls
-constexpr int kSentenceLines = 4; // kept for the sentence when there is room
+constexpr int kFewRows = 3;       // of the table; they come before a long sentence, which scrolls
+constexpr int kSentenceLines = 4; // of the sentence; only one row comes before them
 
 /// Tells of rows that the arrow keys choose, too. At its top it shows the newest rows; once it was
 /// scrolled, or while a chosen row is being read, new rows move none of those that are seen. Home
@@ -252,7 +252,10 @@ void EventPanel::fitTable() {
     const int line = fontMetrics().lineSpacing();
     const int whole = heightOf(m_text, m_sentence->font(), textWidth);
     const int beside = std::max(line, room - header - kFewRows * row);
-    const int sentence = std::clamp(whole, std::min(beside, kSentenceLines * line), beside);
+    // a sentence of a line or two at a time cannot be read: the list gives up rows for it
+    const int least = std::min({whole, kSentenceLines * line, room - header - row});
+    const int sentence =
+        std::max(least, std::clamp(whole, std::min(beside, kSentenceLines * line), beside));
     const int rows = std::max(1, (room - sentence - header) / row);
     m_table->setMinimumHeight(leastTableHeight());
     fitSentence({textWidth, std::max(sentence, room - header - rows * row)});

@@ -88,14 +88,19 @@ void TestEventPanel::explanationsScroll() {
     model.append(events);
     QCoreApplication::processEvents();
     const QTableView& table = *panel.table();
-    QVERIFY(table.viewport()->height() >= 3 * table.rowHeight(0));
-    QVERIFY2(scroll.height() >= 3 * panel.fontMetrics().lineSpacing(),
-             qPrintable(QString::number(scroll.height())));
+    const int line = panel.fontMetrics().lineSpacing();
+    const auto keeps = [&](int rows, int lines) { // in sight
+        QCoreApplication::processEvents();
+        return table.viewport()->height() >= rows * table.rowHeight(0) &&
+               scroll.height() >= lines * line;
+    };
+    QVERIFY2(keeps(2, 4), qPrintable(QString::number(scroll.height())));
     panel.choose(3);
-    QCoreApplication::processEvents();
-    QVERIFY(table.viewport()->height() >= 3 * table.rowHeight(0));
-    QVERIFY2(scroll.height() >= 3 * panel.fontMetrics().lineSpacing(),
-             qPrintable(QString::number(scroll.height())));
+    QVERIFY2(keeps(2, 4), qPrintable(QString::number(scroll.height())));
+    panel.resize(280, kLow - table.rowHeight(0));
+    QVERIFY2(keeps(1, 4), qPrintable(QString::number(scroll.height())));
+    panel.resize(280, kLow);
+    QVERIFY2(keeps(2, 4), qPrintable(QString::number(scroll.height())));
     QVERIFY(label.text().endsWith(QStringLiteral("the end")));
     QCOMPARE(label.height(), heightOf(label.text(), label.font(), label.width()));
     QVERIFY(scroll.verticalScrollBar()->isVisible());
