@@ -389,11 +389,14 @@ QString TransportBar::noteOn(const RunModel& run) {
 /// Writes the speeds of all lanes and, where there is no room for them, those of the two that are
 /// compared.
 void TransportBar::writeForms(SpeedTexts texts) {
-    const QString gap = QStringLiteral("&nbsp;&nbsp;"), lines = texts.pair.join(kLineBreak);
+    const QString gap = QStringLiteral("&nbsp;&nbsp;");
+    const bool all = texts.brief.size() == texts.pair.size();
+    if (!all && !texts.pair.isEmpty()) texts.pair.last() += QStringLiteral(" …");
+    const QString lines = texts.pair.join(kLineBreak);
     const QString note = texts.note.isEmpty() ? QString() : kLineBreak + texts.note;
     if (!texts.ratio.isEmpty()) texts.full << texts.ratio;
     m_speedForms = {texts.full.join(gap) + note, texts.brief.join(gap) + note};
-    if (texts.brief.size() > texts.pair.size()) {
+    if (!all) {
         if (!note.isEmpty()) texts.brief << tr("(median)");
         const qsizetype half = (texts.brief.size() + 1) / 2;
         m_speedForms << texts.brief.first(half).join(gap) + kLineBreak +
