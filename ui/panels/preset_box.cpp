@@ -6,6 +6,7 @@
 #include "ui/models/translated.h"
 
 #include <QActionGroup>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
@@ -51,6 +52,9 @@ void PresetBox::buildMenu() {
         }
         addTo(*into, static_cast<int>(i));
     }
+    m_menu->installEventFilter(this);
+    for (QAction* entry : m_groups->actions())
+        entry->menu()->installEventFilter(this);
     connect(m_menu, &QMenu::aboutToShow, this, &PresetBox::tellPresets);
     // the arrow returns to its normal state
     connect(m_menu, &QMenu::aboutToHide, this, [this] { QComboBox::hidePopup(); });
@@ -125,6 +129,27 @@ void PresetBox::paintEvent(QPaintEvent*) {
     option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, room);
     painter.drawComplexControl(QStyle::CC_ComboBox, option);
     painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+}
+
+/// Lets a letter go to the next entry of an open menu that begins with it, as in a list: a menu
+/// knows only the letters that are underlined.
+bool PresetBox::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() != QEvent::KeyPress) return QComboBox::eventFilter(watched, event);
+    auto* menu = static_cast<QMenu*>(watched);
+    const auto& key = static_cast<const QKeyEvent&>(*event);
+    const QString letter = key.text();
+    const bool other = (key.modifiers() & ~Qt::ShiftModifier) != 0;
+    if (other || letter.size() != 1 || !letter.front().isLetterOrNumber())
+        return QComboBox::eventFilter(watched, event);
+    const QList<QAction*> entries = menu->actions();
+    const qsizetype now = entries.indexOf(menu->activeAction());
+    for (qsizetype i = 1; i <= entries.size(); ++i) {
+        QAction* entry = entries[(now + i) % entries.size()];
+        if (!entry->text().startsWith(letter, Qt::CaseInsensitive)) continue;
+        menu->setActiveAction(entry);
+        break;
+    }
+    return true;
 }
 
 /// Ignores the wheel: turning it must not end the run.

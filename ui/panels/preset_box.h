@@ -26,6 +26,7 @@ signals:
     void chosen(const QString& preset);
 
 protected:
+    bool eventFilter(QObject*, QEvent*) override;
     void paintEvent(QPaintEvent*) override;
     void wheelEvent(QWheelEvent*) override;
 

@@ -61,6 +61,7 @@ private slots:
     void groups();
     void everyEntryChoosesItsPreset();
     void keysReachEveryGroup();
+    void lettersReachTheNextEntry();
     void mouseReachesThePresentGroup();
     void titlesAreNotCut();
     void marksWhatIsOpen();
@@ -103,6 +104,33 @@ void TestPresetBox::everyEntryChoosesItsPreset() {
         QCOMPARE(box.currentText(), text(preset.titleHere()));
     }
     QVERIFY(chosen.isEmpty());
+}
+
+/// Each letter goes on from the entry that is marked, and round.
+void TestPresetBox::lettersReachTheNextEntry() {
+    PresetBox box;
+    box.show();
+    QVERIFY(test::isActive(&box));
+    box.setFocus();
+    QSignalSpy chosen(&box, &PresetBox::chosen);
+    QStringList own, met; // the entries that begin with the letter
+    for (const QAction* entry : box.menu()->actions())
+        if (entry->text().startsWith(u't', Qt::CaseInsensitive)) own << entry->text();
+    QVERIFY(own.size() > 1);
+    QTest::keyClick(&box, Qt::Key_Space);
+    QTRY_COMPARE(popup(), box.menu());
+    for (qsizetype i = 0; i <= own.size(); ++i) {
+        QTest::keyClick(popup(), Qt::Key_T);
+        met << marked(box);
+    }
+    QCOMPARE(met, own << own.front());
+    const QString before = marked(box);
+    QTest::keyClick(popup(), Qt::Key_T, Qt::ControlModifier);
+    QCOMPARE(marked(box), before);
+    QTest::keyClick(popup(), Qt::Key_Return);
+    QTRY_COMPARE(chosen.size(), 1);
+    QCOMPARE(box.currentText(), before);
+    QTRY_VERIFY(!popup());
 }
 
 /// Space opens the menu at the present experiment, arrows move in it, Right enters a group, Enter
