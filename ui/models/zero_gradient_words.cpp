@@ -156,18 +156,15 @@ QStringList lossSentences(const RunModel& run, const Lanes& lanes) {
     return sentences;
 }
 
-/// Says "B, C and D lose nearly all gradients.", without figures and causes.
+/// Says "Nearly all gradients of B, C and D are zero.", without figures and causes.
 QStringList briefLossSentences(const RunModel& run, const Lanes& lanes) {
     const auto losesAll = [&run](int lane) { return run.lane(lane).lost->beside < 0; };
     const auto alike = [&](int a, int b) { return losesAll(a) == losesAll(b); };
     QStringList sentences;
     for (const Lanes& group : groupsOf(lanes, alike)) {
-        const bool one = group.size() == 1;
         const QString form = losesAll(group.front())
-                                 ? (one ? RunModel::tr("%1 loses nearly all gradients.")
-                                        : RunModel::tr("%1 lose nearly all gradients."))
-                                 : (one ? RunModel::tr("%1 loses many gradients.")
-                                        : RunModel::tr("%1 lose many gradients."));
+                                 ? RunModel::tr("Nearly all gradients of %1 are zero.")
+                                 : RunModel::tr("Many gradients of %1 round to zero.");
         sentences << form.arg(listedLanes(group));
     }
     return sentences;

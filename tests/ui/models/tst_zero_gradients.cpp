@@ -55,10 +55,11 @@ void TestZeroGradients::nearlyAllZero() {
                  zeros == 100
                      ? QStringList({QStringLiteral("100\u00a0% of the gradients of B are zero: "
                                                    "its loss scale is too small."),
-                                    QStringLiteral("B loses nearly all gradients.")})
+                                    QStringLiteral("Nearly all gradients of B are zero.")})
                      : QStringList());
         if (zeros == 100) // few words have no figures, as with more lanes
-            QCOMPARE(model.summaries().last(), QStringLiteral("B loses nearly all gradients."));
+            QCOMPARE(model.summaries().last(),
+                     QStringLiteral("Nearly all gradients of B are zero."));
     }
 }
 
@@ -114,7 +115,7 @@ void TestZeroGradients::lanesShareASentence() {
             lostGradientsTexts(model).replaceInStrings(QString(QChar::Nbsp), QStringLiteral(" "));
         return QStringList{texts.value(0), texts.value(1), model.summaries().last()};
     };
-    const QString nearlyAll = QStringLiteral("B, C and D lose nearly all gradients.");
+    const QString nearlyAll = QStringLiteral("Nearly all gradients of B, C and D are zero.");
     QCOMPARE(textsOf({40, 100, 100, 99}, ScalerMode::Dynamic),
              QStringList({QStringLiteral("Nearly all of the gradients of B, C and D are zero: "
                                          "their loss scales are too small."),
@@ -125,7 +126,7 @@ void TestZeroGradients::lanesShareASentence() {
                                          "zero: it does not scale its loss. Switch its loss "
                                          "scaling on."),
                           nearlyAll, nearlyAll}));
-    const QString many = QStringLiteral("B, C and D lose many gradients.");
+    const QString many = QStringLiteral("Many gradients of B, C and D round to zero.");
     QCOMPARE(textsOf({36, 73, 80, 91}, ScalerMode::Dynamic),
              QStringList({QStringLiteral("73 % of the gradients of B, 80 % of those of C and 91 % "
                                          "of those of D are zero (A: 36 %): their loss scales are "
