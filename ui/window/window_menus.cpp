@@ -210,9 +210,6 @@ void WindowMenus::fillEdit(QMenu& edit) {
     back->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_R));
     back->setEnabled(false);
     connect(&m_shown, &ShownRun::canBringBackChanged, back, &QAction::setEnabled);
-    QMenu& training = *m_parts.transport->trainingMenu(); // who resets there looks for it there
-    training.addSeparator();
-    training.addAction(back);
     edit.addSeparator();
     m_parts.pictures->addAction(edit.addAction(tr("Copy p&ictures"),
                                                QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_I),
