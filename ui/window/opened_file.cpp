@@ -98,11 +98,17 @@ std::optional<OpenedFile> weightsOfPreset(const QString& path, const Message& mi
                       .misfit = misfit};
 }
 
-/// Refuses a file of PyTorch's own form, with the command that converts it.
+/// Refuses a file of PyTorch's own form. The command that converts it is longer than the sentence,
+/// and a button copies it.
 OpenedFile refusedTorchFile(const QString& path) {
     const std::string file = path.toStdString();
     OpenedFile refused{path};
-    refused.refusal = {phrase("Files", "%1."), torchFileRefusal(file)};
+    refused.refusal = {
+        phrase("Files",
+               "%1: torch.save() wrote it, and loading such a file can run any code, so it "
+               "is not opened. Copy the command that converts it, run it in a terminal, "
+               "then open the new file. Of a whole model, save model.state_dict() first."),
+        pathText(file)};
     refused.command = torchFileCommand(QFileInfo(path).absoluteFilePath().toStdString());
     return refused;
 }
