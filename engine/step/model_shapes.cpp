@@ -190,6 +190,12 @@ std::vector<LayerShape> shapesUpToRefusal(const ModelSpec& model, const NodeType
 
 bool isBetter(const Walk& a, const Walk& b) { return a.fits || (!b.fits && a.layers > b.layers); }
 
+/// Whether the layer that refuses what it is given comes after others, and each sample is a row of
+/// features there: a picture of another size has another number of them.
+bool followsFlattened(const ModelShapes& shapes) {
+    return !shapes.layers.empty() && shapes.layers.back().shape.rank() == 2;
+}
+
 } // namespace
 
 Message modelWarning(const RunConfig& config) {
@@ -306,6 +312,10 @@ ModelShapes modelShapes(const RunConfig& config) {
             shapes.input = seenInput(config, *start, batch).shape;
             shapes.layers = shapesUpToRefusal(*start, {shapes.input, batch.xDType()});
         }
+        if (infoOf(config.task.kind).has("data.side") && followsFlattened(shapes))
+            shapes.error = {phrase("Model", "%1 (data.side is %2; the network may be for pictures "
+                                            "of another size)"),
+                            shapes.error, config.task.pictureSide};
         return shapes;
     }
     try {

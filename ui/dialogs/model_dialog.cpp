@@ -53,11 +53,12 @@ ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* pare
     setWindowTitle(critic ? tr("Layers of the critic") : tr("Layers of the network"));
     resize(kRoomForLayers.boundedTo(9 * screen()->availableSize() / 10));
     auto* about = make<QLabel>(
-        critic ? tr("Write the critic as in PyTorch, or paste what print(model) shows. It gives a "
-                    "score to each target and each prediction, which it sees as one batch. The "
-                    "shape after each layer stands at the right.")
-               : tr("Write the network as in PyTorch, or paste what print(model) shows. For a "
-                    "batch of the task, the shape after each layer stands at the right."),
+        critic
+            ? tr("Paste a PyTorch class or nn.Sequential, or what print(model) shows. The critic "
+                 "gives a score to each target and each prediction, which it sees as one batch. "
+                 "The shape after each layer is shown on the right.")
+            : tr("Paste a PyTorch class or nn.Sequential, or what print(model) shows. The shape "
+                 "after each layer is shown on the right."),
         this);
     if (slopes) // else its rows look too many
         about->setText(tr("%1 A third of the rows are points between a target and its prediction, "

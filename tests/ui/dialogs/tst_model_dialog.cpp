@@ -359,6 +359,7 @@ void TestModelDialog::showsTheCritic() {
         QCOMPARE(dialog.errorText(), QString());
         const auto* about = dialog.findChild<QLabel*>(QStringLiteral("about"));
         QVERIFY(about);
+        QVERIFY(about->text().startsWith(QStringLiteral("Paste a PyTorch class or ")));
         QCOMPARE(about->text().contains(QStringLiteral("A third of the rows are points between")),
                  adversary == Adversary::WganGp);
     }
