@@ -7,6 +7,7 @@
 #include "engine/settings/lane_titles.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 #include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
@@ -102,7 +103,6 @@ void ConfigModel::load(const RunConfig& config) {
     m_config.forks.clear(); // a restart uses only the settings that are visible
     m_config.edits.clear();
     m_preset = m_config;
-    m_counted.reset();
     startBuilding();
     rebuildRows();
     endResetModel();
@@ -251,6 +251,16 @@ void ConfigModel::setRunning(const RunConfig& config) {
     m_running = m_counted = config;
     sendAll();
     announce();
+}
+
+void ConfigModel::countAs(const Run& run) {
+    const std::optional<int64_t> epoch = epochLengthOf(run.now());
+    if (!epoch) return;
+    const bool unknown = !stepsUnknown().isEmpty();
+    m_counted = run.info().config;
+    m_counted->epochs = 1; // they may have been ended since
+    m_counted->steps = *epoch;
+    if (unknown) announce();
 }
 
 void ConfigModel::clearRunning() {
@@ -517,8 +527,8 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     }
 }
 
-/// Returns the steps of an epoch of the networks that were built last, where the settings have the
-/// same data; nothing where that is not known. The data may be gone since.
+/// Returns the steps of an epoch of the last networks or run, where the settings have the same
+/// data; nothing where that is not known. The data may be gone since.
 std::optional<int64_t> ConfigModel::builtEpoch(const RunConfig& config) const {
     if (!m_counted || m_counted->epochs == 0) return std::nullopt;
     const bool same = std::ranges::all_of(fieldTable(), [&](const Field& field) {

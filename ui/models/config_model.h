@@ -14,6 +14,8 @@
 
 namespace halfscope {
 
+class Run;
+
 class ConfigModel : public QAbstractListModel {
     Q_OBJECT
 public:
@@ -61,6 +63,8 @@ public:
     /// Returns the words shown instead of the number of steps that the epochs make, while that is
     /// not known: the data are still being read, or cannot be read. Empty when it is known.
     QString stepsUnknown() const;
+    /// Learns from the rows of a run how many steps its epochs have: its data may be gone.
+    void countAs(const Run&);
     /// Sets what a run was built from. Live fields that were edited meanwhile are sent to it.
     void setRunning(const RunConfig&);
     void clearRunning();
@@ -188,7 +192,7 @@ private:
     bool isIdleInRun(const Row&) const;
     std::optional<int64_t> builtEpoch(const RunConfig&) const;
     /// Returns the steps of a run with these settings. While the data cannot be read, an epoch has
-    /// as many as it had for the networks that were built last.
+    /// as many as it had for the last networks or run.
     int64_t lengthOf(const RunConfig&) const;
     /// Whether a length that differs from the run's is held.
     bool holdsLength() const;
@@ -203,8 +207,8 @@ private:
 
     RunConfig m_config, m_preset;
     std::optional<RunConfig> m_running;
-    std::optional<RunConfig> m_counted; ///< of the experiment's last networks: its steps were
-                                        ///< counted from the data
+    std::optional<RunConfig> m_counted; ///< of the last networks or run: its steps are those of
+                                        ///< its epochs
     bool m_untrained = false;
     bool m_holds = false;
     LaneEdit m_laneEdit = LaneEdit::One;

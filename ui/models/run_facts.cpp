@@ -252,6 +252,13 @@ int laneLike(const RunSnapshot& run, int lane, const RunSnapshot& other) {
     return -1;
 }
 
+std::optional<int64_t> epochLengthOf(const RunSnapshot& run) {
+    const std::optional<double> epoch = run.column(0, metric::Epoch).at(run.step());
+    const std::optional<double> batch = run.column(0, metric::Batch).at(run.step());
+    if (!epoch || !batch || *epoch < 2) return std::nullopt;
+    return (run.step() - static_cast<int64_t>(*batch)) / (static_cast<int64_t>(*epoch) - 1);
+}
+
 QString epochText(const RunSnapshot& run) {
     const EpochPlan plan = epochPlanOf(run.info().config);
     if (!plan.hasBatches()) return {};

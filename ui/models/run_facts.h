@@ -65,6 +65,9 @@ std::vector<MetricId> plottedMetrics(const RunSnapshot&);
 /// Returns the lane of `other` with which a run's lane is compared: the same one when both runs
 /// have equally many lanes, else the one of the same name; -1 when there is none.
 int laneLike(const RunSnapshot&, int lane, const RunSnapshot& other);
+/// Returns how many steps an epoch of the run has, by its rows; nothing before its second epoch,
+/// and when it does not record epochs.
+std::optional<int64_t> epochLengthOf(const RunSnapshot&);
 /// Returns "epoch 3 of 10, batch 12 of 157" at the step that every lane has finished; before the
 /// first step what is to come, "10 epochs of 157 batches". Empty when every step is an epoch, and
 /// when the run does not record epochs.

@@ -4,7 +4,6 @@
 #include "ui/window/shown_run.h"
 
 #include "engine/core/error.h"
-#include "engine/runs/step_record.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/run_length.h"
 #include "ui/images/compare_view.h"
@@ -324,6 +323,7 @@ void ShownRun::show(Shown next) {
         m_figures.changed();
     else
         invite();
+    m_models.config.countAs(*run);
     m_parts.banner->lookAgain(); // what it tells may be about another run
     emit stirred();
 }

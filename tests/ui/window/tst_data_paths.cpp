@@ -94,6 +94,7 @@ private slots:
     void wrongPathsAreToldBesideThem();
     void closesMeanwhile();
     void aBuiltRunKnowsItsLength();
+    void aSavedRunKnowsItsLength();
     void otherTables();
     void offersToOpenWhatIsChosen();
     void refusesAtTheRestart();
@@ -186,6 +187,31 @@ void TestDataPaths::aBuiltRunKnowsItsLength() {
     QVERIFY(saysOfSteps(window, QString::number(4 * kEpoch)));
     type(window, "task.batch", QStringLiteral("50")); // another number of steps an epoch
     QVERIFY(saysOfSteps(window, QStringLiteral("unknown")));
+}
+
+/// Its rows say how long an epoch was.
+void TestDataPaths::aSavedRunKnowsItsLength() {
+    constexpr int kEpoch = 900 / 100;
+    const QString path = table(1000);
+    const QString folder = m_folder.filePath(QStringLiteral("saved"));
+    {
+        Opened opened(ofTables());
+        MainWindow& window = opened.window;
+        QVERIFY(reaches(window, SessionState::Ready));
+        choose(window, path);
+        QVERIFY(QTest::qWaitFor([&] { return tellsOfTable(window); }, kPatience));
+        window.restart();
+        QVERIFY(reaches(window, SessionState::Ready));
+        QVERIFY(trainsTo(window, 3 * kEpoch));
+        window.saveResults(folder);
+    }
+    QVERIFY(QFile::rename(path, path + QStringLiteral(".away")));
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(window.tryFile(folder));
+    QVERIFY(reaches(window, SessionState::Failed));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{3 * kEpoch}, kPatience);
+    QVERIFY(saysOfSteps(window, QString::number(3 * kEpoch)));
 }
 
 /// A table to validate on has a row of its own, where it is told when it is the wrong one; a share
