@@ -315,11 +315,11 @@ void TestShards::refuses_data() {
     };
     const std::string good = sampleFiles("1", 1, 0);
     row("no samples", tarFile("a.txt", "") + tarEnd(),
-        "has no samples: pictures with their classes");
+        "such as 000001.png and 000001.cls; it has others, such as a.txt");
     row("no class", good + tarFile("2.png", plainPng(0)) + tarEnd(),
         "a.tar: the sample 2 has a picture but no class: 2.cls is missing");
-    row("no picture", good + tarFile("2.cls", "0") + tarEnd(),
-        "a.tar: the sample 2 has a class but no picture: 2.png or 2.jpg is missing");
+    row("no picture", good + tarFile("2.cls", "0") + tarFile("2.webp", "") + tarEnd(),
+        "no picture: 2.png or 2.jpg is missing; what it has in its place is not read: 2.webp");
     row("twice", good + good + tarEnd(), "a.tar: 1.png is a second picture of its sample");
     row("two classes", good + tarFile("1.cls", "0") + tarEnd(), "1.cls is a second class");
     row("class of words", good + tarFile("2.cls", "cat") + tarEnd(),
