@@ -24,12 +24,18 @@ constexpr PartNames kTestParts{"test", "testing", "test_set"}; // to validate on
 
 /// Reads the classes; folders without pictures are not classes.
 void readTrained(PictureFolder& found) {
+    found.noClasses.clear(); // those of a folder that was looked into before
     for (const std::string& folder : found.foldersIn(found.train)) {
         if (found.classes.size() > size_t{kMostPictureClasses}) return; // too many in any case
         const std::vector<std::string> paths = found.picturesIn(folder);
-        if (paths.empty()) continue;
+        std::string name = fs::path(folder).filename().string();
+        if (paths.empty()) {
+            if (name != "__MACOSX")
+                found.noClasses.push_back(std::move(name)); // of another program
+            continue;
+        }
         const auto label = static_cast<int32_t>(found.classes.size());
-        found.classes.push_back(fs::path(folder).filename().string());
+        found.classes.push_back(std::move(name));
         for (const std::string& path : paths)
             found.trained.push_back({path, label});
     }

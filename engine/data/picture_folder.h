@@ -27,7 +27,8 @@ struct PictureFolder {
     int untested = 0;                ///< why a folder in `test` cannot be listed: none are tested
     std::string unread; ///< the first folder that cannot be listed; its class would be missing
     int error = 0;      ///< the reason, as from namesIn()
-    std::vector<std::string> others; ///< pictures in formats that are not read
+    std::vector<std::string> others;    ///< pictures in formats that are not read
+    std::vector<std::string> noClasses; ///< names of folders in `train` without pictures to read
     Depth depth = Depth::Whole;
 
     /// Return the sorted paths of what is `wanted`, of pictures and of folders in a folder. The

@@ -172,6 +172,10 @@ std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
         TaskConfig split = task;
         if (!found.validation.empty()) split.validation = 0; // those of the folder, none held back
         notes = notesOn(sidesOf(found, splits), found.classes, split);
+        if (!found.noClasses.empty())
+            notes.push_back({phrase("Data", "Folders that are not classes, because no .png or .jpg "
+                                            "picture is in them: %1."),
+                             someOf(found.noClasses)});
         noteNested(found, notes);
         if (auto note = testNote(found, task)) notes.push_back(*std::move(note));
     }

@@ -421,7 +421,8 @@ void TestOtherFiles::picturesOfAnotherForm() {
     QVERIFY(about("home").startsWith("home: the folder holds no saved run"));
 }
 
-/// Pictures in other formats beside those that are samples are none, which is told.
+/// Pictures in other formats beside those that are samples are none, which is told, and so is a
+/// class that has no others or none at all.
 void TestOtherFiles::picturesLeftOut() {
     const auto put = [this](std::initializer_list<const char*> names) {
         for (const char* name : names) {
@@ -437,10 +438,19 @@ void TestOtherFiles::picturesLeftOut() {
     const auto notes = [&task] { return infoOf(task.kind).facts(task).notes; };
     QVERIFY(notes().at(0).english().starts_with("Pictures that cannot be decoded: 2 of 2."));
     put({"some/b/2.webp", "some/b/3.BMP", "some/c/1.gif", "some/b/notes.txt"});
-    QCOMPARE(notes().at(0).english(),
+    QDir().mkpath(m_folder.filePath("some/empty"));
+    QDir().mkpath(m_folder.filePath("some/__MACOSX/b"));
+    QCOMPARE(notes().at(0).english(), "Folders that are not classes, because no .png or .jpg "
+                                      "picture is in them: c, empty.");
+    QCOMPARE(notes().at(1).english(),
              "Pictures that are left out, because only .png and .jpg files are read: 3, such as " +
                  path("some/b/2.webp") + ".");
     QCOMPARE(makeDataset(task, 0)->notes().at(0).english(), notes()[0].english());
+    // of a data set in parts, those of the part to train on are told alone
+    put({"parts/train/a/1.png", "parts/train/b/1.jpg", "parts/train/c/1.gif", "parts/val/a/1.png"});
+    QDir().mkpath(m_folder.filePath("parts/labels"));
+    task.path = path("parts");
+    QVERIFY(notes().at(1).english().ends_with("picture is in them: c."));
 }
 
 } // namespace tst_other_files
