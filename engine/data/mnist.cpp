@@ -2,6 +2,7 @@
 // labels, in IDX, plain or gzipped. Without a folder, it is the sample that comes with the program.
 #include "engine/core/error.h"
 #include "engine/core/sha256.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/byte_pictures.h"
 #include "engine/data/new_pictures.h"
@@ -12,6 +13,8 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 namespace halfscope {
 
@@ -20,6 +23,8 @@ namespace {
 constexpr int64_t kClasses = 10;
 /// The folders in which torchvision puts the files.
 constexpr std::array<std::string_view, 3> kFolders{"MNIST/raw", "FashionMNIST/raw", "raw"};
+constexpr std::array<const char*, 4> kFiles{"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                                            "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
 
 /// One of the four files: its path, or its bytes in the program.
 class IdxSource {
@@ -54,8 +59,7 @@ bool isThere(const std::filesystem::path& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-/// Returns the path of "train-images-idx3-ubyte" under any of its usual names; empty when there is
-/// none.
+/// Returns the path of one of the files under any of its usual names; empty when there is none.
 std::string findFile(const std::filesystem::path& folder, const std::string& name) {
     std::string dotted = name;
     dotted[dotted.rfind("-idx")] = '.'; // some unpackers name it like this
@@ -65,29 +69,35 @@ std::string findFile(const std::filesystem::path& folder, const std::string& nam
     return {};
 }
 
-/// Returns the folder itself, or the first one inside that has the files.
-std::filesystem::path dataFolder(const std::string& path) {
-    const std::filesystem::path given(path);
-    if (!findFile(given, "train-images-idx3-ubyte").empty()) return given;
-    for (const std::string_view inside : kFolders)
-        if (!findFile(given / inside, "train-images-idx3-ubyte").empty()) return given / inside;
-    return given;
+/// Returns the folder itself, or the first one inside that has the files; nothing when none has one
+/// of them.
+std::optional<std::filesystem::path> dataFolder(const std::filesystem::path& given) {
+    for (const char* name : kFiles) {
+        if (!findFile(given, name).empty()) return given;
+        for (const std::string_view inside : kFolders)
+            if (!findFile(given / inside, name).empty()) return given / inside;
+    }
+    return std::nullopt;
 }
 
 std::string fileIn(const std::filesystem::path& folder, const std::string& name) {
     std::string found = findFile(folder, name);
-    if (found.empty()) checkListed(folder.string()); // the better reason
-    if (found.empty())
-        throw InputError(phrase("Data", "data.path: the folder %1 has no file %2, plain or .gz"),
-                         pathText(folder.string()), name);
-    return found;
+    if (!found.empty()) return found;
+    checkListed(folder.string()); // the better reason
+    std::vector<std::string> missing;
+    for (const char* each : kFiles)
+        if (findFile(folder, each).empty()) missing.emplace_back(each);
+    throw InputError(missing.size() == 1
+                         ? phrase("Data", "data.path: the folder %1 has no file %2, plain or .gz")
+                         : phrase("Data", "data.path: the folder %1 has no files %2, plain or .gz"),
+                     pathText(folder.string()), someOf(missing));
 }
 
 SplitFiles filesOf(const TaskConfig& task, Split split) {
     const std::string start = split == Split::Train ? "train" : "t10k";
     const std::string images = start + "-images-idx3-ubyte", labels = start + "-labels-idx1-ubyte";
     if (task.path.empty()) return {{images, sampleDigits(images)}, {labels, sampleDigits(labels)}};
-    const std::filesystem::path folder = dataFolder(task.path);
+    const std::filesystem::path folder = dataFolder(task.path).value_or(task.path);
     return {IdxSource(fileIn(folder, images)), IdxSource(fileIn(folder, labels))};
 }
 
@@ -252,7 +262,7 @@ const DataSetInfo kMnistData{
     .opens =
         [](const std::string& path, TaskConfig& task) {
             task.path = path;
-            return !findFile(dataFolder(path), "train-images-idx3-ubyte").empty();
+            return dataFolder(path).has_value(); // facts name those that are missing
         },
     .facts = factsOfFiles,
     .make = makeMnist,

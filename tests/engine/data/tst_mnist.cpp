@@ -4,6 +4,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/gallery.h"
 #include "engine/io/picture.h"
+#include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
@@ -79,6 +80,7 @@ private slots:
     void refusesSettings();
     void refuses_data();
     void refuses();
+    void namesAllMissingFiles();
     void refusesWhatIsNoFolder();
     void sample();
     void factsFollowTheFiles();
@@ -397,6 +399,23 @@ void TestMnist::refuses() {
     const std::string error = thrownBy<InputError>([&] { makeDataset(taskOf(folder.path()), 0); });
     QVERIFY2(error.find(about.toStdString()) != std::string::npos, error.c_str());
     QVERIFY2(error.find(folder.path().toStdString()) != std::string::npos, error.c_str());
+}
+
+/// Any of the four files tells that the others are missing, in the folder or where torchvision has
+/// them.
+void TestMnist::namesAllMissingFiles() {
+    const QTemporaryDir folder;
+    for (const QString& at : {folder.path(), folder.filePath("MNIST/raw")}) {
+        QDir().mkpath(at);
+        const QString file = at + "/t10k-labels-idx1-ubyte.gz";
+        writeBytes(file.toStdString(), "");
+        QCOMPARE(thrownBy<InputError>([&] { experimentOn(folder.path().toStdString()); }),
+                 "data.path: the folder " + at.toStdString() +
+                     " has no files train-images-idx3-ubyte, train-labels-idx1-ubyte, "
+                     "t10k-images-idx3-ubyte, plain or .gz");
+        QVERIFY(QFile::remove(file));
+    }
+    QVERIFY(!experimentOn(folder.path().toStdString()));
 }
 
 /// A folder that is missing, or none, lacks no file.
