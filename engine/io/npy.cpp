@@ -132,6 +132,11 @@ std::string nameIn(const std::string& path) {
         refuse(path, {phrase("Files", "its type %1 is complex numbers; numpy.stack([%2.real, "
                                       "%2.imag], 1) makes numbers of them"),
                       quotedText(descr), name});
+    if (kind == 'f') // of 16 bytes, or of 12
+        refuse(path, {phrase("Files", "its type %1 is numpy.longdouble; of such numbers float16, "
+                                      "float32 and float64 are read, and "
+                                      "%2.astype(numpy.float64) makes them so"),
+                      quotedText(descr), name});
     const bool words = kind == 'U' || kind == 'S' || kind == 'O';
     refuse(path,
            {words ? phrase("Files", "its type %1 is neither numbers nor bool; "

@@ -244,6 +244,9 @@ void TestArrayFiles::refuses_data() {
          "numpy.unique(a, return_inverse=True)[1] numbers classes");
     dict("npy: complex", "{'descr': '<c8', 'fortran_order': False, 'shape': (3,)}",
          "its type \"<c8\" is complex numbers; numpy.stack([a.real, a.imag], 1) makes numbers");
+    dict("npy: long double", "{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}",
+         "its type \"<f16\" is numpy.longdouble; of such numbers float16, float32 and float64 are "
+         "read, and a.astype(numpy.float64) makes them so");
     dict("npy: times", "{'descr': '<M8[D]', 'fortran_order': False, 'shape': (3,)}",
          "is neither numbers nor bool; a.astype(numpy.float32) makes numbers of it where it can");
     dict("npy: no truth", "{'descr': '<f4', 'fortran_order': 0, 'shape': (6,)}",
