@@ -71,6 +71,15 @@ std::optional<Message> strayLabelNote(const WholeTargets& found, int64_t samples
                    found.first.rbegin()->second, found.lastOnce, classes - 1);
 }
 
+/// Whether the classes are numbered from 0 on beside a negative number, as programs mark samples
+/// without a label: scikit-learn with -1, PyTorch's cross_entropy with -100.
+bool marksUnlabelled(const WholeTargets& found) {
+    const auto classes = static_cast<double>(found.first.size()) - 1;
+    const double least = found.first.begin()->first, most = found.first.rbegin()->first;
+    return (least == -1 || least == -100) && std::next(found.first.begin())->first == 0 &&
+           most + 1 == classes;
+}
+
 /// Tells of numbers that may well be classes: from 0 on, or else not numbered as whole numbers.
 std::optional<Message> likelyClassesNote(const Array& y) {
     const std::optional<WholeTargets> found = wholeTargets(y);
@@ -88,10 +97,14 @@ std::optional<Message> likelyClassesNote(const Array& y) {
                                       "cross-entropy."),
                        classes - 1);
     if (whole && least >= 0) return std::nullopt;
-    return Message(phrase("Data", "y has %1 different whole numbers, which are learnt as numbers. "
-                                  "If they are classes, numpy.unique(y, return_inverse=True)[1] "
-                                  "numbers them from 0."),
-                   classes);
+    const Message numbered(phrase("Data", "y has %1 different whole numbers, which are learnt as "
+                                          "numbers. If they are classes, numpy.unique(y, "
+                                          "return_inverse=True)[1] numbers them from 0."),
+                           classes);
+    if (!marksUnlabelled(*found)) return numbered;
+    return Message(phrase("Data", "%1 If %2 marks samples without a label, leave those out before: "
+                                  "x, y = x[y != %2], y[y != %2]."),
+                   numbered, least);
 }
 
 } // namespace

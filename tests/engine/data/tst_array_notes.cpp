@@ -3,6 +3,7 @@
 #include "engine/data/array_notes.h"
 #include "engine/data/dataset.h"
 #include "engine/data/held_fault.h"
+#include "engine/io/npy.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "tests/support/array_files.h"
@@ -37,6 +38,7 @@ private slots:
     void notesTokens();
     void notesOtherClasses_data();
     void notesOtherClasses();
+    void notesSamplesToIgnore();
     void notesClasses_data();
     void notesClasses();
     void notesNoClassesOfTheTest();
@@ -312,6 +314,12 @@ void TestArrayNotes::notesOtherClasses_data() {
     row("two far labels", wide("(11,)", {0, 1, 9, 0, 1, 9, 0, 0, 1, 1, 0}), "");
     row("one near label", wide("(11,)", {0, 1, 1, 0, 1, 7, 0, 0, 1, 1, 0}), "");
     row("counted from 3", wide("(10,)", {3, 4, 3, 4, 3, 4, 3, 4, 3, 4}), "");
+    row("one below", wide("(10,)", {-1, 0, -1, 0, -1, 0, -1, 0, -1, 0}),
+        (std::string(two) + " If -1 marks samples without a label, leave those out before: x, y = "
+                            "x[y != -1], y[y != -1].")
+            .c_str());
+    row("two below", wide("(10,)", {-2, 0, -2, 0, -2, 0, -2, 0, -2, 0}), two);
+    row("a gap", wide("(10,)", {-1, 2, -1, 2, -1, 2, -1, 2, -1, 2}), two);
     row("one-hot", floats("(3, 2)", {0, 1, 1, 0, 0, 1}),
         "Each row of y has a single 1 among zeros, as classes in one-hot form have. y.argmax(1) "
         "makes the numbers of classes of them, which the loss cross-entropy takes.");
@@ -335,6 +343,16 @@ void TestArrayNotes::notesOtherClasses() {
     for (const Message& each : makeDataset(arrays(x, y.toStdString()), 0)->notes())
         notes << QString::fromStdString(each.english());
     QCOMPARE(notes.join(" "), note);
+}
+
+/// PyTorch's cross_entropy leaves out targets of -100.
+void TestArrayNotes::notesSamplesToIgnore() {
+    const std::string values = bytesOfValues<int64_t>({0, 0, 0, -100, 0, 0, 0, -100, 0, 0});
+    const Array y = readNpy(file("y.npy", npy("<i8", "(10,)", values)));
+    const std::optional<Message> note = otherClassesNote(y);
+    QVERIFY(note);
+    QVERIFY(note->english().ends_with("If -100 marks samples without a label, leave those out "
+                                      "before: x, y = x[y != -100], y[y != -100]."));
 }
 
 void TestArrayNotes::notesClasses_data() {
