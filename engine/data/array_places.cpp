@@ -273,6 +273,25 @@ std::optional<TestPart> testPartOf(const TaskConfig& task) {
     return TestPart{namedInfo(x.path, xName), namedInfo(y.path, yName)};
 }
 
+std::vector<Message> unpairedNotes(const TaskConfig& task) {
+    std::vector<Message> notes;
+    if (!holdsSeveral(task.x) || !isSameFile(placeOfY(task).path, task.x)) return notes;
+    const std::vector<std::string> all = arrayNames(task.x);
+    for (const OwnPart part : {OwnPart::Validation, OwnPart::Test}) {
+        // settings that name files take what is there, or refuse it
+        if (!placeOfX(task, part).path.empty() || !placeOfY(task, part).path.empty()) continue;
+        const auto named = [&](const char* name) {
+            return nameIn(all, ArrayPlace{"", task.x, name, endingsOf(part), true});
+        };
+        const std::string x = named("x"), y = named("y");
+        if (x.empty() == y.empty()) continue;
+        const std::string& found = x.empty() ? y : x;
+        notes.push_back({phrase("Data", "%1 has %2 without %3, so %2 is not used."),
+                         pathText(task.x), found, (x.empty() ? "x" : "y") + found.substr(1)});
+    }
+    return notes;
+}
+
 std::optional<PredictedTargets> predictedTargets(const TaskConfig& task) {
     const ArrayPlace place{"", task.predictFile, "y"};
     const bool several = holdsSeveral(place.path);

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halfscope {
 
@@ -52,6 +53,10 @@ struct TestPart {
 /// Returns the arrays x_test and y_test (or X_test and Y_test) of the files of x and y; nothing
 /// when one of them is missing.
 std::optional<TestPart> testPartOf(const TaskConfig&);
+
+/// Tells of inputs to validate or test on without their targets, or targets without their inputs,
+/// in the file of x and y: nothing uses them.
+std::vector<Message> unpairedNotes(const TaskConfig&);
 
 /// Targets of the samples to predict.
 struct PredictedTargets {

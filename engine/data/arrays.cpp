@@ -278,6 +278,8 @@ public:
             scaleTarget(task);
         }
         noteTest(task, test);
+        if (task.predictFile.empty())
+            std::ranges::move(unpairedNotes(task), std::back_inserter(m_notes));
         if (!validatesOwn(task)) noteHeldBack(task);
         if (!task.predictFile.empty())
             addPredicted(task);

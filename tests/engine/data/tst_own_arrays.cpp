@@ -38,6 +38,7 @@ private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
     void filesOfTheirOwn();
     void oneFile();
+    void withoutAPartner();
     void namesInOtherFiles();
     void classesOfTheTraining();
     void testBesideAShare();
@@ -124,6 +125,32 @@ void TestOwnArrays::oneFile() {
              "data.x_val: " + task.x +
                  ": it has the arrays x, y, x_test, y_test; the one to use must have one of the "
                  "names x_val, X_val, x_valid, X_valid, x_validation, X_validation");
+}
+
+/// An array of samples to judge by without its partner is not used, which is told.
+void TestOwnArrays::withoutAPartner() {
+    const auto with = [this](const char* name) {
+        TaskConfig task = arrays();
+        task.y.clear();
+        task.x = file(
+            "some.npz",
+            zipBytes({{"x.npy", floats({1, 3})}, {"Y.npy", floats({1, 2})}, {name, floats({5})}}));
+        return task;
+    };
+    const auto note = [](const TaskConfig& task, const char* found, const char* missing) {
+        return pathText(task.x) + " has " + found + " without " + missing + ", so " + found +
+               " is not used.";
+    };
+    QVERIFY(isTold(*makeDataset(with("x_val.npy"), 0), note(with("x_val.npy"), "x_val", "y_val")));
+    QVERIFY(isTold(*makeDataset(with("Y_valid.npy"), 0),
+                   note(with("Y_valid.npy"), "Y_valid", "x_valid")));
+    QVERIFY(
+        isTold(*makeDataset(with("X_test.npy"), 0), note(with("X_test.npy"), "X_test", "y_test")));
+    TaskConfig task = with("x_val.npy");
+    task.xVal = task.x; // the targets are in another file
+    task.yVal = file("others.npy", floats({4}));
+    QCOMPARE(targetsOf(*makeDataset(task, 0), Split::Validation), (Floats{4}));
+    QVERIFY(!isTold(*makeDataset(task, 0), note(task, "x_val", "y_val")));
 }
 
 /// In a file of its own, an array may be called as that to train on, or be the only one.
