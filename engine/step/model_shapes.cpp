@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/data/targets.h"
+#include "engine/models/output_layer.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
@@ -188,6 +189,48 @@ std::vector<LayerShape> shapesUpToRefusal(const ModelSpec& model, const NodeType
     return seen;
 }
 
+/// Says which layer to change where a model makes `wanted` with another number of outputs; empty
+/// where that does not help.
+Message outputsAdvice(ModelSpec model, const NodeType& in, const Shape& made, const Shape& wanted) {
+    LayerSpec* const last = outputLayer(model);
+    const auto other = std::ranges::mismatch(made, wanted);
+    if (!last || made.rank() != wanted.rank() || other.in2 == wanted.end()) return {};
+    const std::string before = last->written;
+    setOutputs(*last, *other.in2);
+    try {
+        if (!(outputOf(model, in).shape == wanted)) return {};
+    } catch (const InputError&) {
+        return {};
+    }
+    return {phrase("Model", "change the last %1 to %2"), before, last->written};
+}
+
+/// Throws InputError for a model that makes another shape than the task needs.
+[[noreturn]] void refuseOutput(const ModelSpec& model, const NodeType& in, const Shape& made,
+                               const Shape& wanted, const BatchShape& batch) {
+    const std::string from = shapeText(in.shape), to = shapeText(made), needed = shapeText(wanted);
+    std::vector<Shape> shapes{wanted};
+    if (!batch.targetSample.empty()) shapes.push_back(batch.target());
+    for (const Shape& shape : shapes)
+        if (const Message advice = outputsAdvice(model, in, made, shape); !advice.empty())
+            throw InputError(phrase("Model", "model.layers: the model turns %1 into %2, but this "
+                                             "task needs %3: %4"),
+                             from, to, shapeText(shape), advice);
+    if (batch.positions > 0)
+        throw InputError(
+            phrase("Model", "model.layers: the model turns %1 into %2, but with data.predict every "
+                            "this task needs %3, a score for each class at each position: no "
+                            "layer may join the positions, as Flatten() does"),
+            from, to, needed);
+    if (!batch.targetSample.empty())
+        throw InputError(phrase("Model", "model.layers: the model turns %1 into %2, but this task "
+                                         "needs %3, the shape of its targets, or %4"),
+                         from, to, shapeText(batch.target()), needed);
+    throw InputError(
+        phrase("Model", "model.layers: the model turns %1 into %2, but this task needs %3"), from,
+        to, needed);
+}
+
 bool isBetter(const Walk& a, const Walk& b) { return a.fits || (!b.fits && a.layers > b.layers); }
 
 /// Whether the layer that refuses what it is given comes after others, and each sample is a row of
@@ -241,8 +284,8 @@ ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType d
     checkTemplate(config, batch);
     ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
     const SeenInput input = seenInput(config, model, batch);
-    const NodeType made =
-        modelOutput(config.model, model, {input.shape, batch.xDType(dtype)}, mode);
+    const NodeType in{input.shape, batch.xDType(dtype)};
+    const NodeType made = modelOutput(config.model, model, in, mode);
     checkIndices(config.model, model, batch.indices);
     const Shape& out = made.shape;
     Shape wanted = batch.prediction();
@@ -251,21 +294,7 @@ ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType d
     if (made.dtype == DType::I32)
         throw InputError(phrase("Model", "model.layers: the model returns its input, which holds "
                                          "indices; it needs an Embedding(...)"));
-    if (!fits && batch.positions > 0)
-        throw InputError(
-            phrase("Model", "model.layers: the model turns %1 into %2, but with data.predict every "
-                            "this task needs %3, a score for each class at each position: no "
-                            "layer may join the positions, as Flatten() does"),
-            shapeText(input.shape), shapeText(out), shapeText(wanted));
-    if (!fits && !batch.targetSample.empty())
-        throw InputError(phrase("Model", "model.layers: the model turns %1 into %2, but this task "
-                                         "needs %3, the shape of its targets, or %4"),
-                         shapeText(input.shape), shapeText(out), shapeText(batch.target()),
-                         shapeText(wanted));
-    if (!fits)
-        throw InputError(
-            phrase("Model", "model.layers: the model turns %1 into %2, but this task needs %3"),
-            shapeText(input.shape), shapeText(out), shapeText(wanted));
+    if (!fits) refuseOutput(model, in, out, wanted, batch);
     return model;
 }
 

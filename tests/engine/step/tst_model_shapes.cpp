@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+Q_DECLARE_METATYPE(halfscope::BatchShape)
+
 namespace tst_model_shapes {
 
 using namespace halfscope;
@@ -19,6 +21,8 @@ private slots:
     void samplesWithAxes();
     void refusalsOfSamplesWithAxes_data();
     void refusalsOfSamplesWithAxes();
+    void outputsToChange_data();
+    void outputsToChange();
     void layersThatAreTooLarge();
     void limitedScores_data();
     void limitedScores();
@@ -91,6 +95,48 @@ void TestModelShapes::refusalsOfSamplesWithAxes() {
     } catch (const InputError& refused) {
         QVERIFY2(QString(refused.what()).contains(error), refused.what());
     }
+}
+
+void TestModelShapes::outputsToChange_data() {
+    QTest::addColumn<BatchShape>("batch");
+    QTest::addColumn<QString>("layers");
+    QTest::addColumn<QString>("end");
+    const auto row = [](const BatchShape& batch, const char* layers, const char* end) {
+        QTest::newRow(layers) << batch << layers << end;
+    };
+    const BatchShape plain{.rows = 2, .inputs = 4, .outputs = 5};
+    row(plain, "Sequential(Linear(4, 8), ReLU(), Linear(8, 3), Sigmoid())",
+        "(2, 3), but this task needs (2, 5): change the last Linear(8, 3) to Linear(8, 5)");
+    row(plain, "Sequential(Sequential(Linear(in_features=4, out_features=3, bias=False)))",
+        "change the last Linear(in_features=4, out_features=3, bias=False) to Linear(4, 5, "
+        "bias=False)");
+    row(plain, "Sequential(Linear(4, 3), BatchNorm1d(3))", "but this task needs (2, 5)");
+    row(plain, "Sequential(Linear(4, 3), Residual(Linear(3, 3)))", "but this task needs (2, 5)");
+    row(plain, "Sequential(Linear(4, 12), Unflatten(1, (3, 4)))", "but this task needs (2, 5)");
+    const BatchShape text{
+        .rows = 2, .inputs = 6, .outputs = 9, .labels = true, .positions = 6, .indices = 9};
+    row(text, "Sequential(Embedding(9, 8), Linear(8, 7))",
+        "(2, 6, 7), but this task needs (2, 6, 9): change the last Linear(8, 7) to Linear(8, 9)");
+    row(text, "Sequential(Embedding(9, 8), Flatten(), Linear(48, 7))",
+        "no layer may join the positions, as Flatten() does");
+    const BatchShape pictures{
+        .rows = 2, .inputs = 36, .outputs = 72, .sample = {1, 6, 6}, .targetSample = {2, 6, 6}};
+    row(pictures, "Sequential(Conv2d(1, 3, 3, padding=1), ReLU())",
+        "(2, 3, 6, 6), but this task needs (2, 2, 6, 6): change the last Conv2d(1, 3, 3, "
+        "padding=1) to Conv2d(1, 2, 3, padding=1)");
+    row(pictures, "Sequential(Conv2d(1, 3, 3))", "the shape of its targets, or (2, 72)");
+}
+
+/// Where another number of outputs is all that is wrong, the layer is named with that number.
+void TestModelShapes::outputsToChange() {
+    QFETCH(BatchShape, batch);
+    QFETCH(QString, layers);
+    QFETCH(QString, end);
+    RunConfig config;
+    config.model.layers = layers.toStdString();
+    const std::string error =
+        thrownBy<InputError>([&] { fittingModel(config, batch, DType::F32); });
+    QVERIFY2(QString::fromStdString(error).endsWith(end), error.c_str());
 }
 
 /// Nobody wrote the layers of the settings, so the setting is named, not a line.

@@ -477,7 +477,7 @@ private slots:
         QCOMPARE(
             refusalOf(pictureConfig("Linear(2, 3)")),
             QString("model.layers: the model turns (1024, 2) into (1024, 3), but this task needs "
-                    "(1024, 1)"));
+                    "(1024, 1): change the last Linear(2, 3) to Linear(2, 1)"));
         QCOMPARE(refusalOf(pictureConfig("Conv2d(2, 1, 3)")),
                  QString("model.layers: the model turns (1, 2, 32, 32) into (1, 1, 30, 30), but "
                          "this task needs (1, 1, 32, 32)"));
