@@ -6,11 +6,12 @@
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/io/input_file.h"
-#include "engine/models/model_spec.h"
+#include "engine/models/output_layer.h"
 #include "engine/models/program_network.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/optimizer_warnings.h"
+#include "engine/settings/preset_network.h"
 #include "engine/settings/run_task.h"
 
 #include <algorithm>
@@ -264,6 +265,14 @@ std::string missingText(const std::string& preset, const RunConfig& config) {
                                              : std::string();
 }
 
+/// Fits the network of a preset to other data and returns a line about it; empty where it stays.
+std::string fitNetwork(const std::string& preset, RunConfig& config) {
+    if (preset.empty() || !fitNetworkToData(config, presetNamed(preset).config)) return {};
+    ModelSpec model = readModel(config.model.layers);
+    return "The network of the preset is fitted to the data: it ends in " +
+           outputLayer(model)->written + "\n";
+}
+
 /// Returns a line about the settings of --set and, where there is one, of the experiment's file
 /// that have no effect; empty when all have one.
 std::string idleText(const RunConfig& config, const std::vector<std::string>& settings,
@@ -357,9 +366,10 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     if (config.task.kind != titled) config.title = titleOfData(config.task).english();
     applySweeps(config, swept());
     trains == Trains::Yes ? checkConfig(config) : checkSettings(config);
+    const std::string fitted = fitNetwork(preset, config);
     if (note)
-        *note +=
-            missingText(preset, config) + idleText(config, settings, read) + optimizerText(config);
+        *note += missingText(preset, config) + fitted + idleText(config, settings, read) +
+                 optimizerText(config);
     return config;
 }
 

@@ -40,6 +40,7 @@ private slots:
     void takesTheServerItIsTold();
     void presetLooksForItsData_data();
     void presetLooksForItsData();
+    void presetOnOtherData();
 };
 
 void TestCli::wrongUsage_data() {
@@ -558,6 +559,23 @@ void TestCli::presetLooksForItsData() {
     const bool installed = QFile::exists("/usr/share/datasets/fashion-mnist");
     QCOMPARE(outcome.error.count("halfscope-cli get fashion-mnist, brings Fashion-MNIST.\n"),
              missing.isEmpty() || installed ? 0 : 1);
+}
+
+/// The network of a preset is fitted to other data, which is told; one that was given is not.
+void TestCli::presetOnOtherData() {
+    const QTemporaryDir folder;
+    const QString text = folder.filePath("text.txt");
+    writeBytes(text.toStdString(), std::string("abcd abcd dcba abcd bcda ").append(400, 'e'));
+    const QStringList run{"run",     "--preset", "transformer-tiny", "--set", "data.path=" + text,
+                          "--steps", "1",        "--device",         "cpu"};
+    const Outcome fitted = call(run);
+    QVERIFY2(fitted.code == 0, fitted.error);
+    QVERIFY2(fitted.error.contains("\nThe network of the preset is fitted to the data: it ends in "
+                                   "Linear(2048, 6)\n"),
+             fitted.error);
+    const Outcome given = call(run + QStringList{"--set", "model.layers=Embedding(5, 2)"});
+    QCOMPARE(given.code, 2);
+    QVERIFY2(given.error.contains("num_embeddings must be at least 6"), given.error);
 }
 
 } // namespace tst_cli

@@ -1,0 +1,122 @@
+// The networks of presets on other data than their own.
+#include "engine/io/picture.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/preset_network.h"
+#include "engine/settings/run_task.h"
+#include "engine/step/model_shapes.h"
+#include "tests/support/array_files.h"
+#include "tests/support/picture_folder.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace tst_preset_network {
+
+using namespace halfscope;
+
+class TestPresetNetwork : public QObject {
+    Q_OBJECT
+
+private slots:
+    void fits_data();
+    void fits();
+    void leaves_data();
+    void leaves();
+
+private:
+    /// Returns the experiment of a preset after such settings, with the names of files made whole.
+    RunConfig with(const QString& preset, const QStringList& settings) const {
+        RunConfig config = presetNamed(preset.toStdString()).config;
+        for (QString setting : settings)
+            applySetting(config, setting.replace("@", m_folder.path() + "/").toStdString());
+        return config;
+    }
+    void writeFiles() const {
+        const auto path = [this](const char* name) {
+            return m_folder.filePath(name).toStdString();
+        };
+        std::string text, table = "text,label\n";
+        for (int i = 0; i < 400; ++i)
+            text += static_cast<char>('!' + i % 90);
+        for (int i = 0; i < 60; ++i)
+            table += std::string("word") + static_cast<char>('a' + i % 20) + ",c" +
+                     std::to_string(i % 3) + "\n";
+        writeBytes(path("text.txt"), text);
+        writeBytes(path("table.csv"), table);
+        writePng({4, 4, 1, std::vector<float>(16, 0.5f)}, path("grey.png"));
+        writePng(test::plain(1, 0, 0.5f), path("red.png"));
+    }
+    const QTemporaryDir m_folder;
+};
+
+void TestPresetNetwork::fits_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<QStringList>("settings");
+    QTest::addColumn<QStringList>("layers"); // some of those after it
+    const auto row = [](const char* preset, const QStringList& settings,
+                        const QStringList& layers) {
+        QTest::addRow("%s, %s", preset, qPrintable(settings.join(' ')))
+            << preset << settings << layers;
+    };
+    row("siren", {"task.image=@grey.png"},
+        {"SineLayer(128, 128)", "SineLayer(128, 1, is_last=True)"});
+    row("fourier", {"task.image=@grey.png"}, {"nn.Linear(128, 128)", "nn.Linear(128, 1), nn.Sig"});
+    row("transformer-tiny", {"data.path=@text.txt"},
+        {"nn.Embedding(90, 64)", "nn.Linear(2048, 90)"});
+    row("transformer-tiny", {"data.context=16"},
+        {"PositionalEmbedding(16, 64)", "nn.Linear(1024, 76)"});
+    row("transformer-lm", {"data.path=@text.txt", "data.context=16"},
+        {"nn.Embedding(90, 64)", "PositionalEmbedding(16, 64)", "nn.Linear(64, 90)"});
+    row("languages", {"data.path=@table.csv"}, {"nn.Linear(64, 3)"});
+}
+
+/// Such an experiment can be trained, which it could not without the change.
+void TestPresetNetwork::fits() {
+    QFETCH(const QString, preset);
+    QFETCH(const QStringList, settings);
+    QFETCH(const QStringList, layers);
+    writeFiles();
+    RunConfig config = with(preset, settings);
+    const auto fitting = [&config] {
+        const auto task = makeTask(config);
+        return fittingModel(config, task->shape(), DType::F32);
+    };
+    QVERIFY_EXCEPTION_THROWN(fitting(), InputError);
+    QVERIFY(fitNetworkToData(config, presetNamed(preset.toStdString()).config));
+    fitting();
+    for (const QString& layer : layers)
+        QVERIFY2(QString::fromStdString(config.model.layers).contains(layer),
+                 config.model.layers.c_str());
+    QVERIFY(!fitNetworkToData(config, presetNamed(preset.toStdString()).config)); // it is another
+}
+
+void TestPresetNetwork::leaves_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<QStringList>("settings");
+    const auto row = [](const char* preset, const QStringList& settings) {
+        QTest::addRow("%s, %s", preset, qPrintable(settings.join(' '))) << preset << settings;
+    };
+    for (const Preset& each : presets())
+        QTest::newRow(each.name.c_str()) << QString::fromStdString(each.name) << QStringList{};
+    row("siren", {"task.image=@red.png"});
+    row("siren", {"task.image=@grey.png", "model.layers=nn.Linear(2, 3)"});
+    row("siren", {"task.image=@none.png"});
+    row("transformer-tiny", {"data.path=@none.txt"});
+    row("gan", {"data.kind=csv", "data.path=@table.csv"});
+}
+
+/// A network of the user's own stays, and so does that of data that it fits or that cannot be read.
+void TestPresetNetwork::leaves() {
+    QFETCH(const QString, preset);
+    QFETCH(const QStringList, settings);
+    writeFiles();
+    RunConfig config = with(preset, settings);
+    const std::string before = config.model.layers;
+    QVERIFY(!fitNetworkToData(config, presetNamed(preset.toStdString()).config));
+    QCOMPARE(config.model.layers, before);
+}
+
+} // namespace tst_preset_network
+
+QTEST_GUILESS_MAIN(tst_preset_network::TestPresetNetwork)
+#include "tst_preset_network.moc"
