@@ -451,6 +451,23 @@ std::optional<size_t> unreadIn(std::string_view program) {
     return std::nullopt;
 }
 
+std::vector<std::string> networkClassesIn(std::string_view program) {
+    std::vector<std::string> names;
+    const std::vector<IndentedStatement> all = indentedStatements(program);
+    for (size_t head = 0; head < all.size(); ++head) {
+        if (firstWord(all[head].code) != "class") continue;
+        const std::string_view name = nameOfModule(all[head].code);
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(head);
+        const size_t end = blockEnd(all, head);
+        const bool runs = std::any_of(
+            begin, begin + static_cast<std::ptrdiff_t>(end - head),
+            [](const IndentedStatement& each) { return definesFunction(each.code, "forward"); });
+        if (!name.empty() && runs) names.emplace_back(name);
+        head = end - 1;
+    }
+    return names;
+}
+
 bool endsWithClass(std::string_view program, const ClassChain& chain) {
     return onlyMakesModels(program.substr(chain.whole.end), chain.name);
 }

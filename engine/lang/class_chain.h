@@ -45,6 +45,10 @@ std::optional<ClassChain> chainOfClass(std::string_view program);
 /// forward() itself where it has more than one input; nothing where there is none.
 std::optional<size_t> unreadIn(std::string_view program);
 
+/// Returns the names of the classes of a program that are modules of PyTorch with a forward(), but
+/// for those within others.
+std::vector<std::string> networkClassesIn(std::string_view program);
+
 /// Whether the program ends with the class, but for lines such as "net = Net().to(device)" and
 /// "print(net)", see onlyMakesModels().
 bool endsWithClass(std::string_view program, const ClassChain&);

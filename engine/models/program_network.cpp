@@ -2,9 +2,11 @@
 #include "engine/models/program_network.h"
 
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
 #include "engine/lang/around_model.h"
+#include "engine/lang/class_chain.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/class_network.h"
 #include "engine/models/model_spec.h"
@@ -33,12 +35,20 @@ Message listedNames(const std::vector<std::string>& names) {
 }
 
 /// Throws the problem of a network, with the reason where a name in it has no known number.
-[[noreturn]] void refuse(const lang::ModelText& model, const Message& problem) {
+/// `ofClass` is the network of a class whose arguments may have their numbers by default.
+[[noreturn]] void refuse(const lang::ModelText& model, const Message& problem, bool ofClass) {
     const auto blames = [&problem](const std::string& name) { return refusesName(problem, name); };
     const auto unknown = std::ranges::find_if(model.unknown, blames);
     if (unknown == model.unknown.end())
         throw InputError(phrase("Model", "the network in it cannot be read: %1"), problem);
-    if (std::ranges::find(model.arguments, *unknown) != model.arguments.end())
+    const bool argument = std::ranges::find(model.arguments, *unknown) != model.arguments.end();
+    if (argument && ofClass)
+        throw InputError(phrase("Model", "the network in it cannot be read: %1; an argument of a "
+                                         "function has no value here (%2): give it a default, as "
+                                         "in %3=64, and make the class without it, or write a "
+                                         "number in its place"),
+                         problem, listedNames(model.arguments), *unknown);
+    if (argument)
         throw InputError(phrase("Model", "the network in it cannot be read: %1; an argument of a "
                                          "function has no value here (%2): write a number in its "
                                          "place, or copy the network by itself, with a line such "
@@ -51,13 +61,18 @@ Message listedNames(const std::vector<std::string>& names) {
         problem, *unknown);
 }
 
-/// Returns a line of a program without the blanks around it, and no more than a message has room
-/// for.
-Message lineIn(std::string_view program, int line) {
+/// Returns where a line of a program begins.
+size_t beginOf(std::string_view program, int line) {
     size_t begin = 0;
     for (int i = 1; i < line; ++i)
         begin = program.find('\n', begin) + 1;
-    const std::string_view code = program.substr(begin);
+    return begin;
+}
+
+/// Returns a line of a program without the blanks around it, and no more than a message has room
+/// for.
+Message lineIn(std::string_view program, int line) {
+    const std::string_view code = program.substr(beginOf(program, line));
     return Message::data(quotedText(trimmed(code.substr(0, code.find('\n')))));
 }
 
@@ -71,6 +86,48 @@ Message doubtOf(const lang::ForwardUse& use) {
             use.line, model, listedNames(use.others)};
 }
 
+/// Whether code adds something, as a block does that adds its input.
+bool adds(std::string_view code) {
+    return code.find('+') != code.npos || code.find("add(") != code.npos;
+}
+
+/// Throws InputError for a program whose class has a forward() with a line that is not read.
+[[noreturn]] void refuseLine(std::string_view program, int line) {
+    const Message code = lineIn(program, line);
+    throw InputError(
+        adds(code.english())
+            ? phrase("Model", "its class cannot be read as a network, because line %1 does more "
+                              "than run one layer after another: %2; what print(model) shows can "
+                              "be pasted into Layers, and Residual(..., shortcut=...) stands for "
+                              "a block that adds its input")
+            : phrase("Model", "its class cannot be read as a network, because line %1 does more "
+                              "than run one layer after another: %2; the layers alone, as "
+                              "print(model) shows them, can be pasted into Layers"),
+        line, code);
+}
+
+/// Throws InputError for a program of which it is not known which of its networks is meant.
+[[noreturn]] void refuseAllOf(const std::vector<std::string>& classes) {
+    throw InputError(
+        phrase("Model", "there are %1 networks in this program, the classes %2; copy the one that "
+                        "is meant into Layers; if they are parts of one network, paste what "
+                        "print(model) shows there, and Residual(..., shortcut=...) stands for a "
+                        "block that adds its input"),
+        classes.size(), someOf(classes));
+}
+
+/// Throws InputError for a network that cannot be read and is not all that forward() runs: what it
+/// lacks by itself is of no use.
+[[noreturn]] void refuseDoubted(const Message& doubt, std::string_view forward) {
+    throw InputError(adds(forward)
+                         ? phrase("Model", "%1; write the whole network as one nn.Sequential(...), "
+                                           "in which Residual(..., shortcut=...) stands for a "
+                                           "block that adds its input")
+                         : phrase("Model", "%1; write the whole network as one "
+                                           "nn.Sequential(...)"),
+                     doubt);
+}
+
 /// Returns the network of a class whose forward() runs one layer after another.
 ProgramNetwork networkOf(const ClassNetwork& found) {
     ProgramNetwork network{found.names(), found.firstLine(), found.lastLine()};
@@ -79,9 +136,15 @@ ProgramNetwork networkOf(const ClassNetwork& found) {
         text.text = pythonOf(readModel(found.value()), "");
         text.inPlace = found.inPlace();
     } catch (const InputError& error) {
-        refuse(text, error.message());
+        refuse(text, error.message(), true);
     }
     return network;
+}
+
+/// Returns what forward() runs, with the line in which it begins.
+std::string_view forwardIn(std::string_view program, const lang::ForwardUse& use) {
+    const size_t begin = beginOf(program, use.line);
+    return program.substr(begin, use.end - begin);
 }
 
 } // namespace
@@ -97,12 +160,10 @@ ProgramNetwork networkIn(std::string_view program) {
                             "read: copy the class by itself into Layers"),
             lang::kMaxTextBytes);
     if (const int line = models.empty() ? ClassNetwork::unreadLine(program) : 0; line > 0)
-        throw InputError(
-            phrase("Model", "its class cannot be read as a network, because line %1 does more than "
-                            "run one layer after another: %2; what print(model) shows can be "
-                            "pasted into Layers, and Residual(..., shortcut=...) stands for a "
-                            "block that adds its input"),
-            line, lineIn(program, line));
+        refuseLine(program, line);
+    if (models.size() != 1)
+        if (const auto classes = lang::networkClassesIn(program); classes.size() > 1)
+            refuseAllOf(classes);
     if (models.empty())
         throw InputError(
             phrase("Model", "there is no nn.Sequential(...) in this program that could be taken as "
@@ -117,14 +178,16 @@ ProgramNetwork networkIn(std::string_view program) {
                             "Residual(..., shortcut=...) stands for a block that adds its input"),
             models.size(), models[0].firstLine, models[1].firstLine);
     const lang::FoundModel& found = models.front();
+    const lang::ForwardUse use = lang::forwardOf(program, found);
     ProgramNetwork network{lang::textOfModel(program, found), found.firstLine, found.lastLine,
-                           doubtOf(lang::forwardOf(program, found))};
+                           doubtOf(use)};
     const lang::ModelText& text = network.text;
     try {
         const bool fits = text.inPlace.size() <= lang::kMaxTextBytes;
         readModel(fits ? text.inPlace : text.text);
     } catch (const InputError& error) {
-        refuse(text, error.message());
+        if (!network.doubt.empty()) refuseDoubted(network.doubt, forwardIn(program, use));
+        refuse(text, error.message(), use.line > 0);
     }
     return network;
 }

@@ -110,17 +110,53 @@ private slots:
             "in lines 1 and 2 for example; copy the one that is meant into Layers; if they are "
             "parts of one network, paste what print(model) shows there, and Residual(..., "
             "shortcut=...) stands for a block that adds its input");
+        const QByteArray layers = "class A(nn.Module):\n    def __init__(self):\n"
+                                  "        self.a = nn.Linear(4, 4)\n"
+                                  "    def forward(self, x):\n        return self.a(x).relu()\n";
+        const char* two = "there are 2 networks in this program, the classes A, Net; copy the one "
+                          "that is meant into Layers; if they are parts of one network, paste what "
+                          "print(model) shows there, and Residual(..., shortcut=...) stands for a "
+                          "block that adds its input";
+        row("classes", layers + QByteArray(layers).replace("A(", "Net("), two);
+        row("classes with models",
+            classWith(" return self.net(x)").replace("Net(", "A(") +
+                classWith(" return self.net(x)"),
+            two);
+        row("a class beside a data set",
+            "class Data(Dataset):\n    def forward(self): pass\nclass Loss(nn.Module): pass\n" +
+                QByteArray(layers).replace("forward", "run"),
+            "there is no nn.Sequential(...) in this program ");
         const auto argument = [&](const char* name, const char* inside, const QByteArray& list,
                                   const char* reason) {
-            row(name, "width = 4\n" + classWith("", list).replace("8)", QByteArray(inside) + ")"),
+            row(name,
+                "width = 4\n" +
+                    classWith(" return self.net(x)", list).replace("8)", QByteArray(inside) + ")"),
                 reason);
         };
-        argument("argument", "n", "self, n: int = 8, width=2",
-                 "; an argument of a function has no value here (n): write a number in its place, "
-                 "or copy the network by itself, with a line such as n = 64 above it");
+        argument(
+            "argument", "n", "self, n, width=2",
+            "; an argument of a function has no value here (n): give it a default, as in n=64, "
+            "and make the class without it, or write a number in its place");
+        row("argument of a class that is read layer by layer",
+            "class Net(nn.Module):\n    def __init__(self, n):\n        self.a = nn.Linear(4, n)\n"
+            "    def forward(self, x):\n        return F.relu(self.a(x))\n",
+            "; an argument of a function has no value here (n): give it a default, as in n=64, ");
+        row("argument of a function", "def made(n=8):\n    return nn.Sequential(nn.Linear(2, n))\n",
+            "; an argument of a function has no value here (n): write a number in its place, or "
+            "copy the network by itself, with a line such as n = 64 above it");
         argument("quotient of an argument", "width // 2", "self, width: int = HIDDEN",
                  "line 5, column 47: found \"width\", where a number such as 3, -1 or 1e-5 is "
                  "allowed; an argument of a function has no value here (width): ");
+        const auto doubted = [&](const char* name, const char* forward, const char* reason) {
+            row(name, classWith(forward, "self, n").replace("8)", "n)"), reason);
+        };
+        doubted("argument, and scaled", " return 64 * self.net(x)",
+                "forward() in line 5 does more than run self.net; write the whole network as one "
+                "nn.Sequential(...)");
+        doubted("argument, and adds its input", "\n        x = x + self.net(x)\n        return x",
+                "forward() in line 5 does more than run self.net; write the whole network as one "
+                "nn.Sequential(...), in which Residual(..., shortcut=...) stands for a block that "
+                "adds its input");
         row("argument of a lambda",
             "n = 4\nmade = lambda n=2: nn.Sequential(nn.Linear(2, n))\nn = 8",
             "; an argument of a function has no value here (n): ");
@@ -137,7 +173,10 @@ private slots:
         };
         line("adds its input", "self, x", "        x = x + self.a(x)  # skips\n",
              "because line 6 does more than run one layer after another: \"x = x + self.a(x)  # "
-             "skips\"; what print(model) shows");
+             "skips\"; what print(model) shows can be pasted into Layers, and Residual(");
+        line("multiplies", "self, x", "        x = x * 60000\n",
+             "another: \"x = x * 60000\"; the layers alone, as print(model) shows them, can be "
+             "pasted into Layers");
         line("unknown function", "self, x", "\n        x = F.other(\n            x)\n",
              "because line 7 does more than run one layer after another: \"x = F.other(\"; ");
         line("two inputs", "self, x, y", "",
