@@ -86,6 +86,14 @@ Message groupTaken(const StateDictFit& fit) {
     return {phrase("Files", "the group %1 is used; left out: %2"), group, someOf(fit.left)};
 }
 
+/// Counts all but the first few.
+void keepFirst(std::vector<Message>& found, size_t shown) {
+    if (found.size() <= shown) return;
+    const size_t more = found.size() - shown;
+    found.resize(shown);
+    found.emplace_back(phrase("Files", "and %1 more"), more);
+}
+
 /// Returns which shapes differ where names do, too.
 std::vector<Message> otherShapes(const SafetensorsInfo& file, const WantedWeights& wanted) {
     std::vector<NamedShape> here, there;
@@ -96,13 +104,11 @@ std::vector<Message> otherShapes(const SafetensorsInfo& file, const WantedWeight
         if (!wanted.shapes.contains(array.name) && !isWhole(array.type))
             there.push_back({array.name, array.shape});
     std::vector<Message> found;
-    for (const auto& [other, own] : shapeDifferences(here, there)) {
-        constexpr size_t kShown = 4;
-        if (found.size() == kShown) break;
+    for (const auto& [other, own] : shapeDifferences(here, there))
         found.emplace_back(phrase("Files", "%1 has the shape %2, but the network's %3 needs %4"),
                            pathText(other.name), tupleText(other.shape), own.name,
                            tupleText(own.shape));
-    }
+    keepFirst(found, 4);
     return found;
 }
 
@@ -135,21 +141,21 @@ StateDictFit compared(const std::string& path, const SafetensorsInfo& file,
                       const WantedWeights& all, StateDictFit fit) {
     const std::map<std::string, Shape>& wanted = all.shapes;
     fit.wanted = wanted.size();
-    for (const std::string& name : all.names)
-        if (!file.find(name)) fit.missing.push_back(name);
-    fit.taken = fit.wanted - fit.missing.size();
     std::vector<Message> problems;
-    for (const ArrayInfo& array : file.arrays) {
-        const auto at = wanted.find(array.name);
-        if (at == wanted.end()) {
-            if (!isCountOfNorm(array.name, wanted)) fit.unexpected.push_back(pathText(array.name));
-        } else if (const Message problem = problemWith(array, at->second); !problem.empty()) {
-            constexpr size_t kShown = 8;
-            if (problems.size() < kShown) problems.push_back(problem);
-        } else if (differsByOnes(array, at->second)) {
-            fit.reshaped.push_back(pathText(array.name));
-        }
+    for (const std::string& name : all.names) { // in the order of the network's layers
+        const ArrayInfo* const array = file.find(name);
+        if (!array)
+            fit.missing.push_back(name);
+        else if (const Message problem = problemWith(*array, wanted.at(name)); !problem.empty())
+            problems.push_back(problem);
+        else if (differsByOnes(*array, wanted.at(name)))
+            fit.reshaped.push_back(pathText(name));
     }
+    fit.taken = fit.wanted - fit.missing.size();
+    keepFirst(problems, 8);
+    for (const ArrayInfo& array : file.arrays)
+        if (!wanted.contains(array.name) && !isCountOfNorm(array.name, wanted))
+            fit.unexpected.push_back(pathText(array.name));
     constexpr Phrase kOthers = phrase("Files", "its arrays are not those of the network: %1");
     const bool fits = fit.missing.empty() && fit.unexpected.empty() && problems.empty();
     std::vector<Message> names = fits ? std::vector<Message>() : differentNames(fit, file, all);
@@ -236,8 +242,8 @@ void checkFit(const StateDictFit& fit, bool partial) {
 
 void checkFirstFit(const StateDictFit& fit, bool partial) {
     if (!partial && !fit.problem.empty() && fit.partialProblem.empty())
-        throw InputError(phrase("Files", "%1; with model.partial_weights, the %2 of %3 tensors "
-                                         "that fit are taken"),
+        throw InputError(phrase("Files", "%1; with model.partial_weights (--partial on the "
+                                         "command line), the %2 of %3 tensors that fit are taken"),
                          fit.problem, fit.taken, fit.wanted);
     checkFit(fit, partial);
 }

@@ -176,7 +176,8 @@ void TestCliPartial::refuses_data() {
     partOfWeights((first() + "/weights_fp32.safetensors").toStdString(), foreign.toStdString(),
                   {"1.weight", "1.bias", "3.weight", "3.bias"}, {"fc.weight"});
     row("not asked for", shortRun(out, {"--weights", part()}),
-        "missing: 3.weight, 3.bias; unexpected: fc.weight; with model.partial_weights, the 2 of 4 "
+        "missing: 3.weight, 3.bias; unexpected: fc.weight; with model.partial_weights (--partial "
+        "on the command line), the 2 of 4 "
         "tensors that fit are taken");
     row("without a file", shortRun(out, {"--partial"}),
         "--partial: --weights is missing, the file of which the tensors that fit are taken");

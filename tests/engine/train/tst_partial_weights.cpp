@@ -55,6 +55,7 @@ private slots:
     void onlyMore();
     void refuses_data();
     void refuses();
+    void countsManyShapes();
     void settingNeedsAFile();
     void pyTorchTakesIt();
 
@@ -119,7 +120,8 @@ void TestPartialWeights::tellsWhatFits() {
     RunConfig strict = partial(m_part);
     strict.model.partialWeights = false;
     QCOMPARE(thrownBy<InputError>([&] { Experiment experiment(strict); }),
-             problem + "; with model.partial_weights, the 8 of 10 tensors that fit are taken");
+             problem + "; with model.partial_weights (--partial on the command line), the 8 of 10 "
+                       "tensors that fit are taken");
 }
 
 void TestPartialWeights::wholeFile() {
@@ -177,6 +179,24 @@ void TestPartialWeights::refuses() {
 }
 
 /// It is saved with the experiment, and means nothing without a file.
+/// In the order of the network's layers, eight of them, and how many more there are.
+void TestPartialWeights::countsManyShapes() {
+    RunConfig wider = config();
+    wider.model.layers = "nn.Sequential(nn.Linear(10, 8), nn.BatchNorm1d(8), nn.ReLU(), "
+                         "nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 1))";
+    QCOMPARE(stateDictFit(m_whole, wider).problem.english(),
+             "model.weights: " + m_whole +
+                 ": its arrays are not those of the network: "
+                 "0.weight has the shape (7, 10), the network (8, 10); "
+                 "0.bias has the shape (7,), the network (8,); "
+                 "1.weight has the shape (7,), the network (8,); "
+                 "1.bias has the shape (7,), the network (8,); "
+                 "1.running_mean has the shape (7,), the network (8,); "
+                 "1.running_var has the shape (7,), the network (8,); "
+                 "3.weight has the shape (7,), the network (8,); "
+                 "3.bias has the shape (7,), the network (8,); and 1 more");
+}
+
 void TestPartialWeights::settingNeedsAFile() {
     RunConfig from = config();
     applySetting(from, "model.partial_weights=true");

@@ -319,7 +319,8 @@ void TestStateDict::refuses() {
         const StateDictFit fit = stateDictFit(file, config());
         if (!fit.problem.empty()) throw InputError(fit.problem);
     });
-    const size_t advice = text.find("; with model.partial_weights, ");
+    const size_t advice =
+        text.find("; with model.partial_weights (--partial on the command line), ");
     QCOMPARE(early, "model.weights: " + file + ": " + text.substr(0, advice));
 }
 

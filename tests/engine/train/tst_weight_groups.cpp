@@ -325,7 +325,7 @@ void TestWeightGroups::aPartIsTakenThroughAPrefix() {
     QCOMPARE(text, "model.weights: " + file +
                        ": its arrays are not those of the network: all its names begin with "
                        "model.; this prefix is ignored; missing: 7.weight, 7.bias; with "
-                       "model.partial_weights, "
+                       "model.partial_weights (--partial on the command line), "
                        "the 10 of 12 tensors that fit are taken");
     RunConfig from = config(file);
     from.seed = 77;
