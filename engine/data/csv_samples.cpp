@@ -138,6 +138,7 @@ private:
         const bool untrue = column.use == ColumnUse::Truth && !truth;
         if (m_task.missing == Missing::Mean && (lacks(i) || untrue)) {
             ++m_table.filled;
+            m_table.filledWords = m_table.filledWords || column.use == ColumnUse::Words;
             seeMissing(i);
             std::fill(x.begin(), x.end(), double{NAN});
         } else if (column.use == ColumnUse::Number) {
@@ -495,6 +496,16 @@ bool isDroppedNote(const Message& note) {
     constexpr std::array kDroppedForms{kLineDropped, kLinesDropped, kSomeWithTarget,
                                        kLineWithoutTarget, kLinesWithoutTarget};
     return std::ranges::find(kDroppedForms, note.format()) != kDroppedForms.end();
+}
+
+Message filledNote(const CsvTable& table) {
+    return {table.filledWords
+                ? phrase("Data", "%1 missing values are replaced by the mean of their column over "
+                                 "the training samples; where a word is missing, each word's "
+                                 "input gets its share among the words that are there.")
+                : phrase("Data", "%1 missing values are replaced by the mean of their column over "
+                                 "the training samples."),
+            table.filled};
 }
 
 CsvTable readCsvTable(const TaskConfig& task) {

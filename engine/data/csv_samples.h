@@ -23,6 +23,7 @@ struct CsvTable {
     int64_t dropped = 0;  ///< lines left out because a value is missing
     int64_t keepable = 0; ///< those of them that have a target: data.missing mean would keep them
     int64_t filled = 0;   ///< missing values in x
+    bool filledWords = false;             ///< some of them are words
     std::set<std::string> missingWords{}; ///< stood for missing values, filled or left out
     /// The samples with words that the training data lack: the inputs of such a column are 0.
     std::vector<int64_t> unknown;
@@ -39,6 +40,9 @@ struct CsvTable {
 Message droppedNote(const CsvTable&);
 /// Whether a note is such a one.
 bool isDroppedNote(const Message&);
+
+/// Returns the note on missing values, of which there are some, that data.missing mean replaces.
+Message filledNote(const CsvTable&);
 
 /// Reads task.path. Cancellable. Throws InputError with the path and the line.
 CsvTable readCsvTable(const TaskConfig&);

@@ -170,10 +170,7 @@ private:
                                more.unknown.size(), more.samples, more.firstUnknown});
     }
     void noteFilledIn(const std::string& path, const CsvTable& more) {
-        if (more.filled > 0)
-            m_notes.push_back({phrase("Data", "%1: %2 missing values are replaced by the mean of "
-                                              "their column over the training samples."),
-                               pathText(path), more.filled});
+        if (more.filled > 0) m_notes.push_back(within(pathText(path), filledNote(more)));
     }
 
     std::string targetsName() const {
@@ -310,10 +307,7 @@ private:
         std::ranges::move(notesOn(sides, classes, task), std::back_inserter(m_notes));
     }
     void noteFilled() {
-        if (m_table.filled > 0)
-            m_notes.push_back({phrase("Data", "%1 missing values are replaced by the mean of their "
-                                              "column over the training samples."),
-                               m_table.filled});
+        if (m_table.filled > 0) m_notes.push_back(filledNote(m_table));
     }
 
     void noteMissingWords() {

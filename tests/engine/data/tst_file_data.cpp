@@ -56,6 +56,7 @@ private slots:
     void missingValues_data();
     void missingValues();
     void missingIsFilledBeforeItIsStandardised();
+    void missingWordsAreFilled();
     void missingEverywhere();
     void refusesTables_data();
     void refusesTables();
@@ -401,6 +402,27 @@ void TestFileData::missingIsFilledBeforeItIsStandardised() {
                     QVERIFY(std::abs(double{batch->floats(kX)[row]} - mean) <
                             1e-6 * (standardise ? 1 : 1600));
     }
+}
+
+/// No word is a mean: each has its share of the samples that have one.
+void TestFileData::missingWordsAreFilled() {
+    const auto told = [this](const std::string& text) {
+        TaskConfig task = csv(text);
+        task.missing = Missing::Mean;
+        for (const Message& note : makeDataset(task, 0)->notes())
+            if (const std::string each = note.english();
+                each.find("missing values are replaced") != each.npos)
+                return each;
+        return std::string();
+    };
+    const std::string numbers = "1 missing values are replaced by the mean of their column over "
+                                "the training samples";
+    QCOMPARE(told("a,b,y\n1,red,1\n,teal,2\n3,red,3\n"), numbers + ".");
+    QCOMPARE(told("a,b,y\n1,red,1\n2,,2\n3,teal,3\n"),
+             numbers +
+                 "; where a word is missing, each word's input gets its share among the words "
+                 "that are there.");
+    QCOMPARE(told("a,b,y\n1,yes,1\n2,,2\n3,no,3\n"), numbers + "."); // one input, 0 or 1
 }
 
 void TestFileData::missingEverywhere() {
