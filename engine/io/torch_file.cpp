@@ -60,7 +60,7 @@ bool isOtherZip(const std::string& path) {
 } // namespace
 
 bool isTorchFile(const std::string& path) {
-    constexpr std::array<std::string_view, 5> kEndings{".pt", ".pth", ".ckpt", ".bin", ""};
+    constexpr std::array<std::string_view, 6> kEndings{".pt", ".pth", ".ckpt", ".bin", ".tar", ""};
     const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
     const bool own = ending == ".pt" || ending == ".pth"; // others may be of any archive
     std::error_code ignored;

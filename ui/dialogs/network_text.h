@@ -1,8 +1,10 @@
 // The box for the text of a network. A key types into the text that stands there; what is pasted
-// before anything was typed replaces it, as people paste whole networks.
+// before anything was typed replaces it, as people paste whole networks, and so does a file.
 #pragma once
 
+#include <QList>
 #include <QPlainTextEdit>
+#include <QUrl>
 
 namespace halfscope {
 
@@ -13,6 +15,11 @@ public:
 
 protected:
     void insertFromMimeData(const QMimeData*) override;
+
+private:
+    /// Puts what a single file holds, such as a program with a class, in place of the text; its
+    /// address would be no network. Other files change nothing.
+    void replaceBy(const QList<QUrl>&);
 };
 
 } // namespace halfscope

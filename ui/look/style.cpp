@@ -42,6 +42,19 @@ void drawOutline(const QStyleOption& option, QPainter& painter, double radius,
     painter.restore();
 }
 
+/// Draws over the frame of a control that has the keyboard: Fusion's is hard to see on a flat one.
+void drawRing(const QStyleOption& option, QPainter& painter) {
+    const QPalette& palette = option.palette;
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(readable(palette.color(QPalette::Highlight), palette.color(QPalette::Window),
+                            kControlContrast));
+    painter.translate(0.5, 0.5); // to the middle of pixels
+    painter.drawRoundedRect(QRectF(option.rect.adjusted(0, 0, -1, -1)), 2, 2);
+    painter.restore();
+}
+
 /// Draws a bar along the bottom of a button that is switched on.
 void drawSwitchedOn(const QStyleOption& option, QPainter& painter) {
     constexpr int kBar = 2, kBeside = 4;                 // pixels
@@ -77,6 +90,8 @@ void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* 
                                   QPainter* painter, const QWidget* widget) const {
     QProxyStyle::drawPrimitive(element, option, painter, widget);
     if (element == PE_IndicatorCheckBox) drawOutline(*option, *painter, 0, widget);
+    if (element == PE_FrameFocusRect && (option->state & State_KeyboardFocusChange))
+        drawRing(*option, *painter);
     if (element == PE_FrameLineEdit) drawOutline(*option, *painter, 2, widget);
     if (element == PE_PanelMenu) { // a dark menu has no shadow
         QStyleOption menu = *option;

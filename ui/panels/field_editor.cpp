@@ -510,14 +510,15 @@ void FieldEditor::refresh() {
     QFont bold = m_label->font();
     bold.setBold(changed);
     m_label->setFont(bold);
-    bold.setBold(true); // keep the room of the bold form at all times: an edit must move no row
-                        // below it
+    bold.setBold(true); // keep the room of the bold form: an edit must move no row below it
     m_label->setMinimumHeight(heightOf(m_label->text(), bold, kLabelWidth));
     m_revert->setVisible(changed);
     m_revert->setToolTip(tr("Reset to %1").arg(m_model.presetText(m_index.row())));
     QFont effect = m_effect->font();
     effect.setBold(m_index.data(ConfigModel::WaitingRole).toBool());
     m_effect->setFont(effect);
+    // Qt would hand the keyboard to the next box, in which the next key would change a setting
+    if (!applies() && focusWidget()) focusWidget()->clearFocus();
     setVisible(applies());
 }
 

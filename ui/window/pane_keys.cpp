@@ -85,8 +85,8 @@ PaneKeys::PaneKeys(const WindowParts& parts, QMainWindow& window)
 void PaneKeys::leadToPlay() {
     const QWidget* focus = m_window.focusWidget();
     QPushButton* play = m_parts.transport->play();
-    if (!focus || focus == m_parts.page || !m_parts.page->isAncestorOf(focus)) return;
-    if (takesText(*focus)) return;
+    if (focus && (focus == m_parts.page || !m_parts.page->isAncestorOf(focus))) return;
+    if (focus && takesText(*focus)) return;
     if (play->isEnabled() && play->isVisible())
         play->setFocus(Qt::OtherFocusReason);
     else

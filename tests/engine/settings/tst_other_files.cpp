@@ -63,6 +63,7 @@ void TestOtherFiles::otherFiles_data() {
         return QByteArray::fromStdString(zipBytes({{first, "content"}}));
     };
     row("last.ckpt", zip("last/data.pkl"), "model.weights, and samples for data.x and data.y;");
+    row("last.tar", zip("last/data.pkl"), "model.weights, and samples for data.x and data.y;");
     row("pytorch_model.bin", "\x80\2\x8a\n", "torch.save() wrote it");
     row("weights", zip("archive/data.pkl"), "torch.save() wrote it");
     row("pictures.bin", zip("a/1.png"), "neither an experiment (JSON) nor data");

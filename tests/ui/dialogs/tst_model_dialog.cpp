@@ -18,6 +18,7 @@
 #include <QMimeData>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QTemporaryFile>
 #include <QTest>
 #include <QTextBlock>
 #include <QTextLayout>
@@ -140,6 +141,18 @@ void TestModelDialog::aPasteReplacesTheText() {
         QGuiApplication::clipboard()->setMimeData(new QMimeData); // nothing has been copied yet
         dialog.editor()->paste();
         QCOMPARE(dialog.editor()->toPlainText(), before);
+        const auto pasteFile = [&dialog](const QString& path) {
+            auto* data = new QMimeData;
+            data->setUrls({QUrl::fromLocalFile(path)});
+            QGuiApplication::clipboard()->setMimeData(data);
+            dialog.editor()->paste();
+        };
+        pasteFile(QStringLiteral("/no such file.py"));
+        QCOMPARE(dialog.editor()->toPlainText(), before);
+        QTemporaryFile program;
+        QVERIFY(program.open() && program.write(pasted.toUtf8()) > 0 && program.flush());
+        pasteFile(program.fileName());
+        QCOMPARE(dialog.text(), pasted);
     }
 }
 

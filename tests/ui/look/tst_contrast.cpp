@@ -14,6 +14,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPainter>
+#include <QStyleOption>
 #include <QToolButton>
 
 #include <algorithm>
@@ -182,6 +184,8 @@ private slots:
     void paintedTexts();
     void switchedOn_data() { themes_data(); }
     void switchedOn();
+    void focusOnFlatButtons_data() { themes_data(); }
+    void focusOnFlatButtons();
     void menusHaveAnEdge_data() { themes_data(); }
     void menusHaveAnEdge();
     void banners_data() { themes_data(); }
@@ -274,6 +278,27 @@ void TestContrast::switchedOn() {
         for (int x = 0; x < on.width(); ++x)
             different += contrast(on.pixelColor(x, y), off.pixelColor(x, y)) >= kGraphics;
     QVERIFY2(different >= on.width() / 2, qPrintable(QString::number(different)));
+}
+
+/// Nothing but its ring tells that a flat button has the keyboard.
+void TestContrast::focusOnFlatButtons() {
+    QFETCH(const int, theme);
+    applyTheme(*qApp, static_cast<Theme>(theme));
+    const QPalette palette = QApplication::palette();
+    QStyleOptionFocusRect option;
+    option.rect = QRect(4, 4, 60, 20);
+    option.palette = palette;
+    option.state =
+        QStyle::State_Enabled | QStyle::State_HasFocus | QStyle::State_KeyboardFocusChange;
+    QImage seen(68, 28, QImage::Format_RGB32);
+    seen.fill(palette.color(QPalette::Window));
+    QPainter painter(&seen);
+    OutlinedStyle().drawPrimitive(QStyle::PE_FrameFocusRect, &option, &painter);
+    painter.end();
+    for (const QPoint edge : {QPoint(34, 4), QPoint(34, 23), QPoint(4, 14), QPoint(63, 14)})
+        QVERIFY2(contrast(seen.pixelColor(edge), palette.color(QPalette::Window)) >=
+                     kGraphics - 0.1,
+                 qPrintable(seen.pixelColor(edge).name()));
 }
 
 /// A menu over pictures or plots has the colour of what lies below it.

@@ -56,6 +56,7 @@ private slots:
     void theBannerIsAStop();
     void escClosesTheBanner();
     void whatWasOpenedIsPlayed();
+    void aBoxThatGoesGivesPlayTheKeyboard();
     void f1ExplainsASetting();
     void f1ExplainsThePart();
 
@@ -409,6 +410,29 @@ void TestPaneKeys::escClosesTheBanner() {
 }
 
 /// The button that has the keyboard would take Space, which the status bar names.
+void TestPaneKeys::aBoxThatGoesGivesPlayTheKeyboard() {
+    const auto opens = [this](const char* name, RunConfig config) {
+        config.steps = 2;
+        config.epochs = 0;
+        const QSignalSpy ended(&window(), &MainWindow::fileEnded);
+        return window().tryFile(
+                   write(m_opened->folder, QString::fromLatin1(name), configText(config))) &&
+               QTest::qWaitFor([&ended] { return ended.size() == 1; }, kPatience) &&
+               reaches(window(), SessionState::Ready);
+    };
+    QVERIFY(opens("digits.json", presetNamed("mnist-mlp").config));
+    QLineEdit* mean = nullptr;
+    for (auto* each : window().setup().findChildren<QLineEdit*>())
+        if (each->accessibleName() == QStringLiteral("Mean") && each->isVisible()) mean = each;
+    QVERIFY(mean);
+    mean->setFocus();
+    QVERIFY(has<SetupPanel>());
+    QVERIFY(opens("other.json", tinyConfig(4)));
+    QVERIFY(!mean->isVisible());
+    QVERIFY(window().focusWidget());
+    QCOMPARE(window().focusWidget()->objectName(), QStringLiteral("play"));
+}
+
 void TestPaneKeys::whatWasOpenedIsPlayed() {
     const QString file =
         write(m_opened->folder, QStringLiteral("other.json"), configText(tinyConfig(4)));
