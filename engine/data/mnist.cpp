@@ -13,7 +13,6 @@
 
 #include <array>
 #include <filesystem>
-#include <optional>
 #include <vector>
 
 namespace halfscope {
@@ -69,15 +68,13 @@ std::string findFile(const std::filesystem::path& folder, const std::string& nam
     return {};
 }
 
-/// Returns the folder itself, or the first one inside that has the files; nothing when none has one
-/// of them.
-std::optional<std::filesystem::path> dataFolder(const std::filesystem::path& given) {
-    for (const char* name : kFiles) {
-        if (!findFile(given, name).empty()) return given;
-        for (const std::string_view inside : kFolders)
-            if (!findFile(given / inside, name).empty()) return given / inside;
-    }
-    return std::nullopt;
+/// Returns the folder itself, or the first one inside that has the files.
+std::filesystem::path dataFolder(const std::string& path) {
+    const std::filesystem::path given(path);
+    if (!findFile(given, kFiles[0]).empty()) return given;
+    for (const std::string_view inside : kFolders)
+        if (!findFile(given / inside, kFiles[0]).empty()) return given / inside;
+    return given;
 }
 
 std::string fileIn(const std::filesystem::path& folder, const std::string& name) {
@@ -97,7 +94,7 @@ SplitFiles filesOf(const TaskConfig& task, Split split) {
     const std::string start = split == Split::Train ? "train" : "t10k";
     const std::string images = start + "-images-idx3-ubyte", labels = start + "-labels-idx1-ubyte";
     if (task.path.empty()) return {{images, sampleDigits(images)}, {labels, sampleDigits(labels)}};
-    const std::filesystem::path folder = dataFolder(task.path).value_or(task.path);
+    const std::filesystem::path folder = dataFolder(task.path);
     return {IdxSource(fileIn(folder, images)), IdxSource(fileIn(folder, labels))};
 }
 
@@ -262,7 +259,7 @@ const DataSetInfo kMnistData{
     .opens =
         [](const std::string& path, TaskConfig& task) {
             task.path = path;
-            return dataFolder(path).has_value(); // facts name those that are missing
+            return !findFile(dataFolder(path), kFiles[0]).empty();
         },
     .facts = factsOfFiles,
     .make = makeMnist,

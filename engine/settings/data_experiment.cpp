@@ -535,6 +535,7 @@ InputError nothingInFolder(const std::string& path) {
     };
     std::set<std::string> names;
     std::string packed, picture; // the first of the files that only another program opens
+    TaskConfig digits;           // where there are some of their files
     std::error_code error;
     auto each = std::filesystem::directory_iterator(path, error);
     for (int n = 0; !error && n < kMostEntries && each != end(each); each.increment(error), ++n) {
@@ -542,6 +543,7 @@ InputError nothingInFolder(const std::string& path) {
         const std::filesystem::path& file = each->path();
         if (!each->is_regular_file(ignored)) continue;
         if (opens(file)) names.insert(file.filename().string());
+        if (isFileOfMnist(file.string())) digits.path = path;
         if (isPackedFile(file.string())) keepFirst(file.string(), packed);
         if (isOtherPictureName(file.string())) keepFirst(file.string(), picture);
         if (names.size() > kMostNamed) names.erase(std::prev(names.end()));
@@ -549,6 +551,7 @@ InputError nothingInFolder(const std::string& path) {
     if (error)
         return InputError(phrase("Data", "%1 cannot be read: %2"), pathText(path),
                           reasonOf(error.value()));
+    if (!digits.path.empty()) infoOf(TaskKind::Mnist).facts(digits); // names what is missing
     constexpr Phrase kLacks =
         phrase("Files",
                "%1: the folder holds no saved run (experiment.json), no files of MNIST "

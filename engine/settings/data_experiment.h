@@ -29,7 +29,7 @@ RunConfig predicting(RunConfig, const std::string& column);
 /// otherwise throws InputError that says what would help.
 void checkCanBeExperiment(const std::string& path);
 /// Returns the error for a folder that holds neither such data nor a saved run. It names files in
-/// the folder that could be opened.
+/// the folder that could be opened. Throws InputError itself for a folder with some files of MNIST.
 InputError nothingInFolder(const std::string& path);
 
 /// Tells whether a path ends as those of pictures do that can be read.
