@@ -13,6 +13,12 @@
 namespace halfscope {
 namespace {
 
+/// Breaks a heading before its last word: the numbers below it are narrow.
+QString onTwoLines(QString heading) {
+    const qsizetype space = heading.lastIndexOf(u' ');
+    return space < 0 ? heading : heading.replace(space, 1, u'\n');
+}
+
 double shareOf(int64_t part, int64_t all) {
     return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
@@ -252,11 +258,11 @@ QVariant LayerGradientsModel::headerData(int section, Qt::Orientation orientatio
         switch (section) {
         case Layer: return tr("Layer");
         case Lane: return tr("Lane");
-        case Type: return tr("Stored\nas");
+        case Type: return onTwoLines(tr("Stored as"));
         case Sizes: return QString(); // its header has an axis
         case Zero: return tr("Zero");
-        case Small: return tr("Below\n2^-14");
-        case Room: return tr("Room in\nfp16");
+        case Small: return onTwoLines(tr("Below 2^-14"));
+        case Room: return onTwoLines(tr("Room in fp16"));
         case Error: return tr("Error");
         }
     }
