@@ -64,9 +64,13 @@ PictureFolder checkedFolder(const TaskConfig& task) {
     if (found.error != 0) refuseUnread(found.unread, found.error);
     const size_t classes = found.classes.size();
     if (classes < kLeastClasses || classes > kMostClasses)
-        throw InputError(phrase("Data", "data.path: %1 must have a folder of .png or .jpg pictures "
-                                        "for each class, %3 to %4 of them; it has %2"),
-                         pathText(found.train), classes, kLeastClasses, kMostClasses);
+        throw InputError(
+            phrase("Data", "data.path: %1 must have a folder of .png or .jpg pictures for each "
+                           "class, %3 to %4 of them; it has %2%5"),
+            pathText(found.train), classes, kLeastClasses, kMostClasses,
+            found.noClasses.empty() ? Message()
+                                    : Message(phrase("Data", ", and no such picture is in: %1"),
+                                              someOf(found.noClasses)));
     if (arePartsWithoutClasses(found))
         throw InputError(phrase("Data", "data.path: %1 has the parts of a data set and no classes: "
                                         "%2; each part needs a folder of pictures for each class"),

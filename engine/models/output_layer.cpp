@@ -21,29 +21,25 @@ size_t outputsAt(const LayerSpec& layer) {
 
 bool tellsOutputs(const LayerSpec& layer) { return outputsAt(layer) < layer.info->args.size(); }
 
-/// Whether the layer takes any number of values and makes as many.
-bool keepsOutputs(const LayerSpec& layer) {
-    return !layer.info->computes || (layer.info->output == sameType && !layer.info->parameters);
-}
-
-/// Sets `found`; returns false where layers before this one do not matter any more.
-bool lookInto(LayerSpec& layer, LayerSpec*& found) {
-    if (layer.info->holds == Holds::Nothing) {
-        if (tellsOutputs(layer)) found = &layer;
-        return !found && keepsOutputs(layer);
-    }
-    if (layer.info->holds != Holds::Chain) return false;
-    for (auto child = layer.children.rbegin(); child != layer.children.rend(); ++child)
-        if (!lookInto(*child, found)) return false;
-    return true;
+/// Looks from the end. Sets `ends` at a Residual, which would have to change as a whole.
+LayerSpec* lastIn(LayerSpec& layer, bool& ends) {
+    if (layer.info->holds == Holds::Nothing) return tellsOutputs(layer) ? &layer : nullptr;
+    ends = layer.info->holds == Holds::Residual;
+    for (auto child = layer.children.rbegin(); !ends && child != layer.children.rend(); ++child)
+        if (LayerSpec* const last = lastIn(*child, ends)) return last;
+    return nullptr;
 }
 
 } // namespace
 
 LayerSpec* outputLayer(ModelSpec& model) {
-    LayerSpec* found = nullptr;
-    lookInto(model.root, found);
-    return found;
+    bool ends = false;
+    return lastIn(model.root, ends);
+}
+
+int64_t outputsOf(const LayerSpec& layer) {
+    require(tellsOutputs(layer), "the layer tells how many values it makes");
+    return static_cast<int64_t>(layer.args[outputsAt(layer)].numbers.front());
 }
 
 void setOutputs(LayerSpec& layer, int64_t outputs) {

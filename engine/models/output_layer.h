@@ -8,10 +8,12 @@
 namespace halfscope {
 
 /// Returns the last layer that tells how many values or channels it makes, such as Linear or
-/// Conv2d, where those behind it change none of that: activations, Flatten. Null when there is
-/// none.
+/// Conv2d; null where there is none, or a Residual is behind it. What follows it, such as a norm,
+/// may not take another number.
 LayerSpec* outputLayer(ModelSpec&);
-/// Gives such a layer another number of values or channels, and writes it anew: "Linear(64, 1)".
+/// Returns that number of such a layer.
+int64_t outputsOf(const LayerSpec&);
+/// Sets it, and writes the layer anew: "Linear(64, 1)".
 void setOutputs(LayerSpec&, int64_t outputs);
 
 } // namespace halfscope

@@ -20,11 +20,13 @@ int64_t outputsFor(const RunConfig& config, const DataFacts& facts) {
     return batchShape(makeDataset(taskOf(config), config.seed)->tensors(), 1).outputs;
 }
 
-/// Returns the layers with so many outputs; the same where the last layer does not tell how many.
-std::string withOutputs(const std::string& layers, int64_t outputs) {
+/// Returns the layers with so many outputs; the same where the last layer does not have as many as
+/// the preset's own data need, such as the channels of a generator's pictures.
+std::string withOutputs(const std::string& layers, int64_t own, int64_t outputs) {
+    if (own == outputs) return layers;
     ModelSpec model = readModel(layers);
     LayerSpec* const last = outputLayer(model);
-    if (!last) return layers;
+    if (!last || outputsOf(*last) != own) return layers;
     const std::string before = last->written;
     setOutputs(*last, outputs);
     const size_t at = layers.rfind(before);
@@ -36,8 +38,7 @@ std::string withOutputs(const std::string& layers, int64_t outputs) {
 
 bool fitNetworkToData(RunConfig& config, const RunConfig& preset) {
     std::string& layers = config.model.layers;
-    if (layers.empty() || layers != preset.model.layers || isAdversarial(config.model))
-        return false;
+    if (layers.empty() || layers != preset.model.layers) return false;
     try {
         const DataFacts own = factsOf(taskOf(preset)), facts = factsOf(taskOf(config));
         const auto takesIndices = [](const DataFacts& each) {
@@ -45,9 +46,8 @@ bool fitNetworkToData(RunConfig& config, const RunConfig& preset) {
         };
         if (takesIndices(own) && layers == encoderLayers(own)) {
             if (takesIndices(facts)) layers = encoderLayers(facts);
-        } else if (const int64_t outputs = outputsFor(config, facts);
-                   outputs != outputsFor(preset, own)) {
-            layers = withOutputs(layers, outputs);
+        } else {
+            layers = withOutputs(layers, outputsFor(preset, own), outputsFor(config, facts));
         }
     } catch (const InputError&) {
         return false;

@@ -447,6 +447,11 @@ void TestOtherFiles::picturesLeftOut() {
              "Pictures that are left out, because only .png and .jpg files are read: 3, such as " +
                  path("some/b/2.webp") + ".");
     QCOMPARE(makeDataset(task, 0)->notes().at(0).english(), notes()[0].english());
+    put({"one/a/1.png", "one/b/1.gif"});
+    task.path = path("one");
+    QVERIFY(thrownBy<InputError>([&] {
+                notes();
+            }).ends_with("2 to 10000 of them; it has 1, and no such picture is in: b"));
     // of a data set in parts, those of the part to train on are told alone
     put({"parts/train/a/1.png", "parts/train/b/1.jpg", "parts/train/c/1.gif", "parts/val/a/1.png"});
     QDir().mkpath(m_folder.filePath("parts/labels"));

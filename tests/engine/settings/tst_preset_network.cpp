@@ -7,6 +7,7 @@
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
 
+#include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -43,6 +44,12 @@ private:
                      std::to_string(i % 3) + "\n";
         writeBytes(path("text.txt"), text);
         writeBytes(path("table.csv"), table);
+        QDir(m_folder.path()).mkdir("digits");
+        for (const char* start : {"train", "t10k"}) {
+            const std::string file = path("digits") + "/" + start;
+            writeBytes(file + "-images-idx3-ubyte", idxBytes({10, 2, 2}, std::string(40, '\1')));
+            writeBytes(file + "-labels-idx1-ubyte", idxBytes({10}, std::string(10, '\1')));
+        }
         writePng({4, 4, 1, std::vector<float>(16, 0.5f)}, path("grey.png"));
         writePng(test::plain(1, 0, 0.5f), path("red.png"));
     }
@@ -102,10 +109,11 @@ void TestPresetNetwork::leaves_data() {
     row("siren", {"task.image=@grey.png", "model.layers=nn.Linear(2, 3)"});
     row("siren", {"task.image=@none.png"});
     row("transformer-tiny", {"data.path=@none.txt"});
-    row("gan", {"data.kind=csv", "data.path=@table.csv"});
+    row("gan", {"data.kind=mnist", "data.path=@digits"}); // its last layer makes channels
 }
 
-/// A network of the user's own stays, and so does that of data that it fits or that cannot be read.
+/// A network of the user's own stays, and so does that of data that it fits or that cannot be read,
+/// and one of which the last layer does not tell how many outputs it has.
 void TestPresetNetwork::leaves() {
     QFETCH(const QString, preset);
     QFETCH(const QStringList, settings);

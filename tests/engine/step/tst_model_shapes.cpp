@@ -113,6 +113,7 @@ void TestModelShapes::outputsToChange_data() {
     row(plain, "Sequential(Linear(4, 3), BatchNorm1d(3))", "but this task needs (2, 5)");
     row(plain, "Sequential(Linear(4, 3), Residual(Linear(3, 3)))", "but this task needs (2, 5)");
     row(plain, "Sequential(Linear(4, 12), Unflatten(1, (3, 4)))", "but this task needs (2, 5)");
+    row(plain, "Sequential(Linear(4, 12), GLU())", "but this task needs (2, 5)");
     const BatchShape text{
         .rows = 2, .inputs = 6, .outputs = 9, .labels = true, .positions = 6, .indices = 9};
     row(text, "Sequential(Embedding(9, 8), Linear(8, 7))",
