@@ -411,23 +411,23 @@ void TestPaneKeys::escClosesTheBanner() {
 
 /// The button that has the keyboard would take Space, which the status bar names.
 void TestPaneKeys::aBoxThatGoesGivesPlayTheKeyboard() {
-    const auto opens = [this](const char* name, RunConfig config) {
-        config.steps = 2;
-        config.epochs = 0;
+    const auto opens = [this](const char* name, const std::string& content) {
         const QSignalSpy ended(&window(), &MainWindow::fileEnded);
-        return window().tryFile(
-                   write(m_opened->folder, QString::fromLatin1(name), configText(config))) &&
+        return window().tryFile(write(m_opened->folder, QString::fromLatin1(name), content)) &&
                QTest::qWaitFor([&ended] { return ended.size() == 1; }, kPatience) &&
                reaches(window(), SessionState::Ready);
     };
-    QVERIFY(opens("digits.json", presetNamed("mnist-mlp").config));
+    QVERIFY(opens("digits.json", configText(presetNamed("mnist-mlp").config)));
     QLineEdit* mean = nullptr;
     for (auto* each : window().setup().findChildren<QLineEdit*>())
         if (each->accessibleName() == QStringLiteral("Mean") && each->isVisible()) mean = each;
     QVERIFY(mean);
     mean->setFocus();
     QVERIFY(has<SetupPanel>());
-    QVERIFY(opens("other.json", tinyConfig(4)));
+    std::string table = "size,price\n";
+    for (int i = 0; i < 100; ++i)
+        table += std::to_string(i) + "," + std::to_string(3 * i) + "\n";
+    QVERIFY(opens("table.csv", table));
     QVERIFY(!mean->isVisible());
     QVERIFY(window().focusWidget());
     QCOMPARE(window().focusWidget()->objectName(), QStringLiteral("play"));
