@@ -14,7 +14,12 @@ namespace halfscope {
 DataRecord dataRecordOf(const RunConfig& config, const Dataset& data) {
     const std::string print = dataPrint(config.task, data);
     if (!infoOf(config.task.kind).fromFiles) return {print};
-    return {print, dataSettings(config), data.view().classes};
+    return {print, {}, data.view().classes};
+}
+
+DataRecord withSettings(DataRecord record, const RunConfig& config) {
+    if (infoOf(config.task.kind).fromFiles) record.settings = dataSettings(config);
+    return record;
 }
 
 Message otherClasses(std::span<const std::string> trained, std::span<const std::string> now,

@@ -17,9 +17,11 @@ struct DataRecord {
     std::vector<std::string> classes{}; ///< names, by number
 };
 
-/// Returns what is known of data that were made from the settings; nothing where they come from no
-/// files.
+/// Returns what is known of data that were made from the settings, but for these; nothing where
+/// they come from no files.
 DataRecord dataRecordOf(const RunConfig&, const Dataset& data);
+/// Returns it with the settings.
+DataRecord withSettings(DataRecord, const RunConfig&);
 
 /// Returns a sentence without its full stop when the data in `place` have other classes than those
 /// that a network was trained on, or have them in another order; else an empty message.

@@ -78,8 +78,9 @@ public:
     /// Returns dataPrint() of the data as they were when the training began, also of a run that
     /// goes on from a checkpoint; empty when it is not known.
     const std::string& dataPrint() const { return m_data.print; }
-    /// Returns it with the settings of the data and the names of the classes.
-    const DataRecord& dataRecord() const { return m_data; }
+    /// Returns it with the settings of the data, for which it may look at their files, and the
+    /// names of the classes.
+    DataRecord dataRecord() const { return withSettings(m_data, m_config); }
     /// Returns changeSince() for a run that goes on from a checkpoint; empty when its data are the
     /// same. The first step after that has an event with it.
     const Message& dataChange() const { return m_dataChange; }

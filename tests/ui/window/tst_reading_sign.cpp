@@ -154,7 +154,9 @@ void TestReadingSign::trainingGoesOn() {
     Opened opened(config);
     MainWindow& window = opened.window;
     window.play();
+    // its first step may be seen before the notice that it trains
     QVERIFY(QTest::qWaitFor([&] { return window.run().step() > 0; }, kPatience));
+    QVERIFY(reaches(window, SessionState::Running));
     QVERIFY(window.tryFile(m_table));
     QCOMPARE(headlineOf(window), QStringLiteral("Reading big.csv…"));
     QTRY_VERIFY2(stateOf(window).startsWith(QStringLiteral("Training.")),

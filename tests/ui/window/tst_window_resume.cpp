@@ -424,7 +424,7 @@ void TestWindowResume::otherWeightsAreRefused() {
     Opened opened(config());
     QVERIFY(reaches(opened.window, SessionState::Ready));
     QVERIFY(!opened.window.tryFile(pickle));
-    QVERIFY2(opened.window.bannerText().contains("python3 -c"),
+    QVERIFY2(opened.window.bannerText().contains("Copy the command that converts it"),
              qPrintable(opened.window.bannerText()));
     QVERIFY(opened.window.config().config().model.weights.empty());
     QVERIFY(!opened.window.tryFile(file));
