@@ -30,8 +30,8 @@ void readTrained(PictureFolder& found) {
         const std::vector<std::string> paths = found.picturesIn(folder);
         std::string name = fs::path(folder).filename().string();
         if (paths.empty()) {
-            if (name != "__MACOSX")
-                found.noClasses.push_back(std::move(name)); // of another program
+            const bool ofArchiver = name == "__MACOSX"; // no user's folder
+            if (!ofArchiver) found.noClasses.push_back(std::move(name));
             continue;
         }
         const auto label = static_cast<int32_t>(found.classes.size());

@@ -63,26 +63,19 @@ std::string textOf(const Field& field, const RunConfig& config) {
     return valueText(field.get(config, -1));
 }
 
-/// Calls `use` with each of the settings and its text.
-template <class Use>
-void forSettings(const RunConfig& config, Use use) {
+} // namespace
+
+std::string dataSettings(const RunConfig& config) {
+    JsonText json = JsonText::object();
     for (const Field& field : fieldTable()) {
         const bool ofData = field.scope == FieldScope::Run && field.key.starts_with("data.");
         if (!ofData || field.kind == FieldKind::Path || isOneOf(kOfTrainingAlone, field.key))
             continue;
         if (field.key == "data.validation" && validatesOwn(config.task))
-            use(field.key, std::string("0")); // none of the samples to train on
+            json.add(field.key, std::string("0")); // none of the samples to train on
         else if (!field.applies || field.applies(config, -1))
-            use(field.key, textOf(field, config));
+            json.add(field.key, textOf(field, config));
     }
-}
-
-} // namespace
-
-std::string dataSettings(const RunConfig& config) {
-    JsonText json = JsonText::object();
-    forSettings(config,
-                [&json](const std::string& key, const std::string& text) { json.add(key, text); });
     return json.text();
 }
 
@@ -91,14 +84,16 @@ std::vector<ChangedSetting> changedDataSettings(const std::string& trained,
     std::vector<ChangedSetting> changed;
     if (trained.empty()) return changed;
     try {
-        const JsonTree tree = parseStrictJson(trained);
-        if (!tree.root().is_object()) return changed;
-        forSettings(config, [&](const std::string& key, const std::string& is) {
-            const auto was = tree.root().find(key);
-            if (was == tree.root().end() || !was->is_string() || isText(*was, is)) return;
-            if (namesColumn(key) && isText(*was, "")) return; // the table was gone by then
-            changed.push_back({key, was->get<std::string>(), is, isOneOf(kHoldingBack, key)});
-        });
+        // both as texts: a file has other bytes in place of those that are no UTF-8
+        const JsonTree then = parseStrictJson(trained), now = parseStrictJson(dataSettings(config));
+        if (!then.root().is_object()) return changed;
+        for (const auto& [key, is] : now.root().items()) {
+            const auto was = then.root().find(key);
+            if (was == then.root().end() || !was->is_string() || *was == is) continue;
+            if (namesColumn(key) && isText(*was, "")) continue; // the table was gone by then
+            changed.push_back(
+                {key, was->get<std::string>(), is.get<std::string>(), isOneOf(kHoldingBack, key)});
+        }
     } catch (const InputError&) { // somebody else wrote it
         changed.clear();
     }

@@ -16,8 +16,9 @@ bool hasSamplesToValidateOn(const RunConfig&);
 /// Returns how the task's samples become steps, also for settings that checkConfig() refuses; a
 /// data set whose files cannot be used counts as one batch.
 EpochPlan epochPlanOf(const RunConfig&);
-/// Gives settings that only judge batches that any data have, also those that have become fewer
-/// than a step trained on: how well a network does depends on neither.
+/// Lowers the batch to the samples that there are, and drops what is left of an epoch: settings
+/// that only judge must not be refused for data that have become fewer, and no score depends on
+/// either.
 void fitToJudge(RunConfig&);
 /// Returns the steps of the run: as many as its epochs have, or run.steps when it counts no epochs.
 int64_t stepsOf(const RunConfig&);

@@ -24,11 +24,12 @@ DataRecord withSettings(DataRecord record, const RunConfig& config) {
 
 Message otherClasses(std::span<const std::string> trained, std::span<const std::string> now,
                      const std::string& place) {
-    if (trained.empty() || now.empty()) return {};
-    if (trained.size() != now.size())
-        return {phrase("Training", "%1 has %2 classes, and the training had %3"), place, now.size(),
-                trained.size()};
-    const auto [was, is] = std::ranges::mismatch(trained, now);
+    const std::vector<std::string> written = namesFromText(namesText(now)); // as files have them
+    if (trained.empty() || written.empty()) return {};
+    if (trained.size() != written.size())
+        return {phrase("Training", "%1 has %2 classes, and the training had %3"), place,
+                written.size(), trained.size()};
+    const auto [was, is] = std::ranges::mismatch(trained, written);
     if (was == trained.end()) return {};
     return {phrase("Training", "class %1 is %2 in %3, and was %4 in the training"),
             was - trained.begin(), quotedText(*is), place, quotedText(*was)};

@@ -17,14 +17,15 @@ struct DataRecord {
     std::vector<std::string> classes{}; ///< names, by number
 };
 
-/// Returns what is known of data that were made from the settings, but for these; nothing where
+/// Returns the print and the classes of data that were made from the settings; no classes where
 /// they come from no files.
 DataRecord dataRecordOf(const RunConfig&, const Dataset& data);
-/// Returns it with the settings.
+/// Returns it with the settings, where the data come from files.
 DataRecord withSettings(DataRecord, const RunConfig&);
 
 /// Returns a sentence without its full stop when the data in `place` have other classes than those
-/// that a network was trained on, or have them in another order; else an empty message.
+/// that a network was trained on, or have them in another order; else an empty message. `trained`
+/// comes from a file, which has other bytes in place of those that are no UTF-8.
 Message otherClasses(std::span<const std::string> trained, std::span<const std::string> now,
                      const std::string& place);
 

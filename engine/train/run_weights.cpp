@@ -6,7 +6,6 @@
 #include "engine/core/text.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
-#include "engine/settings/data_settings.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
 #include "engine/train/checkpoint.h"
@@ -177,7 +176,7 @@ std::string RunWeights::stepOf(size_t lane) const {
 
 DataRecord RunWeights::dataRecord() const {
     if (!m_state) return dataRecordIn(fileOf(0));
-    return {m_state->data, dataSettings(m_state->recorded), m_state->classes};
+    return withSettings({m_state->data, {}, m_state->classes}, m_state->recorded);
 }
 
 } // namespace halfscope

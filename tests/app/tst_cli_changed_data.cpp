@@ -20,6 +20,7 @@ private slots:
     void otherSettings();
     void otherTable();
     void classesInAnotherOrder();
+    void namesThatAreNoUtf8();
 
 private:
     /// Writes a table of so many numbers, each with what is in its row.
@@ -200,6 +201,27 @@ void TestCliChangedData::classesInAnotherOrder() {
     const Outcome same =
         call({"run", "--resume", path("order"), "--out", path("order on"), "--steps", "6"});
     QVERIFY2(same.code == 0, same.error);
+}
+
+/// Files have other bytes in their place, which does not make them other names.
+void TestCliChangedData::namesThatAreNoUtf8() {
+    std::string column = "size,gr\xf6\xdf"
+                         "e\n";
+    for (int i = 0; i < 60; ++i)
+        column += std::to_string(i) + "," + std::to_string(2 * i) + "\n";
+    const QString numbers = file("latin.csv", column);
+    const Outcome trained = train(numbers, "latin");
+    QVERIFY2(trained.code == 0, trained.error);
+    const Outcome judged = call({"evaluate", path("latin")});
+    QVERIFY2(judged.code == 0 && !judged.error.contains("Data: "), judged.error);
+
+    const QString words =
+        table("words.csv", 60, [](int i) { return std::string(i % 2 == 0 ? "caf\xe9" : "tea"); });
+    const Outcome begun = train(words, "words", {"--checkpoint-every", "1"});
+    QVERIFY2(begun.code == 0, begun.error);
+    const Outcome on =
+        call({"run", "--resume", path("words"), "--out", path("words on"), "--steps", "6"});
+    QVERIFY2(on.code == 0, on.error);
 }
 
 } // namespace tst_cli_changed_data
