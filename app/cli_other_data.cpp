@@ -1,12 +1,14 @@
-// Compares the settings first: where these differ, the data need not have changed.
+// Compares the settings first: where these differ, most data cannot be compared.
 #include "app/cli_other_data.h"
 
 #include "app/cli_output.h"
 
+#include "engine/core/escape.h"
 #include "engine/core/text.h"
 #include "engine/data/data_print.h"
 #include "engine/data/own_files.h"
 #include "engine/settings/data_settings.h"
+#include "engine/settings/fields.h"
 #include "engine/train/predicted_samples.h"
 
 #include <algorithm>
@@ -16,14 +18,19 @@ namespace halfscope::cli {
 
 namespace {
 
-std::string shownValue(const std::string& value) { return value.empty() ? "empty" : value; }
+/// Returns a value as it can be told in a line: texts may hold anything.
+std::string shownValue(const ChangedSetting& of, const std::string& value) {
+    const Field* const field = findField(of.key);
+    if (value.empty()) return "empty";
+    return field && field->kind != FieldKind::Text ? escapedText(value) : quotedText(value);
+}
 
 /// Returns "data.standardise is false (true in the training)", one for each.
 std::string settingsText(const std::vector<ChangedSetting>& changed) {
     std::string text;
     for (const ChangedSetting& each : changed)
-        text += (text.empty() ? "" : ", ") + each.key + " is " + shownValue(each.is) + " (" +
-                shownValue(each.was) + " in the training)";
+        text += (text.empty() ? "" : ", ") + each.key + " is " + shownValue(each, each.is) + " (" +
+                shownValue(each, each.was) + " in the training)";
     return text;
 }
 
@@ -55,14 +62,23 @@ void tellPrint(const RunConfig& config, const DataRecord& trained, const Judged&
               data + " as it is now, so the results may be wrong.\n");
 }
 
+/// Whether the checksum of the data is as it would be with the settings of the training: that of a
+/// table sees its file, whichever lines are held back and however numbers are scaled.
+bool canCompare(const RunConfig& config, const std::vector<ChangedSetting>& changed) {
+    const bool table = infoOf(config.task.kind).targets == Targets::AsTheLoss;
+    return std::ranges::all_of(changed, [table](const ChangedSetting& each) {
+        return table && (each.holdsBack || each.key.starts_with("data.standardise"));
+    });
+}
+
 } // namespace
 
 void tellOtherData(const RunConfig& config, const DataRecord& trained, const Judged& lane,
                    const std::string& weights) {
-    if (const auto changed = changedDataSettings(trained.settings, config); !changed.empty())
+    const auto changed = changedDataSettings(trained.settings, config);
+    if (!changed.empty())
         printNote("Data: " + settingsText(changed) + "." + consequences(config, changed) + "\n");
-    else
-        tellPrint(config, trained, lane, weights);
+    if (canCompare(config, changed)) tellPrint(config, trained, lane, weights);
     if (!predictsOtherwise(trained.print, lane.data)) return;
     const Message classes =
         otherClasses(trained.classes, lane.classes, shownPlaceOfData(config.task));

@@ -320,7 +320,7 @@ Message KnownTargets::sentence(size_t index, const std::string& lane) const {
 
 TargetScores knownTargets(const TaskConfig& task, std::span<const LanePredictions> lanes,
                           const std::vector<std::string>* classes) {
-    TargetScores scores;
+    TargetScores scores{.logits = infoOf(task.loss.kind).ofShares};
     const std::optional<SampleTargets> targets =
         predictsArray(task)           ? arrayOf(task, lanes.front().all, classes, scores.reason)
         : predictsPictures(task.kind) ? foldersOf(task, *classes)
@@ -329,7 +329,7 @@ TargetScores knownTargets(const TaskConfig& task, std::span<const LanePrediction
     KnownTargets found{.name = targets->name,
                        .file = targets->file,
                        .classes = classes != nullptr,
-                       .logits = infoOf(task.loss.kind).ofShares};
+                       .logits = scores.logits};
     for (const LanePredictions& lane : lanes)
         if (classes)
             compareClasses(*targets, lane.all, *classes, found);
@@ -345,6 +345,10 @@ std::vector<Message> predictionNotes(std::span<const LanePredictions> lanes,
     for (const LanePredictions& lane : lanes)
         if (auto note = notFiniteNote(lane)) notes.push_back(*std::move(note));
     if (!scores.reason.empty()) notes.push_back(scores.reason);
+    if (!scores.known && scores.logits)
+        notes.emplace_back(phrase("Training", "Predicted are logits: their sigmoid, "
+                                              "1 / (1 + exp(\u2212x)), is the share that is "
+                                              "predicted, and values above 0 stand for 1."));
     if (!scores.known) return notes;
     if (const std::string& file = scores.known->file; !file.empty())
         notes.emplace_back(phrase("Training", "The targets are from %1."), pathText(file));

@@ -54,7 +54,8 @@ private:
 /// What came of a comparison with targets.
 struct TargetScores {
     std::optional<KnownTargets> known{}; ///< nothing where no targets are known
-    Message reason{}; ///< a sentence on targets that are there but do not fit; else empty
+    Message reason{};    ///< a sentence on targets that are there but do not fit; else empty
+    bool logits = false; ///< predictions are logits
 };
 
 /// Compares what lanes predict for the samples in task.predictFile with the targets in it.

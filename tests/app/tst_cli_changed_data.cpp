@@ -134,7 +134,7 @@ void TestCliChangedData::otherSettings_data() {
     QTest::newRow("inputs") << "data.standardise=false"
                             << "Data: data.standardise is false (true in the training)." + numbers;
     QTest::newRow("target") << "data.target=size"
-                            << "data.target is size (kind in the training): ";
+                            << "data.target is \"size\" (\"kind\" in the training): ";
     QTest::newRow("split") << "data.validation=0.5"
                            << "Data: data.validation is 0.5 (0.1 in the training)." + samples;
     QTest::newRow("last ones") << "data.held_back=last"
@@ -155,6 +155,7 @@ void TestCliChangedData::otherSettings() {
         QStringList judge = QStringList{"evaluate", path(out.toUtf8())} + more;
         if (!setting.isEmpty()) judge += {"--set", setting};
         const Outcome judged = call(judge);
+        QCOMPARE(judged.code, told.contains("data.target") ? 2 : 0);
         QVERIFY2(told.isEmpty() ? !judged.error.contains("Data: ")
                                 : judged.error.contains(told.toUtf8()),
                  judged.error);
@@ -176,6 +177,15 @@ void TestCliChangedData::otherTable() {
     QVERIFY2(judged.error.contains("Classes: class 0 is \"other\" in " + other.toUtf8() +
                                    ", and was \"even\" in the training.\n"),
              judged.error);
+    // also where a setting differs that says nothing of the file
+    for (const char* setting : {"data.held_back=last", "data.standardise=false"}) {
+        const Outcome both =
+            call({"evaluate", path("first"), "--set", "data.path=" + other, "--set", setting});
+        QVERIFY2(
+            both.code == 0 && both.error.contains(" in the training).") &&
+                both.error.contains("second.csv holds other data than the training began with. "),
+            both.error);
+    }
     QFile::copy(data, path("copy.csv"));
     const Outcome moved =
         call({"evaluate", path("first"), "--set", "data.path=" + path("copy.csv")});

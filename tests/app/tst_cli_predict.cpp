@@ -456,6 +456,10 @@ void TestCliPredict::judgesLogits() {
     QCOMPARE(scores["accuracy"].toDouble(), right / 80.0);
     QVERIFY(std::abs(scores["mae"].toDouble() - error) < 1e-5);
     QVERIFY2(judged(file("ones.csv", numbers)).contains(share), qPrintable(words));
+    const QString unknown = judged(file("unknown.csv", "a,b\n3,7\n4,8\n"));
+    QVERIFY2(unknown.contains("Predicted are logits: their sigmoid") &&
+                 !words.contains("their sigmoid, "),
+             qPrintable(unknown));
     const QString between = judged(file("shares.csv", shares));
     QVERIFY2(between.contains("Mean absolute error of their sigmoid"), qPrintable(between));
     QVERIFY(!QJsonDocument::fromJson(contentOf(path("answered/scores.json")))["lanes"][0]
