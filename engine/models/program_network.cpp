@@ -116,6 +116,16 @@ bool adds(std::string_view code) {
         classes.size(), someOf(classes));
 }
 
+/// Returns a doubt for a program with several classes that may be networks; empty where there is no
+/// other.
+Message doubtOfClasses(std::string_view program) {
+    const std::vector<std::string> classes = lang::networkClassesIn(program);
+    if (classes.size() < 2) return {};
+    return {phrase("Model", "the program has %1 classes with a forward(), %2, and this is its only "
+                            "nn.Sequential"),
+            classes.size(), someOf(classes)};
+}
+
 /// Throws InputError for a network that cannot be read and is not all that forward() runs: what it
 /// lacks by itself is of no use.
 [[noreturn]] void refuseDoubted(const Message& doubt, std::string_view forward) {
@@ -189,6 +199,7 @@ ProgramNetwork networkIn(std::string_view program) {
         if (!network.doubt.empty()) refuseDoubted(network.doubt, forwardIn(program, use));
         refuse(text, error.message(), use.line > 0);
     }
+    if (network.doubt.empty()) network.doubt = doubtOfClasses(program);
     return network;
 }
 

@@ -14,8 +14,8 @@ namespace halfscope {
 struct ProgramNetwork {
     lang::ModelText text;
     int firstLine = 1, lastLine = 1; ///< in the program
-    /// Why it may not be all of the network: forward() of its class does more than run it. Else
-    /// empty.
+    /// Why it may not be all of the network, or another one than is meant: forward() of its class
+    /// does more than run it, or the program has other classes. Else empty.
     Message doubt{};
 };
 

@@ -76,6 +76,13 @@ private slots:
             classWith(" return self.net(x)") +
                 "class Other:\n    def forward(self, x):\n        return self.a(x)\n",
             "");
+        const QByteArray critic = "class Critic(nn.Module):\n    def __init__(self):\n"
+                                  "        super().__init__()\n        self.a = nn.Linear(2, 1)\n"
+                                  "    def forward(self, x):\n        y = self.a(x)\n"
+                                  "        return torch.log(y * y)\n";
+        row("another network", classWith(" return self.net(x)") + critic,
+            "the program has 2 classes with a forward(), Net, Critic, and this is its only "
+            "nn.Sequential");
     }
     void doubtsForward() {
         QFETCH(const QByteArray, program);
