@@ -7,6 +7,7 @@
 #include "engine/settings/run_task.h"
 
 #include <string>
+#include <utility>
 
 namespace halfscope {
 
@@ -20,18 +21,20 @@ int64_t outputsFor(const RunConfig& config, const DataFacts& facts) {
     return batchShape(makeDataset(taskOf(config), config.seed)->tensors(), 1).outputs;
 }
 
-/// Returns the layers with so many outputs; the same where the last layer does not have as many as
-/// the preset's own data need, such as the channels of a generator's pictures.
-std::string withOutputs(const std::string& layers, int64_t own, int64_t outputs) {
-    if (own == outputs) return layers;
+/// Returns the layers with so many outputs; nothing where no last layer tells how many it makes, or
+/// where it does not make as many as `from`, such as the channels of a generator's pictures; any
+/// number does where that is 0.
+std::optional<ChangedEnd> withOutputs(const std::string& layers, int64_t from, int64_t outputs) {
     ModelSpec model = readModel(layers);
     LayerSpec* const last = outputLayer(model);
-    if (!last || outputsOf(*last) != own) return layers;
+    if (!last || (from != 0 && outputsOf(*last) != from)) return std::nullopt;
     const std::string before = last->written;
     setOutputs(*last, outputs);
-    const size_t at = layers.rfind(before);
-    if (at == layers.npos) return layers;
-    return std::string(layers).replace(at, before.size(), last->written);
+    const size_t at = layers.rfind(before); // nowhere where a number in it has a name
+    return ChangedEnd{at == layers.npos
+                          ? pythonOf(model, "")
+                          : std::string(layers).replace(at, before.size(), last->written),
+                      last->written};
 }
 
 } // namespace
@@ -47,12 +50,18 @@ bool fitNetworkToData(RunConfig& config, const RunConfig& preset) {
         if (takesIndices(own) && layers == encoderLayers(own)) {
             if (takesIndices(facts)) layers = encoderLayers(facts);
         } else {
-            layers = withOutputs(layers, outputsFor(preset, own), outputsFor(config, facts));
+            const int64_t from = outputsFor(preset, own), to = outputsFor(config, facts);
+            if (from == to) return false;
+            if (auto changed = withOutputs(layers, from, to)) layers = std::move(changed->layers);
         }
     } catch (const InputError&) {
         return false;
     }
     return layers != preset.model.layers;
+}
+
+std::optional<ChangedEnd> withOutputsFor(const RunConfig& config, const std::string& layers) {
+    return withOutputs(layers, 0, outputsFor(config, factsOf(taskOf(config))));
 }
 
 } // namespace halfscope

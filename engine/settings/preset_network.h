@@ -1,7 +1,10 @@
-// The network of a preset on other data than the preset's own.
+// A network on other data than those that it was made for, such as that of a preset.
 #pragma once
 
 #include "engine/settings/run_config.h"
+
+#include <optional>
+#include <string>
 
 namespace halfscope {
 
@@ -10,5 +13,15 @@ namespace halfscope {
 /// positions, too. Returns whether it changed anything: nothing where the data cannot be read, of
 /// which others tell.
 bool fitNetworkToData(RunConfig&, const RunConfig& preset);
+
+/// A network whose last layer was changed.
+struct ChangedEnd {
+    std::string layers;
+    std::string last; ///< the layer: "Linear(64, 5)"
+};
+/// Returns these layers with as many outputs as the data of the settings need, whether or not the
+/// rest fits them; nothing where no last layer tells how many it makes. Reads the data. Throws
+/// InputError when they or the layers cannot be read.
+std::optional<ChangedEnd> withOutputsFor(const RunConfig&, const std::string& layers);
 
 } // namespace halfscope

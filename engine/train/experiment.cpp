@@ -446,7 +446,8 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     RunConfig edited = m_config;
     setField(edited, lane, key, value);
     checkEdited(edited, *field);
-    edited.steps = stepsOf(edited);
+    // the data may be gone by now
+    if (edited.epochs > 0) edited.steps = edited.epochs * stepsPerEpoch();
     m_config = std::move(edited);
     // A preset of the scaler brings a first scale too, but that one acts only at a restart.
     for (size_t i = 0; i < before.lanes.size(); ++i)

@@ -189,7 +189,7 @@ QString FigureMenu::table(bool csv) const {
     const bool named = !m_table->verticalHeader()->isHidden();
     QStringList cells = named ? QStringList(QString()) : QStringList();
     for (int column = 0; column < model.columnCount(); ++column)
-        cells << model.headerData(column, Qt::Horizontal).toString();
+        cells << model.headerData(column, Qt::Horizontal).toString().replace(u'\n', u' ');
     add(cells);
     for (int row = 0; row < model.rowCount(); ++row) {
         cells = named ? QStringList(model.headerData(row, Qt::Vertical).toString()) : QStringList();

@@ -6,9 +6,11 @@
 #include "ui/models/layer_gradients_model.h"
 #include "ui/plots/gradient_map_item.h"
 
+#include <QApplication>
 #include <QEvent>
 #include <QPainter>
 #include <QScrollBar>
+#include <QStyle>
 
 #include <algorithm>
 #include <utility>
@@ -86,9 +88,11 @@ std::pair<QString, QString> partsOf(const QString& name) {
     return at < 0 ? std::pair(name, QString()) : std::pair(name.left(at), name.mid(at + 1));
 }
 
-/// Returns the width of a cell in which the text is not cut, in pixels.
-int cellWidth(const QString& text, const QFontMetrics& metrics) {
-    return metrics.horizontalAdvance(text) + metrics.averageCharWidth();
+/// Returns the width for which a cell asks, in pixels: the text is not cut in it.
+int cellWidth(const QString& text, const QFontMetrics& metrics, const QWidget* view) {
+    const QStyle& style = view ? *view->style() : *QApplication::style();
+    const int margin = style.pixelMetric(QStyle::PM_FocusFrameHMargin, nullptr, view) + 1;
+    return metrics.horizontalAdvance(text) + 2 * margin;
 }
 
 /// Draws a line between two layers, and the strips.
@@ -120,8 +124,9 @@ protected:
             Qt::ElideMiddle; // "CausalTrans…out_proj": both ends tell layers apart
         const int row = index.row();
         const bool begins = m_model.beginsLayer(row);
-        const bool breaks = option->rect.isValid() &&
-                            cellWidth(option->text, option->fontMetrics) > option->rect.width();
+        const bool breaks =
+            option->rect.isValid() &&
+            cellWidth(option->text, option->fontMetrics, option->widget) > option->rect.width();
         if (begins && breaks && row + 1 < m_model.rowCount() && !m_model.beginsLayer(row + 1))
             option->text = partsOf(option->text).first;
         else if (!begins && breaks && m_model.beginsLayer(row - 1))
@@ -245,9 +250,9 @@ void LayerGradientsView::arrange() {
         const QString name = m_model.index(row, Model::Layer).data().toString();
         const auto [type, place] = partsOf(name);
         const QFontMetrics metrics = fontMetrics();
-        m_broken =
-            std::max(m_broken, one ? cellWidth(name, metrics)
-                                   : std::max(cellWidth(type, metrics), cellWidth(place, metrics)));
+        m_broken = std::max(m_broken, one ? cellWidth(name, metrics, this)
+                                          : std::max(cellWidth(type, metrics, this),
+                                                     cellWidth(place, metrics, this)));
     }
     shareWidth();
     if (!currentIndex().isValid() && m_model.rowCount() > 0)

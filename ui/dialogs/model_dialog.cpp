@@ -109,7 +109,9 @@ QString ModelDialog::templateText() const { return QString::fromStdString(shapes
 
 void ModelDialog::buildRow() {
     auto* row = make<QSplitter>(Qt::Horizontal, this);
-    m_text = make<NetworkText>(row);
+    auto* text = make<NetworkText>(row);
+    connect(text, &NetworkText::refused, this, &ModelDialog::showError);
+    m_text = text;
     m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     m_text->setLineWrapMode(QPlainTextEdit::WidgetWidth); // a whole network may be one line
     m_text->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
@@ -163,6 +165,12 @@ void ModelDialog::writeTemplate() {
     all.select(QTextCursor::Document);
     all.insertText(m_template);
     m_text->setFocus(); // which Ctrl+Z needs
+}
+
+void ModelDialog::begin(const QString& text) {
+    m_text->setPlainText(text);
+    m_begun = this->text();
+    refresh();
 }
 
 QString ModelDialog::text() const {
@@ -225,9 +233,13 @@ void ModelDialog::showLayers() {
     if (!shapes.warning.empty())
         about = tr("%1. Warning: %2").arg(about, translated(shapes.warning));
     m_sum->setText(about);
-    m_error->setText(translated(shapes.error));
     m_reason = QString::fromStdString(shapes.error.english());
-    m_error->setVisible(!shapes.error.empty());
+    showError(translated(shapes.error));
+}
+
+void ModelDialog::showError(const QString& error) {
+    m_error->setText(error);
+    m_error->setVisible(!error.isEmpty());
     m_error->setStyleSheet(
         QStringLiteral("color: %1").arg(colorsFor(QGuiApplication::palette()).error.name()));
 }

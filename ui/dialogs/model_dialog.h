@@ -25,6 +25,8 @@ public:
     /// Begins with the text of the configuration's network, or of its template when it has none.
     explicit ModelDialog(const RunConfig&, Network = Network::Model, QWidget* parent = nullptr);
 
+    /// Begins with another text, which can be closed without a question, too.
+    void begin(const QString& text);
     /// Returns the text; empty when it is the template's.
     QString text() const;
     QString errorText() const;
@@ -48,6 +50,9 @@ private:
     /// Reads the text again.
     void refresh();
     void showLayers();
+    /// Shows why the text cannot be used, or why a file was not taken, until the text is read
+    /// again.
+    void showError(const QString&);
     void markError();
 
     RunConfig m_config;

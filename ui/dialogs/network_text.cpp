@@ -1,7 +1,10 @@
 // A cursor that was moved, or a selection, tells where the paste is meant to go.
 #include "ui/dialogs/network_text.h"
 
+#include "ui/models/safe_text.h"
+
 #include <QFile>
+#include <QFileInfo>
 #include <QMimeData>
 #include <QUrl>
 
@@ -17,10 +20,19 @@ void NetworkText::insertFromMimeData(const QMimeData* source) {
 
 void NetworkText::replaceBy(const QList<QUrl>& urls) {
     constexpr qint64 kMostBytes = qint64{1} << 20; // far above any program's
-    QFile file(urls.size() == 1 ? urls.front().toLocalFile() : QString());
-    if (!file.open(QIODevice::ReadOnly) || file.isSequential() || file.size() > kMostBytes) return;
+    if (urls.size() != 1) return emit refused(tr("Only one file can be taken"));
+    const QString path = urls.front().toLocalFile();
+    const QString shown = safeText((path.isEmpty() ? urls.front().toString() : path).toStdString());
+    if (!QFileInfo(path).isFile()) // a pipe would be waited for
+        return emit refused(tr("%1: not a file on this computer").arg(shown));
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return emit refused(tr("%1: cannot be read: %2").arg(shown, file.errorString()));
+    const QByteArray bytes = file.read(kMostBytes + 1);
+    if (bytes.size() > kMostBytes || bytes.contains('\0'))
+        return emit refused(tr("%1: not a Python program").arg(shown));
     selectAll();
-    insertPlainText(QString::fromUtf8(file.readAll()));
+    insertPlainText(QString::fromUtf8(bytes));
 }
 
 } // namespace halfscope

@@ -13,12 +13,16 @@ class NetworkText : public QPlainTextEdit {
 public:
     explicit NetworkText(QWidget* parent = nullptr) : QPlainTextEdit(parent) {}
 
+signals:
+    /// Why a file was not taken, as a sentence without its full stop.
+    void refused(const QString& reason);
+
 protected:
     void insertFromMimeData(const QMimeData*) override;
 
 private:
     /// Puts what a single file holds, such as a program with a class, in place of the text; its
-    /// address would be no network. Other files change nothing.
+    /// address would be no network.
     void replaceBy(const QList<QUrl>&);
 };
 

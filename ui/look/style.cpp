@@ -90,8 +90,10 @@ void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* 
                                   QPainter* painter, const QWidget* widget) const {
     QProxyStyle::drawPrimitive(element, option, painter, widget);
     if (element == PE_IndicatorCheckBox) drawOutline(*option, *painter, 0, widget);
-    if (element == PE_FrameFocusRect && (option->state & State_KeyboardFocusChange))
-        drawRing(*option, *painter);
+    // a cell has marks of its own, and looks as if the keyboard had led there after a click, too
+    const State cell = option->state & State_Item,
+                byKey = option->state & State_KeyboardFocusChange;
+    if (element == PE_FrameFocusRect && byKey && !cell) drawRing(*option, *painter);
     if (element == PE_FrameLineEdit) drawOutline(*option, *painter, 2, widget);
     if (element == PE_PanelMenu) { // a dark menu has no shadow
         QStyleOption menu = *option;

@@ -75,9 +75,15 @@ QString ConfigModel::text(int i) const {
 
 QString ConfigModel::presetText(int i) const {
     const Row& r = row(i);
+    if (resetsEpochs(r)) return QString::number(std::max<int64_t>(1, lengthOf(m_preset)));
     const std::string value = shownValue(*r.field, r.field->get(presetFor(r.lane), r.lane));
     const Phrase title = titleOfChoice(*r.field, value);
     return title.empty() ? QString::fromStdString(value) : translated(title);
+}
+
+/// Whether the row is the length in steps of a preset that counts epochs.
+bool ConfigModel::resetsEpochs(const Row& r) const {
+    return r.field->key == kStepsKey && m_preset.epochs > 0;
 }
 
 RunConfig ConfigModel::presetFor(int lane) const {
@@ -386,12 +392,17 @@ QString ConfigModel::laneObstacle() const {
     return tr("A run has at most %1 lanes.").arg(kMostLanes);
 }
 
-QString ConfigModel::trainingObstacle() const {
+QString ConfigModel::settingsObstacle() const {
     try {
         checkConfig(m_config);
     } catch (const ReportedError& error) {
         return translated(error);
     }
+    return {};
+}
+
+QString ConfigModel::trainingObstacle() const {
+    if (QString settings = settingsObstacle(); !settings.isEmpty()) return settings;
     const std::optional<Message> data = factsProblem(taskOf(m_config));
     return data ? translated(*data) : QString();
 }
@@ -459,6 +470,7 @@ bool ConfigModel::removeLane(int lane) {
 }
 
 void ConfigModel::resetToPreset(int i) {
+    if (resetsEpochs(row(i))) i = rowOf("run.epochs"); // steps would end the counting of epochs
     const Row& r = row(i);
     apply(i, r.field->get(presetFor(r.lane), r.lane));
 }

@@ -129,6 +129,9 @@ public:
     QString cannotTrain() const;
     /// Says why no lane can be added; empty when one can.
     QString laneObstacle() const;
+    /// Says why no networks can be built with the settings as they are; empty when they can, if
+    /// their data can be read.
+    QString settingsObstacle() const;
     /// Says why no training can start with the settings as they are; empty when one can.
     QString trainingObstacle() const;
     bool addLane();
@@ -180,6 +183,7 @@ private:
     bool apply(int row, const FieldValue&);
     void announce();
     RunConfig presetFor(int lane) const;
+    bool resetsEpochs(const Row&) const;
     /// Takes over an experiment with other lanes; `from` tells which ones they were made from.
     void takeLanes(RunConfig now, const std::vector<size_t>& from, LaneEdit);
     /// Whether the row means something with the edited settings; otherwise it is not shown.

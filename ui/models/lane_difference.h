@@ -1,4 +1,4 @@
-// Says in words how far two lanes are apart: what half precision has cost, or gained.
+// Says in words how far lanes are apart: what half precision has cost, or gained.
 #pragma once
 
 #include "ui/models/run_model.h"
@@ -7,9 +7,10 @@
 
 namespace halfscope {
 
-/// Compares the second of two lanes with the first, by their last validation: its accuracy, or else
-/// its error or loss. Returns a sentence after a space, or nothing where there are not two lanes,
-/// where neither was validated, and where a figure is none.
+/// Compares the second of two lanes with the first, or says which of several is farthest from the
+/// first: by the accuracy of the last validation, or else its error or loss, or, without
+/// validations, the median of the last losses. Returns a sentence after a space, or nothing where
+/// there is nothing to compare.
 QString differenceText(const RunModel&);
 
 } // namespace halfscope

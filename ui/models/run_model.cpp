@@ -302,6 +302,12 @@ bool RunModel::hasMedians() const {
     return true;
 }
 
+std::optional<double> RunModel::medianLoss(int i) const {
+    if (m_run->column(i, metric::Loss).size() < kTrailingSteps) return std::nullopt;
+    const double median = trailingLoss(m_run->now(), i);
+    return std::isfinite(median) ? std::optional(median) : std::nullopt;
+}
+
 /// Whether all lanes predict classes and were judged after step(). An older accuracy is not of the
 /// step that is named, and hides what a lane has lost since.
 bool RunModel::hasAccuracies() const {
@@ -358,9 +364,8 @@ QStringList RunModel::notesBeside(Figure figure, int i) const {
     const LaneStatus& status = lane(i);
     // one spike at the last step must not decide a comparison; it is the median of the losses, not
     // of what follows
-    const bool enough = m_run->column(i, metric::Loss).size() >= kTrailingSteps;
-    const double trailing = enough ? trailingLoss(m_run->now(), i) : NAN;
-    const QString median = std::isfinite(trailing) ? shownNumber(trailing) : QString();
+    const std::optional<double> trailing = medianLoss(i);
+    const QString median = trailing ? shownNumber(*trailing) : QString();
     QStringList best, judged;
     if (status.fellFromItsBest) {
         // an error has another unit than the loss, of which the best is kept
@@ -466,10 +471,9 @@ QString RunModel::summaryIn(Words words) const {
         return skipped.isEmpty() && lost.isEmpty() ? figureText(words, figure, all)
                                                    : (skipped + lost).mid(1);
     QString text = figureText(words, figure, all);
-    const QString warning =
-        figure == Figure::Accuracy ? oneClassText(m_run->info().config) : QString();
-    if (words == Words::Reasons && warning.isEmpty()) text += differenceText(*this);
-    text += warning;
+    const QString oneClass = oneClassText(m_run->info().config);
+    if (words == Words::Reasons && oneClass.isEmpty()) text += differenceText(*this);
+    if (figure == Figure::Accuracy) text += oneClass;
     if (const Message gone = m_run->now().lostSamples().sentence(); !gone.empty())
         text += u' ' + translated(gone); // the figures are those of the others
     if (words == Words::Reasons) text += overfittingText();
@@ -509,9 +513,7 @@ QStringList RunModel::summaries() const {
 
 QString RunModel::medianNote() const {
     for (int i = 0; i < lanes(); ++i)
-        if (!(hasAccuracies() && lane(i).tellsValidationLoss()) &&
-            m_run->column(i, metric::Loss).size() >= kTrailingSteps &&
-            std::isfinite(trailingLoss(m_run->now(), i)))
+        if (!(hasAccuracies() && lane(i).tellsValidationLoss()) && medianLoss(i))
             return tr("The median is that of the last losses of a lane, up to %1: a single "
                       "outlier hardly changes it.")
                 .arg(kTrailingSteps);

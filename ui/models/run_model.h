@@ -159,6 +159,9 @@ public:
     /// Returns the summary in ever fewer words: in full; without the reason for skipped steps,
     /// where there is one; lanes by letter and no medians; the losses alone, or what went wrong.
     QStringList summaries() const;
+    /// Returns the median of a lane's last losses; nothing where there are too few, or one that is
+    /// not finite.
+    std::optional<double> medianLoss(int lane) const;
     /// Says what the medians in them are; empty where they have none.
     QString medianNote() const;
     /// Whether the next loss scale of a lane is known.

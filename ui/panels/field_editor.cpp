@@ -188,10 +188,9 @@ void FieldEditor::buildLineEdit(const Field& field) {
             ? tr("Choose the column to predict. The loss follows: cross-entropy where the column "
                  "holds classes, mse where it holds numbers.")
             : m_browse->accessibleName());
-    connect(m_browse, &QToolButton::clicked, this,
-            model    ? &FieldEditor::editModel
-            : layers ? &FieldEditor::chooseLayers
-                     : &FieldEditor::browse);
+    connect(m_browse, &QToolButton::clicked, this, [this, model, layers] {
+        model ? editNetwork({}) : layers ? chooseLayers() : browse();
+    });
     if (column) {
         m_target = make<TargetChoice>(m_model, this);
         connect(m_target, &TargetChoice::named, this, &FieldEditor::showColumns);
@@ -459,11 +458,12 @@ void FieldEditor::showColumns(const QStringList& columns) {
     menu->popup(m_browse->mapToGlobal(QPoint(0, m_browse->height())));
 }
 
-void FieldEditor::editModel() {
+void FieldEditor::editNetwork(const QString& text) {
     const bool critic = m_index.data(ConfigModel::KeyRole).toString().toStdString() == kCriticKey;
     auto* dialog = make<ModelDialog>(
         m_model.config(), critic ? ModelDialog::Network::Critic : ModelDialog::Network::Model,
         this);
+    if (!text.isEmpty()) dialog->begin(text);
     connect(&m_model, &ConfigModel::edited, dialog, &ModelDialog::lookForData);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->text()); });

@@ -36,8 +36,9 @@ public:
     /// Returns the object name of the editor of a row.
     static QString nameOf(const ConfigModel&, int row);
     bool applies() const;
-    /// Opens the editor of a network, which model.layers and model.critic have.
-    void editModel();
+    /// Opens the editor of a network, which model.layers and model.critic have; with this text in
+    /// place of its own unless it is empty.
+    void editNetwork(const QString& text);
     QString key() const { return m_index.data(ConfigModel::KeyRole).toString(); }
     /// Returns the control itself, for focus and tests.
     QWidget* control() const { return m_control; }

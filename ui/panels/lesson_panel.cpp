@@ -9,8 +9,17 @@
 #include <QLocale>
 #include <QScrollBar>
 #include <QTextBrowser>
+#include <QTextCursor>
+
+#include <algorithm>
+#include <utility>
 
 namespace halfscope {
+namespace {
+
+QString placeKey(const QString& page) { return QStringLiteral("lessons/%1").arg(page); }
+
+} // namespace
 
 LessonPanel::LessonPanel(QWidget* parent)
     : QDockWidget(parent), m_manual(QLocale().name().section(u'_', 0, 0)),
@@ -23,6 +32,8 @@ LessonPanel::LessonPanel(QWidget* parent)
     constexpr int kLeast = 160; // pixels
     m_text->setMinimumWidth(kLeast);
     setWidget(m_text);
+    m_text->installEventFilter(this);
+    m_text->viewport()->installEventFilter(this);
     turnTo(m_page);
     if (parent) parent->installEventFilter(this);
 }
@@ -33,11 +44,44 @@ LessonPanel::~LessonPanel() { m_text->setDocument(nullptr); }
 QString LessonPanel::page() const { return m_manual.pages()[m_page].name; }
 
 void LessonPanel::turnTo(int page) {
+    if (m_document) savePlaces(m_places);
     m_page = page;
     setWindowTitle(m_manual.pages()[m_page].title);
     m_text->setAccessibleName(windowTitle());
     render();
+    scrollLaterTo(m_places.value(placeKey(this->page())).toInt());
     emit turned();
+}
+
+void LessonPanel::restorePlaces(const QVariantMap& settings) {
+    for (const ManualPage& each : m_manual.pages())
+        if (const QVariant place = settings.value(placeKey(each.name)); place.isValid())
+            m_places.insert(placeKey(each.name), place);
+    scrollLaterTo(m_places.value(placeKey(page())).toInt());
+}
+
+void LessonPanel::savePlaces(QVariantMap& settings) const {
+    settings.insert(m_places);
+    settings.insert(placeKey(page()), m_wanted >= 0 ? m_wanted : top());
+}
+
+int LessonPanel::top() const {
+    const bool atBeginning = m_text->verticalScrollBar()->value() == 0;
+    return atBeginning ? 0 : m_text->cursorForPosition({0, 0}).position();
+}
+
+void LessonPanel::scrollLaterTo(int place) {
+    const bool waits = std::exchange(m_wanted, place) >= 0;
+    if (waits) return;
+    const auto scroll = [this] { scrollTo(std::exchange(m_wanted, -1)); };
+    QMetaObject::invokeMethod(this, scroll, Qt::QueuedConnection);
+}
+
+void LessonPanel::scrollTo(int place) {
+    QTextCursor cursor(m_document.get());
+    cursor.setPosition(std::clamp(place, 0, m_document->characterCount() - 1));
+    QScrollBar& bar = *m_text->verticalScrollBar();
+    bar.setValue(place == 0 ? 0 : bar.value() + m_text->cursorRect(cursor).top());
 }
 
 void LessonPanel::open(const QString& page) {
@@ -47,8 +91,7 @@ void LessonPanel::open(const QString& page) {
     show();
     raise();
     m_text->setFocus(Qt::OtherFocusReason);
-    // the first time that it is shown, the browser scrolls to its cursor, past the margin
-    if (other) m_text->verticalScrollBar()->setValue(0);
+    if (m_wanted >= 0) scrollTo(m_wanted); // and again once it has its width
 }
 
 void LessonPanel::follow(const QUrl& link) {
@@ -80,8 +123,13 @@ void LessonPanel::changeEvent(QEvent* event) {
     QDockWidget::changeEvent(event);
 }
 
-/// Esc has come up to the window from a part that has no other use for it.
+/// Esc has come up to the window from a part that has no other use for it; or the text is about to
+/// get another width, in which the same lines are to stay at the top, or to be shown for the first
+/// time, when it scrolls to its cursor.
 bool LessonPanel::eventFilter(QObject* watched, QEvent* event) {
+    const bool moves = (watched == m_text && event->type() == QEvent::Show) ||
+                       (watched == m_text->viewport() && event->type() == QEvent::Resize);
+    if (moves && m_wanted < 0) scrollLaterTo(top());
     if (watched == parent() && event->type() == QEvent::KeyPress && isVisible() &&
         static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
         hide();

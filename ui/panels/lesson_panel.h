@@ -5,6 +5,7 @@
 #include "ui/dialogs/manual.h"
 
 #include <QDockWidget>
+#include <QVariantMap>
 
 #include <memory>
 
@@ -19,8 +20,12 @@ public:
     explicit LessonPanel(QWidget* parent);
     ~LessonPanel() override;
 
-    /// Opens the panel with a lesson, such as kHelpLesson, and gives it the keyboard.
+    /// Opens the panel with a lesson, such as kHelpLesson, where its reader left it, and gives it
+    /// the keyboard.
     void open(const QString& page);
+    /// Where the reader has left each lesson, by the settings in which windows keep it.
+    void restorePlaces(const QVariantMap&);
+    void savePlaces(QVariantMap&) const;
     /// Returns the name of the page that the panel holds.
     QString page() const;
 
@@ -38,11 +43,18 @@ protected:
 
 private:
     void turnTo(int page);
+    /// Returns the place in the text of what stands at the top.
+    int top() const;
+    /// Scrolls to a place in the text as soon as the text has its width.
+    void scrollLaterTo(int place);
+    void scrollTo(int place);
     void render();
     void follow(const QUrl&);
 
     Manual m_manual;
     int m_page;
+    QVariantMap m_places; ///< by the settings in which they are kept: those of the lessons left
+    int m_wanted = -1;    ///< the place to scroll to; less than 0: none
     std::unique_ptr<ManualDocument> m_document; ///< what m_text shows
     QTextBrowser* m_text = nullptr;             ///< child
 };

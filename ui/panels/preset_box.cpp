@@ -6,11 +6,14 @@
 #include "ui/models/translated.h"
 
 #include <QActionGroup>
+#include <QCoreApplication>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
 #include <QWheelEvent>
+
+#include <algorithm>
 
 namespace halfscope {
 PresetBox::PresetBox(QWidget* parent) : QComboBox(parent) {
@@ -141,13 +144,16 @@ bool PresetBox::eventFilter(QObject* watched, QEvent* event) {
     const bool other = (key.modifiers() & ~Qt::ShiftModifier) != 0;
     if (other || letter.size() != 1 || !letter.front().isLetterOrNumber())
         return QComboBox::eventFilter(watched, event);
+    const auto begins = [&letter](const QAction* entry) {
+        return entry && entry->text().startsWith(letter, Qt::CaseInsensitive);
+    };
     const QList<QAction*> entries = menu->actions();
-    const qsizetype now = entries.indexOf(menu->activeAction());
-    for (qsizetype i = 1; i <= entries.size(); ++i) {
-        QAction* entry = entries[(now + i) % entries.size()];
-        if (!entry->text().startsWith(letter, Qt::CaseInsensitive)) continue;
-        menu->setActiveAction(entry);
-        break;
+    if (std::ranges::none_of(entries, begins)) return true;
+    // setActiveAction() would unfold a group, which then has the keyboard; the arrows only mark it
+    for (qsizetype i = 0; i < entries.size(); ++i) {
+        QKeyEvent down(QEvent::KeyPress, Qt::Key_Down, Qt::NoModifier);
+        QCoreApplication::sendEvent(menu, &down);
+        if (begins(menu->activeAction())) break;
     }
     return true;
 }

@@ -115,7 +115,9 @@ void RestartNote::refresh() {
     const int lane = newestLane();
     m_fork->setText(tr("Continue from here as lane %1").arg(laneLetter(std::max(lane, 0))));
     m_fork->setToolTip(forkTip());
-    m_fork->setVisible(lane >= 0 && !untrained && wrong.isEmpty());
+    // the run has its data, which the settings may no longer find
+    const bool builds = m_model.refusedName().isEmpty() && m_model.settingsObstacle().isEmpty();
+    m_fork->setVisible(lane >= 0 && !untrained && builds);
     show();
 }
 

@@ -3,6 +3,7 @@
 
 #include "ui/dialogs/scale_dialog.h"
 #include "ui/look/owned.h"
+#include "ui/look/tab_order.h"
 #include "ui/look/theme.h"
 #include "ui/panels/card_column.h"
 #include "ui/panels/memory_bar.h"
@@ -90,12 +91,7 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     setWidget(content); // deletes the cards of the earlier run
     m_fullHeight = std::max(known, cardsHeight());
     if (m_compact) setCompact(true);
-    QWidget* last = this; // new cards would otherwise come after the events
-    for (QWidget* each : content->findChildren<QWidget*>()) {
-        if ((each->focusPolicy() & Qt::TabFocus) == 0) continue;
-        setTabOrder(last, each);
-        last = each;
-    }
+    orderTabs(*content, this); // new cards would otherwise come after the events
 }
 
 bool ScalerPanel::scales() const {

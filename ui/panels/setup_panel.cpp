@@ -9,6 +9,7 @@
 #include "ui/dialogs/sweep_dialog.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
+#include "ui/look/tab_order.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
@@ -343,9 +344,10 @@ void SetupPanel::goToRow(int row) {
         }
 }
 
-void SetupPanel::editLayers() {
+void SetupPanel::editLayers(const std::string& network) {
     goToRow(m_model.rowOf("model.layers"));
-    if (FieldEditor* layers = editor("model.layers")) layers->editModel();
+    if (FieldEditor* layers = editor("model.layers"))
+        layers->editNetwork(QString::fromStdString(network));
 }
 
 /// Reloads the editors after a reset of the model. New widgets take most of the time, and are
@@ -387,29 +389,12 @@ void SetupPanel::rebuild() {
     addLaneGroups(content);
     addLaneButtons(content);
     column->addStretch(1);
-    rebuildStrip(); // first, because Tab reaches it before the settings
+    rebuildStrip();
     m_scroll->setWidget(content);
-    orderTabs();
+    orderTabs(*this, m_scroll); // new widgets would come last, after the plots and the events
     applyColors();
     refresh();
     m_scroll->verticalScrollBar()->setValue(scrolled);
-}
-
-/// Orders the tabs: new widgets would come last, after the plots and the events.
-void SetupPanel::orderTabs() {
-    QWidget* last = m_scroll; // the focus reaches it, as Qt requires of both
-    const auto follow = [&last](QWidget* next) {
-        if (!(next->focusPolicy() & Qt::TabFocus) || next->focusProxy()) return;
-        if (next->window() != last->window()) return; // a combo box's list is a window
-        setTabOrder(last, next);
-        last = next;
-    };
-    for (QToolButton* jump : m_jumps)
-        follow(jump);
-    for (QWidget* each : m_scroll->widget()->findChildren<QWidget*>())
-        follow(each);
-    for (QWidget* each : m_restart->findChildren<QWidget*>())
-        follow(each);
 }
 
 /// Returns the setting that must not move while others get longer or shorter: the one that has just

@@ -39,8 +39,8 @@ public:
     /// Unfolds the settings around the one in a row of the model, scrolls to it, and gives it the
     /// keyboard.
     void goToRow(int row);
-    /// Goes to Layers, and opens its editor.
-    void editLayers();
+    /// Goes to Layers, and opens its editor, with this text in place of its own unless it is empty.
+    void editLayers(const std::string& network);
     /// Names settings of the experiment that was opened which have no effect, as long as that is so
     /// and until another one is opened.
     void tellIdle(std::vector<std::string> keys) {
@@ -102,7 +102,6 @@ private:
     /// Returns the text of the menu's entry: which lane is continued, and the loss scale that the
     /// new one begins with.
     QString forkText(int lane, int parent, const QString& label) const;
-    void orderTabs();
     void rebuildStrip();
     const RunConfig* recorded() const;
     QStringList laneNames() const;

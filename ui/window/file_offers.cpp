@@ -10,6 +10,8 @@
 #include <QClipboard>
 #include <QGuiApplication>
 
+#include <utility>
+
 namespace halfscope {
 namespace {
 
@@ -23,7 +25,8 @@ FileOffers::FileOffers(RunModels& models, const WindowParts& parts)
 void FileOffers::offer(const OpenedFile& refused) {
     if (!refused.command.empty()) return offerCommand(refused);
     if (!refused.model.empty() && refused.weights) return offerNetwork(refused);
-    if (!refused.refusal.empty()) return offerEditor();
+    if (refused.changed) return offerProgram(refused);
+    if (!refused.refusal.empty()) return offerEditor(refused);
     if (!refused.fit.problem.empty()) offerPart(refused);
 }
 
@@ -52,18 +55,48 @@ void FileOffers::offerNetwork(const OpenedFile& weights) {
         taking(taken, WeightsTaken::Whole));
 }
 
-void FileOffers::offerEditor() {
+void FileOffers::offerProgram(const OpenedFile& program) {
+    OpenedFile taken = program;
+    taken.refusal = {};
+    offerChanged(*program.changed,
+                 taking(program.path, [this, taken] { emit networkAccepted(taken); }));
+}
+
+void FileOffers::offerNetworkOn(const OpenedFile& data) {
+    if (data.doubt.empty()) return;
+    OpenedFile own = data;
+    own.doubt = {};   // it is about the network as it was
+    if (data.changed) // whatever the settings have become: opening the data again would lose them
+        return offerChanged(*data.changed, [this, own] { emit networkAccepted(own); });
+    m_parts.banner->offer(tr("Copy the network"), tr("Copies its text, for the editor of Layers"),
+                          [layers = QString::fromStdString(data.model)] {
+                              QGuiApplication::clipboard()->setText(layers);
+                          });
+}
+
+void FileOffers::offerChanged(const ChangedEnd& changed, std::function<void()> take) {
+    m_parts.banner->offer(tr("Change its last layer"),
+                          tr("Takes this network with %1 as its last layer")
+                              .arg(QString::fromStdString(changed.last)),
+                          std::move(take));
+}
+
+void FileOffers::offerEditor(const OpenedFile& refused) {
     m_parts.banner->offer(tr("Edit the layers"), tr("Opens the editor of %1").arg(layersLabel()),
-                          [this] { m_parts.setup->editLayers(); });
+                          [this, network = refused.model] { m_parts.setup->editLayers(network); });
+}
+
+std::function<void()> FileOffers::taking(const QString& path, std::function<void()> take) {
+    return [this, path, take = std::move(take), config = m_models.config.config()] {
+        if (m_models.config.isStill(config)) // else others may fit now
+            take();
+        else
+            emit outdated(path);
+    };
 }
 
 std::function<void()> FileOffers::taking(const OpenedFile& weights, WeightsTaken taken) {
-    return [this, weights, taken, config = m_models.config.config()] {
-        if (m_models.config.isStill(config)) // else others may fit now
-            emit weightsAccepted(weights, taken);
-        else
-            emit outdated(weights.path);
-    };
+    return taking(weights.path, [this, weights, taken] { emit weightsAccepted(weights, taken); });
 }
 
 } // namespace halfscope

@@ -28,6 +28,10 @@ void LessonColumn::add(QMenu& help, const QString& text, const char* page) {
 
 bool LessonColumn::isShown() const { return m_panel && m_panel->isVisible(); }
 
+void LessonColumn::savePlaces(QVariantMap& settings) const {
+    if (m_panel) m_panel->savePlaces(settings);
+}
+
 void LessonColumn::mark() {
     const bool shown = m_panel->toggleViewAction()->isChecked();
     for (const auto& [page, action] : m_lessons)
@@ -36,6 +40,7 @@ void LessonColumn::mark() {
 
 void LessonColumn::build() {
     m_panel = make<LessonPanel>(&m_window);
+    m_panel->restorePlaces(m_places);
     m_window.addDockWidget(Qt::LeftDockWidgetArea, m_panel);
     connect(m_panel, &LessonPanel::presetChosen, this, &LessonColumn::presetChosen);
     connect(m_panel, &LessonPanel::pageAsked, this, &LessonColumn::pageAsked);

@@ -6,6 +6,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QVariantMap>
 
 #include <map>
 
@@ -25,6 +26,9 @@ public:
     /// Adds an entry that opens or closes a page, such as kHelpLesson.
     void add(QMenu& help, const QString& text, const char* page);
     bool isShown() const;
+    /// See LessonPanel::restorePlaces().
+    void restorePlaces(const QVariantMap& settings) { m_places = settings; }
+    void savePlaces(QVariantMap&) const;
     /// Narrows the column by so many pixels, as far as it can be read; 0 or less gives it back the
     /// width that it had.
     void makeRoom(int pixels);
@@ -45,6 +49,7 @@ private:
     QMainWindow& m_window;
     std::map<QString, QAction*> m_lessons; ///< by page; the one in the panel is checked
     LessonPanel* m_panel = nullptr;        ///< child of the window; null until it is asked for
+    QVariantMap m_places;                  ///< for the panel, once there is one
     int m_width = 0;                       ///< before it made room; 0: it made none
 };
 

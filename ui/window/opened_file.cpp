@@ -4,6 +4,8 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/picture_samples.h"
+#include "engine/data/shard_index.h"
 #include "engine/io/input_file.h"
 #include "engine/io/split_file.h"
 #include "engine/io/torch_file.h"
@@ -30,6 +32,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace halfscope {
 namespace {
@@ -167,29 +170,45 @@ bool namesProgram(const QString& path) {
     return QFileInfo(path).suffix().compare(QLatin1String("py"), Qt::CaseInsensitive) == 0;
 }
 
-/// Throws InputError when the network cannot be trained on the data of these settings.
-void checkFitsData(RunConfig settings, const lang::ModelText& model) {
+/// Returns why the network cannot be trained on the data of these settings; empty when it can.
+Message misfitOf(const lang::ModelText& model, RunConfig settings) {
     settings.model.layers = model.text;
     Message problem = modelShapes(settings).error;
-    if (problem.empty()) return;
-    if (model.inPlace.size() <= lang::kMaxTextBytes) {
-        settings.model.layers = model.inPlace; // the same problem, in the line of the file
-        if (Message there = modelShapes(settings).error; !there.empty()) problem = std::move(there);
-    }
-    throw InputError(phrase("Files", "its network cannot be taken into the experiment that is "
-                                     "open: %1"),
-                     problem);
+    if (problem.empty() || model.inPlace.size() > lang::kMaxTextBytes) return problem;
+    settings.model.layers = model.inPlace; // the same problem, in the line of the file
+    Message there = modelShapes(settings).error;
+    return there.empty() ? problem : there;
 }
 
-/// Reads the one nn.Sequential(...) of a program.
+/// Returns a network that does not fit the data of these settings with another last layer, where it
+/// fits them so.
+std::optional<ChangedEnd> withFittingEnd(RunConfig settings, const std::string& network) {
+    try {
+        std::optional<ChangedEnd> changed = withOutputsFor(settings, network);
+        if (!changed) return std::nullopt;
+        settings.model.layers = changed->layers;
+        return modelShapes(settings).error.empty() ? changed : std::nullopt;
+    } catch (const InputError&) { // the data or the network cannot be read, which is told
+        return std::nullopt;
+    }
+}
+
+/// Reads the network of a program, and refuses one that cannot be trained on the data of these
+/// settings.
 OpenedFile readProgram(const QString& path, const RunConfig& settings) {
     constexpr size_t kMostBytes = size_t{4} << 20; // far more than a person writes
     const std::string file = path.toStdString();
     const std::string content = readFile(file, kMostBytes);
     try {
         const ProgramNetwork network = networkIn(withoutByteOrderMark(content));
-        checkFitsData(settings, network.text);
         OpenedFile opened{path};
+        if (const Message misfit = misfitOf(network.text, settings); !misfit.empty()) {
+            opened.changed = withFittingEnd(settings, network.text.text);
+            opened.refusal = {phrase("Files", "%1: its network does not fit the data that are "
+                                              "open: %2. Open the data that it is for and then "
+                                              "this file again, or edit its layers."),
+                              pathText(file), misfit};
+        }
         opened.model = network.text.text;
         opened.numbers = network.text.numbers;
         opened.modelLine = network.firstLine;
@@ -209,6 +228,7 @@ OpenedFile readData(const QString& path, RunConfig onData, const std::string& ne
     with.model.layers = network;
     opened.model = network;
     opened.doubt = modelShapes(with).error;
+    if (!opened.doubt.empty()) opened.changed = withFittingEnd(*opened.config, network);
     return opened;
 }
 
@@ -221,6 +241,62 @@ std::optional<OpenedFile> readFolderOf(const QString& path, const std::string& n
     OpenedFile opened = readData(folder, *std::move(onData), network);
     opened.chosen = path;
     return opened;
+}
+
+/// Whether a setting of the data names the file.
+bool readsFile(const RunConfig& onData, const QString& path) {
+    const QString whole = QFileInfo(path).canonicalFilePath();
+    return std::ranges::any_of(fieldTable(), [&](const Field& field) {
+        if (field.kind != FieldKind::Path || !field.key.starts_with("data.")) return false;
+        const FieldValue value = field.get(onData, -1);
+        const auto* named = std::get_if<std::string>(&value);
+        return named && !named->empty() &&
+               QFileInfo(QString::fromStdString(*named)).canonicalFilePath() == whole;
+    });
+}
+
+/// Reads the folder of files that are all of MNIST or of CIFAR-10, or all shards that it has.
+std::optional<OpenedFile> readFolderOfAll(const QStringList& paths, const std::string& network) {
+    const auto all = [&paths](const auto& each) {
+        return std::ranges::all_of(
+            paths, [&each](const QString& path) { return each(path.toStdString()); });
+    };
+    const QString folder = QFileInfo(paths.front()).absolutePath();
+    if (all(isShard)) {
+        const auto inIt = pathsIn(folder.toStdString(), Entries::NotFolders, isShard);
+        if (inIt.size() != static_cast<size_t>(paths.size())) return std::nullopt;
+    } else if (!all(isFileOfMnist) && !all(isFileOfCifar)) {
+        return std::nullopt;
+    }
+    std::optional<RunConfig> onData = experimentOn(folder.toStdString());
+    if (!onData) return std::nullopt;
+    return readData(folder, *std::move(onData), network);
+}
+
+/// Reads files that are all of one data set, as one of them alone or their folder is read; nothing
+/// where they are not.
+std::optional<OpenedFile> readFilesOfData(const QStringList& paths, const std::string& network) {
+    constexpr qsizetype kMost = 6; // files that settings can name
+    const QString folder = QFileInfo(paths.front()).absolutePath();
+    for (const QString& path : paths)
+        if (const QFileInfo file(path); !file.isFile() || file.absolutePath() != folder)
+            return std::nullopt;
+    if (auto opened = readFolderOfAll(paths, network)) return opened;
+    if (paths.size() > kMost) return std::nullopt;
+    std::optional<InputError> first; // of a file that cannot be read by itself
+    for (const QString& path : paths + QStringList(folder)) {
+        checkCancelled();
+        try {
+            std::optional<RunConfig> onData = experimentOn(path.toStdString());
+            const auto read = [&onData](const QString& file) { return readsFile(*onData, file); };
+            if (onData && std::ranges::all_of(paths, read))
+                return readData(path, *std::move(onData), network);
+        } catch (const InputError& error) {
+            if (!first) first = error;
+        }
+    }
+    if (first) throw InputError(*first);
+    return std::nullopt;
 }
 
 /// Reads a picture, and looks whether it is one of a class.
@@ -360,8 +436,9 @@ OpenedFile readSavedRuns(const QStringList& folders) {
         checkCancelled();
         if (!holdsRun(folder))
             throw InputError(phrase("Files",
-                                    "%1: not a folder of a saved run; only such folders can be "
-                                    "dropped together, anything else must be dropped by itself"),
+                                    "%1: not a folder of a saved run; only such folders, and the "
+                                    "files of one data set, can be dropped together, anything else "
+                                    "must be dropped by itself"),
                              pathText(folder.toStdString()));
     }
     return readRuns({}, inOrder(folders));
@@ -392,8 +469,12 @@ OpenedFile readAny(const QString& path, const RunConfig& settings, const std::st
 void readInto(OpenedFile& opened, const QStringList& paths, const RunConfig& settings,
               const std::string& network) {
     try {
-        opened =
-            paths.size() == 1 ? readAny(paths.front(), settings, network) : readSavedRuns(paths);
+        if (paths.size() == 1)
+            opened = readAny(paths.front(), settings, network);
+        else if (std::optional<OpenedFile> data = readFilesOfData(paths, network))
+            opened = *std::move(data);
+        else
+            opened = readSavedRuns(paths);
     } catch (const DamagedCheckpoint& error) {
         opened.earlier = error.earlier();
         throw;

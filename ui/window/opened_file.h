@@ -7,6 +7,7 @@
 #include "engine/data/data_around.h"
 #include "engine/runs/run.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/preset_network.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/experiment_state.h"
 #include "engine/train/state_dict.h"
@@ -42,12 +43,14 @@ struct OpenedFile {
     Message refusal{};
     std::string command{}; ///< what is offered then: a line for a shell, which converts the file
     /// The text of the network in a Python program, see networkIn(); beside data, that of a network
-    /// of the user's that was there before; beside weights that were refused, their own network.
+    /// of the user's that was there before; beside weights that were refused, their own network;
+    /// where it is itself refused, what the user can edit.
     std::string model{};
     /// Why the network may not be all that the program has, or why it does not fit the data.
     Message doubt{};
-    std::vector<std::string> numbers{}; ///< the names in it to which the program gives numbers
-    int modelLine = 0, modelEnd = 0;    ///< its lines there
+    std::optional<ChangedEnd> changed{}; ///< `model` as it would fit, where its last layer does not
+    std::vector<std::string> numbers{};  ///< the names in it to which the program gives numbers
+    int modelLine = 0, modelEnd = 0;     ///< its lines there
     /// The state of a checkpoint, and the rows before it when they lie beside it.
     std::shared_ptr<const ExperimentState> from{};
     std::shared_ptr<Run> begun{};
@@ -74,15 +77,16 @@ OpenedFile readExperiment(const QString& path);
 /// Reads a picture that the networks are to paint.
 OpenedFile checkPicture(const QString& path);
 /// Reads a file of any kind, or a folder. Weights must fit the network of `settings`, at least in
-/// part, or that of a preset, else they are refused as PyTorch's own files are; a network must fit
-/// its data. With data comes whether `network`, one
-/// of the user's own or empty, fits them.
+/// part, or that of a preset, else they are refused as PyTorch's own files are, and so is a network
+/// that does not fit its data. With data comes whether `network`, one of the user's own or empty,
+/// fits them.
 OpenedFile readAny(const QString& path, const RunConfig& settings, const std::string& network);
 
 /// Reads the saved runs in these folders. Throws InputError when one of them holds none.
 OpenedFile readSavedRuns(const QStringList& folders);
-/// Reads one path as readAny() does, and several as readSavedRuns() does. What can be opened in
-/// place of a damaged checkpoint stands in `opened` also when it throws.
+/// Reads one path as readAny() does; several that are files of one data set as that, and others as
+/// readSavedRuns() does. What can be opened in place of a damaged checkpoint stands in `opened`
+/// also when it throws.
 void readInto(OpenedFile& opened, const QStringList& paths, const RunConfig& settings,
               const std::string& network);
 

@@ -9,11 +9,24 @@
 #include "ui/panels/banner.h"
 #include "ui/window/opened_file.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QStringList>
 
 namespace halfscope {
+
+/// Says which lines were taken, and what else is used of the program.
+QStringList OpenedNetwork::ofProgram(const OpenedFile& program) {
+    const QString place = program.modelEnd > program.modelLine
+                              ? tr("lines %1 to %2").arg(program.modelLine).arg(program.modelEnd)
+                              : tr("line %1").arg(program.modelLine);
+    QStringList names;
+    for (const std::string& each : program.numbers)
+        names << QString::fromStdString(each);
+    return {
+        tr("The network in %1 of %2 was taken.").arg(place, safeText(program.path.toStdString())),
+        names.isEmpty()
+            ? tr("Nothing else in the file is used.")
+            : tr("Nothing else in the file is used but the values of %1.").arg(listedTags(names))};
+}
 
 std::string OpenedNetwork::ownOf(const ConfigModel& config) {
     const std::string& now = config.config().model.layers;
@@ -22,22 +35,20 @@ std::string OpenedNetwork::ownOf(const ConfigModel& config) {
 
 void OpenedNetwork::set(ConfigModel& config, const OpenedFile& opened) {
     ConfigModel::Edits edits = config.edits();
-    setField(edits.config, -1, "model.layers", opened.model);
+    setField(edits.config, -1, "model.layers",
+             opened.changed ? opened.changed->layers : opened.model);
     config.restore(edits);
 }
 
 QString OpenedNetwork::tell(const OpenedFile& program, bool stays, Banner& banner) {
-    const QString place = program.modelEnd > program.modelLine
-                              ? tr("lines %1 to %2").arg(program.modelLine).arg(program.modelEnd)
-                              : tr("line %1").arg(program.modelLine);
-    QStringList names;
-    for (const std::string& each : program.numbers)
-        names << QString::fromStdString(each);
-    QStringList said{
-        tr("The network in %1 of %2 was taken.").arg(place, safeText(program.path.toStdString()))};
-    said << (names.isEmpty() ? tr("Nothing else in the file is used.")
-                             : tr("Nothing else in the file is used but the values of %1.")
-                                   .arg(listedTags(names)));
+    QStringList said;
+    if (program.modelLine > 0)
+        said << ofProgram(program);
+    else
+        said << tr("Your network is used with these data.");
+    if (program.changed)
+        said << tr("Its last layer was changed to %1.")
+                    .arg(QString::fromStdString(program.changed->last));
     if (stays) said << tr("The run that is shown keeps its own network.");
     said << tr("Ctrl+Z brings back the network before it.");
     const bool whole = program.doubt.empty();
@@ -49,20 +60,14 @@ QString OpenedNetwork::tell(const OpenedFile& program, bool stays, Banner& banne
     return text;
 }
 
-QString OpenedNetwork::tellOfData(const OpenedFile& data, const QString& before, Banner& banner) {
+QString OpenedNetwork::onData(const OpenedFile& data, const QString& before) {
     const QString told =
         data.doubt.empty()
             ? tr("Your network fits these data and was kept. Ctrl+Z takes the network that was "
                  "made for them instead.")
             : tr("Your network does not fit these data and is not used: %1.")
                   .arg(translated(data.doubt));
-    const QString text = before.isEmpty() ? told : before + u'\n' + told;
-    if (!banner.showNotice(text) || data.doubt.empty()) return text;
-    banner.offer(tr("Copy the network"), tr("Copies its text, for the editor of Layers"),
-                 [layers = QString::fromStdString(data.model)] {
-                     QGuiApplication::clipboard()->setText(layers);
-                 });
-    return text;
+    return before.isEmpty() ? told : before + u'\n' + told;
 }
 
 } // namespace halfscope

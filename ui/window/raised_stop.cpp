@@ -1,7 +1,7 @@
 // Sets both as the settings' boxes do; steps end the counting of epochs.
 #include "ui/window/raised_stop.h"
 
-#include "engine/settings/run_length.h"
+#include "ui/models/config_model.h"
 
 namespace halfscope {
 
@@ -20,7 +20,7 @@ void RaisedStop::raise(RunModels& models, const ExperimentController& controller
     if (controller.state() != SessionState::Finished) return;
     const int64_t waited = controller.outOfPatience();
     const RunConfig& now = models.config.config();
-    if (stepsOf(now) != steps) {
+    if (models.config.steps() != steps) {
         if (!isRaised(now)) m_before = Length{now.steps, now.epochs};
         m_steps = steps;
         set(models, "run.steps", steps);

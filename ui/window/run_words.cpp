@@ -188,7 +188,7 @@ QString RunWords::state(const State& state, const QString& saved) {
     }
     const QString failed =
         state.failedOfInput ? tr("Training could not start. Correct the setting or the file that "
-                                 "the message names, then press Play (Space).")
+                                 "was named, then press Play (Space); Play names it again.")
                             : tr("Training could not start. Press Play (Space) to try again.");
     return saved.isEmpty() ? failed : tr("%1 %2").arg(saved, failed);
 }

@@ -61,6 +61,9 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
             [this](const OpenedFile& weights, WeightsTaken taken) {
                 guarded(*m_parts.banner, [&] { startFrom(weights, taken); });
             });
+    connect(&m_offers, &FileOffers::networkAccepted, this, [this](const OpenedFile& network) {
+        guarded(*m_parts.banner, [&] { takeNetwork(network); });
+    });
     connect(&m_lanes, &LaneFiles::told, this, &WindowFiles::told);
     connect(&m_copier, &ProgramCopier::told, this, &WindowFiles::told);
     connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);
@@ -213,8 +216,9 @@ void WindowFiles::takeNetwork(const OpenedFile& program) {
 void WindowFiles::keepNetwork(const OpenedFile& data) {
     if (!m_parts.banner->isHidden()) return; // no network can be trained on these data
     if (data.doubt.empty()) OpenedNetwork::set(m_models.config, data);
-    if (!data.doubt.empty() || m_shown.restart())
-        m_news = OpenedNetwork::tellOfData(data, chosenWords(data), *m_parts.banner);
+    if (data.doubt.empty() && !m_shown.restart()) return;
+    m_news = OpenedNetwork::onData(data, chosenWords(data));
+    if (m_parts.banner->showNotice(m_news)) m_offers.offerNetworkOn(data);
 }
 
 bool WindowFiles::hasSteps() const { return m_shown.run() && m_shown.run()->step() > 0; }

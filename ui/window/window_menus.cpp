@@ -14,6 +14,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
+#include "ui/look/tab_order.h"
 #include "ui/look/theme.h"
 #include "ui/models/safe_text.h"
 #include "ui/panels/banner.h"
@@ -77,6 +78,7 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     bar.addMenu(m_parts.transport->trainingMenu());
     fillView(*bar.addMenu(tr("&View")));
     fillHelp(*bar.addMenu(tr("&Help")));
+    orderTabs(*m_parts.page); // now that all buttons are there
     addShortcut(Qt::Key_Space, [this] { m_shown.pressSpace(); });
     addShortcut(Qt::Key_Period, [this] { m_shown.stepOnce(); });
     addShortcut(Qt::Key_R, [this] {
@@ -431,6 +433,7 @@ void WindowMenus::restore(const QVariantMap& settings) {
     m_runs->setChecked(settings.value(QStringLiteral("layout/runsShown")).toBool());
     m_right->setChecked(settings.value(QStringLiteral("layout/rightShown"), true).toBool());
     m_previous->setChecked(settings.value(QStringLiteral("plots/previous")).toBool());
+    m_lesson->restorePlaces(settings);
 }
 
 void WindowMenus::save(QVariantMap& settings) const {
@@ -440,6 +443,7 @@ void WindowMenus::save(QVariantMap& settings) const {
     settings.insert(QStringLiteral("layout/rightShown"), m_right->isChecked());
     settings.insert(QStringLiteral("plots/previous"), m_previous->isChecked());
     if (m_help) m_help->savePlace(settings);
+    m_lesson->savePlaces(settings);
 }
 
 void WindowMenus::fillZoom(QMenu& menu) {

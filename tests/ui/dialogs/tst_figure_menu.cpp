@@ -99,6 +99,9 @@ private slots:
     void tablesAreTextToo() {
         Table table;
         QVERIFY(table.saved("types.csv").startsWith(",Layer,\"Type, here\"\n1,layer 0,\n"));
+        table.model.setHorizontalHeaderItem(0, make<QStandardItem>(QStringLiteral("Broken\nname")));
+        QVERIFY(table.saved("broken.csv").startsWith(",Broken name,"));
+        table.model.setHorizontalHeaderItem(0, make<QStandardItem>(QStringLiteral("Layer")));
         QVERIFY(table.menu->table(false).startsWith(QStringLiteral("\tLayer\tType, here\n")));
     }
 

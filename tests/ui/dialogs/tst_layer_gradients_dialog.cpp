@@ -56,6 +56,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void stripsStayInView_data();
     void stripsStayInView();
+    void namesBreakBeforeTheyAreCut_data();
     void namesBreakBeforeTheyAreCut();
     void earlierGradientsAreExplained();
 };
@@ -99,13 +100,22 @@ void TestLayerGradientsDialog::stripsStayInView() {
     QCOMPARE(isWhole, whole);
 }
 
+void TestLayerGradientsDialog::namesBreakBeforeTheyAreCut_data() {
+    QTest::addColumn<double>("size"); // of letters
+    for (const double size : {0.8, 1.0, 1.25, 1.5, 2.0})
+        QTest::addRow("%g", size) << size;
+}
+
 /// A layer has a row for each lane, so that its name has room in two of them.
 void TestLayerGradientsDialog::namesBreakBeforeTheyAreCut() {
+    QFETCH(const double, size);
     const FedRun fed = longNames(2);
     LayerGradientsDialog dialog(sourceOf(fed));
     dialog.show();
     QVERIFY(test::isExposed(&dialog));
     auto& view = *dialog.findChild<LayerGradientsView*>();
+    for (QWidget* part : dialog.figure())
+        part->setFont(scaledFont(dialog.font(), size));
     const auto widthWith = [&](int letters) {
         dialog.resize(letters * view.fontMetrics().averageCharWidth(), 500);
         QCoreApplication::processEvents();

@@ -90,6 +90,82 @@ private slots:
         QCOMPARE(model.lane(0).judgedForms().front(), QStringLiteral("75.00 %, best 79.20 %"));
     }
 
+    /// Without validations, the losses of the same batches are compared.
+    void theDifferenceOfTheMediansIsTold() {
+        for (const auto& [loss, told] :
+             {std::pair(1.1F, " B's median loss is 10 % higher than A's."),
+              std::pair(1.004F, " A and B have nearly the same median loss.")}) {
+            RunModel model;
+            const auto run = shownIn(model);
+            for (const int64_t steps : {24, 1}) {
+                QVERIFY2(!summaryOf(model).contains(QLatin1String("than A's")),
+                         "a few losses were compared");
+                RunBatch batch;
+                for (int64_t step = 0; step < steps; ++step)
+                    for (const int lane : {0, 1}) {
+                        StepRow row = rowAt(run->now().step() + 1 + step, lane, 1);
+                        row.set(metric::Loss, lane == 0 ? 1.0F : loss);
+                        batch.rows.push_back(row);
+                    }
+                run->append(std::move(batch));
+            }
+            const QString text = summaryOf(model);
+            QVERIFY2(text.contains(QLatin1String(told)), qPrintable(text));
+        }
+    }
+
+    /// What a lane was like before it was lost is no verdict.
+    void aLostLaneIsNotCompared() {
+        RunModel model;
+        const auto run = shownIn(model);
+        train(*run, 30, 1.0F, 1.0, 0.75);
+        QVERIFY(summaryOf(model).contains(QLatin1String(" A and B have the same")));
+        RunBatch step;
+        for (const int lane : {0, 1}) {
+            StepRow row = rowAt(31, lane, 1);
+            row.set(metric::Loss, lane == 0 ? 1.0F : NAN);
+            step.rows.push_back(row);
+        }
+        run->append(std::move(step));
+        const QString text = summaryOf(model);
+        QVERIFY2(!text.contains(QLatin1String("A and B have")), qPrintable(text));
+    }
+
+    void theFarthestOfSeveralIsTold_data() {
+        QTest::addColumn<QList<double>>("losses");
+        QTest::addColumn<QString>("told");
+        QTest::newRow("times") << QList<double>{1, 1.2, 4, 0.5}
+                               << "C is farthest from A: its validation loss is 4 times A's.";
+        QTest::newRow("lower") << QList<double>{1, 1.2, 0.4}
+                               << "C is farthest from A: its validation loss is 60 % lower.";
+        QTest::newRow("higher") << QList<double>{1, 1.2, 1.1}
+                                << "B is farthest from A: its validation loss is 20 % higher.";
+        QTest::newRow("near") << QList<double>{1, 1.0002, 0.9999}
+                              << "All lanes have nearly the same validation loss.";
+        QTest::newRow("one is lost") << QList<double>{1, INFINITY, 0.5} << QString();
+    }
+
+    void theFarthestOfSeveralIsTold() {
+        QFETCH(const QList<double>, losses);
+        QFETCH(const QString, told);
+        RunModel model;
+        RunConfig config = defaultConfig();
+        config.lanes.resize(static_cast<size_t>(losses.size()), config.lanes[0]);
+        const auto run = shownIn(model, config);
+        RunBatch step;
+        for (int lane = 0; lane < losses.size(); ++lane) {
+            StepRow row = rowAt(1, lane, 1);
+            row.set(metric::ValidationLoss, losses[lane]);
+            step.rows.push_back(row);
+        }
+        run->append(std::move(step));
+        const QString text = summaryOf(model);
+        if (told.isEmpty())
+            QVERIFY2(!text.contains(QLatin1String("farthest")), qPrintable(text));
+        else
+            QVERIFY2(text.contains(u' ' + told), qPrintable(text));
+    }
+
     /// Whether half precision cost anything is what most people want to know.
     void theDifferenceIsTold_data() {
         QTest::addColumn<double>("loss");
@@ -102,6 +178,15 @@ private slots:
         QTest::newRow("same") << 2.0 << 0.75 << "A and B have the same validation accuracy.";
         QTest::newRow("higher") << 1.03 << none << "B's validation loss is 3 % higher than A's.";
         QTest::newRow("lower") << 0.5 << none << "B's validation loss is 50 % lower than A's.";
+        QTest::newRow("much higher")
+            << 2.5 << none << "B's validation loss is 150 % higher than A's.";
+        QTest::newRow("much lower")
+            << 0.15 << none << "B's validation loss is 85 % lower than A's.";
+        QTest::newRow("a little of it")
+            << 0.0034 << none << "B's validation loss is 0.34 % of A's.";
+        QTest::newRow("very far") << 2300.0 << none << "B's validation loss is 2,300 times A's.";
+        QTest::newRow("nearly the same")
+            << 2.0 << 0.75001 << "A and B have nearly the same validation accuracy.";
         QTest::newRow("far") << 7.5 << none << "B's validation loss is 7.5 times A's.";
         QTest::newRow("near") << 1.0002 << none << "A and B have nearly the same validation loss.";
         QTest::newRow("lost") << double(INFINITY) << none << QString();
@@ -123,7 +208,9 @@ private slots:
         run->append(std::move(step));
         const QString text = summaryOf(model);
         if (told.isEmpty())
-            QVERIFY2(!text.contains(QLatin1String("B's validation")), qPrintable(text));
+            QVERIFY2(!text.contains(QLatin1String("B's validation")) &&
+                         !text.contains(QLatin1String("A and B have")),
+                     qPrintable(text));
         else
             QVERIFY2(text.contains(u' ' + told), qPrintable(text));
     }

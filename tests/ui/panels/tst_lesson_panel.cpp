@@ -1,5 +1,6 @@
 // The first lesson as a column of the window: its reader sees the page and what it talks about.
 #include "tests/support/opened_window.h"
+#include "tests/support/served_events.h"
 #include "tests/support/shown_window.h"
 #include "ui/dialogs/help_dialog.h"
 #include "ui/panels/event_panel.h"
@@ -15,15 +16,22 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSettings>
 #include <QStyle>
 #include <QTableView>
 #include <QTextBlock>
 #include <QTextBrowser>
+#include <QTextCursor>
 #include <QTextList>
+
+#include <cstdlib>
+#include <memory>
 
 namespace tst_lesson_panel {
 
 using namespace halfscope;
+
+constexpr int kLine = 100; // letters, no fewer than a line of the column has
 
 class TestLessonPanel : public QObject {
     Q_OBJECT
@@ -38,6 +46,9 @@ private slots:
     void escapeAndTheMenuCloseIt();
     void escapeClosesItFromAnywhere();
     void beginsAtItsBeginning();
+    void keepsTheReadersPlace();
+    void keepsThePlaceInAnotherWidth();
+    void keepsThePlaceUntilTheNextStart();
     void listsTakeLittleOfItsWidth();
     void aNarrowWindowHidesTheSettings();
     void aSmallWindowKeepsTheCards();
@@ -47,6 +58,17 @@ private:
     QAction* action(const char* text = "First &lesson");
     LessonPanel* panel() { return window().findChild<LessonPanel*>(); }
     QTextBrowser* text() { return panel()->findChild<QTextBrowser*>(); }
+    /// Scrolls to a whole line.
+    void scrollTo(int value) {
+        QScrollBar& bar = *text()->verticalScrollBar();
+        bar.setValue(value);
+        bar.setValue(value + text()->cursorRect(text()->cursorForPosition({0, 0})).top());
+    }
+    /// Returns what stands at the top, from there on.
+    QString topLine() {
+        const QTextCursor cursor = text()->cursorForPosition({0, 0});
+        return cursor.block().text().mid(cursor.positionInBlock(), kLine);
+    }
     std::unique_ptr<Opened> m_opened;
 };
 
@@ -165,6 +187,69 @@ void TestLessonPanel::beginsAtItsBeginning() {
         action(lesson)->trigger();
         QTRY_VERIFY(panel()->isVisible() && text()->verticalScrollBar()->maximum() > 0);
         QCOMPARE(text()->verticalScrollBar()->value(), 0);
+    }
+}
+
+/// In each lesson.
+void TestLessonPanel::keepsTheReadersPlace() {
+    test::serveEvents(50);
+    QVERIFY(text()->verticalScrollBar()->maximum() > 400);
+    scrollTo(300);
+    const QString first = topLine();
+    emit text()->anchorClicked(QUrl(QStringLiteral("lesson-weights.md")));
+    QCOMPARE(panel()->windowTitle(), QStringLiteral("Second lesson"));
+    test::serveEvents(50);
+    QCOMPARE(text()->verticalScrollBar()->value(), 0);
+    scrollTo(200);
+    const QString second = topLine();
+    QVERIFY(first != second);
+    action()->trigger();
+    test::serveEvents(50);
+    QCOMPARE(topLine(), first);
+    action("&Second lesson")->trigger();
+    test::serveEvents(50);
+    QCOMPARE(topLine(), second);
+}
+
+/// Text of another width has other lines; the reader's stays at the top.
+void TestLessonPanel::keepsThePlaceInAnotherWidth() {
+    test::serveEvents(50);
+    QVERIFY(text()->verticalScrollBar()->maximum() > 400);
+    scrollTo(text()->verticalScrollBar()->maximum() / 2);
+    const int place = text()->cursorForPosition({0, 0}).position();
+    const int width = text()->width(), height = text()->document()->size().toSize().height();
+    window().resizeDocks({panel()}, {width + 200}, Qt::Horizontal);
+    test::serveEvents(100);
+    QVERIFY(text()->document()->size().height() < height - 50);
+    const int now = text()->cursorForPosition({0, 0}).position();
+    QVERIFY2(std::abs(now - place) < kLine,
+             qPrintable(QStringLiteral("%1 %2").arg(now).arg(place)));
+}
+
+void TestLessonPanel::keepsThePlaceUntilTheNextStart() {
+    QCoreApplication::setOrganizationName(QStringLiteral("HalfscopeTest"));
+    QCoreApplication::setApplicationName(QStringLiteral("tst_lesson_panel"));
+    const QTemporaryDir folder;
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder.path());
+    WindowOptions options;
+    options.remember = true;
+    QString line;
+    for (const bool first : {true, false}) {
+        m_opened = std::make_unique<Opened>(tinyConfig(100), options);
+        window().resize(1280, 800);
+        QVERIFY(reaches(window(), SessionState::Ready));
+        action("&Second lesson")->trigger();
+        QTRY_VERIFY(panel()->isVisible() && text()->verticalScrollBar()->maximum() > 400);
+        test::serveEvents(50);
+        if (first) {
+            QCOMPARE(text()->verticalScrollBar()->value(), 0);
+            scrollTo(300);
+            line = topLine();
+            QVERIFY(!line.isEmpty());
+        }
+        test::serveEvents(50);
+        QCOMPARE(topLine(), line);
+        QVERIFY(window().close());
     }
 }
 

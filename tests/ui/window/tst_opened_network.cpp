@@ -1,10 +1,12 @@
 // Networks in files that are opened, and what becomes of the user's network when data are opened.
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
+#include "ui/dialogs/model_dialog.h"
 #include "ui/panels/banner.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QPlainTextEdit>
 #include <QPushButton>
 
 namespace tst_opened_network {
@@ -14,6 +16,10 @@ using namespace halfscope;
 namespace {
 
 const std::string kNetwork = "nn.Sequential(nn.Linear(2, 6), nn.ReLU(), nn.Linear(6, 1))";
+
+QPushButton& offerOf(MainWindow& window) {
+    return *window.findChild<Banner*>()->findChild<QPushButton*>(QStringLiteral("offer"));
+}
 
 const std::string& layersOf(MainWindow& window) { return window.config().config().model.layers; }
 
@@ -56,6 +62,9 @@ private slots:
     void aTextMayHoldANetwork();
     void dataKeepAFittingNetwork();
     void otherNetworksCanBeCopied();
+    void anotherLastLayerIsOffered();
+    void aMisfitCanBeEdited();
+    void theLastLayerIsChangedForData();
 };
 
 /// The network is taken all the same.
@@ -181,11 +190,95 @@ void TestOpenedNetwork::otherNetworksCanBeCopied() {
         window.bannerText().startsWith("Your network does not fit these data and is not used: "),
         qPrintable(window.bannerText()));
     QCOMPARE(layersOf(window), std::string());
-    auto* copy = window.findChild<Banner*>()->findChild<QPushButton*>(QStringLiteral("offer"));
-    QVERIFY(copy && copy->isVisible());
-    QCOMPARE(copy->text(), QStringLiteral("Copy the network"));
-    copy->click();
+    QPushButton& copy = offerOf(window);
+    QVERIFY(copy.isVisible());
+    QCOMPARE(copy.text(), QStringLiteral("Copy the network"));
+    copy.click();
     QCOMPARE(QGuiApplication::clipboard()->text(), QString::fromStdString(kNetwork));
+}
+
+/// Of a network for another number of classes, one layer has to change.
+void TestOpenedNetwork::anotherLastLayerIsOffered() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path =
+        write(opened.folder, QStringLiteral("net.py"),
+              "n = 6\nnet = nn.Sequential(nn.Linear(2, n), nn.ReLU(), nn.Linear(n, 10))\n");
+    window.tryFile(path);
+    QTRY_VERIFY2_WITH_TIMEOUT(window.bannerText().startsWith(
+                                  path + ": its network does not fit the data that are open: "),
+                              qPrintable(window.bannerText()), kPatience);
+    QVERIFY(layersOf(window).empty());
+    QPushButton& change = offerOf(window);
+    QCOMPARE(change.text(), QStringLiteral("Change its last layer"));
+    QCOMPARE(change.toolTip(), QStringLiteral("Takes this network with Linear(6, 1) as its last "
+                                              "layer"));
+    change.click();
+    QCOMPARE(window.bannerText(), QStringLiteral("The network in line 2 of %1 was taken. Nothing "
+                                                 "else in the file is used but the values of n. "
+                                                 "Its last layer was changed to Linear(6, 1). "
+                                                 "Ctrl+Z brings back the network before it.")
+                                      .arg(path));
+    QCOMPARE(QString::fromStdString(layersOf(window)).simplified(),
+             QStringLiteral("nn.Sequential( nn.Linear(2, 6), nn.ReLU(), nn.Linear(6, 1), )"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(trainsTo(window, 5));
+}
+
+/// Where the fault is elsewhere, the editor shows it in the file's network.
+void TestOpenedNetwork::aMisfitCanBeEdited() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path =
+        write(opened.folder, QStringLiteral("net.py"), "net = nn.Sequential(nn.Linear(784, 10))\n");
+    window.tryFile(path);
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        window.bannerText().endsWith(". Open the data that it is for and then this file again, or "
+                                     "edit its layers."),
+        qPrintable(window.bannerText()), kPatience);
+    QPushButton& edit = offerOf(window);
+    QCOMPARE(edit.text(), QStringLiteral("Edit the layers"));
+    edit.click();
+    auto* dialog = window.findChild<ModelDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    QCOMPARE(dialog->text(), QStringLiteral("nn.Sequential(nn.Linear(784, 10))"));
+    QVERIFY2(dialog->errorText().contains(QStringLiteral("Linear(784, 10)")),
+             qPrintable(dialog->errorText()));
+    dialog->editor()->setPlainText(QString::fromStdString(kNetwork));
+    QTRY_VERIFY(dialog->errorText().isEmpty());
+    dialog->accept();
+    QCOMPARE(layersOf(window), kNetwork);
+}
+
+/// The columns of the table are those that the user's network takes; the classes are three.
+void TestOpenedNetwork::theLastLayerIsChangedForData() {
+    std::string text = "c0,c1,kind\n";
+    for (int row = 0; row < 200; ++row)
+        text += std::to_string(0.25 + 37 * row % 211) + "," + std::to_string(11 * row % 97) + "," +
+                std::vector<std::string>{"oak", "elm", "ash"}[static_cast<size_t>(row) % 3] + "\n";
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& config = window.config();
+    QVERIFY(config.setData(config.index(config.rowOf("model.layers")),
+                           QString::fromStdString(kNetwork)));
+    QVERIFY(window.tryFile(write(opened.folder, QStringLiteral("trees.csv"), text)));
+    QTRY_COMPARE_WITH_TIMEOUT(window.windowTitle(), QStringLiteral("trees – Halfscope"), kPatience);
+    QVERIFY2(
+        window.bannerText().startsWith("Your network does not fit these data and is not used: "),
+        qPrintable(window.bannerText()));
+    QPushButton& change = offerOf(window);
+    QCOMPARE(change.text(), QStringLiteral("Change its last layer"));
+    change.click();
+    QCOMPARE(window.bannerText(),
+             QStringLiteral("Your network is used with these data. Its last layer was changed to "
+                            "Linear(6, 3). Ctrl+Z brings back the network before it."));
+    QCOMPARE(layersOf(window),
+             std::string("nn.Sequential(nn.Linear(2, 6), nn.ReLU(), nn.Linear(6, 3))"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(!window.config().restartNeeded());
 }
 
 } // namespace tst_opened_network

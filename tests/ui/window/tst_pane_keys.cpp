@@ -409,7 +409,7 @@ void TestPaneKeys::escClosesTheBanner() {
     QVERIFY(!editor->errorText().isEmpty());
 }
 
-/// The button that has the keyboard would take Space, which the status bar names.
+/// A box that is hidden must not hand the keyboard to the next setting.
 void TestPaneKeys::aBoxThatGoesGivesPlayTheKeyboard() {
     const auto opens = [this](const char* name, const std::string& content) {
         const QSignalSpy ended(&window(), &MainWindow::fileEnded);
@@ -433,6 +433,7 @@ void TestPaneKeys::aBoxThatGoesGivesPlayTheKeyboard() {
     QCOMPARE(window().focusWidget()->objectName(), QStringLiteral("play"));
 }
 
+/// The button that has the keyboard would take Space, which the status bar names.
 void TestPaneKeys::whatWasOpenedIsPlayed() {
     const QString file =
         write(m_opened->folder, QStringLiteral("other.json"), configText(tinyConfig(4)));

@@ -295,8 +295,8 @@ void TestSavedCheckpoint::withoutItsData() {
     };
     QTRY_VERIFY2_WITH_TIMEOUT(says(stateOf(window),
                                    "Training could not start. Correct the setting or the "
-                                   "file that the message names, then press Play "
-                                   "(Space)."),
+                                   "file that was named, then press Play (Space); Play names "
+                                   "it again."),
                               qPrintable(stateOf(window)), kPatience);
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QTRY_VERIFY2_WITH_TIMEOUT(

@@ -224,8 +224,9 @@ void TestWindowDrops::severalFilesAreRefused() {
         QVERIFY(drop(*widget, two));
         QTRY_COMPARE_WITH_TIMEOUT(
             window.bannerText(),
-            QStringLiteral("/a.json: not a folder of a saved run; only such folders can be dropped "
-                           "together, anything else must be dropped by itself"),
+            QStringLiteral("/a.json: not a folder of a saved run; only such folders, and the files "
+                           "of one data set, can be dropped together, anything else must be "
+                           "dropped by itself"),
             kPatience);
         QVERIFY(drop(*widget, page));
         QCOMPARE(window.bannerText(),
@@ -538,9 +539,8 @@ void TestWindowDrops::otherProgramsAreRefused_data() {
     QTest::newRow("two networks")
         << QByteArray("a = nn.Sequential(nn.Linear(2, 1))\nb = nn.Sequential(nn.Linear(2, 1))\n")
         << "there are 2 networks (nn.Sequential) in this program, in lines 1 and 2 for example";
-    QTest::newRow("for other data")
-        << QByteArray("net = nn.Sequential(nn.Linear(784, 10))\n")
-        << "its network cannot be taken into the experiment that is open: ";
+    QTest::newRow("for other data") << QByteArray("net = nn.Sequential(nn.Linear(784, 10))\n")
+                                    << "its network does not fit the data that are open: ";
     QTest::newRow("unknown layer")
         << QByteArray("net = nn.Sequential(nn.Linear(2, 1), MyLayer())\n") << "MyLayer";
     QTest::newRow("line of the file")
