@@ -11,6 +11,7 @@ struct ChannelValues {
     bool measured = false;      ///< the setting is "auto"
     std::vector<float> numbers; ///< one for all channels, or one each; empty when none are set
 
+    bool operator==(const ChannelValues&) const = default;
     bool isSet() const { return measured || !numbers.empty(); }
 };
 

@@ -2,6 +2,7 @@
 #include "engine/settings/data_settings.h"
 
 #include "engine/core/error.h"
+#include "engine/data/channel_values.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/dataset.h"
 #include "engine/data/own_files.h"
@@ -50,6 +51,12 @@ std::string namedColumn(const Field& field, const RunConfig& config) {
     return given;
 }
 
+/// Whether two texts are the same value of a setting: .5,.5,.5 is 0.5, 0.5, 0.5.
+bool isSameValue(std::string_view key, const std::string& was, const std::string& is) {
+    const bool numbers = key == "data.mean" || key == "data.std";
+    return was == is || (numbers && channelValuesOf(key, was) == channelValuesOf(key, is));
+}
+
 std::string textOf(const Field& field, const RunConfig& config) {
     if (namesColumn(field.key)) return namedColumn(field, config);
     if (field.key == "data.drop") { // whatever the order and the spaces between them
@@ -88,11 +95,14 @@ std::vector<ChangedSetting> changedDataSettings(const std::string& trained,
         const JsonTree then = parseStrictJson(trained), now = parseStrictJson(dataSettings(config));
         if (!then.root().is_object()) return changed;
         for (const auto& [key, is] : now.root().items()) {
-            const auto was = then.root().find(key);
-            if (was == then.root().end() || !was->is_string() || *was == is) continue;
-            if (namesColumn(key) && isText(*was, "")) continue; // the table was gone by then
-            changed.push_back(
-                {key, was->get<std::string>(), is.get<std::string>(), isOneOf(kHoldingBack, key)});
+            const auto found = then.root().find(key);
+            if (found == then.root().end() || !found->is_string()) continue;
+            const std::string was = found->get<std::string>(), value = is.get<std::string>();
+            if (isSameValue(key, was, value)) continue;
+            if (namesColumn(key) && was.empty()) continue; // the table was gone by then
+            // what is judged has files of its own: no setting says how much is held back for it
+            if (key == "data.validation" && validatesOwn(config.task)) continue;
+            changed.push_back({key, was, value, isOneOf(kHoldingBack, key)});
         }
     } catch (const InputError&) { // somebody else wrote it
         changed.clear();

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/csv_classes.h"
 #include "engine/data/data_print.h"
 #include "engine/io/json_text.h"
 #include "engine/settings/data_settings.h"
@@ -11,10 +12,34 @@
 
 namespace halfscope {
 
+namespace {
+
+/// More names are not kept: the header of a file of weights has a limit of 16 MiB, which long names
+/// may reach when they are written twice as text.
+constexpr size_t kMostBytesOfNames = size_t{1} << 20;
+
+/// Whether the labels are numbers whose meaning the format fixes. What they are called may depend
+/// on the name of a folder, or on a file beside them.
+bool hasFixedClasses(TaskKind kind) { return kind == TaskKind::Mnist || kind == TaskKind::Cifar; }
+
+/// Returns names as files have them: other bytes take the place of those that are no UTF-8.
+std::vector<std::string> writtenNames(std::span<const std::string> names) {
+    return namesFromText(namesText(names));
+}
+
+/// Whether two names of a class stand for the same one: a table may write 1.0 in place of 1.
+bool sameName(const std::string& name, const std::string& other) {
+    return isSameClass(name, other, false);
+}
+
+} // namespace
+
 DataRecord dataRecordOf(const RunConfig& config, const Dataset& data) {
     const std::string print = dataPrint(config.task, data);
-    if (!infoOf(config.task.kind).fromFiles) return {print};
-    return {print, {}, data.view().classes};
+    if (!infoOf(config.task.kind).fromFiles || hasFixedClasses(config.task.kind)) return {print};
+    const std::vector<std::string>& classes = data.view().classes;
+    if (namesText(classes).size() > kMostBytesOfNames) return {print};
+    return {print, {}, classes};
 }
 
 DataRecord withSettings(DataRecord record, const RunConfig& config) {
@@ -24,15 +49,15 @@ DataRecord withSettings(DataRecord record, const RunConfig& config) {
 
 Message otherClasses(std::span<const std::string> trained, std::span<const std::string> now,
                      const std::string& place) {
-    const std::vector<std::string> written = namesFromText(namesText(now)); // as files have them
-    if (trained.empty() || written.empty()) return {};
-    if (trained.size() != written.size())
+    const std::vector<std::string> before = writtenNames(trained), after = writtenNames(now);
+    if (before.empty() || after.empty()) return {};
+    if (before.size() != after.size())
         return {phrase("Training", "%1 has %2 classes, and the training had %3"), place,
-                written.size(), trained.size()};
-    const auto [was, is] = std::ranges::mismatch(trained, written);
-    if (was == trained.end()) return {};
+                after.size(), before.size()};
+    const auto [was, is] = std::ranges::mismatch(before, after, sameName);
+    if (was == before.end()) return {};
     return {phrase("Training", "class %1 is %2 in %3, and was %4 in the training"),
-            was - trained.begin(), quotedText(*is), place, quotedText(*was)};
+            was - before.begin(), quotedText(*is), place, quotedText(*was)};
 }
 
 std::string namesText(std::span<const std::string> names) {

@@ -18,14 +18,15 @@ struct DataRecord {
 };
 
 /// Returns the print and the classes of data that were made from the settings; no classes where
-/// they come from no files.
+/// they come from no files, where the format fixes what their numbers mean, and where the names are
+/// too long to be kept.
 DataRecord dataRecordOf(const RunConfig&, const Dataset& data);
 /// Returns it with the settings, where the data come from files.
 DataRecord withSettings(DataRecord, const RunConfig&);
 
 /// Returns a sentence without its full stop when the data in `place` have other classes than those
-/// that a network was trained on, or have them in another order; else an empty message. `trained`
-/// comes from a file, which has other bytes in place of those that are no UTF-8.
+/// that a network was trained on, or have them in another order; else an empty message. Names are
+/// compared as files have them, and equal numbers are one name, see isSameClass().
 Message otherClasses(std::span<const std::string> trained, std::span<const std::string> now,
                      const std::string& place);
 

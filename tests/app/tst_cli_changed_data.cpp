@@ -135,6 +135,8 @@ void TestCliChangedData::otherSettings_data() {
                             << "Data: data.standardise is false (true in the training)." + numbers;
     QTest::newRow("target") << "data.target=size"
                             << "data.target is \"size\" (\"kind\" in the training): ";
+    QTest::newRow("a table to validate on")
+        << "data.validation_path=" + table("judge.csv", 20, evenOrOdd) << QString();
     QTest::newRow("split") << "data.validation=0.5"
                            << "Data: data.validation is 0.5 (0.1 in the training)." + samples;
     QTest::newRow("last ones") << "data.held_back=last"
