@@ -366,13 +366,14 @@ void checkBatches(const RunConfig& config) {
 void checkData(const RunConfig& config) {
     if (infoOf(config.task.kind).wholeSet) return;
     const std::optional<DataFacts> facts = knownFactsOf(config);
-    if (facts && config.task.batch > facts->train)
+    if (facts && !config.onlyJudges && config.task.batch > facts->train)
         throw InputError(phrase("Settings",
                                 "task.batch: %1 is not allowed: at most %2, the samples "
                                 "to train on"),
                          config.task.batch, facts->train);
     if (facts) checkClassWeights(config.task.loss, facts->tensors[kTarget].classes);
-    if (!config.model.layers.empty() || config.model.norm != Norm::BatchNorm) return;
+    const bool norms = config.model.layers.empty() && config.model.norm == Norm::BatchNorm;
+    if (!norms || config.onlyJudges) return;
     if (epochPlanOf(config).lastRows() == 1)
         throw InputError(
             phrase("Settings",

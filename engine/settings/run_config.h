@@ -163,6 +163,8 @@ struct RunConfig {
     /// What happens on the way, by step: a recorded run repeats it when it is trained again.
     std::vector<LaneFork> forks{};
     std::vector<LiveEdit> edits{};
+    /// Nothing is trained: the data may have become fewer than a batch since. No setting.
+    bool onlyJudges = false;
 };
 
 const char* nameOf(Norm);

@@ -16,14 +16,12 @@ EpochPlan epochPlanOf(const RunConfig& config) {
     if (!facts) return {wanted, wanted, config.data.lastBatch};
     const bool whole = infoOf(config.task.kind).wholeSet;
     const int64_t samples = std::max<int64_t>(1, facts->train);
-    return {samples, whole ? samples : wanted, config.data.lastBatch};
+    return {samples, whole ? samples : std::min(samples, wanted), config.data.lastBatch};
 }
 
 void fitToJudge(RunConfig& config) {
-    config.data.lastBatch = LastBatch::Drop;
-    if (const std::optional<DataFacts> facts = knownFactsOf(config))
-        config.task.batch =
-            std::clamp<int64_t>(config.task.batch, 1, std::max<int64_t>(1, facts->train));
+    config.onlyJudges = true;
+    config.data.lastBatch = LastBatch::Drop; // no network for a part of a batch
 }
 
 std::optional<DataFacts> knownFactsOf(const RunConfig& config) {

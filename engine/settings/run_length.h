@@ -16,9 +16,8 @@ bool hasSamplesToValidateOn(const RunConfig&);
 /// Returns how the task's samples become steps, also for settings that checkConfig() refuses; a
 /// data set whose files cannot be used counts as one batch.
 EpochPlan epochPlanOf(const RunConfig&);
-/// Lowers the batch to the samples that there are, and drops what is left of an epoch: settings
-/// that only judge must not be refused for data that have become fewer, and no score depends on
-/// either.
+/// Turns settings into those of a run that only judges, see RunConfig::onlyJudges. Its batch stays:
+/// where norms use the batch, samples are judged in batches of as many as in the training.
 void fitToJudge(RunConfig&);
 /// Returns the steps of the run: as many as its epochs have, or run.steps when it counts no epochs.
 int64_t stepsOf(const RunConfig&);

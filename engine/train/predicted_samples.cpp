@@ -15,6 +15,7 @@
 #include "engine/data/predicted_inputs.h"
 #include "engine/data/text_table.h"
 #include "engine/io/npy.h"
+#include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "engine/train/known_targets.h"
 
@@ -269,6 +270,7 @@ std::optional<PredictedSamples> predictedBy(Asked asked, const std::string& samp
     config.edits.clear();
     config.model.weights.clear();
     config.task.predictFile = samples;
+    fitToJudge(config);
     if (predictsInputs(config.task))
         throw InputError(phrase("Training",
                                 "%1: where the training data are no arrays, an array of "

@@ -244,7 +244,9 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Batc
                  std::unique_ptr<Executor> executor, Draw draw, const std::stop_token& stop)
     : m_name(std::move(name)), m_impl(std::make_unique<Impl>(config, lane, source)) {
     Impl& impl = *m_impl;
-    impl.addSize(std::move(executor), source.rows(), stop);
+    // norms refuse a step of one sample, also one that is never taken
+    const int64_t least = config.onlyJudges ? 2 : 1;
+    impl.addSize(std::move(executor), std::max(least, source.rows()), stop);
     const int64_t last = source.rows(source.stepsPerEpoch());
     if (last != source.rows()) impl.addSize(impl.anotherExecutor(), last, stop);
     impl.at = impl.sizes.front().get();

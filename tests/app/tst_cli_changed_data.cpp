@@ -13,6 +13,7 @@ class TestCliChangedData : public CliFolderTest {
 
 private slots:
     void fewerSamplesThanABatch();
+    void judgedInBatchesOfTheTraining();
     void anotherValidation();
     void classesNamedAsGaps();
     void aWiderTableIsTold();
@@ -55,6 +56,30 @@ void TestCliChangedData::fewerSamplesThanABatch() {
     const Outcome again = call(
         {"run", path("run"), "--set", "task.batch=10", "--steps", "3", "--out", path("again")});
     QVERIFY2(again.code == 0, again.error);
+}
+
+/// A norm that uses the batch sees as many samples as in the training, even where one is left to
+/// train on.
+void TestCliChangedData::judgedInBatchesOfTheTraining() {
+    const auto line = [](int i) { return std::to_string(i * i % 17); };
+    const QString data = table("fades.csv", 100, line);
+    const QString judged = table("stays.csv", 30, line);
+    const Outcome trained =
+        train(data, "norm",
+              {"--set", "task.batch=64", "--set", "task.loss=mse", "--set",
+               "data.validation_path=" + judged, "--set", "data.standardise=false", "--set",
+               "model.layers=nn.Sequential(nn.Linear(1, 8), "
+               "nn.BatchNorm1d(8, track_running_stats=False), "
+               "nn.Linear(8, 1))"});
+    QVERIFY2(trained.code == 0, trained.error);
+    const Outcome before = call({"evaluate", path("norm")});
+    QVERIFY2(before.code == 0, before.error);
+    for (const int left : {10, 1}) {
+        table("fades.csv", left, line);
+        const Outcome after = call({"evaluate", path("norm")});
+        QVERIFY2(after.code == 0, after.error);
+        QCOMPARE(after.out, before.out);
+    }
 }
 
 /// Scores are of other samples than those of the training.

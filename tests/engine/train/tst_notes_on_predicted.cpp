@@ -4,6 +4,7 @@
 #include "engine/runs/run_folder.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/train/known_targets.h"
+#include "engine/train/lane_file.h"
 #include "engine/train/predicted_samples.h"
 #include "engine/train/state_dict.h"
 #include "tests/support/array_files.h"
@@ -36,6 +37,7 @@ private slots:
     void samplesWithAnOutputThatIsNotFinite();
     void logitsThatAreNotFinite();
     void nearlyAllRight();
+    void aTableThatHasShrunk();
 
 private:
     /// Returns an experiment on the file that has trained for so many steps.
@@ -60,11 +62,19 @@ private:
     std::string write(const char* name, const std::string& bytes) {
         return writeBytes(m_folder.filePath(QLatin1String(name)).toStdString(), bytes);
     }
-    std::string kinds() {
+    /// Writes a table of so many lines with two classes.
+    std::string kinds(int lines = 200) {
         std::string text = "size,kind\n";
-        for (int i = 0; i < 200; ++i)
-            text += std::to_string(i) + (i < 100 ? ",small\n" : ",large\n");
+        for (int i = 0; i < lines; ++i)
+            text += std::to_string(i) + (i < lines / 2 ? ",small\n" : ",large\n");
         return write("kinds.csv", text);
+    }
+    /// Writes the weights of all lanes into a folder, as a run does.
+    static void save(Experiment& experiment, const std::string& folder) {
+        std::filesystem::create_directories(folder);
+        for (int lane = 0; lane < experiment.lanes(); ++lane)
+            writeBytes(folder + "/" + run_file::weights(experiment.laneName(lane)),
+                       stateDictBytes(experiment.lane(lane), "", "1", experiment.dataRecord()));
     }
     /// Returns the sentence on predictions of samples whose targets are `y`.
     std::string scored(const Predictions& all, const std::vector<float>& y,
@@ -103,10 +113,7 @@ void TestNotesOnPredicted::untrainedNetworksThatWereSaved() {
         const auto experiment = trained(path, steps);
         RunConfig recorded = experiment->config();
         recorded.model.weights = weights;
-        std::filesystem::create_directories(folder);
-        for (int lane = 0; lane < experiment->lanes(); ++lane)
-            writeBytes(folder + "/" + run_file::weights(experiment->laneName(lane)),
-                       stateDictBytes(experiment->lane(lane), "", "1", experiment->dataRecord()));
+        save(*experiment, folder);
         std::string text;
         const auto predicted = predictedSamples(RunWeights(folder, recorded), "fp32", other);
         for (const Message& note : predicted->notes)
@@ -268,6 +275,24 @@ void TestNotesOnPredicted::nearlyAllRight() {
     const std::string text = scored(all, y, &classes);
     QVERIFY2(text.ends_with("29999 of 30000 samples whose y is known, an accuracy of >99.99 %."),
              text.c_str());
+}
+
+/// Its samples are fewer than a batch of the training, which does not matter to a network that is
+/// not trained: in memory, and saved, also where the facts of the longer table are remembered.
+void TestNotesOnPredicted::aTableThatHasShrunk() {
+    const auto experiment = trained(kinds(), 1);
+    const std::string other = write("other.csv", "size\n1\n2\n");
+    const std::string folder = m_folder.filePath(QStringLiteral("shrunk")).toStdString();
+    save(*experiment, folder);
+    const std::string changed = kinds(20) + " holds other data than the training began with. ";
+    QVERIFY(experiment->config().task.batch > 20);
+    const RunWeights run(folder, experiment->config());
+    const auto judged = laneFileBytes(run, LaneFile::Samples, "fp32", "1", "");
+    QVERIFY2(judged->note.english().starts_with(changed), judged->note.english().c_str());
+    const auto saved = predictedSamples(run, "fp32", other);
+    QVERIFY(saved->notes.front().english().starts_with(changed));
+    const std::string live = notes(*experiment, 0, other);
+    QVERIFY2(live.starts_with(changed), live.c_str());
 }
 
 } // namespace tst_notes_on_predicted
