@@ -113,8 +113,7 @@ std::unique_ptr<Experiment> experimentWith(const RunWeights& run, size_t lane,
         trainer.setWeights(run.of(lane, trainer.program().graph));
         return made;
     } catch (const InputError& why) {
-        throw misfit(config.task, run.dataRecord().print, dataPrint(config.task, data->dataset()),
-                     why);
+        throw misfit(config.task, run.dataPrint(), dataPrint(config.task, data->dataset()), why);
     }
 }
 
@@ -127,8 +126,8 @@ std::optional<LaneFileBytes> savedLaneBytes(const RunWeights& run, LaneFile file
     if (file == LaneFile::Predictions || file == LaneFile::Samples) {
         const std::stop_callback onStop(stop, [&experiment] { experiment.requestStop(); });
         std::optional<LaneFileBytes> made = predictionBytes(experiment, file, 0, run.lanes()[lane]);
-        if (auto changed = changedSince(experiment.config().task, run.dataRecord().print,
-                                        experiment.dataPrint());
+        if (auto changed =
+                changedSince(experiment.config().task, run.dataPrint(), experiment.dataPrint());
             made && changed) {
             std::vector<Message> notes{*std::move(changed)};
             if (!made->note.empty()) notes.push_back(std::move(made->note));

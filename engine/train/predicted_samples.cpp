@@ -463,7 +463,7 @@ std::optional<PredictedSamples> predictedSamples(const RunWeights& run, const st
     asked.lanes = lanesFor(one, run.lanes().size());
     for (const size_t i : asked.lanes)
         asked.names.push_back(run.lanes()[i]);
-    asked.trained = run.dataRecord().print;
+    asked.trained = run.dataPrint();
     asked.untrained = run.untrained();
     asked.weights = [&](size_t i, const Graph& step) { return run.of(i, step); };
     return predictedBy(std::move(asked), samples, stop);

@@ -179,4 +179,8 @@ DataRecord RunWeights::dataRecord() const {
     return withSettings({m_state->data, {}, m_state->classes}, m_state->recorded);
 }
 
+std::string RunWeights::dataPrint() const {
+    return m_state ? m_state->data : dataRecordIn(fileOf(0)).print;
+}
+
 } // namespace halfscope

@@ -50,6 +50,8 @@ public:
     bool untrained() const { return m_drawn && stepOf(0) == "0"; }
     /// Returns Experiment::dataRecord() of the training, as far as it is known.
     DataRecord dataRecord() const;
+    /// Returns its print, which takes no look at the data.
+    std::string dataPrint() const;
 
 private:
     /// Looks for what each lane came to.

@@ -118,8 +118,7 @@ SafetensorsInfo headerOf(const std::string& path) {
 }
 
 /// Returns an entry of a file's metadata; empty when there is none.
-std::string metadataIn(const std::string& path, const char* key) {
-    const SafetensorsInfo file = safetensorsInfo(path);
+std::string metadataIn(const SafetensorsInfo& file, const char* key) {
     const auto found = file.metadata.find(key);
     return found == file.metadata.end() ? std::string() : found->second;
 }
@@ -300,11 +299,12 @@ FirstWeights readFirstWeights(const RunConfig& config, const Graph& step,
 }
 
 DataRecord dataRecordIn(const std::string& path) {
-    return {metadataIn(path, kDataPrint), metadataIn(path, kDataSettings),
-            namesFromText(metadataIn(path, kClasses))};
+    const SafetensorsInfo file = safetensorsInfo(path);
+    return {metadataIn(file, kDataPrint), metadataIn(file, kDataSettings),
+            namesFromText(metadataIn(file, kClasses))};
 }
 
-std::string stepIn(const std::string& path) { return metadataIn(path, kStep); }
+std::string stepIn(const std::string& path) { return metadataIn(safetensorsInfo(path), kStep); }
 
 std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
                            const DataRecord& data, const BatchCounts& before) {
