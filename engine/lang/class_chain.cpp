@@ -1,6 +1,7 @@
 // Reads statements one after another and gives up at the first that does anything else.
 #include "engine/lang/class_chain.h"
 
+#include "engine/core/error.h"
 #include "engine/lang/blocks.h"
 #include "engine/lang/code_text.h"
 #include "engine/lang/idle_code.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <set>
 
 namespace halfscope::lang {
@@ -39,6 +41,12 @@ std::vector<std::string_view> listParts(std::string_view list) {
         at = comma + 1;
     }
     return parts;
+}
+
+/// Returns a part of a list without the blanks and comments around it.
+std::string_view codeOf(std::string_view part) {
+    part.remove_prefix(nextCode(part, 0));
+    return withoutEnds(part.substr(0, signOutside(part, '#')));
 }
 
 /// Reads the statements of forward().
@@ -355,17 +363,57 @@ std::optional<std::vector<std::string_view>> givenTo(std::string_view program,
     }
     std::vector<std::string_view> parts = listParts(given.value_or(std::string_view()));
     for (std::string_view& part : parts) {
-        part.remove_prefix(nextCode(part, 0));
+        part = codeOf(part);
         if (part.starts_with('*')) return std::nullopt;
     }
     return parts;
 }
 
-/// Whether code is a number, or a product such as 28 * 28, and no more.
+/// Whether code is a number, or a product such as 28 * 28, and no more, in one line.
 bool isNumber(std::string_view code) {
-    constexpr std::string_view kSigns = "0123456789.eE-_* ";
-    return !code.empty() && (isDigit(code[0]) || code[0] == '.') &&
-           code.find_first_not_of(kSigns) == kNowhere;
+    if (code.empty() || (!isDigit(code[0]) && code[0] != '.') || code.find('\n') != kNowhere)
+        return false;
+    try {
+        const Kind kind = parse(code).kind;
+        return kind == Kind::Whole || kind == Kind::Real;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+/// An argument of __init__().
+struct InitArgument {
+    std::string_view whole; ///< as it is written, with the comments around it
+    std::string_view name, value;
+};
+
+/// Returns the arguments in a list such as "self, n, width: int = 8" with the values that they are
+/// given, or else have by default.
+std::vector<InitArgument> initArguments(std::string_view list,
+                                        const std::vector<std::string_view>& given) {
+    std::vector<InitArgument> all;
+    size_t place = 0; // of self, which is not given
+    bool byPlace = true;
+    for (const std::string_view whole : listParts(list)) {
+        const std::string_view code = codeOf(whole);
+        if (code == "/") continue; // those before it have places, as others have
+        byPlace = byPlace && !code.starts_with('*');
+        const size_t sign = std::min(signOutside(code, '='), code.size());
+        const std::string_view name = withoutEnds(code.substr(0, sign));
+        InitArgument argument{whole, name.substr(0, dottedEnd(name, 0)),
+                              withoutEnds(code.substr(std::min(sign + 1, code.size())))};
+        for (size_t k = 0; k < given.size(); ++k) {
+            const size_t named = signOutside(given[k], '=');
+            const bool own = named == kNowhere
+                                 ? byPlace && k + 1 == place
+                                 : withoutEnds(given[k].substr(0, named)) == argument.name;
+            if (own)
+                argument.value = withoutEnds(given[k].substr(named == kNowhere ? 0 : named + 1));
+        }
+        all.push_back(argument);
+        ++place;
+    }
+    return all;
 }
 
 /// What the statements outside of a class do with a name.
@@ -472,7 +520,19 @@ bool endsWithClass(std::string_view program, const ClassChain& chain) {
     return onlyMakesModels(program.substr(chain.whole.end), chain.name);
 }
 
+InitArgumentIs initArgument(std::string_view program, std::string_view name) {
+    const std::vector<IndentedStatement> all = indentedStatements(program);
+    const std::optional<ClassPlaces> places = findClass(all);
+    if (!places) return InitArgumentIs::Absent;
+    for (const InitArgument& each :
+         initArguments(argumentsOfDef(withoutEnds(all[places->init].code)), {}))
+        if (each.name == name)
+            return each.value.empty() ? InitArgumentIs::Open : InitArgumentIs::ByDefault;
+    return InitArgumentIs::Absent;
+}
+
 std::string withArguments(std::string_view program, int& lines) {
+    constexpr std::ptrdiff_t kMostArguments = 200; // each is looked for in the whole program
     lines = 0;
     std::string with(program);
     const std::vector<IndentedStatement> all = indentedStatements(program);
@@ -489,19 +549,9 @@ std::string withArguments(std::string_view program, int& lines) {
     };
     std::string numbers;
     const std::string_view list = argumentsOfDef(withoutEnds(all[places->init].code));
-    const std::vector<std::string_view> arguments = listParts(list);
-    for (size_t i = 0; i < arguments.size(); ++i) {
-        const std::string_view each = arguments[i];
-        const size_t sign = std::min(signOutside(each, '='), each.size());
-        const std::string_view argument = withoutEnds(each.substr(0, sign));
-        const std::string_view plain = argument.substr(0, dottedEnd(argument, 0));
-        std::string_view value = withoutEnds(each.substr(std::min(sign + 1, each.size())));
-        for (size_t k = 0; k < given->size(); ++k) {
-            const std::string_view part = (*given)[k];
-            const size_t named = signOutside(part, '=');
-            if (named == kNowhere ? k + 1 == i : withoutEnds(part.substr(0, named)) == plain)
-                value = withoutEnds(part.substr(named == kNowhere ? 0 : named + 1));
-        }
+    if (std::ranges::count(list, ',') >= kMostArguments || std::ssize(*given) > kMostArguments)
+        return with;
+    for (auto [each, plain, value] : initArguments(list, *given)) {
         const OutsideName outside = outsideOf(all, *places, plain);
         const bool same = value == plain;
         if (isPlainName(value)) value = same ? outside.value : outsideOf(all, *places, value).value;

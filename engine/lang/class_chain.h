@@ -53,12 +53,17 @@ std::vector<std::string> networkClassesIn(std::string_view program);
 /// "print(net)", see onlyMakesModels().
 bool endsWithClass(std::string_view program, const ClassChain&);
 
+/// Whether an argument of __init__() has a default.
+enum class InitArgumentIs : uint8_t { Absent, Open, ByDefault };
+/// Looks for the argument in the one class of a program that has a forward().
+InitArgumentIs initArgument(std::string_view program, std::string_view name);
+
 /// Returns the program with the numbers that arguments of __init__() have, in `lines` new lines
 /// above it and not in __init__(): those with which the program makes the class, as in "Net(784,
 /// hidden)" where it gives hidden one number, and else those that they have by default, as in
 /// "def __init__(self, classes=10)". The program as it was, and no lines, where it may make the
-/// class in several ways. An argument stays where another statement sets its name for the whole
-/// program.
+/// class in several ways, and where there are hundreds of arguments. An argument stays where
+/// another statement sets its name for the whole program.
 std::string withArguments(std::string_view program, int& lines);
 
 } // namespace halfscope::lang

@@ -351,6 +351,10 @@ private slots:
             classWith("self.a = nn.Linear(4, 2 * k)", "return self.a(x).relu()", "self, n=8");
         const std::string number = thrownBy<InputError>([&] { readModel(product.toStdString()); });
         QVERIFY2(number.starts_with("line 4, column 35: found \"k\""), number.c_str());
+        const QByteArray difference = QByteArray(text).replace("n=8", "n=16 - 1");
+        const std::string unread =
+            thrownBy<InputError>([&] { readModel(difference.toStdString()); });
+        QVERIFY2(unread.starts_with("line 4, column 31: Linear: out_features=n"), unread.c_str());
         for (const char* init : {"self", "self, n=8"}) {
             const QByteArray pool =
                 classWith(kLinear, "x = self.fc(x)\nreturn F.max_pool2d(x, 0)", init);
@@ -384,6 +388,29 @@ private slots:
         file.close();
         QCOMPARE(isNetworkFile(file.fileName().toStdString()), network);
         QVERIFY(!isNetworkFile(folder.filePath("none.txt").toStdString()));
+    }
+
+    /// So does one of ten times as many arguments.
+    void takesTimeInProportionToArguments() {
+        const auto timed = [](int arguments) {
+            QByteArray list = "self", given;
+            for (int i = 0; i < arguments; ++i) {
+                list += ",a";
+                given += "b,";
+            }
+            const std::string text = (classWith(kLinear, "return F.relu(self.fc(x))", list) +
+                                      "net = Net(" + given + ")\n")
+                                         .toStdString();
+            double best = std::numeric_limits<double>::max();
+            for (int i = 0; i < 3; ++i) {
+                const double start = test::processorMs();
+                ClassNetwork::in(text, BesideClass::Anything);
+                best = std::min(best, test::processorMs() - start);
+            }
+            return best;
+        };
+        const double small = timed(1400), large = timed(14000);
+        QVERIFY2(large < 40 * small, qPrintable(QString("%1 %2").arg(small).arg(large)));
     }
 
     /// A class of ten times as many layers takes no more than forty times the processor's time: no
@@ -449,6 +476,11 @@ private slots:
         row("names of other functions", "a=3, b=4", "def f(a):\n    b = 5\n",
             "def g(b=6):\n    a = 7\nnet = Net()\n", "3,4");
         row("twice alike", "a, b", "", "fp32 = Net(4, 2)\namp = Net(4,2)\n", "4,2");
+        row("by place alone", "a, /, b=8", "", "net = Net(1, 32)\n", "1,32");
+        row("behind a list", "a, *more, b=8", "", "net = Net(1, 32)\n", "1,8");
+        row("with comments", "\n        a=3,  # inputs, b\n        b=4,  # outputs\n    ", "",
+            "net = Net(\n    7  # seven\n)\n", "7,4");
+        row("quotients", "a, b=16 // 2", "", "net = Net(4)\n", "4,8");
     }
     void takesArguments() {
         QFETCH(const QByteArray, program);
