@@ -7,6 +7,7 @@
 #include "engine/io/input_file.h"
 #include "engine/lang/around_model.h"
 #include "engine/lang/class_chain.h"
+#include "engine/lang/code_text.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/class_network.h"
 #include "engine/models/model_spec.h"
@@ -34,15 +35,23 @@ Message listedNames(const std::vector<std::string>& names) {
     return listed(all);
 }
 
-/// Throws the problem of a network, with the reason where a name in it has no known number.
-/// `ofClass` is the network of a class whose arguments may have their numbers by default.
-[[noreturn]] void refuse(const lang::ModelText& model, const Message& problem, bool ofClass) {
+/// Throws the problem of a network in a program, with the reason where a name in it has no known
+/// number. `ofClass` is the network of a class whose arguments may have their numbers by default.
+[[noreturn]] void refuse(std::string_view program, const lang::ModelText& model,
+                         const Message& problem, bool ofClass) {
     const auto blames = [&problem](const std::string& name) { return refusesName(problem, name); };
     const auto unknown = std::ranges::find_if(model.unknown, blames);
     if (unknown == model.unknown.end())
         throw InputError(phrase("Model", "the network in it cannot be read: %1"), problem);
     const bool argument = std::ranges::find(model.arguments, *unknown) != model.arguments.end();
-    if (argument && ofClass)
+    const lang::InitArgumentIs given =
+        ofClass ? lang::initArgument(program, *unknown) : lang::InitArgumentIs::Absent;
+    if (argument && given == lang::InitArgumentIs::ByDefault)
+        throw InputError(phrase("Model", "the network in it cannot be read: %1; an argument of a "
+                                         "function has no value here (%2): make the class with a "
+                                         "number for %3, or write a number in its place"),
+                         problem, listedNames(model.arguments), *unknown);
+    if (argument && given == lang::InitArgumentIs::Open)
         throw InputError(phrase("Model", "the network in it cannot be read: %1; an argument of a "
                                          "function has no value here (%2): give it a default, as "
                                          "in %3=64, and make the class without it, or write a "
@@ -86,6 +95,17 @@ Message doubtOf(const lang::ForwardUse& use) {
             use.line, model, listedNames(use.others)};
 }
 
+/// Returns the statement that a line of a program belongs to.
+std::string_view statementIn(std::string_view program, int line) {
+    const size_t at = program.find_first_not_of(lang::kBlanks, beginOf(program, line));
+    std::string_view found;
+    lang::eachStatement(program, [&](const lang::Statement& each) {
+        const auto begin = static_cast<size_t>(each.code.data() - program.data());
+        if (begin <= at && at < begin + each.code.size()) found = each.code;
+    });
+    return found;
+}
+
 /// Whether code adds something, as a block does that adds its input.
 bool adds(std::string_view code) {
     return code.find('+') != code.npos || code.find("add(") != code.npos;
@@ -95,7 +115,7 @@ bool adds(std::string_view code) {
 [[noreturn]] void refuseLine(std::string_view program, int line) {
     const Message code = lineIn(program, line);
     throw InputError(
-        adds(code.english())
+        adds(statementIn(program, line))
             ? phrase("Model", "its class cannot be read as a network, because line %1 does more "
                               "than run one layer after another: %2; what print(model) shows can "
                               "be pasted into Layers, and Residual(..., shortcut=...) stands for "
@@ -139,14 +159,14 @@ Message doubtOfClasses(std::string_view program) {
 }
 
 /// Returns the network of a class whose forward() runs one layer after another.
-ProgramNetwork networkOf(const ClassNetwork& found) {
+ProgramNetwork networkOf(std::string_view program, const ClassNetwork& found) {
     ProgramNetwork network{found.names(), found.firstLine(), found.lastLine()};
     lang::ModelText& text = network.text;
     try {
         text.text = pythonOf(readModel(found.value()), "");
         text.inPlace = found.inPlace();
     } catch (const InputError& error) {
-        refuse(text, error.message(), true);
+        refuse(program, text, error.message(), true);
     }
     return network;
 }
@@ -161,7 +181,7 @@ std::string_view forwardIn(std::string_view program, const lang::ForwardUse& use
 
 ProgramNetwork networkIn(std::string_view program) {
     if (const auto ofClass = ClassNetwork::in(program, BesideClass::Anything))
-        return networkOf(*ofClass);
+        return networkOf(program, *ofClass);
     const std::vector<lang::FoundModel> models = lang::modelsIn(program);
     if (models.empty() && program.size() > lang::kMaxTextBytes)
         throw InputError(
@@ -197,7 +217,7 @@ ProgramNetwork networkIn(std::string_view program) {
         readModel(fits ? text.inPlace : text.text);
     } catch (const InputError& error) {
         if (!network.doubt.empty()) refuseDoubted(network.doubt, forwardIn(program, use));
-        refuse(text, error.message(), use.line > 0);
+        refuse(program, text, error.message(), use.line > 0);
     }
     if (network.doubt.empty()) network.doubt = doubtOfClasses(program);
     return network;

@@ -148,6 +148,17 @@ private slots:
             "class Net(nn.Module):\n    def __init__(self, n):\n        self.a = nn.Linear(4, n)\n"
             "    def forward(self, x):\n        return F.relu(self.a(x))\n",
             "; an argument of a function has no value here (n): give it a default, as in n=64, ");
+        row("argument of a method",
+            "class Net(nn.Module):\n    def __init__(self):\n        self._build(8)\n"
+            "    def _build(self, n=64):\n        self.net = nn.Sequential(nn.Linear(4, n))\n"
+            "    def forward(self, x):\n        return self.net(x)\n",
+            "; an argument of a function has no value here (n): write a number in its place, or "
+            "copy the network by itself, with a line such as n = 64 above it");
+        row("argument that is given another name",
+            classWith(" return self.net(x)", "self, n=64").replace("8)", "n)") +
+                "net = Net(hidden)\n",
+            "; an argument of a function has no value here (n): make the class with a number for "
+            "n, or write a number in its place");
         row("argument of a function", "def made(n=8):\n    return nn.Sequential(nn.Linear(2, n))\n",
             "; an argument of a function has no value here (n): write a number in its place, or "
             "copy the network by itself, with a line such as n = 64 above it");
@@ -181,6 +192,10 @@ private slots:
         line("adds its input", "self, x", "        x = x + self.a(x)  # skips\n",
              "because line 6 does more than run one layer after another: \"x = x + self.a(x)  # "
              "skips\"; what print(model) shows can be pasted into Layers, and Residual(");
+        line("adds its input in several lines", "self, x",
+             "        return self.a(\n            x\n            + x)\n",
+             "because line 6 does more than run one layer after another: \"return self.a(\"; what "
+             "print(model) shows can be pasted into Layers, and Residual(");
         line("multiplies", "self, x", "        x = x * 60000\n",
              "another: \"x = x * 60000\"; the layers alone, as print(model) shows them, can be "
              "pasted into Layers");
