@@ -45,6 +45,7 @@ int64_t outputsOf(const LayerSpec& layer) {
 void setOutputs(LayerSpec& layer, int64_t outputs) {
     require(tellsOutputs(layer), "the layer tells how many values it makes");
     layer.args[outputsAt(layer)].numbers = {static_cast<double>(outputs)};
+    if (layer.info->complete) layer.info->complete(layer);
     layer.written = std::string(layer.info->name) + "(" + pythonArguments(layer) + ")";
 }
 

@@ -13,7 +13,8 @@ namespace halfscope {
 LayerSpec* outputLayer(ModelSpec&);
 /// Returns that number of such a layer.
 int64_t outputsOf(const LayerSpec&);
-/// Sets it, and writes the layer anew: "Linear(64, 1)".
+/// Sets it, and writes the layer anew: "Linear(64, 1)". Throws InputError where the layer refuses
+/// so many, as a convolution with groups does.
 void setOutputs(LayerSpec&, int64_t outputs);
 
 } // namespace halfscope

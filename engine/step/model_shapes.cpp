@@ -196,8 +196,8 @@ Message outputsAdvice(ModelSpec model, const NodeType& in, const Shape& made, co
     const auto other = std::ranges::mismatch(made, wanted);
     if (!last || made.rank() != wanted.rank() || other.in2 == wanted.end()) return {};
     const std::string before = last->written;
-    setOutputs(*last, *other.in2);
     try {
+        setOutputs(*last, *other.in2);
         if (!(outputOf(model, in).shape == wanted)) return {};
     } catch (const InputError&) {
         return {};
@@ -233,10 +233,15 @@ Message outputsAdvice(ModelSpec model, const NodeType& in, const Shape& made, co
 
 bool isBetter(const Walk& a, const Walk& b) { return a.fits || (!b.fits && a.layers > b.layers); }
 
-/// Whether the layer that refuses what it is given comes after others, and each sample is a row of
-/// features there: a picture of another size has another number of them.
-bool followsFlattened(const ModelShapes& shapes) {
-    return !shapes.layers.empty() && shapes.layers.back().shape.rank() == 2;
+/// Whether the layer that refuses what it is given is the first with weights behind those that make
+/// a row of features of each sample: a picture of another size has another number of them.
+bool dependsOnSide(const ModelShapes& shapes) {
+    if (!shapes.layers.empty() && shapes.layers.back().shape.rank() != 2) return false;
+    for (auto layer = shapes.layers.rbegin(); layer != shapes.layers.rend(); ++layer) {
+        if (layer->shape.rank() != 2) return true;
+        if (layer->parameters > 0) return false;
+    }
+    return shapes.input.rank() == 2 || !shapes.layers.empty();
 }
 
 } // namespace
@@ -327,9 +332,11 @@ ModelShapes modelShapes(const RunConfig& config) {
     shapes.text = config.model.layers.empty()
                       ? templateText(config.model, batch.inputs, batch.outputs)
                       : config.model.layers;
+    bool read = false; // else the text is wrong, not the size of anything
     try {
         checkTemplate(config, batch);
         const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
+        read = true;
         shapes.input = seenInput(config, model, batch).shape;
         outputOf(model, {shapes.input, batch.xDType()}, &shapes.layers);
         shapes.warning = modelWarning(config);
@@ -341,7 +348,7 @@ ModelShapes modelShapes(const RunConfig& config) {
             shapes.input = seenInput(config, *start, batch).shape;
             shapes.layers = shapesUpToRefusal(*start, {shapes.input, batch.xDType()});
         }
-        if (infoOf(config.task.kind).has("data.side") && followsFlattened(shapes))
+        if (read && infoOf(config.task.kind).has("data.side") && dependsOnSide(shapes))
             shapes.error = {phrase("Model", "%1 (data.side is %2; the network may be for pictures "
                                             "of another size)"),
                             shapes.error, config.task.pictureSide};

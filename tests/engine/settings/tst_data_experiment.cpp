@@ -120,6 +120,16 @@ void TestDataExperiment::chosenSide() {
     const std::string channels = modelShapes(other).error.english();
     QVERIFY2(!channels.empty() && channels.find("data.side") == std::string::npos,
              channels.c_str()); // another size would not help
+    const auto blames = [&other](const char* layers) {
+        other.model.layers = layers;
+        const std::string error = modelShapes(other).error.english();
+        return !error.empty() && error.find("data.side") != std::string::npos;
+    };
+    QVERIFY(blames("nn.Sequential(nn.Linear(1024, 2))")); // of flat rows
+    QVERIFY(blames("nn.Sequential(nn.Flatten(), nn.ReLU(), nn.Linear(1024, 2))"));
+    QVERIFY(!blames("nn.Sequential(nn.Flatten(), nn.Linaer(768, 2))"));
+    QVERIFY(!blames("nn.Sequential(nn.Flatten(), nn.Linear(768, 64), nn.ReLU(), "
+                    "nn.Linear(32, 2))"));
     QVERIFY(config->model.layers.find("nn.Linear(512, 64)") != std::string::npos);
 }
 

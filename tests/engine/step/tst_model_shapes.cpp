@@ -126,6 +126,8 @@ void TestModelShapes::outputsToChange_data() {
         "(2, 3, 6, 6), but this task needs (2, 2, 6, 6): change the last Conv2d(1, 3, 3, "
         "padding=1) to Conv2d(1, 2, 3, padding=1)");
     row(pictures, "Sequential(Conv2d(1, 3, 3))", "the shape of its targets, or (2, 72)");
+    row(pictures, "Sequential(Conv2d(1, 3, 3, padding=1), Conv2d(3, 3, 3, padding=1, groups=3))",
+        "the shape of its targets, or (2, 72)"); // groups of 3 do not make 2 channels
 }
 
 /// Where another number of outputs is all that is wrong, the layer is named with that number.
