@@ -102,6 +102,10 @@ std::optional<Message> likelyClassesNote(const Array& y) {
                                           "return_inverse=True)[1] numbers them from 0."),
                            classes);
     if (!marksUnlabelled(*found)) return numbered;
+    if (y.info.shape.size() > 1) // a mask with more axes does not choose samples of x
+        return Message(phrase("Data", "%1 If %2 marks samples without a label, leave those out "
+                                      "before: y = y.ravel(); x, y = x[y != %2], y[y != %2]."),
+                       numbered, least);
     return Message(phrase("Data", "%1 If %2 marks samples without a label, leave those out before: "
                                   "x, y = x[y != %2], y[y != %2]."),
                    numbered, least);

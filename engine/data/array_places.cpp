@@ -90,14 +90,12 @@ ArrayInfo namedInfo(const std::string& path, const std::string& name) {
     throw InputError(phrase("Data", "%1: the file changed while it was read"), pathText(path));
 }
 
-/// Returns the name of the test array beside the place's: x_test for x, X_test for X_train.
+/// Returns the name of the test array beside the place's, x_test or X_test.
 std::string testNameOf(const ArrayPlace& place) {
     if (place.path.empty() || !holdsSeveral(place.path)) return {};
     const std::vector<std::string> all = arrayNames(place.path);
-    std::string name = nameIn(all, place);
-    if (name.ends_with(kTrain)) name.resize(name.size() - kTrain.size());
-    name += kTest;
-    return contains(all, name) ? name : std::string();
+    std::string name = nameIn(all, {place.key, place.path, place.name, kTestEndings, true});
+    return name == nameIn(all, place) ? std::string() : name; // alone, it is trained on
 }
 
 /// Returns the file that belongs to another one, as "y_train.npy" belongs to "X_train.npy". The

@@ -36,9 +36,9 @@ IndexPtr indexOf(const TaskConfig& task) {
         throw InputError(
             phrase("Data", "data.path: missing; it must be a .tar file or a folder of them"));
     IndexPtr index = indexAt(task.path);
+    if (index->samples.empty() && !index->cut.empty()) throw InputError(index->cut);
     if (task.damaged == Damaged::Refuse && !index->cut.empty())
         throw InputError(withSkipHint(index->cut));
-    if (index->samples.empty() && !index->cut.empty()) throw InputError(index->cut);
     if (index->trained == 0)
         throw InputError(
             phrase("Data", "data.path: %1 has no samples: pictures with their classes in "

@@ -318,6 +318,10 @@ void TestArrayNotes::notesOtherClasses_data() {
         (std::string(two) + " If -1 marks samples without a label, leave those out before: x, y = "
                             "x[y != -1], y[y != -1].")
             .c_str());
+    row("one below in a column", wide("(10, 1)", {-1, 0, -1, 0, -1, 0, -1, 0, -1, 0}),
+        (std::string(two) + " If -1 marks samples without a label, leave those out before: y = "
+                            "y.ravel(); x, y = x[y != -1], y[y != -1].")
+            .c_str());
     row("two below", wide("(10,)", {-2, 0, -2, 0, -2, 0, -2, 0, -2, 0}), two);
     row("a gap", wide("(10,)", {-1, 2, -1, 2, -1, 2, -1, 2, -1, 2}), two);
     row("one-hot", floats("(3, 2)", {0, 1, 1, 0, 0, 1}),

@@ -38,6 +38,7 @@ private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
     void filesOfTheirOwn();
     void oneFile();
+    void testInTheOtherCase();
     void withoutAPartner();
     void namesInOtherFiles();
     void classesOfTheTraining();
@@ -125,6 +126,21 @@ void TestOwnArrays::oneFile() {
              "data.x_val: " + task.x +
                  ": it has the arrays x, y, x_test, y_test; the one to use must have one of the "
                  "names x_val, X_val, x_valid, X_valid, x_validation, X_validation");
+}
+
+/// Its arrays may have the other case of those to train on.
+void TestOwnArrays::testInTheOtherCase() {
+    TaskConfig task = arrays();
+    task.y.clear();
+    task.x = file("cases.npz", zipBytes({{"x.npy", floats({1, 3})},
+                                         {"y.npy", floats({1, 2})},
+                                         {"X_test.npy", floats({7})},
+                                         {"y_test.npy", floats({8})}}));
+    task.test = true;
+    const auto data = makeDataset(task, 0);
+    QCOMPARE(inputsOf(*data, Split::Train), (Floats{1, 3}));
+    QCOMPARE(inputsOf(*data, Split::Validation), (Floats{7}));
+    QCOMPARE(targetsOf(*data, Split::Validation), (Floats{8}));
 }
 
 /// An array of samples to judge by without its partner is not used, which is told.

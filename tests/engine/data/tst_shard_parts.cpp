@@ -121,9 +121,12 @@ void TestShardParts::damagedShard() {
                              "; the samples before it, 1, are used.\n";
     QVERIFY2(notesOf(*data).find(told) != std::string::npos, notesOf(*data).c_str());
     QVERIFY(QFile::remove(m_folder->filePath("1.tar")));
-    writeBytes(path, std::string(1000, 'x')); // and no other shard
-    QCOMPARE(thrownBy<InputError>([&] { makeDataset(config, 0); }),
-             path + ", byte 0: not a file header: its checksum is wrong");
+    writeBytes(path, std::string(1000, 'x')); // and no other shard: nothing to skip to
+    for (const Damaged damaged : {Damaged::Refuse, Damaged::Skip}) {
+        config.damaged = damaged;
+        QCOMPARE(thrownBy<InputError>([&] { makeDataset(config, 0); }),
+                 path + ", byte 0: not a file header: its checksum is wrong");
+    }
 }
 
 } // namespace tst_shard_parts
