@@ -178,7 +178,6 @@ void TestPartialWeights::refuses() {
     QCOMPARE(stateDictFit(file, config()).partialProblem.english(), text);
 }
 
-/// It is saved with the experiment, and means nothing without a file.
 /// In the order of the network's layers, eight of them, and how many more there are.
 void TestPartialWeights::countsManyShapes() {
     RunConfig wider = config();
@@ -197,6 +196,7 @@ void TestPartialWeights::countsManyShapes() {
                  "3.bias has the shape (7,), the network (8,); and 1 more");
 }
 
+/// It is saved with the experiment, and means nothing without a file.
 void TestPartialWeights::settingNeedsAFile() {
     RunConfig from = config();
     applySetting(from, "model.partial_weights=true");
