@@ -163,7 +163,8 @@ struct RunConfig {
     /// What happens on the way, by step: a recorded run repeats it when it is trained again.
     std::vector<LaneFork> forks{};
     std::vector<LiveEdit> edits{};
-    /// Nothing is trained: the data may have become fewer than a batch since. No setting.
+    /// Nothing is trained: since the training, the data may have become fewer than a batch. This is
+    /// not a setting.
     bool onlyJudges = false;
 };
 

@@ -9,13 +9,14 @@
 #include "engine/settings/data_settings.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace halfscope {
 
 namespace {
 
-/// More names are not kept: the header of a file of weights has a limit of 16 MiB, which long names
-/// may reach when they are written twice as text.
+/// Of a list of names as text. Longer ones are not kept: the header of a file of weights, in which
+/// they take up to four times as much, has a limit of 16 MiB.
 constexpr size_t kMostBytesOfNames = size_t{1} << 20;
 
 /// Whether the labels are numbers whose meaning the format fixes. What they are called may depend
@@ -37,9 +38,9 @@ bool sameName(const std::string& name, const std::string& other) {
 DataRecord dataRecordOf(const RunConfig& config, const Dataset& data) {
     const std::string print = dataPrint(config.task, data);
     if (!infoOf(config.task.kind).fromFiles || hasFixedClasses(config.task.kind)) return {print};
-    const std::vector<std::string>& classes = data.view().classes;
+    std::vector<std::string> classes = data.view().classes;
     if (namesText(classes).size() > kMostBytesOfNames) return {print};
-    return {print, {}, classes};
+    return {print, {}, std::move(classes)};
 }
 
 DataRecord withSettings(DataRecord record, const RunConfig& config) {

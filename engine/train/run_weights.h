@@ -50,7 +50,7 @@ public:
     bool untrained() const { return m_drawn && stepOf(0) == "0"; }
     /// Returns Experiment::dataRecord() of the training, as far as it is known.
     DataRecord dataRecord() const;
-    /// Returns its print, which takes no look at the data.
+    /// Returns the print alone, without a look at the data.
     std::string dataPrint() const;
 
 private:
