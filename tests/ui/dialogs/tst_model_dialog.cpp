@@ -18,6 +18,7 @@
 #include <QMimeData>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QTemporaryDir>
 #include <QTemporaryFile>
 #include <QTest>
 #include <QTextBlock>
@@ -27,6 +28,9 @@
 #include <QTreeWidget>
 
 #include <algorithm>
+#include <utility>
+
+#include <sys/stat.h>
 
 namespace tst_model_dialog {
 
@@ -147,8 +151,22 @@ void TestModelDialog::aPasteReplacesTheText() {
             QGuiApplication::clipboard()->setMimeData(data);
             dialog.editor()->paste();
         };
-        pasteFile(QStringLiteral("/no such file.py"));
-        QCOMPARE(dialog.editor()->toPlainText(), before);
+        // what cannot be taken is told, and changes nothing; a pipe is not waited for
+        QTemporaryDir folder;
+        QFile weights(folder.filePath("model.pt"));
+        QVERIFY(weights.open(QIODevice::WriteOnly) && weights.write("PK\3\4\0", 5) == 5);
+        weights.close();
+        const QByteArray pipe = QFile::encodeName(folder.filePath("pipe.py"));
+        QCOMPARE(::mkfifo(pipe.constData(), 0600), 0);
+        for (const auto& [path, why] :
+             {std::pair(QStringLiteral("/no such file.py"), "not a file on this computer"),
+              std::pair(folder.path(), "not a file on this computer"),
+              std::pair(QString(pipe), "not a file on this computer"),
+              std::pair(weights.fileName(), "not a Python program")}) {
+            pasteFile(path);
+            QCOMPARE(dialog.editor()->toPlainText(), before);
+            QCOMPARE(dialog.errorText(), path + ": " + why);
+        }
         QTemporaryFile program;
         QVERIFY(program.open() && program.write(pasted.toUtf8()) > 0 && program.flush());
         pasteFile(program.fileName());

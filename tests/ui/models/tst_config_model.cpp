@@ -368,6 +368,14 @@ void TestConfigModel::lengthsInEpochs() {
     QCOMPARE(model.config().epochs, int64_t{0});
     QCOMPARE(model.running()->epochs, int64_t{0});
     QCOMPARE(stepsOf(*model.running()), int64_t{1570});
+    // its preset counts epochs, and so do the settings once the length is as it was
+    const int length = model.rowOf("run.steps");
+    const int64_t epochs = presetNamed("regression").config.epochs;
+    QCOMPARE(model.presetText(length), QString::number(157 * epochs));
+    set(model, "run.steps", -1, QStringLiteral("9"));
+    model.resetToPreset(length);
+    QCOMPARE(model.config().epochs, epochs);
+    QCOMPARE(model.text(length), model.presetText(length));
 }
 
 void TestConfigModel::liveEditWhileBuilding() {
