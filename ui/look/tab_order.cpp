@@ -67,7 +67,8 @@ void orderTabs(QWidget& part, QWidget* after) {
     reader.read(&part);
     QWidget* last = after;
     for (QWidget* next : reader.found()) {
-        if (next == last || !(next->focusPolicy() & Qt::TabFocus) || next->focusProxy()) continue;
+        // those that only a click reaches, too: they may be `after` later
+        if (next == last || next->focusPolicy() == Qt::NoFocus || next->focusProxy()) continue;
         if (last) QWidget::setTabOrder(last, next);
         last = next;
     }

@@ -204,10 +204,15 @@ OpenedFile readProgram(const QString& path, const RunConfig& settings) {
         OpenedFile opened{path};
         if (const Message misfit = misfitOf(network.text, settings); !misfit.empty()) {
             opened.changed = withFittingEnd(settings, network.text.text);
-            opened.refusal = {phrase("Files", "%1: its network does not fit the data that are "
-                                              "open: %2. Open the data that it is for and then "
-                                              "this file again, or edit its layers."),
-                              pathText(file), misfit};
+            constexpr Phrase kMisfit = phrase("Files", "%1: its network does not fit the data that "
+                                                       "are open: %2. Open the data that it is for "
+                                                       "and then this file again, or edit its "
+                                                       "layers.");
+            constexpr Phrase kLast = phrase("Files", "%1: its network does not fit the data that "
+                                                     "are open: %2. Change its last layer, or open "
+                                                     "the data that it is for and then this file "
+                                                     "again.");
+            opened.refusal = {opened.changed ? kLast : kMisfit, pathText(file), misfit};
         }
         opened.model = network.text.text;
         opened.numbers = network.text.numbers;
