@@ -325,8 +325,8 @@ void WindowFiles::choose() {
         &m_window, FilesOf::Runs,
         tr("Open an experiment, weights, data or a picture (Ctrl+Shift+O opens a folder)"),
         tr("Experiments, checkpoints, weights, networks, data and pictures (*.json *.safetensors "
-           "*.py *.csv *.tsv *.data *.csv.gz *.tsv.gz *.data.gz *.npy *.npz *.txt *.tar "
-           "*.png *.jpg *.jpeg);;All files (*)"));
+           "*.pt *.pth *.py *.csv *.tsv *.data *.csv.gz *.tsv.gz *.data.gz *.npy *.npz *ubyte "
+           "*ubyte.gz *.bin *.txt *.tar *.png *.jpg *.jpeg);;All files (*)"));
     if (!path.isEmpty()) tryOpen(path);
 }
 

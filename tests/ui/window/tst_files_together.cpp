@@ -1,6 +1,7 @@
 // Files of one data set that are dropped together, as a file manager's selection is.
 #include "engine/data/dataset.h"
 #include "tests/support/array_files.h"
+#include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/pictures.h"
 #include "tests/support/tar_files.h"
@@ -98,6 +99,7 @@ private slots:
     void areOpenedAsOneDataSet();
     void othersAreRefused_data();
     void othersAreRefused();
+    void theDialogShowsEachKind();
 
 private:
     /// Writes the files into a folder "set" of the window's own folder, and returns their paths.
@@ -189,6 +191,31 @@ void TestFilesTogether::othersAreRefused() {
     QTRY_VERIFY2_WITH_TIMEOUT(window.window.bannerText().contains(told),
                               qPrintable(window.window.bannerText()), kPatience);
     QCOMPARE(configText(window.window.config().config()), before);
+}
+
+/// A folder whose files the dialog hides looks empty.
+void TestFilesTogether::theDialogShowsEachKind() {
+    Opened opened(tinyConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QStringList filters;
+    QTimer::singleShot(0, qApp, [&filters] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        filters = dialog->nameFilters();
+        dialog->reject();
+    });
+    QAction* open = fileAction(opened.window, QStringLiteral("&Open…"));
+    QVERIFY(open);
+    open->trigger();
+    QVERIFY(!filters.isEmpty());
+    const QString patterns = filters.front().section(u'(', 1).chopped(1).replace(u' ', u';');
+    for (const char* name :
+         {"train-images-idx3-ubyte", "t10k-labels-idx1-ubyte.gz", "data_batch_1.bin", "net.py",
+          "model.pt", "model.pth", "model.safetensors", "model.safetensors.index.json", "x.npy",
+          "xy.npz", "a.csv", "a.csv.gz", "a.tsv", "a.data", "text.txt", "shard.tar", "a.png",
+          "a.jpeg", "experiment.json"})
+        QVERIFY2(QDir::match(patterns, QString::fromLatin1(name)), name);
+    QVERIFY(!QDir::match(patterns, QStringLiteral("letter.odt")));
 }
 
 } // namespace tst_files_together
