@@ -91,9 +91,11 @@ void MatmulPlan::choosePanels() {
 /// order of a sum may depend on the rows and columns of a piece, which depend on the shapes alone.
 void MatmulPlan::cutTile() {
     constexpr int64_t kLeastColumns = 128, kLeastGradientRows = 64, kLeastTerms = 1 << 19;
-    constexpr int64_t kLeastRows = 16, kLeastSmallTerms = 1 << 16;
-    if (!large)
+    constexpr int64_t kLeastRows = 16, kLeastSmallColumns = 64, kLeastSmallTerms = 1 << 16;
+    if (!large && m >= 2 * kLeastRows)
         tileRows = pieceOf(m, kLeastRows, m * n * k / kLeastSmallTerms);
+    else if (!large)
+        tileColumns = pieceOf(n, kLeastSmallColumns, m * n * k / kLeastSmallTerms);
     else if (transposeA && m >= 2 * kLeastGradientRows)
         tileRows = pieceOf(m, kLeastGradientRows, m * n * k / kLeastTerms);
     else

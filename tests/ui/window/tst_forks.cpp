@@ -13,6 +13,7 @@
 #include <QClipboard>
 #include <QDir>
 #include <QGuiApplication>
+#include <QLabel>
 #include <QLocale>
 #include <QMenu>
 #include <QPushButton>
@@ -126,6 +127,7 @@ private slots:
     void aResetTellsOfScalesInAFile();
     void aResetTellsOfNoUndoneScale();
     void aResetCountsItsSteps();
+    void continuesBesideAPathThatIsWrong();
 };
 
 void TestForks::goesOnWithItsPast() {
@@ -451,6 +453,31 @@ void TestForks::aResetCountsItsSteps() {
     lost.epochs = 91;
     QCOMPARE(newsWith(lost), QStringLiteral("The run ends after 91 epochs again, as before you "
                                             "pressed Continue."));
+}
+
+/// A lane that continues uses the data of the run, which a path that was mistyped since does not
+/// change; a restart would read the file.
+void TestForks::continuesBesideAPathThatIsWrong() {
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    QVERIFY(
+        window.tryFile(write(opened.folder, QStringLiteral("a.csv"), "x,y\n1,2\n2,4\n3,5\n4,9\n")));
+    QTRY_VERIFY_WITH_TIMEOUT(window.config().config().task.kind == TaskKind::Csv, kPatience);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(stepsTo(window, 3));
+    window.setup().addLane();
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("data.path")),
+                          opened.folder.filePath(QStringLiteral("b.csv"))));
+    const auto* text = window.setup().findChild<QLabel*>(QStringLiteral("restartText"));
+    QTRY_VERIFY_WITH_TIMEOUT(text->text().contains(QStringLiteral("b.csv")), kPatience);
+    const auto* restart = window.findChild<QPushButton*>(QStringLiteral("restartNow"));
+    const auto* fork = window.findChild<QPushButton*>(QStringLiteral("forkNow"));
+    QVERIFY(!restart->isVisibleTo(&window) && fork->isVisibleTo(&window));
+    emit fork->menu()->aboutToShow();
+    fork->menu()->actions().front()->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
+    QCOMPARE(window.bannerText(), QString());
 }
 
 } // namespace tst_forks
