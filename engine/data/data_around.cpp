@@ -52,8 +52,14 @@ bool isFileOfMnist(const std::string& path) {
 }
 
 bool isFileOfCifar(const std::string& path) {
+    constexpr uintmax_t kSample = 3074; // of CIFAR-100: two labels and the pixels
     const std::string name = fileNameOf(path);
-    return name.ends_with(".bin") && (name.starts_with("data_batch_") || name == "test_batch.bin");
+    if (!name.ends_with(".bin")) return false;
+    if (name.starts_with("data_batch_") || name == "test_batch.bin") return true;
+    std::error_code error;
+    const uintmax_t size =
+        name == "train.bin" || name == "test.bin" ? fs::file_size(path, error) : 0;
+    return !error && size > 0 && size % kSample == 0;
 }
 
 std::optional<PictureClasses> classesAround(const std::string& picture) {

@@ -1,5 +1,4 @@
-// The data that a file belongs to which its user may have chosen in place of them. Looks at names
-// only.
+// The data that a file belongs to which its user may have chosen in place of them. Reads no files.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +7,8 @@
 
 namespace halfscope {
 
-/// Whether a file is, by its name, one of the four of MNIST, or of the six of CIFAR-10: each set is
-/// opened as a folder.
+/// Whether a file is, by its name, one of the four of MNIST, or one of CIFAR: each set is opened as
+/// a folder. Other programs, too, have a train.bin: only one of the right size is of CIFAR-100.
 bool isFileOfMnist(const std::string& path);
 bool isFileOfCifar(const std::string& path);
 

@@ -504,7 +504,7 @@ void checkCanBeExperiment(const std::string& path) {
                                          "holds them"),
                          pathText(path));
     if (isFileOfCifar(path))
-        throw InputError(phrase("Files", "%1: one of the six files of CIFAR-10; open the folder "
+        throw InputError(phrase("Files", "%1: one of the files of CIFAR; open the folder "
                                          "that holds them"),
                          pathText(path));
     if (isOtherPictureName(path))

@@ -44,6 +44,14 @@ std::string& textIn(ModelConfig& model, ModelDialog::Network network) {
     return network == ModelDialog::Network::Critic ? model.critic : model.layers;
 }
 
+/// Shows a sentence on what is wrong; hides it where there is none.
+void showWrong(QLabel& label, const QString& text) {
+    label.setText(text);
+    label.setVisible(!text.isEmpty());
+    label.setStyleSheet(
+        QStringLiteral("color: %1").arg(colorsFor(QGuiApplication::palette()).error.name()));
+}
+
 } // namespace
 
 ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* parent)
@@ -69,16 +77,16 @@ ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* pare
     auto* column = make<QVBoxLayout>(this);
     column->addWidget(about);
     buildRow();
-    m_error = make<QLabel>(this);
-    m_error->setWordWrap(true);
-    // a very long word must not make the window wider
-    m_error->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_error->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_sum = make<QLabel>(this);
-    m_sum->setWordWrap(true);
-    m_sum->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    column->addWidget(m_sum);
-    column->addWidget(m_error);
+    for (QLabel** label : {&m_refusal, &m_sum, &m_error}) {
+        *label = make<QLabel>(this);
+        (*label)->setWordWrap(true);
+        // a very long word must not make the window wider
+        (*label)->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+        column->addWidget(*label);
+    }
+    for (QLabel* wrong : {m_refusal, m_error})
+        wrong->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_refusal->hide();
     buildButtons();
     m_waits = factsPending(taskOf(config));
     m_template = templateText();
@@ -89,7 +97,10 @@ ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* pare
     pause->setSingleShot(true);
     pause->setInterval(kPauseMs);
     connect(m_text, &QPlainTextEdit::textChanged, pause, qOverload<>(&QTimer::start));
-    connect(m_text, &QPlainTextEdit::textChanged, this, [this] { m_use->setEnabled(false); });
+    connect(m_text, &QPlainTextEdit::textChanged, this, [this] {
+        m_use->setEnabled(false);
+        showRefusal({});
+    });
     connect(pause, &QTimer::timeout, this, &ModelDialog::refresh);
     refresh();
 }
@@ -110,7 +121,7 @@ QString ModelDialog::templateText() const { return QString::fromStdString(shapes
 void ModelDialog::buildRow() {
     auto* row = make<QSplitter>(Qt::Horizontal, this);
     auto* text = make<NetworkText>(row);
-    connect(text, &NetworkText::refused, this, &ModelDialog::showError);
+    connect(text, &NetworkText::refused, this, &ModelDialog::showRefusal);
     m_text = text;
     m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     m_text->setLineWrapMode(QPlainTextEdit::WidgetWidth); // a whole network may be one line
@@ -147,7 +158,7 @@ void ModelDialog::buildButtons() {
                                   "brings the text back.")
                              : tr("The network that width, hidden layers, normalisation and "
                                   "activation describe. Ctrl+Z brings the text back."));
-    connect(reset, &QPushButton::clicked, this, &ModelDialog::writeTemplate);
+    connect(reset, &QPushButton::clicked, this, [this] { write(m_template); });
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     layout()->addWidget(buttons);
@@ -159,17 +170,11 @@ void ModelDialog::useText() {
     if (m_use->isEnabled()) accept();
 }
 
-/// Replaces the text by an edit, so that Ctrl+Z brings it back.
-void ModelDialog::writeTemplate() {
+void ModelDialog::write(const QString& text) {
     QTextCursor all(m_text->document());
     all.select(QTextCursor::Document);
-    all.insertText(m_template);
+    all.insertText(text);
     m_text->setFocus(); // which Ctrl+Z needs
-}
-
-void ModelDialog::begin(const QString& text) {
-    m_text->setPlainText(text);
-    m_begun = this->text();
     refresh();
 }
 
@@ -185,6 +190,8 @@ void ModelDialog::reject() {
 }
 
 QString ModelDialog::errorText() const { return m_error->text(); }
+
+QString ModelDialog::refusalText() const { return m_refusal->text(); }
 
 void ModelDialog::lookForData() {
     if (m_waits && !factsPending(taskOf(m_config))) {
@@ -234,15 +241,10 @@ void ModelDialog::showLayers() {
         about = tr("%1. Warning: %2").arg(about, translated(shapes.warning));
     m_sum->setText(about);
     m_reason = QString::fromStdString(shapes.error.english());
-    showError(translated(shapes.error));
+    showWrong(*m_error, translated(shapes.error));
 }
 
-void ModelDialog::showError(const QString& error) {
-    m_error->setText(error);
-    m_error->setVisible(!error.isEmpty());
-    m_error->setStyleSheet(
-        QStringLiteral("color: %1").arg(colorsFor(QGuiApplication::palette()).error.name()));
-}
+void ModelDialog::showRefusal(const QString& reason) { showWrong(*m_refusal, reason); }
 
 /// Marks the line that the error names, which is one that is shown.
 void ModelDialog::markError() {

@@ -25,11 +25,12 @@ public:
     /// Begins with the text of the configuration's network, or of its template when it has none.
     explicit ModelDialog(const RunConfig&, Network = Network::Model, QWidget* parent = nullptr);
 
-    /// Begins with another text, which can be closed without a question, too.
-    void begin(const QString& text);
+    /// Puts another text in its place by an edit, which Ctrl+Z undoes.
+    void write(const QString& text);
     /// Returns the text; empty when it is the template's.
     QString text() const;
     QString errorText() const;
+    QString refusalText() const;
     /// Looks whether data that were unknown when the dialog was opened, or when the text was read,
     /// have been read by now.
     void lookForData();
@@ -45,14 +46,12 @@ private:
     QString templateText() const;
     void buildRow();
     void buildButtons();
-    void writeTemplate();
     void useText();
     /// Reads the text again.
     void refresh();
     void showLayers();
-    /// Shows why the text cannot be used, or why a file was not taken, until the text is read
-    /// again.
-    void showError(const QString&);
+    /// Shows why a file was not taken, until the text changes.
+    void showRefusal(const QString&);
     void markError();
 
     RunConfig m_config;
@@ -64,6 +63,7 @@ private:
     QString m_template;               ///< the text that the other settings describe
     QPlainTextEdit* m_text = nullptr; ///< child, as all below
     QTreeWidget* m_layers = nullptr;
+    QLabel* m_refusal = nullptr;
     QLabel* m_error = nullptr;
     QLabel* m_sum = nullptr;
     QPushButton* m_use = nullptr;

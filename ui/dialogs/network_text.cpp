@@ -29,8 +29,9 @@ void NetworkText::replaceBy(const QList<QUrl>& urls) {
     if (!file.open(QIODevice::ReadOnly))
         return emit refused(tr("%1: cannot be read: %2").arg(shown, file.errorString()));
     const QByteArray bytes = file.read(kMostBytes + 1);
-    if (bytes.size() > kMostBytes || bytes.contains('\0'))
-        return emit refused(tr("%1: not a Python program").arg(shown));
+    if (bytes.size() > kMostBytes)
+        return emit refused(tr("%1: too large for a program, more than 1 MiB").arg(shown));
+    if (bytes.contains('\0')) return emit refused(tr("%1: not a Python program").arg(shown));
     selectAll();
     insertPlainText(QString::fromUtf8(bytes));
 }

@@ -90,7 +90,7 @@ void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* 
                                   QPainter* painter, const QWidget* widget) const {
     QProxyStyle::drawPrimitive(element, option, painter, widget);
     if (element == PE_IndicatorCheckBox) drawOutline(*option, *painter, 0, widget);
-    // a cell has marks of its own, and looks as if the keyboard had led there after a click, too
+    // a cell has marks of its own, and Qt sets State_KeyboardFocusChange for it after a click, too
     const State cell = option->state & State_Item,
                 byKey = option->state & State_KeyboardFocusChange;
     if (element == PE_FrameFocusRect && byKey && !cell) drawRing(*option, *painter);

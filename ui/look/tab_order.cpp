@@ -34,10 +34,8 @@ class Reader {
 public:
     void read(QWidget* widget) {
         if (!m_seen.insert(widget).second) return;
-        const QLayout* const layout = widget->layout();
-        if (layout) readLayout(*layout);
-        // what can be reached itself and holds others has them above it, such as a bar of boxes
-        m_read.push_back(widget);
+        m_read.push_back(widget); // before what it holds: F6 leads to it, and Tab goes on inside
+        if (const QLayout* const layout = widget->layout()) readLayout(*layout);
         if (const auto* splitter = qobject_cast<QSplitter*>(widget))
             for (int i = 0; i < splitter->count(); ++i)
                 read(splitter->widget(i));

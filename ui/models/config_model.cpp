@@ -470,7 +470,10 @@ bool ConfigModel::removeLane(int lane) {
 }
 
 void ConfigModel::resetToPreset(int i) {
-    if (resetsEpochs(row(i))) i = rowOf("run.epochs"); // steps would end the counting of epochs
+    if (resetsEpochs(row(i))) { // steps would end the counting of epochs
+        m_errors[static_cast<size_t>(i)].clear();
+        i = rowOf("run.epochs");
+    }
     const Row& r = row(i);
     apply(i, r.field->get(presetFor(r.lane), r.lane));
 }

@@ -17,6 +17,8 @@ struct Compared {
     QString name;       ///< "validation loss"
     bool share = false; ///< it is from 0 to 1, and compared in points
     double near = 0;    ///< distances below this one count as none
+    /// Where the figure is; null for the median of the last losses.
+    std::optional<double> LaneStatus::*figure = nullptr;
 };
 
 /// How far a lane is from the first one.
@@ -31,26 +33,28 @@ std::optional<double> figureOf(const RunModel& run, const Compared& of, int lane
     const LaneStatus& status = run.lane(lane);
     // what was before the loss was lost tells nothing
     if (status.skips.lossLostAt() > 0 || std::isnan(status.last.loss())) return std::nullopt;
-    if (of.share) return status.outputIsNan() ? std::nullopt : status.accuracy;
-    if (status.validationError) return status.validationError;
-    if (status.validationLoss) return status.validationLoss;
+    if (of.share && status.outputIsNan()) return std::nullopt;
+    if (of.figure) return status.*of.figure;
     // those of two critics say nothing
     return isAdversarial(run.run()->info().config.model) ? std::nullopt : run.medianLoss(lane);
 }
 
-/// Returns two digits, but no power of ten.
+/// Returns at least two digits of a number from 0.01 to some million.
 QString rounded(double x) {
-    constexpr double kTwoDigits = 99.5, kLong = 1e6;
-    return x < kTwoDigits || x >= kLong ? shownNumber(x, 2) : QLocale().toString(x, 'f', 0);
+    constexpr double kTwoDigits = 99.5;
+    return x < kTwoDigits ? shownNumber(x, 2) : QLocale().toString(x, 'f', 0);
 }
 
 Compared comparedIn(const RunModel& run) {
     const LaneStatus& first = run.lane(0);
     constexpr double kPoints = 0.005, kOfHeldBack = 0.001; // below what is shown
     constexpr double kOfBatches = 0.01;                    // the median of a few losses moves
-    if (first.accuracy) return {RunModel::tr("validation accuracy"), true, kPoints};
-    if (first.validationError) return {RunModel::tr("validation error"), false, kOfHeldBack};
-    if (first.validationLoss) return {RunModel::tr("validation loss"), false, kOfHeldBack};
+    if (first.accuracy)
+        return {RunModel::tr("validation accuracy"), true, kPoints, &LaneStatus::accuracy};
+    if (first.validationError)
+        return {RunModel::tr("validation error"), false, kOfHeldBack, &LaneStatus::validationError};
+    if (first.validationLoss)
+        return {RunModel::tr("validation loss"), false, kOfHeldBack, &LaneStatus::validationLoss};
     return {RunModel::tr("median loss"), false, kOfBatches};
 }
 
@@ -67,38 +71,22 @@ std::optional<Distance> distanceOf(const RunModel& run, const Compared& of, int 
     return Distance{lane, 0, ratio, std::abs(std::log(ratio))};
 }
 
-/// Says how far the lane is from the first one, which it must be. Of several lanes, it is the one
-/// that is farthest.
-QString farText(const Compared& of, const Distance& by, bool several) {
+/// Returns how far a lane is from the first one, which it must be: "3 % higher than A's".
+QString amount(const Compared& of, const Distance& by) {
     constexpr double kFar = 3, kLittle = 0.1; // beyond them, a ratio is easier to read
-    const QString a = laneTag(0), b = laneTag(by.lane);
-    if (of.share) {
-        const QString points = QLocale().toString(std::abs(by.points), 'f', 2);
-        if (several)
-            return (by.points < 0
-                        ? RunModel::tr(" %1 is farthest from %2: its %4 is %3 points lower.")
-                        : RunModel::tr(" %1 is farthest from %2: its %4 is %3 points higher."))
-                .arg(b, a, points, of.name);
-        return (by.points < 0 ? RunModel::tr(" %1's %4 is %3 points below %2's.")
-                              : RunModel::tr(" %1's %4 is %3 points above %2's."))
-            .arg(b, a, points, of.name);
-    }
-    if (by.ratio >= kFar)
-        return (several ? RunModel::tr(" %1 is farthest from %2: its %4 is %3 times %2's.")
-                        : RunModel::tr(" %1's %4 is %3 times %2's."))
-            .arg(b, a, rounded(by.ratio), of.name);
-    if (by.ratio <= kLittle)
-        return (several ? RunModel::tr(" %1 is farthest from %2: its %4 is %3 % of %2's.")
-                        : RunModel::tr(" %1's %4 is %3 % of %2's."))
-            .arg(b, a, rounded(100 * by.ratio), of.name);
-    const QString percent = rounded(100 * std::abs(by.ratio - 1));
-    if (several)
-        return (by.ratio < 1 ? RunModel::tr(" %1 is farthest from %2: its %4 is %3 % lower.")
-                             : RunModel::tr(" %1 is farthest from %2: its %4 is %3 % higher."))
-            .arg(b, a, percent, of.name);
-    return (by.ratio < 1 ? RunModel::tr(" %1's %4 is %3 % lower than %2's.")
-                         : RunModel::tr(" %1's %4 is %3 % higher than %2's."))
-        .arg(b, a, percent, of.name);
+    constexpr double kMost = 1e6, kLeast = 1e-4;
+    const QString a = laneTag(0);
+    if (of.share)
+        return (by.points < 0 ? RunModel::tr("%1 points below %2's")
+                              : RunModel::tr("%1 points above %2's"))
+            .arg(QLocale().toString(std::abs(by.points), 'f', 2), a);
+    if (by.ratio > kMost) return RunModel::tr("more than a million times %1's").arg(a);
+    if (by.ratio < kLeast) return RunModel::tr("less than 0.01 % of %1's").arg(a);
+    if (by.ratio >= kFar) return RunModel::tr("%1 times %2's").arg(rounded(by.ratio), a);
+    if (by.ratio <= kLittle) return RunModel::tr("%1 % of %2's").arg(rounded(100 * by.ratio), a);
+    return (by.ratio < 1 ? RunModel::tr("%1 % lower than %2's")
+                         : RunModel::tr("%1 % higher than %2's"))
+        .arg(rounded(100 * std::abs(by.ratio - 1)), a);
 }
 
 } // namespace
@@ -107,13 +95,20 @@ QString differenceText(const RunModel& run) {
     if (run.lanes() < 2) return {};
     const Compared of = comparedIn(run);
     Distance farthest;
+    bool alone = true; // no other lane is as far
     for (int lane = 1; lane < run.lanes(); ++lane) {
         const std::optional<Distance> by = distanceOf(run, of, lane);
         if (!by) return {}; // what has become nan is farther than all others
-        if (by->size >= farthest.size) farthest = *by;
+        if (by->size < farthest.size) continue;
+        alone = by->size > farthest.size;
+        farthest = *by;
     }
     const bool several = run.lanes() > 2;
-    if (farthest.size >= of.near) return farText(of, farthest, several);
+    if (farthest.size >= of.near)
+        return (!several ? RunModel::tr(" %1's %2 is %3.")
+                : alone  ? RunModel::tr(" %1 is farthest from %4: its %2 is %3.")
+                         : RunModel::tr(" No lane is farther from %4 than %1: its %2 is %3."))
+            .arg(laneTag(farthest.lane), of.name, amount(of, farthest), laneTag(0));
     if (several)
         return (farthest.size == 0 ? RunModel::tr(" All lanes have the same %1.")
                                    : RunModel::tr(" All lanes have nearly the same %1."))

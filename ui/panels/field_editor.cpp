@@ -463,7 +463,7 @@ void FieldEditor::editNetwork(const QString& text) {
     auto* dialog = make<ModelDialog>(
         m_model.config(), critic ? ModelDialog::Network::Critic : ModelDialog::Network::Model,
         this);
-    if (!text.isEmpty()) dialog->begin(text);
+    if (!text.isEmpty()) dialog->write(text);
     connect(&m_model, &ConfigModel::edited, dialog, &ModelDialog::lookForData);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->text()); });

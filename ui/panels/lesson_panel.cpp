@@ -44,7 +44,7 @@ LessonPanel::~LessonPanel() { m_text->setDocument(nullptr); }
 QString LessonPanel::page() const { return m_manual.pages()[m_page].name; }
 
 void LessonPanel::turnTo(int page) {
-    if (m_document) savePlaces(m_places);
+    if (m_document) m_places.insert(placeKey(this->page()), place());
     m_page = page;
     setWindowTitle(m_manual.pages()[m_page].title);
     m_text->setAccessibleName(windowTitle());
@@ -61,9 +61,13 @@ void LessonPanel::restorePlaces(const QVariantMap& settings) {
 }
 
 void LessonPanel::savePlaces(QVariantMap& settings) const {
+    const QScrollBar& bar = *m_text->verticalScrollBar();
+    const bool read = m_wanted < 0 && bar.maximum() > 0 && bar.value() == bar.maximum();
     settings.insert(m_places);
-    settings.insert(placeKey(page()), m_wanted >= 0 ? m_wanted : top());
+    settings.insert(placeKey(page()), read ? 0 : place()); // the next reader begins at its start
 }
+
+int LessonPanel::place() const { return m_wanted >= 0 ? m_wanted : top(); }
 
 int LessonPanel::top() const {
     const bool atBeginning = m_text->verticalScrollBar()->value() == 0;
@@ -123,9 +127,9 @@ void LessonPanel::changeEvent(QEvent* event) {
     QDockWidget::changeEvent(event);
 }
 
-/// Esc has come up to the window from a part that has no other use for it; or the text is about to
-/// get another width, in which the same lines are to stay at the top, or to be shown for the first
-/// time, when it scrolls to its cursor.
+/// Hides at an Esc that has come up to the window from a part which has no other use for it. Keeps
+/// the lines at the top where they are when the text gets another width, and when it is first
+/// shown: it would scroll to its cursor then.
 bool LessonPanel::eventFilter(QObject* watched, QEvent* event) {
     const bool moves = (watched == m_text && event->type() == QEvent::Show) ||
                        (watched == m_text->viewport() && event->type() == QEvent::Resize);

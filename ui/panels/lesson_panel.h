@@ -23,7 +23,8 @@ public:
     /// Opens the panel with a lesson, such as kHelpLesson, where its reader left it, and gives it
     /// the keyboard.
     void open(const QString& page);
-    /// Where the reader has left each lesson, by the settings in which windows keep it.
+    /// Where the reader has left each lesson, by the settings in which windows keep it; one that
+    /// was read to its end begins anew in the next window.
     void restorePlaces(const QVariantMap&);
     void savePlaces(QVariantMap&) const;
     /// Returns the name of the page that the panel holds.
@@ -45,6 +46,8 @@ private:
     void turnTo(int page);
     /// Returns the place in the text of what stands at the top.
     int top() const;
+    /// Returns the same, or where it is about to scroll to.
+    int place() const;
     /// Scrolls to a place in the text as soon as the text has its width.
     void scrollLaterTo(int place);
     void scrollTo(int place);

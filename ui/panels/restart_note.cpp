@@ -80,13 +80,17 @@ QString RestartNote::heldText() const {
         .arg(listedTags(names));
 }
 
-/// Says why no run could begin with what the boxes show; empty when one could.
-QString RestartNote::obstacle() const {
+/// Says why no run could begin with what the boxes show, where a lane may be able to continue all
+/// the same; empty when one could.
+QString RestartNote::obstacle(bool forks) const {
     if (const QString name = m_model.refusedName(); !name.isEmpty())
         return tr("%1 has a value that is not allowed. Correct it first.").arg(name);
     const QString reason = m_model.trainingObstacle();
-    return reason.isEmpty() ? QString()
-                            : tr("No training can start with these changes: %1").arg(reason);
+    if (reason.isEmpty()) return {};
+    return (forks ? tr("The new lane can continue from here. A restart is not possible with these "
+                       "changes: %1")
+                  : tr("No training can start with these changes: %1"))
+        .arg(reason);
 }
 
 QString RestartNote::text(ConfigModel::Waiting waiting) const {
@@ -104,7 +108,11 @@ void RestartNote::refresh() {
     const QString said = text(waiting);
     if (said.isEmpty()) return hide();
     const bool untrained = m_model.untrained();
-    const QString wrong = obstacle();
+    const int lane = newestLane();
+    // the run has its data, which the settings may no longer find
+    const bool builds = m_model.refusedName().isEmpty() && m_model.settingsObstacle().isEmpty();
+    const bool forks = lane >= 0 && !untrained && builds;
+    const QString wrong = obstacle(forks);
     m_text->setText(!wrong.isEmpty() ? wrong
                     : untrained      ? tr("Play starts with these changes.")
                                      : said);
@@ -112,12 +120,9 @@ void RestartNote::refresh() {
     m_restart->setToolTip(untrained ? tr("Shows the networks with these changes before training")
                                     : tr("Restarts the run with the changed settings"));
     m_restart->setVisible(wrong.isEmpty()); // otherwise nothing starts
-    const int lane = newestLane();
     m_fork->setText(tr("Continue from here as lane %1").arg(laneLetter(std::max(lane, 0))));
     m_fork->setToolTip(forkTip());
-    // the run has its data, which the settings may no longer find
-    const bool builds = m_model.refusedName().isEmpty() && m_model.settingsObstacle().isEmpty();
-    m_fork->setVisible(lane >= 0 && !untrained && builds);
+    m_fork->setVisible(forks);
     show();
 }
 

@@ -34,7 +34,7 @@ private:
     QString text(ConfigModel::Waiting) const;
     QString waitingText() const;
     QString heldText() const;
-    QString obstacle() const;
+    QString obstacle(bool forks) const;
 
     ConfigModel& m_model;
     QLabel* m_text = nullptr;         ///< child

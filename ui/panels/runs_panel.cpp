@@ -265,7 +265,6 @@ void RunsPanel::buildTable() {
     m_table = make<RunTable>(this);
     m_table->setModel(m_ordered);
     setFocusProxy(m_table);
-    setTabOrder(m_table, m_order);
     m_table->setItemDelegate(make<RunDelegate>(m_table));
     m_table->setAccessibleName(tr("Runs of this session"));
     m_table->setToolTip(tr("A run that is ticked (Space) is drawn behind the one that is shown"));

@@ -205,8 +205,9 @@ int64_t ShownRun::keptStep() const {
 int64_t ShownRun::plannedSteps() const {
     const RunConfig& left = m_models.config.config();
     RunConfig planned = m_current->info().config;
-    // they were counted when the run was built: its data may be gone by now
-    if (left.epochs > 0 && left.epochs == planned.epochs) return planned.steps;
+    // those of an epoch were counted when the run was built: its data may be gone by now
+    if (left.epochs > 0 && planned.epochs > 0)
+        return left.epochs * (planned.steps / planned.epochs);
     takeOnGoingOn(planned, left);
     planned.steps = left.steps;
     planned.epochs = left.epochs;

@@ -25,7 +25,7 @@ FileOffers::FileOffers(RunModels& models, const WindowParts& parts)
 void FileOffers::offer(const OpenedFile& refused) {
     if (!refused.command.empty()) return offerCommand(refused);
     if (!refused.model.empty() && refused.weights) return offerNetwork(refused);
-    if (refused.changed) return offerProgram(refused);
+    if (refused.isNetwork() && refused.changed) return offerProgram(refused);
     if (!refused.refusal.empty()) return offerEditor(refused);
     if (!refused.fit.problem.empty()) offerPart(refused);
 }

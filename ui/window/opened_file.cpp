@@ -23,6 +23,7 @@
 #include "engine/train/network_of_weights.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/shown_numbers.h"
+#include "ui/window/data_files.h"
 
 #include <QCollator>
 #include <QCoreApplication>
@@ -171,7 +172,15 @@ bool namesProgram(const QString& path) {
 }
 
 /// Returns why the network cannot be trained on the data of these settings; empty when it can.
+/// Throws InputError when the data cannot be read.
 Message misfitOf(const lang::ModelText& model, RunConfig settings) {
+    try {
+        factsOf(taskOf(settings));
+    } catch (const InputError& error) { // which modelShapes() would take for that of the network
+        throw InputError(phrase("Files", "its network would be trained on the data that are open, "
+                                         "which cannot be used: %1"),
+                         error.message());
+    }
     settings.model.layers = model.text;
     Message problem = modelShapes(settings).error;
     if (problem.empty() || model.inPlace.size() > lang::kMaxTextBytes) return problem;
@@ -237,71 +246,10 @@ OpenedFile readData(const QString& path, RunConfig onData, const std::string& ne
     return opened;
 }
 
-/// Reads the data set of which this is one file, as its folder; nothing where that has not all
-/// files.
-std::optional<OpenedFile> readFolderOf(const QString& path, const std::string& network) {
-    const QString folder = QFileInfo(path).absolutePath();
-    std::optional<RunConfig> onData = experimentOn(folder.toStdString());
-    if (!onData) return std::nullopt;
-    OpenedFile opened = readData(folder, *std::move(onData), network);
-    opened.chosen = path;
+OpenedFile readFiles(DataOfFiles data, const QStringList& chosen, const std::string& network) {
+    OpenedFile opened = readData(data.path, std::move(data.config), network);
+    if (data.onlySome) opened.chosen = chosen;
     return opened;
-}
-
-/// Whether a setting of the data names the file.
-bool readsFile(const RunConfig& onData, const QString& path) {
-    const QString whole = QFileInfo(path).canonicalFilePath();
-    return std::ranges::any_of(fieldTable(), [&](const Field& field) {
-        if (field.kind != FieldKind::Path || !field.key.starts_with("data.")) return false;
-        const FieldValue value = field.get(onData, -1);
-        const auto* named = std::get_if<std::string>(&value);
-        return named && !named->empty() &&
-               QFileInfo(QString::fromStdString(*named)).canonicalFilePath() == whole;
-    });
-}
-
-/// Reads the folder of files that are all of MNIST or of CIFAR-10, or all shards that it has.
-std::optional<OpenedFile> readFolderOfAll(const QStringList& paths, const std::string& network) {
-    const auto all = [&paths](const auto& each) {
-        return std::ranges::all_of(
-            paths, [&each](const QString& path) { return each(path.toStdString()); });
-    };
-    const QString folder = QFileInfo(paths.front()).absolutePath();
-    if (all(isShard)) {
-        const auto inIt = pathsIn(folder.toStdString(), Entries::NotFolders, isShard);
-        if (inIt.size() != static_cast<size_t>(paths.size())) return std::nullopt;
-    } else if (!all(isFileOfMnist) && !all(isFileOfCifar)) {
-        return std::nullopt;
-    }
-    std::optional<RunConfig> onData = experimentOn(folder.toStdString());
-    if (!onData) return std::nullopt;
-    return readData(folder, *std::move(onData), network);
-}
-
-/// Reads files that are all of one data set, as one of them alone or their folder is read; nothing
-/// where they are not.
-std::optional<OpenedFile> readFilesOfData(const QStringList& paths, const std::string& network) {
-    constexpr qsizetype kMost = 6; // files that settings can name
-    const QString folder = QFileInfo(paths.front()).absolutePath();
-    for (const QString& path : paths)
-        if (const QFileInfo file(path); !file.isFile() || file.absolutePath() != folder)
-            return std::nullopt;
-    if (auto opened = readFolderOfAll(paths, network)) return opened;
-    if (paths.size() > kMost) return std::nullopt;
-    std::optional<InputError> first; // of a file that cannot be read by itself
-    for (const QString& path : paths + QStringList(folder)) {
-        checkCancelled();
-        try {
-            std::optional<RunConfig> onData = experimentOn(path.toStdString());
-            const auto read = [&onData](const QString& file) { return readsFile(*onData, file); };
-            if (onData && std::ranges::all_of(paths, read))
-                return readData(path, *std::move(onData), network);
-        } catch (const InputError& error) {
-            if (!first) first = error;
-        }
-    }
-    if (first) throw InputError(*first);
-    return std::nullopt;
 }
 
 /// Reads a picture, and looks whether it is one of a class.
@@ -458,8 +406,7 @@ OpenedFile readAny(const QString& path, const RunConfig& settings, const std::st
     if (const QStringList runs = file.isDir() ? runsIn(path) : QStringList(); !runs.isEmpty())
         return readRuns(path, runs); // their pictures are no data set
     if (namesPicture(path.toStdString())) return readPictureAt(path);
-    if (isFileOfMnist(path.toStdString()) || isFileOfCifar(path.toStdString()))
-        if (auto opened = readFolderOf(path, network)) return *std::move(opened);
+    if (auto data = folderOfFile(path)) return readFiles(*std::move(data), {path}, network);
     if (isNetworkFile(path.toStdString())) return readProgram(path, settings);
     if (auto onData = experimentOn(path.toStdString()))
         return readData(path, *std::move(onData), network);
@@ -476,8 +423,8 @@ void readInto(OpenedFile& opened, const QStringList& paths, const RunConfig& set
     try {
         if (paths.size() == 1)
             opened = readAny(paths.front(), settings, network);
-        else if (std::optional<OpenedFile> data = readFilesOfData(paths, network))
-            opened = *std::move(data);
+        else if (std::optional<DataOfFiles> data = dataOfFiles(paths))
+            opened = readFiles(*std::move(data), paths, network);
         else
             opened = readSavedRuns(paths);
     } catch (const DamagedCheckpoint& error) {
@@ -513,12 +460,17 @@ QString titleOf(const OpenedFile& opened) {
 }
 
 QString chosenWords(const OpenedFile& data) {
+    const QString folder = safeText(data.path.toStdString());
     if (data.chosen.isEmpty()) return {};
+    if (data.chosen.size() > 1)
+        return QCoreApplication::translate("OpenedFile",
+                                           "These are only some of the files of the data, so the "
+                                           "folder with all of them was opened: %1")
+            .arg(folder);
     return QCoreApplication::translate("OpenedFile",
                                        "%1 is only one file of these data, so the folder with all "
                                        "of them was opened: %2")
-        .arg(safeText(QFileInfo(data.chosen).fileName().toStdString()),
-             safeText(data.path.toStdString()));
+        .arg(safeText(QFileInfo(data.chosen.front()).fileName().toStdString()), folder);
 }
 
 } // namespace halfscope

@@ -65,8 +65,8 @@ struct OpenedFile {
     std::vector<Message> lost{}; ///< why some of them cannot go on from the checkpoints beside them
     /// The pictures of classes that it is one of, when it lies among such.
     std::optional<PictureClasses> around{};
-    /// One of the files of MNIST or CIFAR-10 that was chosen where their folder, `path`, is opened.
-    QString chosen{};
+    /// Some of the files of MNIST or CIFAR that were chosen where their folder, `path`, is opened.
+    QStringList chosen{};
     /// Whether it is a network that leaves the other settings as they are.
     bool isNetwork() const { return !weights && !config && !model.empty(); }
 };
@@ -97,7 +97,7 @@ QString titleOf(const QString& path);
 /// Returns the title of an opened experiment. One that has the title of a preset may have other
 /// settings, and is told apart by the name of its file, or of the folder of its run.
 QString titleOf(const OpenedFile&);
-/// Tells that a folder was opened in place of one of its files; empty where none was.
+/// Tells that a folder was opened in place of some of its files; empty where none was.
 QString chosenWords(const OpenedFile&);
 
 } // namespace halfscope

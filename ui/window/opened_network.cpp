@@ -45,7 +45,8 @@ QString OpenedNetwork::tell(const OpenedFile& program, bool stays, Banner& banne
     if (program.modelLine > 0)
         said << ofProgram(program);
     else
-        said << tr("Your network is used with these data.");
+        said << (stays ? tr("Your network is used with these data at the next restart.")
+                       : tr("Your network is used with these data."));
     if (program.changed)
         said << tr("Its last layer was changed to %1.")
                     .arg(QString::fromStdString(program.changed->last));

@@ -24,11 +24,11 @@ public:
     /// other setting, in one step that can be undone.
     static void set(ConfigModel&, const OpenedFile&);
     /// Tells which part of a program was taken, or that the user's network is used with other data,
-    /// and what may be missing. `stays`: the run that is
-    /// shown keeps its own network. Returns what it tells.
+    /// and what may be missing. `stays`: the run that is shown keeps its own network. Returns what
+    /// it tells.
     static QString tell(const OpenedFile& program, bool stays, Banner&);
-    /// Tells whether the user's network is used with data that were opened, on a line after what
-    /// else there is to tell of them.
+    /// Returns what tells whether the user's network is used with data that were opened, on a line
+    /// after what else there is to tell of them.
     static QString onData(const OpenedFile& data, const QString& before);
 
 private:

@@ -187,8 +187,9 @@ QString RunWords::state(const State& state, const QString& saved) {
         return saved.isEmpty() ? goesOn : tr("%1 %2").arg(saved, goesOn);
     }
     const QString failed =
-        state.failedOfInput ? tr("Training could not start. Correct the setting or the file that "
-                                 "was named, then press Play (Space); Play names it again.")
+        state.failedOfInput ? tr("Training could not start. Correct the setting or file that was "
+                                 "named, then press Play (Space). If the message is gone, Play "
+                                 "shows it again.")
                             : tr("Training could not start. Press Play (Space) to try again.");
     return saved.isEmpty() ? failed : tr("%1 %2").arg(saved, failed);
 }

@@ -329,8 +329,7 @@ void TestDataExperiment::cifar() {
     }
     for (const char* file : {"ten/data_batch_1.bin", "ten/test_batch.bin"})
         QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(path(file)); }),
-                 path(file) +
-                     ": one of the six files of CIFAR-10; open the folder that holds them");
+                 path(file) + ": one of the files of CIFAR; open the folder that holds them");
     QDir().mkpath(m_folder.filePath("torch/cifar-10-batches-py"));
     writeBytes(path("torch/cifar-10-batches-py/data_batch_1"), "\x80\x02");
     QVERIFY(isAbout(thrownBy<InputError>([&] { experimentOn(path("torch")); }), "data.path",

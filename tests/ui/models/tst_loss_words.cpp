@@ -136,10 +136,15 @@ private slots:
         QTest::addColumn<QString>("told");
         QTest::newRow("times") << QList<double>{1, 1.2, 4, 0.5}
                                << "C is farthest from A: its validation loss is 4 times A's.";
-        QTest::newRow("lower") << QList<double>{1, 1.2, 0.4}
-                               << "C is farthest from A: its validation loss is 60 % lower.";
-        QTest::newRow("higher") << QList<double>{1, 1.2, 1.1}
-                                << "B is farthest from A: its validation loss is 20 % higher.";
+        QTest::newRow("lower")
+            << QList<double>{1, 1.2, 0.4}
+            << "C is farthest from A: its validation loss is 60 % lower than A's.";
+        QTest::newRow("higher")
+            << QList<double>{1, 1.2, 1.1}
+            << "B is farthest from A: its validation loss is 20 % higher than A's.";
+        QTest::newRow("two as far")
+            << QList<double>{1, 1.25, 1.25, 1.1}
+            << "No lane is farther from A than C: its validation loss is 25 % higher than A's.";
         QTest::newRow("near") << QList<double>{1, 1.0002, 0.9999}
                               << "All lanes have nearly the same validation loss.";
         QTest::newRow("one is lost") << QList<double>{1, INFINITY, 0.5} << QString();
@@ -184,6 +189,10 @@ private slots:
             << 0.15 << none << "B's validation loss is 85 % lower than A's.";
         QTest::newRow("a little of it")
             << 0.0034 << none << "B's validation loss is 0.34 % of A's.";
+        QTest::newRow("next to nothing")
+            << 3e-8 << none << "B's validation loss is less than 0.01 % of A's.";
+        QTest::newRow("beyond all")
+            << 2e9 << none << "B's validation loss is more than a million times A's.";
         QTest::newRow("very far") << 2300.0 << none << "B's validation loss is 2,300 times A's.";
         QTest::newRow("nearly the same")
             << 2.0 << 0.75001 << "A and B have nearly the same validation accuracy.";

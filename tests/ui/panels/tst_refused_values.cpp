@@ -48,6 +48,7 @@ private slots:
     void refusedTextsGo();
     void hiddenOnesAreForgotten();
     void thePanelLeadsToThem();
+    void aLengthIsReset();
     void noRestartIsOfferedWithThem();
     void tabLeavesThemWhereTheyAre(); // before double clicks, which QTest leaves pressed
     void unitsAreNotTypedIn();
@@ -245,6 +246,19 @@ void TestRefusedValues::thePanelLeadsToThem() {
     QCOMPARE(panel.focusWidget(), editor->control());
     const auto* view = panel.findChild<QScrollArea*>()->viewport();
     QVERIFY(view->rect().contains(QRect(editor->mapTo(view, QPoint()), editor->size())));
+}
+
+/// Where the preset counts epochs, their number takes its place.
+void TestRefusedValues::aLengthIsReset() {
+    ConfigModel model;
+    model.load(presetNamed("mnist-mlp").config);
+    const QModelIndex steps = model.index(model.rowOf("run.steps"));
+    QVERIFY(model.setData(steps, QStringLiteral("9")));
+    QVERIFY(!model.setData(steps, QStringLiteral("-3")));
+    QCOMPARE(model.refusedRow(), steps.row());
+    model.resetToPreset(steps.row());
+    QCOMPARE(model.refusedRow(), -1);
+    QCOMPARE(model.config().epochs, presetNamed("mnist-mlp").config.epochs);
 }
 
 /// A restart would be refused.

@@ -89,6 +89,11 @@ Files shards() {
     return files;
 }
 
+Files with(Files files, const char* name, const QByteArray& bytes) {
+    files[name] = bytes;
+    return files;
+}
+
 } // namespace
 
 class TestFilesTogether : public QObject {
@@ -97,6 +102,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void areOpenedAsOneDataSet_data();
     void areOpenedAsOneDataSet();
+    void someOpenTheirFolder();
     void othersAreRefused_data();
     void othersAreRefused();
     void theDialogShowsEachKind();
@@ -122,6 +128,10 @@ void TestFilesTogether::areOpenedAsOneDataSet_data() {
     QTest::newRow("tables") << tables() << "csv" << QStringList{"train.csv", "test.csv", "", ""};
     QTest::newRow("MNIST") << mnist() << "mnist" << QStringList{".", "", "", ""};
     QTest::newRow("shards") << shards() << "shards" << QStringList{".", "", "", ""};
+    QTest::newRow("a README beside them")
+        << with(mnist(), "README.md", "of 1998") << "mnist" << QStringList{".", "", "", ""};
+    QTest::newRow("a test without targets") << with(tables(), "test.csv", "a,b\n1,2\n3,4\n")
+                                            << "csv" << QStringList{"train.csv", "", "", ""};
 }
 
 /// In whichever order a file manager lists them.
@@ -156,23 +166,44 @@ void TestFilesTogether::othersAreRefused_data() {
     QTest::addColumn<Files>("files");
     QTest::addColumn<QStringList>("dropped");
     QTest::addColumn<QString>("told");
-    const QString other = QStringLiteral("only such folders, and the files of one data set, can be "
-                                         "dropped together, anything else must be dropped by "
-                                         "itself");
-    const auto with = [](Files files, const char* name, const QByteArray& bytes) {
-        files[name] = bytes;
-        return files;
-    };
+    const QString none = QStringLiteral("only such folders, and the files of one data set, can be "
+                                        "dropped together, anything else must be dropped by "
+                                        "itself");
+    const QString other = QStringLiteral(": not all files of one data set; drop one of them by "
+                                         "itself, or the folder that holds them");
     QTest::newRow("an array of something else")
         << with(arrays(), "z.npy", arrays()["y.npy"]) << QStringList{"x.npy", "z.npy"}
         << "z.npy: the other array is missing: ";
-    QTest::newRow("a table of something else") << with(tables(), "prices.csv", tables()["test.csv"])
-                                               << QStringList{"prices.csv", "train.csv"} << other;
-    QTest::newRow("some of the shards") << with(shards(), "part-9.tar", shards()["part-0.tar"])
-                                        << QStringList{"part-0.tar", "part-1.tar"} << other;
+    QTest::newRow("a table of something else")
+        << with(tables(), "prices.csv", tables()["test.csv"])
+        << QStringList{"prices.csv", "train.csv"} << "prices.csv, train.csv" + other;
+    QTest::newRow("some of the shards")
+        << with(shards(), "part-9.tar", shards()["part-0.tar"])
+        << QStringList{"part-0.tar", "part-1.tar"} << "part-0.tar, part-1.tar" + other;
+    Files beside = shards();
+    beside.insert(tables());
+    QTest::newRow("beside other data")
+        << beside << QStringList{"part-0.tar", "part-1.tar"} << "part-0.tar, part-1.tar" + other;
+    // what is wrong with a folder of data is no matter of files that are none
+    QTest::newRow("no data") << with(mnist(), "a.py", "x = 1")
+                             << QStringList{"a.py", "t10k-labels-idx1-ubyte"} << none;
     QTest::newRow("of two kinds") << with(mnist(), "x.npy", arrays()["x.npy"])
-                                  << QStringList{"train-images-idx3-ubyte", "x.npy"}
-                                  << "x.npy: the other array is missing: ";
+                                  << QStringList{"train-images-idx3-ubyte", "x.npy"} << none;
+}
+
+/// The folder has more than was dropped, which is told.
+void TestFilesTogether::someOpenTheirFolder() {
+    Opened window(tinyConfig(20));
+    QVERIFY(reaches(window.window, SessionState::Ready));
+    const QStringList paths = written(window, mnist());
+    QVERIFY(dropAll(window.window, paths.mid(0, 2)));
+    const QString folder = window.folder.filePath("set");
+    QTRY_COMPARE_WITH_TIMEOUT(window.window.bannerText(),
+                              "These are only some of the files of the data, so the folder with "
+                              "all of them was opened: " +
+                                  folder,
+                              kPatience);
+    QCOMPARE(window.window.config().config().task.path, folder.toStdString());
 }
 
 /// In one sentence, and nothing is changed.
@@ -199,10 +230,9 @@ void TestFilesTogether::theDialogShowsEachKind() {
     QVERIFY(reaches(opened.window, SessionState::Ready));
     QStringList filters;
     QTimer::singleShot(0, qApp, [&filters] {
-        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-        QVERIFY(dialog);
-        filters = dialog->nameFilters();
-        dialog->reject();
+        auto* any = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+        if (const auto* dialog = qobject_cast<QFileDialog*>(any)) filters = dialog->nameFilters();
+        if (any) any->reject(); // else nothing is open, and the test ends
     });
     QAction* open = fileAction(opened.window, QStringLiteral("&Open…"));
     QVERIFY(open);

@@ -471,6 +471,7 @@ void TestForks::continuesBesideAPathThatIsWrong() {
                           opened.folder.filePath(QStringLiteral("b.csv"))));
     const auto* text = window.setup().findChild<QLabel*>(QStringLiteral("restartText"));
     QTRY_VERIFY_WITH_TIMEOUT(text->text().contains(QStringLiteral("b.csv")), kPatience);
+    QVERIFY(text->text().startsWith(QStringLiteral("The new lane can continue from here. ")));
     const auto* restart = window.findChild<QPushButton*>(QStringLiteral("restartNow"));
     const auto* fork = window.findChild<QPushButton*>(QStringLiteral("forkNow"));
     QVERIFY(!restart->isVisibleTo(&window) && fork->isVisibleTo(&window));

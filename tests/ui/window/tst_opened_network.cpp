@@ -63,6 +63,7 @@ private slots:
     void dataKeepAFittingNetwork();
     void otherNetworksCanBeCopied();
     void anotherLastLayerIsOffered();
+    void dataThatAreGoneAreTold();
     void aMisfitCanBeEdited();
     void theLastLayerIsChangedForData();
 };
@@ -223,7 +224,29 @@ void TestOpenedNetwork::anotherLastLayerIsOffered() {
     QCOMPARE(QString::fromStdString(layersOf(window)).simplified(),
              QStringLiteral("nn.Sequential( nn.Linear(2, 6), nn.ReLU(), nn.Linear(6, 1), )"));
     QVERIFY(reaches(window, SessionState::Ready));
+    actionFor(window, QKeySequence::Undo)->trigger();
+    QVERIFY(layersOf(window).empty());
+    actionFor(window, QKeySequence::Redo)->trigger();
     QVERIFY(trainsTo(window, 5));
+}
+
+/// No layer that is edited helps then.
+void TestOpenedNetwork::dataThatAreGoneAreTold() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    RunConfig config = defaultConfig();
+    config.task.kind = TaskKind::Csv;
+    config.task.path = "/no/such.csv";
+    window.tryFile(write(opened.folder, QStringLiteral("houses.json"), configText(config)));
+    QTRY_COMPARE_WITH_TIMEOUT(window.config().config().task.path, config.task.path, kPatience);
+    const QString path = write(opened.folder, QStringLiteral("net.py"), "net = " + kNetwork);
+    window.tryFile(path);
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        window.bannerText().startsWith(path + ": its network would be trained on the data that are "
+                                              "open, which cannot be used: "),
+        qPrintable(window.bannerText()), kPatience);
+    QVERIFY(!offerOf(window).isVisible());
 }
 
 /// Where the fault is elsewhere, the editor shows it in the file's network.
@@ -246,6 +269,8 @@ void TestOpenedNetwork::aMisfitCanBeEdited() {
     QCOMPARE(dialog->text(), QStringLiteral("nn.Sequential(nn.Linear(784, 10))"));
     QVERIFY2(dialog->errorText().contains(QStringLiteral("Linear(784, 10)")),
              qPrintable(dialog->errorText()));
+    dialog->editor()->undo(); // the user's own network stands behind it
+    QVERIFY(dialog->text().isEmpty());
     dialog->editor()->setPlainText(QString::fromStdString(kNetwork));
     QTRY_VERIFY(dialog->errorText().isEmpty());
     dialog->accept();

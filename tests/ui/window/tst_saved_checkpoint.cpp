@@ -294,9 +294,9 @@ void TestSavedCheckpoint::withoutItsData() {
         return text.startsWith(QStringLiteral("Saved run of 10 steps")) && text.endsWith(end);
     };
     QTRY_VERIFY2_WITH_TIMEOUT(says(stateOf(window),
-                                   "Training could not start. Correct the setting or the "
-                                   "file that was named, then press Play (Space); Play names "
-                                   "it again."),
+                                   "Training could not start. Correct the setting or file that "
+                                   "was named, then press Play (Space). If the message is gone, "
+                                   "Play shows it again."),
                               qPrintable(stateOf(window)), kPatience);
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
     QTRY_VERIFY2_WITH_TIMEOUT(

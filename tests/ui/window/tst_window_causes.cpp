@@ -209,9 +209,10 @@ void TestWindowCauses::failedStart() {
     window.restart();
     QVERIFY(reaches(window, SessionState::Failed));
     QTRY_COMPARE(headlineOf(window), QStringLiteral("Training cannot start with these settings."));
-    QCOMPARE(stateOf(window),
-             QStringLiteral("Training could not start. Correct the setting or the file that was "
-                            "named, then press Play (Space); Play names it again."));
+    QCOMPARE(
+        stateOf(window),
+        QStringLiteral("Training could not start. Correct the setting or file that was named, "
+                       "then press Play (Space). If the message is gone, Play shows it again."));
     const auto* play = window.findChild<QPushButton*>(QStringLiteral("play"));
     QCOMPARE(play->toolTip(),
              QStringLiteral("Try once more to start with the settings on the left (Space)"));
