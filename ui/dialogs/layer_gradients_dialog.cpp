@@ -77,6 +77,7 @@ LayerGradientsDialog::LayerGradientsDialog(Source source, QWidget* parent)
     key(Qt::Key_F1, [this] { emit pageAsked(QLatin1String(kHelpLayers)); });
     key(Qt::Key_Space, &LayerGradientsDialog::playAsked);
     key(Qt::Key_Period, &LayerGradientsDialog::stepAsked);
+    key(Qt::Key_R, &LayerGradientsDialog::resetAsked);
     connect(&m_clock, &QTimer::timeout, this, &LayerGradientsDialog::refresh);
     m_clock.setInterval(kPeriodMs);
     fit();

@@ -47,6 +47,7 @@ signals:
     /// These are the window's keys, which act here, too.
     void playAsked();
     void stepAsked();
+    void resetAsked();
 
 protected:
     void showEvent(QShowEvent*) override;

@@ -99,20 +99,26 @@ QScrollArea* NumberDialog::makeResults() {
     m_results = content;
     auto* column = make<QVBoxLayout>(content);
     column->setContentsMargins({});
+    const int gap = column->spacing();
+    column->setSpacing(0); // a value is closer to its bits than to the next format
     QFont fixed; // of which nothing but the family: the letters are as large as the others
     fixed.setFamilies(QFontDatabase::systemFont(QFontDatabase::FixedFont).families());
     fixed.setStyleHint(QFont::Monospace);
     addHeading(*column, tr("Stored: sign, exponent, fraction"));
     for (const FormatWords& each : storedWords(0)) {
+        column->addSpacing(gap);
         Row row{addText(*column, tr("Bits of %1").arg(each.format)),
                 addText(*column, tr("Value in %1").arg(each.format))};
         row.bits->setFont(fixed);
         m_formats.append(row);
     }
     addHeading(*column, tr("As a gradient, with the loss scale"));
+    column->addSpacing(gap);
     m_gradient = addText(*column, tr("Gradient"));
     addHeading(*column, tr("Added to the weight"));
+    column->addSpacing(gap);
     m_sum = addText(*column, tr("Weight after the update"));
+    column->addSpacing(gap);
     m_why = addText(*column, tr("Why weights stay in float32"));
     column->addStretch(1);
     auto* area = make<QScrollArea>(this);
@@ -134,7 +140,7 @@ void NumberDialog::addHeading(QVBoxLayout& column, const QString& text) {
     QFont bold = heading->font();
     bold.setBold(true);
     heading->setFont(bold);
-    if (column.count() > 0) column.addSpacing(fontMetrics().lineSpacing() / 2);
+    if (column.count() > 0) column.addSpacing(fontMetrics().lineSpacing());
     column.addWidget(heading);
 }
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace halfscope {
 namespace {
@@ -52,7 +53,7 @@ constexpr BriefWords kBriefWords[] = {
     //: %1 is the loss scale that a lane began with, and may have left since
     {"scaler.init_scale", QT_TRANSLATE_NOOP("LaneTitles", "first scale %1")},
     //: %1 is how a lane scales what it rounds to FP8: dynamic or none
-    {"precision.fp8_scaling", QT_TRANSLATE_NOOP("LaneTitles", "FP8 %1")},
+    {"precision.fp8_scaling", QT_TRANSLATE_NOOP("LaneTitles", "FP8 scaling %1")},
     {"precision.master_weights", QT_TRANSLATE_NOOP("LaneTitles", "master %1")},
     {"precision.keep_batchnorm_fp32", QT_TRANSLATE_NOOP("LaneTitles", "norms %1")},
     {"precision.weight_rounding", QT_TRANSLATE_NOOP("LaneTitles", "rounding %1")},
@@ -189,25 +190,42 @@ QString shownScale(const QString& value) {
     return number ? briefScale(scale) : value;
 }
 
-/// Returns the loss scale that the lane has, if no rule changes it: the one that it began with and,
-/// if another one was set by hand later, that one: "2^-10 then 2^15", as one word. Otherwise
-/// nothing.
+/// Returns scales that a lane has had one after the other, as one word; of many, the first and the
+/// last one: "2^-10 then ... then 2^15".
+QString joined(const std::vector<double>& scales) {
+    constexpr size_t kMost = 3;
+    QString text = briefScale(scales.front());
+    const auto add = [&text](const QString& next) {
+        //: the loss scale that a lane began with, and the one that was set by hand later
+        text = QCoreApplication::translate("LaneTitles", "%1 then %2").arg(text, next);
+    };
+    if (scales.size() > kMost) {
+        add(QChar(0x2026));
+        add(briefScale(scales.back()));
+    } else {
+        for (size_t i = 1; i < scales.size(); ++i)
+            add(briefScale(scales[i]));
+    }
+    return text.replace(QChar(u' '), QChar(QChar::Nbsp));
+}
+
+/// Returns the loss scale that the lane has, if no rule changes it: the one that it began with and
+/// those that were set by hand later. Otherwise nothing.
 QString keptScale(const RunConfig& config, int lane) {
     const ScalerConfig& scaler = config.lanes[static_cast<size_t>(lane)].scaler;
     if (scaler.rules.mode != ScalerMode::Static) return {};
-    double first = scaler.initScale, last = first;
+    std::vector<double> scales{scaler.initScale};
+    int64_t since = 1; // the first step that uses the last of them
     for (const LiveEdit& edit : config.edits) {
         if (edit.key != kLiveScale || (edit.lane >= 0 && edit.lane != lane)) continue;
         const double* scale = std::get_if<double>(&edit.value);
         if (!scale) continue;
-        last = *scale;
-        if (edit.step <= 1) first = last; // no step used another one before
+        if (edit.step > since) scales.push_back(*scale);
+        scales.back() = *scale; // no step used the one before, which came with the same step
+        since = std::max(since, edit.step);
     }
-    if (first == last) return briefScale(first);
-    //: the loss scale that a lane began with, and the one that was set by hand later
-    return QCoreApplication::translate("LaneTitles", "%1 then %2")
-        .arg(briefScale(first), briefScale(last))
-        .replace(QChar(u' '), QChar(QChar::Nbsp));
+    scales.erase(std::unique(scales.begin(), scales.end()), scales.end());
+    return joined(scales);
 }
 
 /// Returns a title with all that both kinds of titles have in common.

@@ -101,6 +101,12 @@ QString rightText(const RunConfig& config, double accuracy) {
 
 QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
 
+bool LaneStatus::scaleMoved() const {
+    constexpr double kNear = 4;
+    const double moved = zeros ? static_cast<double>(scale() / zeros->scale) : 1;
+    return moved > kNear || moved < 1 / kNear;
+}
+
 bool LaneStatus::outputIsNan() const { return halfscope::outputIsNan(accuracy, validationLoss); }
 
 QString LaneStatus::lossText() const {
@@ -213,7 +219,8 @@ void RunModel::update(int index, Lane& lane) {
     status.zeroUpdates = totals.zeroUpdates();
     status.allUpdates = totals.updates();
     status.zeros = zeroGradientsOf(run.newestGradients(), index);
-    status.lost = lostGradientsOf(run.newestGradients(), index);
+    status.lost.reset();
+    if (!status.scaleMoved()) status.lost = lostGradientsOf(run.newestGradients(), index);
     status.growthInterval = growthIntervalOf(run.info().config, index);
     status.exact = growsExactly(run.info().config, index);
     constexpr int64_t kEnough = 4096; // steps: the rate uses no more than the last 255

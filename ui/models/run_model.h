@@ -98,6 +98,9 @@ struct LaneStatus {
     bool blamesFaults() const { return grows() && underflowOfFault; }
     /// The scale that the next step uses; `last` has the one that the last step used.
     float scale() const { return scaleAfter; }
+    /// Whether the scale has changed so much since the zeros were counted that there may be as many
+    /// no longer.
+    bool scaleMoved() const;
     /// The steps since the scale changed or a step was skipped, and all skipped ones, also where
     /// only a checkpoint tells them.
     int64_t cleanSteps() const { return startStep > 0 ? start.clean : last.growthTracker(); }

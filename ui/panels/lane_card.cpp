@@ -134,10 +134,7 @@ void LaneCard::showZeros(const LaneStatus& status) {
     if (const auto& zeros = status.zeros) {
         const QString after = locale.toString(static_cast<qlonglong>(zeros->after));
         const QString scale = scaleText(static_cast<double>(zeros->scale));
-        // a share at a scale that was left long ago would be read as that of the present one
-        constexpr double kNear = 4;
-        const double moved = static_cast<double>(status.scale() / zeros->scale);
-        const bool near = !m_scales || (moved <= kNear && moved >= 1 / kNear);
+        const bool near = !status.scaleMoved(); // else its share would be read as the present one
         when = zeros->finite
                    ? tr("Counted after step %1, at loss scale %2.").arg(after, scale)
                    : tr("After step %1, at loss scale %2, some are inf or nan, so the share of "

@@ -85,6 +85,9 @@ public:
     /// Does what restart() does, and tells the way back to the run that is shown, once there is
     /// one.
     bool reset();
+    void resetIfPossible() {
+        if (canStart()) reset();
+    }
     /// Leaves the training paused. Waits a moment for the networks of the step in progress, which
     /// are kept with their run, and takes the steps since the last frame.
     void takeLastSteps();

@@ -81,9 +81,7 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     orderTabs(*m_parts.page); // now that all buttons are there
     addShortcut(Qt::Key_Space, [this] { m_shown.pressSpace(); });
     addShortcut(Qt::Key_Period, [this] { m_shown.stepOnce(); });
-    addShortcut(Qt::Key_R, [this] {
-        if (m_shown.canStart()) m_shown.reset();
-    });
+    addShortcut(Qt::Key_R, [this] { m_shown.resetIfPossible(); });
     addShortcut(Qt::Key_Minus, [this] { m_parts.transport->pace()->moveBy(-1); });
     for (const Qt::Key faster : {Qt::Key_Plus, Qt::Key_Equal})
         addShortcut(faster, [this] { m_parts.transport->pace()->moveBy(1); });
@@ -558,6 +556,7 @@ void WindowMenus::showLayerGradients() {
         connect(dialog, &LayerGradientsDialog::pageAsked, this, &WindowMenus::showHelpPart);
         connect(dialog, &LayerGradientsDialog::playAsked, &m_shown, &ShownRun::pressSpace);
         connect(dialog, &LayerGradientsDialog::stepAsked, &m_shown, &ShownRun::stepOnce);
+        connect(dialog, &LayerGradientsDialog::resetAsked, &m_shown, &ShownRun::resetIfPossible);
     }
     m_presentation->open(*dialog); // training goes on
 }

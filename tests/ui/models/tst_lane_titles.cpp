@@ -114,17 +114,24 @@ void TestLaneTitles::titles_data() {
     RunConfig setByHand =
         withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=static", "lanes.0.scaler.init_scale=8",
                                         "lanes.1.scaler.mode=static"});
-    setByHand.edits.push_back(
-        {.step = 5, .lane = 1, .key = kLiveScale, .value = FieldValue(double{32768})});
+    const auto setTo = [&setByHand](double scale, int64_t step, int lane) {
+        setByHand.edits.push_back(
+            {.step = step, .lane = lane, .key = kLiveScale, .value = FieldValue(scale)});
+    };
+    setTo(32768, 5, 1);
     row("a scale set by hand", setByHand,
         "amp-fp16, Fixed scale 2^3 | amp-fp16, Fixed scale 2^16 then 2^15");
-    setByHand.edits.push_back(
-        {.step = 5, .lane = 1, .key = kLiveScale, .value = FieldValue(double{65536})});
+    setTo(65536, 5, 1);
     row("and undone at once", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, Fixed scale 2^16");
-    setByHand.edits.push_back(
-        {.step = 6, .lane = 0, .key = kLiveScale, .value = FieldValue(double{4})});
+    setTo(4, 6, 0);
     row("and in another lane", setByHand,
         "amp-fp16, Fixed scale 2^3 then 2^2 | amp-fp16, Fixed scale 2^16");
+    setTo(8, 9, 0);
+    row("and back after some steps", setByHand,
+        "amp-fp16, Fixed scale 2^3 then 2^2 then 2^3 | amp-fp16, Fixed scale 2^16");
+    setTo(2, 12, 0);
+    row("and once more", setByHand,
+        "amp-fp16, Fixed scale 2^3 then \u2026 then 2^1 | amp-fp16, Fixed scale 2^16");
     setByHand.edits = {{.step = 1, .lane = 0, .key = kLiveScale, .value = FieldValue(double{4})}};
     row("before the first step", setByHand,
         "amp-fp16, Fixed scale 2^2 | amp-fp16, Fixed scale 2^16");
@@ -261,7 +268,7 @@ void TestLaneTitles::forms() {
              joinedNames(QStringLiteral("B amp-fp16, Fixed scale 2^0|B amp-fp16, scale 2^0|"
                                         "B scale 2^0|B sca… 2^0|B … 2^0")));
     QVERIFY(labelForms(joinedNames(QStringLiteral("B fp8, FP8 scaling none")))
-                .contains(QStringLiteral("B FP8 none")));
+                .contains(QStringLiteral("B FP8 scaling none")));
     QVERIFY(labelForms(QStringLiteral("C fp8, layer 0=bf16"))
                 .contains(QStringLiteral("C layer 0=bf16")));
     const QString scaler = joinedNames(QStringLiteral("C amp-fp16, Scaler rules apex"));

@@ -30,6 +30,7 @@ class TestZeroGradients : public QObject {
 private slots:
     void nearlyAllZero();
     void someGradientsLost();
+    void anotherScaleIsNotBlamed();
     void unscaledEightBits();
     void lanesShareASentence();
     void lanesShareAnUnderflow();
@@ -76,6 +77,26 @@ void TestZeroGradients::someGradientsLost() {
                                   "is too small."));
     QVERIFY2(model.summary().replace(QChar::Nbsp, u' ').endsWith(u' ' + text),
              qPrintable(model.summary()));
+}
+
+/// What was counted at another scale says nothing of the present one.
+void TestZeroGradients::anotherScaleIsNotBlamed() {
+    RunConfig config = defaultConfig();
+    config.lanes[1].scaler.rules.mode = ScalerMode::Static;
+    RunModel model;
+    const auto run = shownIn(model, config);
+    RunBatch counted;
+    counted.rows = {rowAt(1, 0, 1), rowAt(1, 1, 0x1p-10F)};
+    counted.gradients = {{rangeOf(DType::F32, 36, 0), rangeOf(DType::F16, 100, 0)}};
+    counted.gradients[0][1].scale = 0x1p-10F;
+    run->append(std::move(counted));
+    model.refresh();
+    QCOMPARE(lostGradientsTexts(model).size(), qsizetype(2));
+    RunBatch later;
+    later.rows = {rowAt(2, 0, 1), rowAt(2, 1, 0x1p15F)};
+    run->append(std::move(later));
+    model.refresh();
+    QCOMPARE(lostGradientsTexts(model), QStringList());
 }
 
 /// Scales of the tensors come before one of the loss, whether the loss is scaled or not.

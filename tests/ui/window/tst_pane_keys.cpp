@@ -507,6 +507,13 @@ void TestPaneKeys::f1ExplainsThePart() {
     QTRY_VERIFY(layers->isActiveWindow());
     QTest::keyClick(layers, Qt::Key_F1);
     QCOMPARE(topOfHelp(), QStringLiteral("Gradients by layer"));
+    // it lies over the buttons, whose keys act in it, too
+    QApplication::setActiveWindow(layers);
+    QTest::keyClick(layers, Qt::Key_R);
+    QVERIFY(reaches(window(), SessionState::Ready));
+    QTRY_COMPARE_WITH_TIMEOUT(window().run().step(), int64_t(0), kPatience);
+    QTest::keyClick(layers, Qt::Key_Period);
+    QTRY_COMPARE_WITH_TIMEOUT(window().run().step(), int64_t(1), kPatience);
 }
 
 } // namespace tst_pane_keys
