@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/lang/blocks.h"
+#include "engine/lang/class_places.h"
 #include "engine/lang/code_text.h"
 #include "engine/lang/idle_code.h"
 #include "engine/lang/scanner.h"
@@ -12,6 +13,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <set>
+#include <utility>
 
 namespace halfscope::lang {
 
@@ -225,54 +227,6 @@ bool addMember(std::string_view program, std::string_view code, bool inBlock, In
     return true;
 }
 
-/// Returns the numbers of the class with a forward(), of that and of its __init__(); nothing where
-/// there are several such classes.
-struct ClassPlaces {
-    size_t head = kNowhere, init = kNowhere, forward = kNowhere, end = 0;
-};
-std::optional<ClassPlaces> findClass(const std::vector<IndentedStatement>& all) {
-    ClassPlaces found;
-    for (size_t head = 0; head < all.size(); ++head) {
-        if (firstWord(all[head].code) != "class") continue;
-        ClassPlaces here{head, kNowhere, kNowhere, blockEnd(all, head)};
-        for (size_t i = head + 1; i < here.end; ++i) {
-            if (definesFunction(all[i].code, "__init__")) here.init = i;
-            if (!definesFunction(all[i].code, "forward")) continue;
-            if (here.forward != kNowhere) return std::nullopt;
-            here.forward = i;
-        }
-        if (here.forward == kNowhere) continue;
-        if (found.head != kNowhere || here.init == kNowhere) return std::nullopt;
-        found = here;
-        head = here.end - 1;
-    }
-    if (found.head == kNowhere) return std::nullopt;
-    return found;
-}
-
-/// Returns the name of a class that begins with "class Net(nn.Module):"; empty where it is derived
-/// from anything else.
-std::string_view nameOfModule(std::string_view head) {
-    head = withoutEnds(head);
-    constexpr std::string_view kClass = "class ";
-    const size_t open = std::min(head.find('('), head.size());
-    const std::string base = withoutBlanks(head.substr(open));
-    const bool module = base == "(nn.Module):" || base == "(torch.nn.Module):" ||
-                        base == "(Module):" || base.ends_with(".LightningModule):");
-    return module ? withoutEnds(head.substr(kClass.size(), open - kClass.size()))
-                  : std::string_view();
-}
-
-/// Returns the input of forward(), which must be its only argument beside self.
-std::string_view inputOf(std::string_view forward) {
-    const std::string_view list = argumentsOfDef(withoutEnds(forward));
-    std::vector<std::string_view> names;
-    addArguments(list, names);
-    const bool plain = names.size() == 2 && names[0] == "self" && list.find('*') == kNowhere &&
-                       signOutside(list, '=') == kNowhere;
-    return plain ? names[1] : std::string_view();
-}
-
 /// Whether a statement outside of the class sets one of its members, as in "net.fc = nn.Linear(4,
 /// 2)".
 bool setsMember(std::string_view code, const std::set<std::string_view>& used) {
@@ -341,38 +295,54 @@ bool readMembers(std::string_view program, const std::vector<IndentedStatement>&
     return othersLeave(all, places, used);
 }
 
+/// Whether a word in a statement is only the type of a value, as in "-> Net", "net: Net = " or, in
+/// the arguments of a function, "net: Net".
+bool isType(std::string_view code, std::string_view arguments, std::string_view word) {
+    std::string_view before = withoutEnds(code.substr(0, placeIn(code, word)));
+    if (before.ends_with("->")) return true;
+    if (!before.ends_with(':')) return false;
+    before.remove_suffix(1);
+    return arguments.empty() ? isPlainName(withoutEnds(before))
+                             : word.data() < arguments.data() + arguments.size();
+}
+
 /// Returns the arguments with which the program makes the class, none where it does not; nothing
 /// where it may make it in more than one way.
-std::optional<std::vector<std::string_view>> givenTo(std::string_view program,
+std::optional<std::vector<std::string_view>> givenTo(const std::vector<IndentedStatement>& all,
                                                      std::string_view name) {
-    std::string_view before;
     std::optional<std::string_view> given;
     const std::string attribute = std::string(name) + ".";
-    for (const std::string_view word : wordsOf(program)) {
-        if (word.starts_with(attribute)) return std::nullopt; // Net.load_from_checkpoint(path)
-        const bool own = before == "class" || before == "super";
-        before = word;
-        if (!isClass(word, name) || own) continue;
-        const size_t open = nextCode(program, placeIn(program, word) + word.size());
-        const size_t close =
-            program.substr(open).starts_with('(') ? closingBracket(program, open) : kNowhere;
-        if (close == kNowhere) return std::nullopt;
-        const std::string_view list = program.substr(open + 1, close - open - 1);
-        if (given && withoutBlanks(*given) != withoutBlanks(list)) return std::nullopt;
-        given = list;
+    for (const auto& [code, indent] : all) {
+        const std::string_view arguments = argumentsOfDef(withoutEnds(code));
+        std::string_view before, second; // the two words before this one
+        for (const std::string_view word : wordsOf(code)) {
+            if (word.starts_with(attribute)) return std::nullopt; // Net.load_from_checkpoint(path)
+            const bool own = before == "class" || before == "super";
+            const bool asked = std::exchange(second, std::exchange(before, word)) == "isinstance";
+            if (!isClass(word, name) || own) continue;
+            const size_t open = nextCode(code, placeIn(code, word) + word.size());
+            const bool made = code.substr(open).starts_with('(');
+            if (!made && (asked || isType(code, arguments, word))) continue;
+            const size_t close = made ? closingBracket(code, open) : kNowhere;
+            if (close == kNowhere) return std::nullopt;
+            const std::string_view list = code.substr(open + 1, close - open - 1);
+            if (given && withoutBlanks(*given) != withoutBlanks(list)) return std::nullopt;
+            given = list;
+        }
     }
     std::vector<std::string_view> parts = listParts(given.value_or(std::string_view()));
     for (std::string_view& part : parts) {
         part = codeOf(part);
         if (part.starts_with('*')) return std::nullopt;
     }
+    std::erase_if(parts, &std::string_view::empty); // behind the last comma
     return parts;
 }
 
-/// Whether code is a number, or a product such as 28 * 28, and no more, in one line.
+/// Whether code is a number such as -1, or a product such as 28 * 28, and no more, in one line.
 bool isNumber(std::string_view code) {
-    if (code.empty() || (!isDigit(code[0]) && code[0] != '.') || code.find('\n') != kNowhere)
-        return false;
+    const bool begins = !code.empty() && (isDigit(code[0]) || code[0] == '.' || code[0] == '-');
+    if (!begins || code.find('\n') != kNowhere) return false;
     try {
         const Kind kind = parse(code).kind;
         return kind == Kind::Whole || kind == Kind::Real;
@@ -423,17 +393,29 @@ struct OutsideName {
     std::string_view value; ///< the number that the one of them gives it; empty otherwise
     std::string_view code;  ///< the last of them
 };
-OutsideName outsideOf(const std::vector<IndentedStatement>& all, const ClassPlaces& places,
-                      std::string_view name) {
-    OutsideName found;
+/// A statement outside of a class.
+struct OutsideStatement {
+    std::string_view code;
+    std::vector<std::string_view> words;
+    bool inBlock = false; ///< it stands further in than the class
+};
+std::vector<OutsideStatement> statementsOutside(const std::vector<IndentedStatement>& all,
+                                                const ClassPlaces& places) {
+    std::vector<OutsideStatement> outside;
     for (size_t i = 0; i < all.size(); ++i) {
-        if (i == places.head) i = places.end;
-        if (i >= all.size()) break;
+        if (i >= places.head && i < places.end) continue;
         const std::string_view code = withoutEnds(all[i].code);
-        const std::vector<std::string_view> words = wordsOf(code);
+        outside.push_back({code, wordsOf(code), all[i].indent > all[places.head].indent});
+    }
+    return outside;
+}
+
+OutsideName outsideOf(const std::vector<OutsideStatement>& all, std::string_view name) {
+    OutsideName found;
+    for (const auto& [code, words, inBlock] : all) {
         if (std::ranges::find(words, name) == words.end()) continue;
-        const auto has = [&words](std::string_view word) {
-            return std::ranges::find(words, word) != words.end();
+        const auto has = [&all = words](std::string_view word) {
+            return std::ranges::find(all, word) != all.end();
         };
         const bool binds =
             code.find(":=") != kNowhere ||
@@ -450,7 +432,7 @@ OutsideName outsideOf(const std::vector<IndentedStatement>& all, const ClassPlac
         if (!binds && std::ranges::find(set, name) == set.end()) continue;
         const std::string_view value = last == kNowhere ? "" : withoutEnds(code.substr(last + 1));
         const bool plain = !binds && !found.bound && withoutEnds(targets) == name;
-        const bool local = all[i].indent > all[places.head].indent || has("def");
+        const bool local = inBlock || has("def");
         found = {true, found.atTop || !local || has("global"),
                  plain && isNumber(value) ? value : std::string_view(), code};
     }
@@ -499,23 +481,6 @@ std::optional<size_t> unreadIn(std::string_view program) {
     return std::nullopt;
 }
 
-std::vector<std::string> networkClassesIn(std::string_view program) {
-    std::vector<std::string> names;
-    const std::vector<IndentedStatement> all = indentedStatements(program);
-    for (size_t head = 0; head < all.size(); ++head) {
-        if (firstWord(all[head].code) != "class") continue;
-        const std::string_view name = nameOfModule(all[head].code);
-        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(head);
-        const size_t end = blockEnd(all, head);
-        const bool runs = std::any_of(
-            begin, begin + static_cast<std::ptrdiff_t>(end - head),
-            [](const IndentedStatement& each) { return definesFunction(each.code, "forward"); });
-        if (!name.empty() && runs) names.emplace_back(name);
-        head = end - 1;
-    }
-    return names;
-}
-
 bool endsWithClass(std::string_view program, const ClassChain& chain) {
     return onlyMakesModels(program.substr(chain.whole.end), chain.name);
 }
@@ -539,7 +504,7 @@ std::string withArguments(std::string_view program, int& lines) {
     const std::optional<ClassPlaces> places = findClass(all);
     if (!places) return with;
     const std::string_view name = nameOfModule(all[places->head].code);
-    const auto given = name.empty() ? std::nullopt : givenTo(program, name);
+    const auto given = name.empty() ? std::nullopt : givenTo(all, name);
     if (!given) return with;
     const auto blank = [&](std::string_view code) {
         const auto begin = with.begin() + (code.data() - program.data());
@@ -551,10 +516,11 @@ std::string withArguments(std::string_view program, int& lines) {
     const std::string_view list = argumentsOfDef(withoutEnds(all[places->init].code));
     if (std::ranges::count(list, ',') >= kMostArguments || std::ssize(*given) > kMostArguments)
         return with;
+    const std::vector<OutsideStatement> others = statementsOutside(all, *places);
     for (auto [each, plain, value] : initArguments(list, *given)) {
-        const OutsideName outside = outsideOf(all, *places, plain);
+        const OutsideName outside = outsideOf(others, plain);
         const bool same = value == plain;
-        if (isPlainName(value)) value = same ? outside.value : outsideOf(all, *places, value).value;
+        if (isPlainName(value)) value = same ? outside.value : outsideOf(others, value).value;
         // else it would have its own number, and not that which is set outside the class
         const bool alone = same || !outside.atTop;
         if (!isPlainName(plain) || !isNumber(value) || !alone) continue;

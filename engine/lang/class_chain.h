@@ -37,7 +37,7 @@ struct ClassChain {
     std::vector<ChainedCall> calls; ///< in the order in which they run
 };
 
-/// Returns the calls of the one class of a program that has a forward(). Nothing where forward()
+/// Returns the calls of the one class of a program that findClass() finds. Nothing where forward()
 /// or __init__() may do more than such calls need, or where a model stands outside the class.
 std::optional<ClassChain> chainOfClass(std::string_view program);
 
@@ -45,17 +45,13 @@ std::optional<ClassChain> chainOfClass(std::string_view program);
 /// forward() itself where it has more than one input; nothing where there is none.
 std::optional<size_t> unreadIn(std::string_view program);
 
-/// Returns the names of the classes of a program that are modules of PyTorch with a forward(), but
-/// for those within others.
-std::vector<std::string> networkClassesIn(std::string_view program);
-
 /// Whether the program ends with the class, but for lines such as "net = Net().to(device)" and
 /// "print(net)", see onlyMakesModels().
 bool endsWithClass(std::string_view program, const ClassChain&);
 
 /// Whether an argument of __init__() has a default.
 enum class InitArgumentIs : uint8_t { Absent, Open, ByDefault };
-/// Looks for the argument in the one class of a program that has a forward().
+/// Looks for the argument in the class of a program that findClass() finds.
 InitArgumentIs initArgument(std::string_view program, std::string_view name);
 
 /// Returns the program with the numbers that arguments of __init__() have, in `lines` new lines

@@ -8,6 +8,7 @@
 #include "engine/lang/around_model.h"
 #include "engine/lang/class_chain.h"
 #include "engine/lang/code_text.h"
+#include "engine/lang/class_places.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/class_network.h"
 #include "engine/models/model_spec.h"

@@ -390,17 +390,18 @@ private slots:
         QVERIFY(!isNetworkFile(folder.filePath("none.txt").toStdString()));
     }
 
-    /// So does one of ten times as many arguments.
+    /// So does one of ten times as many arguments, of which hundreds are not looked for.
     void takesTimeInProportionToArguments() {
-        const auto timed = [](int arguments) {
+        const auto timed = [](int arguments, int statements) {
             QByteArray list = "self", given;
             for (int i = 0; i < arguments; ++i) {
                 list += ",a";
                 given += "b,";
             }
-            const std::string text = (classWith(kLinear, "return F.relu(self.fc(x))", list) +
-                                      "net = Net(" + given + ")\n")
-                                         .toStdString();
+            const std::string text =
+                (classWith(kLinear, "return F.relu(self.fc(x))", list) + "net = Net(" + given +
+                 ")\n" + QByteArray("c = 1 + 2\n").repeated(statements))
+                    .toStdString();
             double best = std::numeric_limits<double>::max();
             for (int i = 0; i < 3; ++i) {
                 const double start = test::processorMs();
@@ -409,8 +410,10 @@ private slots:
             }
             return best;
         };
-        const double small = timed(1400), large = timed(14000);
+        const double small = timed(1400, 0), large = timed(14000, 0);
         QVERIFY2(large < 40 * small, qPrintable(QString("%1 %2").arg(small).arg(large)));
+        const double none = timed(0, 4500), most = timed(190, 4500);
+        QVERIFY2(most < 15 * none, qPrintable(QString("%1 %2").arg(none).arg(most)));
     }
 
     /// A class of ten times as many layers takes no more than forty times the processor's time: no
@@ -481,11 +484,45 @@ private slots:
         row("with comments", "\n        a=3,  # inputs, b\n        b=4,  # outputs\n    ", "",
             "net = Net(\n    7  # seven\n)\n", "7,4");
         row("quotients", "a, b=16 // 2", "", "net = Net(4)\n", "4,8");
+        row("a comma at the end", "a, b=16", "", "net = Net(\n    2,\n)\n", "2,16");
+        row("no arguments in two lines", "a=3, b=16", "", "net = Net(\n)\n", "3,16");
+        row("a name and a comma", "a=3, b=16", "", "net = Net(b=5,\n)\n", "3,5");
+        row("types", "a, b=16", "def make() -> Net:\n    return f()\n",
+            "def train(net: Net, x):\n    assert isinstance(net, Net)\nnet: Net = Net(2)\n",
+            "2,16");
     }
     void takesArguments() {
         QFETCH(const QByteArray, program);
         QFETCH(const QString, layers);
         QCOMPARE(runsOf(readModel(networkIn(program.toStdString()).text.text).root), layers);
+    }
+
+    void takesNegativeArguments() {
+        const auto layers = [](const QByteArray& made) {
+            const QByteArray net =
+                classWith("self.fc = nn.Linear(4, n)\nself.scores = nn.Softmax(dim=dim)",
+                          "return self.scores(self.fc(x))", "self, n=8, dim=-1");
+            return runsOf(readModel(networkIn((net + made).toStdString()).text.text).root);
+        };
+        QCOMPARE(layers(""), QString("fc=Linear(4,8) scores=Softmax(dim=-1)"));
+        QCOMPARE(layers("net = Net(dim=-2)\n"), QString("fc=Linear(4,8) scores=Softmax(dim=-2)"));
+    }
+
+    /// They are no networks, though they have a forward().
+    void readsBesideLosses() {
+        const QByteArray loss = "class RMSELoss(nn.Module):\n    def forward(self, yhat, y):\n"
+                                "        return torch.sqrt(self.mse(yhat, y))\n";
+        const QByteArray net = classWith(kLinear, "return F.relu(self.fc(x))");
+        for (const QByteArray& text : {loss + net, net + loss, net + loss + "x = f(Net())\n"})
+            QCOMPARE(runsOf(readModel(networkIn(text.toStdString()).text.text).root),
+                     QString("fc=Linear(4,2) relu=ReLU()"));
+        const QByteArray pair = "class Pair(nn.Module):\n    def forward(self, a, b):\n"
+                                "        return self.net(a) - self.net(b)\n";
+        const std::string said =
+            thrownBy<InputError>([&] { networkIn((net + pair).toStdString()); });
+        QVERIFY2(said.find("there are 2 networks in this program, the classes Net, Pair") !=
+                     std::string::npos,
+                 said.c_str());
     }
 
     /// A class that is pasted may be made with arguments behind it.
@@ -508,7 +545,8 @@ private slots:
               net + "k = 4\nfor k in all:\n    net = Net(k)\n",
               net + "k = 4\ndef make(k):\n    return Net(k)\n", net + "n = 4\nnet = Net(5)\n",
               net + "k = f(4)\nnet = Net(k)\n", net + "net = Net(args.n)\n", net + "nets = [Net]\n",
-              net + "net = Net.load(n=4)\n", "n = 5\n" + net}) {
+              net + "net = Net.load(n=4)\n", "n = 5\n" + net, net + "nets = {a: 1, b: Net}\n",
+              net + "def make(of=Net):\n    return of(4)\n"}) {
             const std::string said = thrownBy<InputError>([&] { networkIn(text.toStdString()); });
             QVERIFY2(said.find("an argument of a function has no value here (n)") !=
                          std::string::npos,
