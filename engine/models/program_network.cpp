@@ -6,9 +6,10 @@
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
 #include "engine/lang/around_model.h"
+#include "engine/lang/blocks.h"
 #include "engine/lang/class_chain.h"
-#include "engine/lang/code_text.h"
 #include "engine/lang/class_places.h"
+#include "engine/lang/code_text.h"
 #include "engine/lang/syntax.h"
 #include "engine/models/class_network.h"
 #include "engine/models/model_spec.h"
@@ -49,8 +50,9 @@ Message listedNames(const std::vector<std::string>& names) {
         ofClass ? lang::initArgument(program, *unknown) : lang::InitArgumentIs::Absent;
     if (argument && given == lang::InitArgumentIs::ByDefault)
         throw InputError(phrase("Model", "the network in it cannot be read: %1; an argument of a "
-                                         "function has no value here (%2): make the class with a "
-                                         "number for %3, or write a number in its place"),
+                                         "function has no value here (%2): write a number in "
+                                         "place of %3, or make the class only once, with a plain "
+                                         "number for it"),
                          problem, listedNames(model.arguments), *unknown);
     if (argument && given == lang::InitArgumentIs::Open)
         throw InputError(phrase("Model", "the network in it cannot be read: %1; an argument of a "
@@ -109,6 +111,9 @@ std::string_view statementIn(std::string_view program, int line) {
 
 /// Whether code adds something, as a block does that adds its input.
 bool adds(std::string_view code) {
+    const std::string_view arguments = lang::argumentsOfDef(code); // as in k=1+2
+    if (!arguments.empty())
+        code.remove_prefix(static_cast<size_t>(arguments.data() - code.data()) + arguments.size());
     return code.find('+') != code.npos || code.find("add(") != code.npos;
 }
 
@@ -137,13 +142,17 @@ bool adds(std::string_view code) {
         classes.size(), someOf(classes));
 }
 
-/// Returns a doubt for a program with several classes that may be networks; empty where there is no
-/// other.
-Message doubtOfClasses(std::string_view program) {
+/// Returns a doubt for a program with other classes that may be networks than the one that uses its
+/// nn.Sequential; empty where there is none.
+Message doubtOfClasses(std::string_view program, const lang::ForwardUse& use) {
     const std::vector<std::string> classes = lang::networkClassesIn(program);
+    if (classes.size() == 1 && use.line == 0)
+        return {phrase("Model", "this program has one nn.Sequential(...) and, apart from it, a "
+                                "class with a forward(): %1"),
+                classes.front()};
     if (classes.size() < 2) return {};
-    return {phrase("Model", "the program has %1 classes with a forward(), %2, and this is its only "
-                            "nn.Sequential"),
+    return {phrase("Model", "this program has one nn.Sequential(...), but %1 classes with a "
+                            "forward(): %2"),
             classes.size(), someOf(classes)};
 }
 
@@ -220,7 +229,7 @@ ProgramNetwork networkIn(std::string_view program) {
         if (!network.doubt.empty()) refuseDoubted(network.doubt, forwardIn(program, use));
         refuse(program, text, error.message(), use.line > 0);
     }
-    if (network.doubt.empty()) network.doubt = doubtOfClasses(program);
+    if (network.doubt.empty()) network.doubt = doubtOfClasses(program, use);
     return network;
 }
 

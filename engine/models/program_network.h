@@ -15,7 +15,7 @@ struct ProgramNetwork {
     lang::ModelText text;
     int firstLine = 1, lastLine = 1; ///< in the program
     /// Why it may not be all of the network, or another one than is meant: forward() of its class
-    /// does more than run it, or the program has other classes. Else empty.
+    /// does more than run it, or the program has other classes that may be networks. Else empty.
     Message doubt{};
 };
 

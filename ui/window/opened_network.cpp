@@ -55,7 +55,7 @@ QString OpenedNetwork::tell(const OpenedFile& program, bool stays, Banner& banne
     const bool whole = program.doubt.empty();
     if (!whole)
         said.push_front(
-            tr("This may not be the whole network: %1.").arg(translated(program.doubt)));
+            tr("This may not be the network that is meant: %1.").arg(translated(program.doubt)));
     const QString text = said.join(u' ');
     whole ? void(banner.showNotice(text)) : banner.showText(text);
     return text;

@@ -69,7 +69,14 @@ private slots:
         outside("kept by its class, alone", "        self.body = net\n", "", "self.body(x)", "");
         outside("wrapped by its class", "        self.body = wrap(net)\n", "", "self.body(x)",
                 "forward() in line 6 does more than run net: it also uses self.body");
-        outside("given to a class", "        self.body = net\n", ", net", "self.body(x) / 8", "");
+        const char* apart =
+            "this program has one nn.Sequential(...) and, apart from it, a class with "
+            "a forward(): Net";
+        outside("given to a class", "        self.body = net\n", ", net", "self.body(x) / 8",
+                apart);
+        outside("given to a class, alone", "        self.body = net\n", ", net", "self.body(x)",
+                "");
+        outside("beside a class", "        self.a = A()\n", "", "torch.log(self.a(x))", apart);
         row("other class",
             "class Other:\n    def forward(self, x):\n        return x\nnet = " + kNet.mid(11), "");
         row("other class below",
@@ -81,8 +88,17 @@ private slots:
                                   "    def forward(self, x):\n        y = self.a(x)\n"
                                   "        return torch.log(y * y)\n";
         row("another network", classWith(" return self.net(x)") + critic,
-            "the program has 2 classes with a forward(), Net, Critic, and this is its only "
-            "nn.Sequential");
+            "this program has one nn.Sequential(...), but 2 classes with a forward(): Net, Critic");
+        row("a network of two inputs",
+            classWith(" return self.net(x)") + QByteArray(critic).replace("self, x", "self, x, t"),
+            "this program has one nn.Sequential(...), but 2 classes with a forward(): Net, Critic");
+        const QByteArray losses =
+            "class RMSELoss(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            "        self.mse = nn.MSELoss()\n    def forward(self, yhat, y):\n"
+            "        return torch.sqrt(self.mse(yhat, y))\nclass Dice(nn.Module):\n"
+            "    def forward(self, p, t, smooth=1):\n        return (p * t).sum() / self.all\n";
+        row("losses", classWith(" return self.net(x)") + losses, "");
+        row("losses beside no class", losses + "net = " + kNet.mid(11), "");
     }
     void doubtsForward() {
         QFETCH(const QByteArray, program);
@@ -157,8 +173,8 @@ private slots:
         row("argument that is given another name",
             classWith(" return self.net(x)", "self, n=64").replace("8)", "n)") +
                 "net = Net(hidden)\n",
-            "; an argument of a function has no value here (n): make the class with a number for "
-            "n, or write a number in its place");
+            "; an argument of a function has no value here (n): write a number in place of n, or "
+            "make the class only once, with a plain number for it");
         row("argument of a function", "def made(n=8):\n    return nn.Sequential(nn.Linear(2, n))\n",
             "; an argument of a function has no value here (n): write a number in its place, or "
             "copy the network by itself, with a line such as n = 64 above it");
@@ -201,6 +217,9 @@ private slots:
              "pasted into Layers");
         line("unknown function", "self, x", "\n        x = F.other(\n            x)\n",
              "because line 7 does more than run one layer after another: \"x = F.other(\"; ");
+        line("a sum among its arguments", "self, x, k=1+2", "",
+             "line 4 does more than run one layer after another: \"def forward(self, x, k=1+2):\"; "
+             "the layers alone, as print(model) shows them, can be pasted into Layers");
         line("two inputs", "self, x, y", "",
              "because line 4 does more than run one layer after "
              "another: \"def forward(self, x, y):\"; ");

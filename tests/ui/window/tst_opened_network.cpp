@@ -82,7 +82,7 @@ void TestOpenedNetwork::whatForwardDoesMoreIsTold() {
     QVERIFY(window.tryFile(path));
     const QString said =
         QStringLiteral(
-            "This may not be the whole network: forward() in line 5 does more than run "
+            "This may not be the network that is meant: forward() in line 5 does more than run "
             "self.net: it also uses self.norm. The network in line 4 of %1 was taken. "
             "Nothing else in the file is used. Ctrl+Z brings back the network before it.")
             .arg(path);
