@@ -80,8 +80,7 @@ void tellOtherData(const RunConfig& config, const DataRecord& trained, const Jud
         printNote("Data: " + settingsText(changed) + "." + consequences(config, changed) + "\n");
     if (canCompare(config, changed)) tellPrint(config, trained, lane, weights);
     if (!predictsOtherwise(trained.print, lane.data)) return;
-    const Message classes =
-        otherClasses(trained.classes, lane.classes, shownPlaceOfData(config.task));
+    const Message classes = otherClasses(trained.classes, lane.classes, config.task);
     if (!classes.empty()) printNote("Classes: " + classes.english() + ".\n");
 }
 

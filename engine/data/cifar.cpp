@@ -295,6 +295,7 @@ const DataSetInfo kCifarData{
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,
+    .fixedClasses = true,
     .folders = kFolders,
     .view = ViewKind::Classes,
     .opens = opensCifar,

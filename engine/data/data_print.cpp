@@ -118,8 +118,8 @@ std::string dataPrint(const TaskConfig& task, const Dataset& data) {
         return {};
     }
     if (!data.targetsAreSides()) // earlier versions had no classes there
-        for (const std::string& name : data.view().classes)
-            seen += quotedText(name) + "\n";
+        for (size_t i = 0; const std::string& name : data.view().classes)
+            seen += quotedText(info.fixedClasses ? std::to_string(i++) : name) + "\n";
     if (const TensorSpec& x = data.tensors()[kX]; x.padded) {
         std::vector<int32_t> all(static_cast<size_t>(x.classes));
         std::iota(all.begin(), all.end(), 0);

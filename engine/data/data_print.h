@@ -8,11 +8,12 @@
 namespace halfscope {
 
 /// Returns two checksums, one behind the other. The first is of what a prediction takes from the
-/// training data: of tables and arrays, of the files' contents, and of others, of their classes and
-/// of the means and deviations of pictures. The second is of all samples; of tables and arrays it
-/// is of those to validate on that have files of their own, and left out where none have. `data`
-/// was made from the settings. Empty when nothing is taken from files, or when a file is gone. Of
-/// large files and of many, it sees the names, sizes and some pieces. Can be cancelled.
+/// training data: of tables and arrays, of the files' contents, and of others, of their classes, by
+/// their numbers where these are fixed, and of the means and deviations of pictures. The second is
+/// of all samples; of tables and arrays it is of those to validate on that have files of their own,
+/// and left out where none have. `data` was made from the settings. Empty when nothing is taken
+/// from files, or when a file is gone. Of large files and of many, it sees the names, sizes and
+/// some pieces. Can be cancelled.
 std::string dataPrint(const TaskConfig&, const Dataset& data);
 
 /// Returns where the data are, as messages show it.

@@ -152,6 +152,9 @@ struct DataSetInfo {
     Targets targets = Targets::Numbers;
     bool validates = false; ///< it has samples to validate on, or can have some: canValidate()
     bool fromFiles = false; ///< its facts are read from files
+    /// Its form fixes what the numbers of classes mean. What they are called may depend on the name
+    /// of a folder, or on a file beside them.
+    bool fixedClasses = false;
     /// Folders inside data.path whose files are also watched for changes: "train".
     std::span<const std::string_view> folders{};
     /// How predictions are shown. With Targets::AsTheLoss and a loss that wants classes, it is the

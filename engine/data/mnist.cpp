@@ -254,6 +254,7 @@ const DataSetInfo kMnistData{
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,
+    .fixedClasses = true,
     .folders = kFolders,
     .view = ViewKind::Classes,
     .opens =

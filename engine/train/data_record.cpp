@@ -15,29 +15,21 @@ namespace halfscope {
 
 namespace {
 
-/// Of a list of names as text. Longer ones are not kept: the header of a file of weights, in which
-/// they take up to four times as much, has a limit of 16 MiB.
+/// Most bytes of namesText(). The header of a file of weights has a limit of 16 MiB, and takes up
+/// to twice as much for them.
 constexpr size_t kMostBytesOfNames = size_t{1} << 20;
-
-/// Whether the labels are numbers whose meaning the format fixes. What they are called may depend
-/// on the name of a folder, or on a file beside them.
-bool hasFixedClasses(TaskKind kind) { return kind == TaskKind::Mnist || kind == TaskKind::Cifar; }
 
 /// Returns names as files have them: other bytes take the place of those that are no UTF-8.
 std::vector<std::string> writtenNames(std::span<const std::string> names) {
     return namesFromText(namesText(names));
 }
 
-/// Whether two names of a class stand for the same one: a table may write 1.0 in place of 1.
-bool sameName(const std::string& name, const std::string& other) {
-    return isSameClass(name, other, false);
-}
-
 } // namespace
 
 DataRecord dataRecordOf(const RunConfig& config, const Dataset& data) {
     const std::string print = dataPrint(config.task, data);
-    if (!infoOf(config.task.kind).fromFiles || hasFixedClasses(config.task.kind)) return {print};
+    const DataSetInfo& info = infoOf(config.task.kind);
+    if (!info.fromFiles || info.fixedClasses) return {print};
     std::vector<std::string> classes = data.view().classes;
     if (namesText(classes).size() > kMostBytesOfNames) return {print};
     return {print, {}, std::move(classes)};
@@ -49,13 +41,18 @@ DataRecord withSettings(DataRecord record, const RunConfig& config) {
 }
 
 Message otherClasses(std::span<const std::string> trained, std::span<const std::string> now,
-                     const std::string& place) {
+                     const TaskConfig& task) {
+    const bool table = infoOf(task.kind).has("data.target"); // may write 1.0 in place of 1
+    const auto isSame = [table](const std::string& name, const std::string& other) {
+        return table ? isSameClass(name, other, false) : name == other;
+    };
+    const std::string place = shownPlaceOfData(task);
     const std::vector<std::string> before = writtenNames(trained), after = writtenNames(now);
     if (before.empty() || after.empty()) return {};
     if (before.size() != after.size())
         return {phrase("Training", "%1 has %2 classes, and the training had %3"), place,
                 after.size(), before.size()};
-    const auto [was, is] = std::ranges::mismatch(before, after, sameName);
+    const auto [was, is] = std::ranges::mismatch(before, after, isSame);
     if (was == before.end()) return {};
     return {phrase("Training", "class %1 is %2 in %3, and was %4 in the training"),
             was - before.begin(), quotedText(*is), place, quotedText(*was)};

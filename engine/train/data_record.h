@@ -24,11 +24,11 @@ DataRecord dataRecordOf(const RunConfig&, const Dataset& data);
 /// Returns it with the settings, where the data come from files.
 DataRecord withSettings(DataRecord, const RunConfig&);
 
-/// Returns a sentence without its full stop when the data in `place` have other classes than those
-/// that a network was trained on, or have them in another order; else an empty message. Names are
-/// compared as files have them, and equal numbers are one name, see isSameClass().
+/// Returns a sentence without its full stop when the data have other classes than those that a
+/// network was trained on, or have them in another order; else an empty message. Names are compared
+/// as files have them, and in tables equal numbers are one name, see isSameClass().
 Message otherClasses(std::span<const std::string> trained, std::span<const std::string> now,
-                     const std::string& place);
+                     const TaskConfig&);
 
 /// Returns names as a list of JSON, and reads one; anything else becomes no names.
 std::string namesText(std::span<const std::string> names);

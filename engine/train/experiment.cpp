@@ -79,7 +79,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop, std::share
 void Experiment::resume(const ExperimentState& state) {
     const auto refuse = [](Phrase what, auto... values) { throw InputError(what, values...); };
     checkSamples(m_epochs, state.epochs, m_task->dataset());
-    checkClasses(m_data.classes, state.classes, shownPlaceOfData(m_config.task));
+    checkClasses(m_data.classes, state.classes, m_config.task);
     replayAll(state.step + 1);
     if (state.lanes.size() != m_lanes.size())
         refuse(phrase("Training", "the checkpoint has %1 lanes, its experiment has %2 after step "

@@ -169,8 +169,8 @@ void checkSamples(const EpochPlan& now, const EpochPlan& then, const Dataset& da
 }
 
 void checkClasses(std::span<const std::string> now, std::span<const std::string> then,
-                  const std::string& place) {
-    if (const Message other = otherClasses(then, now, place); !other.empty())
+                  const TaskConfig& task) {
+    if (const Message other = otherClasses(then, now, task); !other.empty())
         throw InputError(phrase("Training", "%1, and a run goes on only with the same classes, in "
                                             "the same order"),
                          other);

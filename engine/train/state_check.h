@@ -26,6 +26,6 @@ void checkOutputs(const LaneState&, int64_t values);
 void checkSamples(const EpochPlan& now, const EpochPlan& then, const Dataset&);
 /// Throws InputError for the sentence of otherClasses().
 void checkClasses(std::span<const std::string> now, std::span<const std::string> then,
-                  const std::string& place);
+                  const TaskConfig&);
 
 } // namespace halfscope

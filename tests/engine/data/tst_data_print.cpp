@@ -1,10 +1,13 @@
 // Whether training data that changed are told from those that did not, for data of every kind.
 #include "engine/data/data_print.h"
 
+#include "engine/core/sha256.h"
+#include "engine/core/text.h"
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
 #include "tests/support/tar_files.h"
 
+#include <QDir>
 #include <QFile>
 #include <QTest>
 
@@ -93,6 +96,30 @@ private slots:
             images[100'000] = static_cast<char>(images[100'000] + 1);
             writeAll();
         });
+    }
+
+    /// What the numbers of its classes mean is fixed, whatever the folder is called.
+    void renamedClothes() {
+        for (const char* folder : {"fashion", "clothes"}) {
+            const QString begin = path(QString(folder) + "/");
+            QVERIFY(QDir().mkpath(begin));
+            for (const char* part : {"train", "t10k"}) {
+                writeBytes((begin + part + "-images-idx3-ubyte").toStdString(),
+                           idxBytes({4, 28, 28}, std::string(4 * 784, '\1')));
+                writeBytes((begin + part + "-labels-idx1-ubyte").toStdString(),
+                           idxBytes({4}, std::string(4, '\1')));
+            }
+        }
+        const TaskConfig trained = at(TaskKind::Mnist, "fashion");
+        QCOMPARE(makeDataset(trained, 1)->view().classes.front(), std::string("T-shirt/top"));
+        const std::string print = printOf(trained);
+        QCOMPARE(printOf(at(TaskKind::Mnist, "clothes")), print);
+        std::string seen; // as earlier versions had it of digits
+        for (int i = 0; i < 10; ++i)
+            seen += '"' + std::to_string(i) + "\"\n";
+        for (const ChannelScale& each : makeDataset(trained, 1)->channelScales())
+            seen += numberText(each.mean) + " " + numberText(each.deviation) + "\n";
+        QCOMPARE(print.substr(0, 64), sha256(seen));
     }
 
     void text() {

@@ -46,12 +46,17 @@ void TestDataRecord::sameClasses_data() {
     QTest::addColumn<Names>("trained");
     QTest::addColumn<Names>("now");
     QTest::addColumn<QString>("told");
-    const auto row = [](const char* name, const Names& trained, const Names& now,
-                        const char* told) { QTest::newRow(name) << trained << now << told; };
+    QTest::addColumn<bool>("folders");
+    const auto row = [](const char* name, const Names& trained, const Names& now, const char* told,
+                        bool folders = false) {
+        QTest::newRow(name) << trained << now << told << folders;
+    };
     row("the same", {"a", "b"}, {"a", "b"}, "");
     row("not known", {}, {"a", "b"}, "");
     row("numbers written otherwise", {"1.0", "2.0"}, {"1", "2"}, "");
     row("other numbers", {"1", "2"}, {"1", "3"},
+    row("folders that are numbers", {"01", "1"}, {"001", "01"},
+        "class 0 is \"001\" in t.csv, and was \"01\" in the training", true);
         "class 1 is \"3\" in t.csv, and was \"2\" in the training");
     row("another order", {"a", "b"}, {"b", "a"},
         "class 0 is \"b\" in t.csv, and was \"a\" in the training");
@@ -64,7 +69,11 @@ void TestDataRecord::sameClasses() {
     QFETCH(const Names, trained);
     QFETCH(const Names, now);
     QFETCH(const QString, told);
-    QCOMPARE(QString::fromStdString(otherClasses(trained, now, "t.csv").english()), told);
+    QFETCH(const bool, folders);
+    TaskConfig task;
+    task.kind = folders ? TaskKind::Pictures : TaskKind::Csv;
+    task.path = "t.csv";
+    QCOMPARE(QString::fromStdString(otherClasses(trained, now, task).english()), told);
 }
 
 void TestDataRecord::keepsNames() {
