@@ -35,16 +35,22 @@ std::string settingsText(const std::vector<ChangedSetting>& changed) {
 }
 
 /// Returns what follows from settings that differ.
-std::string consequences(const RunConfig& config, const std::vector<ChangedSetting>& changed) {
+std::string consequences(const TaskConfig& task, const std::vector<ChangedSetting>& changed) {
     const bool seen = !std::ranges::all_of(changed, &ChangedSetting::holdsBack);
     const bool held = std::ranges::any_of(changed, &ChangedSetting::holdsBack);
     std::string text;
-    if (seen) text = " The networks learnt from other numbers, so the results may be wrong.";
+    if (seen)
+        text = " The networks learnt from other numbers, so the results may be wrong.";
+    else if (infoOf(task.kind).has("data.vocabulary"))
+        text = " " + std::string(task.tokens == Tokens::Words ? "Words" : "Characters") +
+               " may have other numbers than in the training, so the results may be wrong.";
     if (!held) return text;
-    if (!config.task.predictFile.empty())
-        return text + " Means and deviations may be those of other samples than in the training.";
-    if (validatesOwn(config.task)) return text;
-    return text + " Samples that the networks were trained on may be among those that judge them.";
+    if (learnsMeans(task))
+        text += " Means and deviations may be those of other samples than in the training.";
+    const bool apart = !task.predictFile.empty() || validatesOwn(task);
+    return apart ? text
+                 : text + " Samples that the networks were trained on may be among those that "
+                          "judge them.";
 }
 
 void tellPrint(const RunConfig& config, const DataRecord& trained, const Judged& lane,
@@ -77,7 +83,8 @@ void tellOtherData(const RunConfig& config, const DataRecord& trained, const Jud
                    const std::string& weights) {
     const auto changed = changedDataSettings(trained.settings, config);
     if (!changed.empty())
-        printNote("Data: " + settingsText(changed) + "." + consequences(config, changed) + "\n");
+        printNote("Data: " + settingsText(changed) + "." + consequences(config.task, changed) +
+                  "\n");
     if (canCompare(config, changed)) tellPrint(config, trained, lane, weights);
     if (!predictsOtherwise(trained.print, lane.data)) return;
     const Message classes = otherClasses(trained.classes, lane.classes, config.task);

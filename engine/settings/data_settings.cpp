@@ -6,6 +6,7 @@
 #include "engine/data/csv_columns.h"
 #include "engine/data/dataset.h"
 #include "engine/data/own_files.h"
+#include "engine/data/targets.h"
 #include "engine/data/text_table.h"
 #include "engine/io/json_text.h"
 #include "engine/settings/fields.h"
@@ -53,8 +54,21 @@ std::string namedColumn(const Field& field, const RunConfig& config) {
 
 /// Whether two texts are the same value of a setting: .5,.5,.5 is 0.5, 0.5, 0.5.
 bool isSameValue(std::string_view key, const std::string& was, const std::string& is) {
-    const bool numbers = key == "data.mean" || key == "data.std";
-    return was == is || (numbers && channelValuesOf(key, was) == channelValuesOf(key, is));
+    if (was == is) return true;
+    if (key != "data.mean" && key != "data.std") return false;
+    try {
+        return channelValuesOf(key, was) == channelValuesOf(key, is);
+    } catch (const InputError&) { // somebody else wrote it
+        return false;
+    }
+}
+
+/// Whether a setting says the same of samples that could be trained on with what it was.
+bool changesNothing(std::string_view key, const std::string& was, const TaskConfig& task) {
+    if (namesColumn(key)) return was.empty();          // the table was gone by then
+    if (key == "data.missing") return was == "refuse"; // so no value was missing
+    // what is judged has files of its own: the setting only says what means are taken of
+    return key == "data.validation" && validatesOwn(task) && !learnsMeans(task);
 }
 
 std::string textOf(const Field& field, const RunConfig& config) {
@@ -71,6 +85,14 @@ std::string textOf(const Field& field, const RunConfig& config) {
 }
 
 } // namespace
+
+bool learnsMeans(const TaskConfig& task) {
+    const DataSetInfo& info = infoOf(task.kind);
+    return (info.has("data.standardise") && task.standardise) ||
+           (info.has("data.standardise_x") && task.standardiseX) || standardisesTarget(task) ||
+           (info.has("data.missing") && task.missing == Missing::Mean) ||
+           (info.has("data.mean") && (task.mean == "auto" || task.deviation == "auto"));
+}
 
 std::string dataSettings(const RunConfig& config) {
     JsonText json = JsonText::object();
@@ -98,10 +120,7 @@ std::vector<ChangedSetting> changedDataSettings(const std::string& trained,
             const auto found = then.root().find(key);
             if (found == then.root().end() || !found->is_string()) continue;
             const std::string was = found->get<std::string>(), value = is.get<std::string>();
-            if (isSameValue(key, was, value)) continue;
-            if (namesColumn(key) && was.empty()) continue; // the table was gone by then
-            // what is judged has files of its own: no setting says how much is held back for it
-            if (key == "data.validation" && validatesOwn(config.task)) continue;
+            if (isSameValue(key, was, value) || changesNothing(key, was, config.task)) continue;
             changed.push_back({key, was, value, isOneOf(kHoldingBack, key)});
         }
     } catch (const InputError&) { // somebody else wrote it

@@ -13,6 +13,10 @@ namespace halfscope {
 /// may be moved. Columns that the settings leave open have the names that the table gives them.
 std::string dataSettings(const RunConfig&);
 
+/// Whether means of the samples to train on, or their deviations, are part of what a network sees
+/// of each sample, or of its target.
+bool learnsMeans(const TaskConfig&);
+
 struct ChangedSetting {
     std::string key;     ///< "data.standardise"
     std::string was, is; ///< "true"

@@ -19,6 +19,8 @@ private slots:
     void aWiderTableIsTold();
     void otherSettings_data();
     void otherSettings();
+    void otherSplitWithoutMeans();
+    void otherSplitOfTexts();
     void otherTable();
     void classesInAnotherOrder();
     void namesThatAreNoUtf8();
@@ -153,6 +155,8 @@ void TestCliChangedData::otherSettings_data() {
     const QString numbers = " The networks learnt from other numbers, so the results may be wrong.";
     const QString samples = " Samples that the networks were trained on may be among those that "
                             "judge them.";
+    const QString means = " Means and deviations may be those of other samples than in the "
+                          "training.";
     QTest::newRow("none") << QString() << QString();
     QTest::newRow("the same column by name") << "data.target=kind" << QString();
     QTest::newRow("of training alone") << "data.workers=2" << QString();
@@ -161,12 +165,15 @@ void TestCliChangedData::otherSettings_data() {
     QTest::newRow("target") << "data.target=size"
                             << "data.target is \"size\" (\"kind\" in the training): ";
     QTest::newRow("a table to validate on")
-        << "data.validation_path=" + table("judge.csv", 20, evenOrOdd) << QString();
+        << "data.validation_path=" + table("judge.csv", 20, evenOrOdd)
+        << "Data: data.validation is 0 (0.1 in the training)." + means + "\n";
     QTest::newRow("split") << "data.validation=0.5"
-                           << "Data: data.validation is 0.5 (0.1 in the training)." + samples;
+                           << "Data: data.validation is 0.5 (0.1 in the training)." + means +
+                                  samples;
     QTest::newRow("last ones") << "data.held_back=last"
-                               << "Data: data.held_back is last (random in the training)." +
+                               << "Data: data.held_back is last (random in the training)." + means +
                                       samples;
+    QTest::newRow("missing values") << "data.missing=mean" << QString();
 }
 
 /// Of a run and of its weights alone: settings with which a network was not trained.
@@ -186,7 +193,49 @@ void TestCliChangedData::otherSettings() {
         QVERIFY2(told.isEmpty() ? !judged.error.contains("Data: ")
                                 : judged.error.contains(told.toUtf8()),
                  judged.error);
-        QVERIFY2(!judged.error.contains("other data"), judged.error); // the table is as it was
+        if (judged.code == 0) // the table is as it was
+            QVERIFY2(!judged.error.contains("other data"), judged.error);
+    }
+}
+
+/// Where no means are taken of the samples to train on, only samples that are held back differ.
+void TestCliChangedData::otherSplitWithoutMeans() {
+    const QString data = table("plain.csv", 100, evenOrOdd);
+    const Outcome trained = train(data, "plain", {"--set", "data.standardise=false"});
+    QVERIFY2(trained.code == 0, trained.error);
+    const Outcome split = call({"evaluate", path("plain"), "--set", "data.validation=0.2"});
+    QVERIFY2(split.code == 0 &&
+                 split.error.contains("(0.1 in the training). Samples that the networks were "),
+             split.error);
+    const Outcome own = call({"evaluate", path("plain"), "--set",
+                              "data.validation_path=" + table("own.csv", 20, evenOrOdd)});
+    QVERIFY2(own.code == 0 && !own.error.contains("Data: "), own.error);
+}
+
+/// The words of texts have numbers by how often the samples to train on have them.
+void TestCliChangedData::otherSplitOfTexts() {
+    std::string texts = "text,kind\n";
+    for (int i = 0; i < 100; ++i)
+        texts += "w" + std::to_string(i * i % 31) + " it,k" + std::to_string(i % 2) + "\n";
+    const QString data = file("texts.csv", texts);
+    const QStringList split{"--set", "data.validation=0.2"};
+    for (const char* tokens : {"words", "characters"}) {
+        const Outcome trained =
+            train(data, tokens,
+                  {"--set", "data.kind=text-classes", "--set", QString("data.tokens=") + tokens,
+                   "--set", "data.validation=0.3"});
+        QVERIFY2(trained.code == 0, trained.error);
+        const QByteArray told =
+            "(0.3 in the training). " +
+            QByteArray(tokens).replace(0, 1, *tokens == 'w' ? "W" : "C") +
+            " may have other numbers than in the training, so the results may be wrong.";
+        const Outcome judged = call(QStringList{"evaluate", path(tokens)} + split);
+        QVERIFY2(judged.error.contains(told + " Samples that the networks were trained on may "),
+                 judged.error);
+        const Outcome predicted = call(QStringList{"evaluate", path(tokens), "--predict", data,
+                                                   "--out", path(tokens) + " out"} +
+                                       split);
+        QVERIFY2(predicted.error.contains(told + "\n"), predicted.error);
     }
 }
 

@@ -27,6 +27,7 @@ private slots:
     void leavesOutLongNames();
     void leavesOutFixedClasses();
     void settingsWrittenOtherwise();
+    void missingValues();
 
 private:
     /// Returns what is kept of a table with these two classes.
@@ -54,9 +55,9 @@ void TestDataRecord::sameClasses_data() {
     row("the same", {"a", "b"}, {"a", "b"}, "");
     row("not known", {}, {"a", "b"}, "");
     row("numbers written otherwise", {"1.0", "2.0"}, {"1", "2"}, "");
-    row("other numbers", {"1", "2"}, {"1", "3"},
     row("folders that are numbers", {"01", "1"}, {"001", "01"},
         "class 0 is \"001\" in t.csv, and was \"01\" in the training", true);
+    row("other numbers", {"1", "2"}, {"1", "3"},
         "class 1 is \"3\" in t.csv, and was \"2\" in the training");
     row("another order", {"a", "b"}, {"b", "a"},
         "class 0 is \"b\" in t.csv, and was \"a\" in the training");
@@ -113,6 +114,21 @@ void TestDataRecord::settingsWrittenOtherwise() {
     QCOMPARE(changedDataSettings(trained, config).size(), size_t{1});
     config.task.mean = "auto";
     QCOMPARE(changedDataSettings(trained, config).at(0).is, std::string("auto"));
+    // what cannot be read is another value, and the others are compared all the same
+    QCOMPARE(changedDataSettings(R"({"data.mean": "many", "data.side": "7"})", config).size(),
+             size_t{2});
+}
+
+/// Where missing values were refused, there were none.
+void TestDataRecord::missingValues() {
+    RunConfig config;
+    config.task.kind = TaskKind::Csv;
+    const std::string refused = dataSettings(config);
+    config.task.missing = Missing::Mean;
+    QVERIFY(changedDataSettings(refused, config).empty());
+    const std::string filled = dataSettings(config);
+    config.task.missing = Missing::Drop;
+    QCOMPARE(changedDataSettings(filled, config).size(), size_t{1});
 }
 
 } // namespace tst_data_record
