@@ -272,8 +272,9 @@ int evaluate(const EvaluateOptions& options) {
     }
     if (keeps) writeScores(OutputFolder(options.out), lanes, textsOf(config.task, lanes.front()));
     if (options.quiet) return 0;
-    print(std::to_string(lanes.front().samples) +
-          (options.test ? " test samples\n" : " validation samples\n") + scoresTable(lanes));
+    const int64_t samples = lanes.front().samples;
+    print(std::to_string(samples) + (options.test ? " test sample" : " validation sample") +
+          (samples == 1 ? "\n" : "s\n") + scoresTable(lanes));
     if (lanes.front().counts.classes() == 1) print(Message(kOneClass).english() + "\n");
     const auto isLost = [](const Judged& each) { return !std::isfinite(each.validation.loss); };
     const Message fault = knownTestFault(taskOf(config)); // only a test that was lost has one

@@ -98,6 +98,8 @@ void TestCliEvaluate::drawnToJudgeBy() {
     QVERIFY2(judged.code == 0 && judged.out.startsWith("200 validation samples\n"), judged.error);
     QCOMPARE(firstLaneIn(path("by drawn/scores.json"))["loss"].toDouble(),
              with["validation_loss"].toDouble());
+    const Outcome one = call({"evaluate", path("held"), "--set", "task.validation_samples=1"});
+    QVERIFY2(one.code == 0 && one.out.startsWith("1 validation sample\n"), one.error);
     const Outcome none = call({"evaluate", path("plain")});
     QCOMPARE(none.error, QByteArray("halfscope-cli: task.validation_samples: 0 is not allowed: "
                                     "there are no samples to judge by\n"));
