@@ -233,13 +233,24 @@ Message outputsAdvice(ModelSpec model, const NodeType& in, const Shape& made, co
 
 bool isBetter(const Walk& a, const Walk& b) { return a.fits || (!b.fits && a.layers > b.layers); }
 
+/// Whether the result of the last layer has the size that an adaptive pool gives it, whatever the
+/// size of its input.
+bool hasSizeOfPool(std::span<const LayerShape> layers) {
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+        if (!(layer->shape == layers.back().shape)) return false;
+        if (layer->label.starts_with("Adaptive")) return true;
+    }
+    return false;
+}
+
 /// Whether the layer that refuses what it is given is the first with weights behind those that make
 /// a row of features of each sample: a picture of another size has another number of them.
 bool dependsOnSide(const ModelShapes& shapes) {
     if (!shapes.layers.empty() && shapes.layers.back().shape.rank() != 2) return false;
-    for (auto layer = shapes.layers.rbegin(); layer != shapes.layers.rend(); ++layer) {
-        if (layer->shape.rank() != 2) return true;
-        if (layer->parameters > 0) return false;
+    for (size_t count = shapes.layers.size(); count > 0; --count) {
+        const LayerShape& layer = shapes.layers[count - 1];
+        if (layer.shape.rank() != 2) return !hasSizeOfPool(std::span(shapes.layers).first(count));
+        if (layer.parameters > 1) return false; // one weight, as PReLU() has, fits any number
     }
     return shapes.input.rank() == 2 || !shapes.layers.empty();
 }

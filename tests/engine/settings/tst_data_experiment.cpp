@@ -127,7 +127,13 @@ void TestDataExperiment::chosenSide() {
     };
     QVERIFY(blames("nn.Sequential(nn.Linear(1024, 2))")); // of flat rows
     QVERIFY(blames("nn.Sequential(nn.Flatten(), nn.ReLU(), nn.Linear(1024, 2))"));
+    QVERIFY(blames("nn.Sequential(nn.Flatten(), nn.PReLU(), nn.Linear(1024, 2))"));
     QVERIFY(!blames("nn.Sequential(nn.Flatten(), nn.Linaer(768, 2))"));
+    for (const char* pool : // makes as many features of pictures of any size
+         {"nn.AdaptiveAvgPool2d(1)", "nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.ReLU())"}) {
+        const std::string layers = "nn.Sequential(nn.Conv2d(3, 8, 3), " + std::string(pool);
+        QVERIFY(!blames((layers + ", nn.Flatten(), nn.Linear(16, 2))").c_str()));
+    }
     QVERIFY(!blames("nn.Sequential(nn.Flatten(), nn.Linear(768, 64), nn.ReLU(), "
                     "nn.Linear(32, 2))"));
     QVERIFY(config->model.layers.find("nn.Linear(512, 64)") != std::string::npos);
