@@ -22,19 +22,21 @@ int64_t outputsFor(const RunConfig& config, const DataFacts& facts) {
 }
 
 /// Returns the layers with so many outputs; nothing where no last layer tells how many it makes, or
-/// where it does not make as many as `from`, such as the channels of a generator's pictures; any
-/// number does where that is 0.
-std::optional<ChangedEnd> withOutputs(const std::string& layers, int64_t from, int64_t outputs) {
+/// where it does not make as many as `from`, such as the channels of a generator's pictures.
+std::optional<ChangedEnd> withOutputs(const std::string& layers, std::optional<int64_t> from,
+                                      int64_t outputs) {
     ModelSpec model = readModel(layers);
     LayerSpec* const last = outputLayer(model);
-    if (!last || (from != 0 && outputsOf(*last) != from)) return std::nullopt;
+    if (!last || (from && outputsOf(*last) != from)) return std::nullopt;
     const std::string before = last->written;
     setOutputs(*last, outputs);
     const size_t at = layers.rfind(before); // nowhere where a number in it has a name
-    return ChangedEnd{at == layers.npos
-                          ? pythonOf(model, "")
-                          : std::string(layers).replace(at, before.size(), last->written),
-                      last->written};
+    std::string all = pythonOf(model, "");
+    if (at == layers.npos) return ChangedEnd{std::move(all), last->written};
+    std::string changed = layers;
+    changed.replace(at, before.size(), last->written);
+    const bool same = pythonOf(readModel(changed), "") == all; // else it was another layer's text
+    return ChangedEnd{same ? std::move(changed) : std::move(all), last->written};
 }
 
 } // namespace
@@ -61,7 +63,7 @@ bool fitNetworkToData(RunConfig& config, const RunConfig& preset) {
 }
 
 std::optional<ChangedEnd> withOutputsFor(const RunConfig& config, const std::string& layers) {
-    return withOutputs(layers, 0, outputsFor(config, factsOf(taskOf(config))));
+    return withOutputs(layers, std::nullopt, outputsFor(config, factsOf(taskOf(config))));
 }
 
 } // namespace halfscope

@@ -21,7 +21,8 @@ struct ChangedEnd {
 };
 /// Returns these layers with as many outputs as the data of the settings need, whether or not the
 /// rest fits them; nothing where no last layer tells how many it makes. Reads the data. Throws
-/// InputError when they or the layers cannot be read.
+/// InputError when they or the layers cannot be read, and when the last layer refuses so many, as a
+/// convolution with groups does.
 std::optional<ChangedEnd> withOutputsFor(const RunConfig&, const std::string& layers);
 
 } // namespace halfscope

@@ -21,6 +21,7 @@ class TestPresetNetwork : public QObject {
 private slots:
     void fits_data();
     void fits();
+    void changesTheLastLayerAlone();
     void leaves_data();
     void leaves();
 
@@ -95,6 +96,24 @@ void TestPresetNetwork::fits() {
         QVERIFY2(QString::fromStdString(config.model.layers).contains(layer),
                  config.model.layers.c_str());
     QVERIFY(!fitNetworkToData(config, presetNamed(preset.toStdString()).config)); // it is another
+}
+
+/// The text of the last layer may also be that of a layer before it, or of a comment behind it.
+void TestPresetNetwork::changesTheLastLayerAlone() {
+    writeFiles();
+    const RunConfig config = with("languages", {"data.path=@table.csv"}); // of three classes
+    const auto changed = [&config](const std::string& layers) {
+        const std::optional<ChangedEnd> end = withOutputsFor(config, layers);
+        return end ? pythonOf(readModel(end->layers), "") : std::string();
+    };
+    const auto same = [](const std::string& layers) { return pythonOf(readModel(layers), ""); };
+    QCOMPARE(changed("n = 10\nnn.Sequential(nn.Linear(10, 10), nn.ReLU(), nn.Linear(n, 10))"),
+             same("nn.Sequential(nn.Linear(10, 10), nn.ReLU(), nn.Linear(10, 3))"));
+    QCOMPARE(changed("nn.Sequential(nn.ReLU(), nn.Linear(64, 10))  # Linear(64, 10)"),
+             same("nn.Sequential(nn.ReLU(), nn.Linear(64, 3))"));
+    const std::string kept =
+        withOutputsFor(config, "nn.Sequential(nn.Linear(9, 8))  # all")->layers;
+    QVERIFY2(kept.ends_with(")  # all"), kept.c_str());
 }
 
 void TestPresetNetwork::leaves_data() {
