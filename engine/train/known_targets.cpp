@@ -261,13 +261,15 @@ Message KnownTargets::logitsSentence(size_t index) const {
     const Message mean = rounded(error[index]);
     if (finite[index] == 0) return numbersSentence(index);
     if (index >= right.size())
-        return {phrase("Training", "Predicted are logits. Mean absolute error of their sigmoid "
-                                   "over the samples whose %1 is known (%2): %3."),
+        return {phrase("Training",
+                       "The predictions are logits. Mean absolute error of their sigmoid "
+                       "over the samples whose %1 is known (%2): %3."),
                 pathText(name), countOf(index), mean};
-    return {phrase("Training", "Predicted are logits, right where they are above 0 for 1 and not "
-                               "above 0 for 0: %1 of %2 values of %3 that are known, an accuracy "
-                               "of %4 %. Mean absolute error of their sigmoid over the samples "
-                               "whose %3 is known (%5): %6."),
+    return {phrase("Training",
+                   "The predictions are logits, right where they are above 0 for 1 and not "
+                   "above 0 for 0: %1 of %2 values of %3 that are known, an accuracy "
+                   "of %4 %. Mean absolute error of their sigmoid over the samples "
+                   "whose %3 is known (%5): %6."),
             right[index],
             values,
             pathText(name),
@@ -346,7 +348,7 @@ std::vector<Message> predictionNotes(std::span<const LanePredictions> lanes,
         if (auto note = notFiniteNote(lane)) notes.push_back(*std::move(note));
     if (!scores.reason.empty()) notes.push_back(scores.reason);
     if (!scores.known && scores.logits)
-        notes.emplace_back(phrase("Training", "Predicted are logits: their sigmoid, "
+        notes.emplace_back(phrase("Training", "The predictions are logits: their sigmoid, "
                                               "1 / (1 + exp(\u2212x)), is the share that is "
                                               "predicted, and values above 0 stand for 1."));
     if (!scores.known) return notes;

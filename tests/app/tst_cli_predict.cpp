@@ -457,7 +457,7 @@ void TestCliPredict::judgesLogits() {
     QVERIFY(std::abs(scores["mae"].toDouble() - error) < 1e-5);
     QVERIFY2(judged(file("ones.csv", numbers)).contains(share), qPrintable(words));
     const QString unknown = judged(file("unknown.csv", "a,b\n3,7\n4,8\n"));
-    QVERIFY2(unknown.contains("Predicted are logits: their sigmoid") &&
+    QVERIFY2(unknown.contains("The predictions are logits: their sigmoid") &&
                  !words.contains("their sigmoid, "),
              qPrintable(unknown));
     const QString between = judged(file("shares.csv", shares));

@@ -246,8 +246,9 @@ void TestNotesOnPredicted::logitsThatAreNotFinite() {
     all.numbers = {0, 1, 2, 3};
     const std::vector<float> y{0, 1, 1, 0};
     const auto told = [&] { return scored(all, y, nullptr, LossKind::BceWithLogits); };
-    const std::string lead = "Predicted are logits, right where they are above 0 for 1 and not "
-                             "above 0 for 0: ";
+    const std::string lead =
+        "The predictions are logits, right where they are above 0 for 1 and not "
+        "above 0 for 0: ";
     const std::string error = "Mean absolute error of their sigmoid over the samples whose y is "
                               "known ";
     QCOMPARE(told(), lead + "1 of 4 values of y that are known, an accuracy of 25 %. " + error +
