@@ -57,7 +57,7 @@ GetDataDialog::GetDataDialog(std::span<const PublicData> sets, QWidget* parent)
     m_start->setObjectName(QStringLiteral("download"));
     m_start->setDefault(true);
     buttons->button(QDialogButtonBox::Cancel)
-        ->setAutoDefault(false); // Enter never stops a download
+        ->setAutoDefault(false); // Enter in the folder never stops a download
     connect(m_start, &QPushButton::clicked, this, &GetDataDialog::start);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     all->addWidget(buttons);

@@ -137,7 +137,8 @@ void RunListModel::takeDifferences() {
     for (size_t i = 0; i < m_rows.size(); ++i) {
         QStringList shown;
         for (const std::string& each : differences[i])
-            shown << safeText(each, kMostMessage);
+            shown << safeText(QString::fromStdString(each).simplified().toStdString(),
+                              kMostMessage); // a network has several lines
         shown << edits[i];
         Row& row = m_rows[i];
         QStringList labels;

@@ -77,6 +77,8 @@ void Section::setOpen(bool open) {
     emit toggled(open);
 }
 
+void Section::takeKeyboard() { m_heading->setFocus(Qt::OtherFocusReason); }
+
 void Section::addWidget(QWidget* widget) { m_column->addWidget(widget); }
 void Section::addToHeading(QWidget* widget) { m_headingRow->addWidget(widget); }
 

@@ -23,6 +23,8 @@ public:
     void addToHeading(QWidget*);
     /// Shows a square of this colour before the heading.
     void setSwatch(const QColor&);
+    /// Gives the heading the keyboard, from where Tab leads to the content.
+    void takeKeyboard();
 
 signals:
     void toggled(bool open);

@@ -230,7 +230,7 @@ void SetupPanel::addLane() {
     if (!m_model.addLane()) return;
     const int lane = static_cast<int>(m_model.config().lanes.size()) - 1;
     // after its settings have been laid out
-    QTimer::singleShot(0, this, [this, lane] { goTo(lane); });
+    QTimer::singleShot(0, this, [this, lane] { leadTo(lane); });
 }
 
 void SetupPanel::rebuildStrip() {
@@ -243,7 +243,7 @@ void SetupPanel::rebuildStrip() {
         delete item;
     for (int lane = -1; lane < static_cast<int>(m_model.config().lanes.size()); ++lane) {
         auto* jump = make<QToolButton>(this);
-        connect(jump, &QToolButton::clicked, this, [this, lane] { goTo(lane); });
+        connect(jump, &QToolButton::clicked, this, [this, lane] { leadTo(lane); });
         m_strip->addWidget(jump);
         m_jumps.push_back(jump);
     }
@@ -329,6 +329,13 @@ void SetupPanel::goTo(int lane) {
         m_scroll->verticalScrollBar()->setValue(lane < 0 ? 0 : group.section->y());
         return;
     }
+}
+
+/// The keyboard goes along.
+void SetupPanel::leadTo(int lane) {
+    goTo(lane);
+    const auto group = std::ranges::find(m_groups, lane, &Group::lane);
+    if (group != m_groups.end()) group->section->takeKeyboard();
 }
 
 void SetupPanel::goToRow(int row) {
@@ -469,6 +476,10 @@ void SetupPanel::refresh() {
     } else if (seen && used) {
         m_scroll->ensureWidgetVisible(used, 0, 0); // another one was held
     }
+    if (FieldEditor* typed = withKeyboard(); typed && !typed->errorText().isEmpty()) {
+        layOut();
+        m_scroll->ensureWidgetVisible(typed, 0, 0); // with the sentence below it
+    }
 }
 
 void SetupPanel::refreshSettings() {
@@ -506,11 +517,11 @@ FieldEditor* SetupPanel::editor(std::string_view key, int lane) const {
 
 bool SetupPanel::restartShown() const { return !m_restart->isHidden(); }
 
-const FieldEditor* SetupPanel::withKeyboard() const {
-    const QWidget* at = window()->focusWidget();
-    while (at && at != this && !qobject_cast<const FieldEditor*>(at))
+FieldEditor* SetupPanel::withKeyboard() const {
+    QWidget* at = window()->focusWidget();
+    while (at && at != this && !qobject_cast<FieldEditor*>(at))
         at = at->parentWidget();
-    return qobject_cast<const FieldEditor*>(at);
+    return qobject_cast<FieldEditor*>(at);
 }
 
 /// Takes the key for help from the window, which would open the manual where it was left.

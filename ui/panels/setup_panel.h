@@ -98,6 +98,7 @@ private:
     void addLaneButtons(QWidget* content);
     void refreshLaneButtons();
     QToolButton* newForkButton(int lane, Section*);
+    void leadTo(int lane);
     void fillForks(QMenu&, int lane);
     /// Returns the text of the menu's entry: which lane is continued, and the loss scale that the
     /// new one begins with.
@@ -110,7 +111,7 @@ private:
     void refreshIdle();
     Section* newSection(const QString& id, const QString& title, QWidget* content);
     void applyColors();
-    const FieldEditor* withKeyboard() const; ///< null where no setting has it
+    FieldEditor* withKeyboard() const; ///< null where no setting has it
 
     ConfigModel& m_model;
     QPointer<ConfigModel> m_told; ///< the same while it lives: a window's goes before its panels

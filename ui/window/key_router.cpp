@@ -1,13 +1,16 @@
 // Filters of keys, tool tips and drags.
 #include "ui/window/key_router.h"
 
+#include "ui/images/compare_view.h"
 #include "ui/look/text_fit.h"
+#include "ui/plots/plot_stack.h"
 
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
+#include <QDialog>
 #include <QDragEnterEvent>
 #include <QHeaderView>
 #include <QHelpEvent>
@@ -15,6 +18,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QMimeData>
+#include <QPushButton>
 #include <QToolTip>
 
 namespace halfscope {
@@ -47,6 +51,16 @@ bool types(const QKeyEvent& key) {
     return !(key.modifiers() & kCommands) && !key.text().isEmpty() && key.text().front().isPrint();
 }
 
+bool zooms(const QKeyEvent& key) {
+    const bool plus = key.key() == Qt::Key_Plus || key.key() == Qt::Key_Equal;
+    return (plus || key.key() == Qt::Key_Minus) && // + may need Shift
+           !(key.modifiers() & ~(Qt::KeypadModifier | Qt::ShiftModifier));
+}
+
+bool drawsFigures(const QObject& watched) {
+    return qobject_cast<const PlotStack*>(&watched) || qobject_cast<const CompareView*>(&watched);
+}
+
 } // namespace
 
 KeyRouter::KeyRouter(QWidget& window) : m_window(window) { qApp->installEventFilter(this); }
@@ -65,6 +79,8 @@ KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& wat
     // what was typed and confirmed is not undone letter by letter: the setting is undone
     if (key.matches(QKeySequence::Undo) || key.matches(QKeySequence::Redo))
         return line && !line->isModified() ? KeyGoes::Past : KeyGoes::AsUsual;
+    if (zooms(key) && drawsFigures(watched))
+        return KeyGoes::ToWidget; // elsewhere they set the pace
     if ((key.modifiers() & ~Qt::KeypadModifier) != Qt::NoModifier) return KeyGoes::AsUsual;
     const bool space = key.key() == Qt::Key_Space;
     // Letters and Space are the window's keys where they type nothing: a box has arrows, and
@@ -85,15 +101,18 @@ KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& wat
     return number && (space || letter) ? KeyGoes::Past : KeyGoes::AsUsual;
 }
 
-/// Lets Enter press the button of the window that has the keyboard, as Space does: Qt does so in
-/// dialogs only.
+/// Lets Enter press the button that has the keyboard, as Space does: Qt does so in dialogs only,
+/// and there only where a button may become the default one.
 bool KeyRouter::pressesButton(const QKeyEvent& key, QObject* watched) {
     auto* button = qobject_cast<QAbstractButton*>(watched);
     const bool enter = key.key() == Qt::Key_Return || key.key() == Qt::Key_Enter;
-    if (!button || !enter || key.isAutoRepeat() || button->window() != &m_window ||
-        (!button->inherits("QPushButton") && !button->inherits("QToolButton")))
-        return false;
-    button->click();
+    if (!button || !enter) return false;
+    const auto* push = qobject_cast<const QPushButton*>(button);
+    const bool ofWindow = button->window() == &m_window;
+    const bool ofDialog = qobject_cast<const QDialog*>(button->window()) && push &&
+                          !push->autoDefault() && !push->isDefault();
+    if (!ofDialog && !(ofWindow && (push || button->inherits("QToolButton")))) return false;
+    if (!key.isAutoRepeat()) button->click();
     return true;
 }
 

@@ -114,27 +114,18 @@ void TestLaneTitles::titles_data() {
     RunConfig setByHand =
         withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=static", "lanes.0.scaler.init_scale=8",
                                         "lanes.1.scaler.mode=static"});
-    const auto setTo = [&setByHand](double scale, int64_t step, int lane) {
-        setByHand.edits.push_back(
-            {.step = step, .lane = lane, .key = kLiveScale, .value = FieldValue(scale)});
+    const auto setTo = [&](const char* name, double scale, int64_t step, int lane, QString scales) {
+        const QString before = QStringLiteral("amp-fp16, Fixed scale ");
+        setByHand.edits.push_back({step, lane, kLiveScale, FieldValue(scale)});
+        row(name, setByHand, qPrintable(before + scales.replace(" | ", " | " + before)));
     };
-    setTo(32768, 5, 1);
-    row("a scale set by hand", setByHand,
-        "amp-fp16, Fixed scale 2^3 | amp-fp16, Fixed scale 2^16 then 2^15");
-    setTo(65536, 5, 1);
-    row("and undone at once", setByHand, "amp-fp16, Fixed scale 2^3 | amp-fp16, Fixed scale 2^16");
-    setTo(4, 6, 0);
-    row("and in another lane", setByHand,
-        "amp-fp16, Fixed scale 2^3 then 2^2 | amp-fp16, Fixed scale 2^16");
-    setTo(8, 9, 0);
-    row("and back after some steps", setByHand,
-        "amp-fp16, Fixed scale 2^3 then 2^2 then 2^3 | amp-fp16, Fixed scale 2^16");
-    setTo(2, 12, 0);
-    row("and once more", setByHand,
-        "amp-fp16, Fixed scale 2^3 then \u2026 then 2^1 | amp-fp16, Fixed scale 2^16");
-    setByHand.edits = {{.step = 1, .lane = 0, .key = kLiveScale, .value = FieldValue(double{4})}};
-    row("before the first step", setByHand,
-        "amp-fp16, Fixed scale 2^2 | amp-fp16, Fixed scale 2^16");
+    setTo("a scale set by hand", 32768, 5, 1, "2^3 | 2^16 then 2^15");
+    setTo("and undone at once", 65536, 5, 1, "2^3 | 2^16");
+    setTo("and in another lane", 4, 6, 0, "2^3 then 2^2 | 2^16");
+    setTo("and back after some steps", 8, 9, 0, "2^3 then 2^2 then 2^3 | 2^16");
+    setTo("and once more", 2, 12, 0, "2^3 then \u2026 then 2^1 | 2^16");
+    setByHand.edits.clear();
+    setTo("before the first step", 4, 1, 0, "2^2 | 2^16");
     row("mode", withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=off"}),
         "amp-fp16, Loss scaling off | amp-fp16, Loss scaling dynamic");
     row("policy files",

@@ -17,6 +17,7 @@
 #include <QLocale>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSpinBox>
 #include <QTest>
 
@@ -48,6 +49,7 @@ private slots:
     void refusedTextsGo();
     void hiddenOnesAreForgotten();
     void thePanelLeadsToThem();
+    void theReasonIsInView();
     void aLengthIsReset();
     void noRestartIsOfferedWithThem();
     void tabLeavesThemWhereTheyAre(); // before double clicks, which QTest leaves pressed
@@ -246,6 +248,24 @@ void TestRefusedValues::thePanelLeadsToThem() {
     QCOMPARE(panel.focusWidget(), editor->control());
     const auto* view = panel.findChild<QScrollArea*>()->viewport();
     QVERIFY(view->rect().contains(QRect(editor->mapTo(view, QPoint()), editor->size())));
+}
+
+/// At the lower edge, the sentence would be out of sight.
+void TestRefusedValues::theReasonIsInView() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 300);
+    panel.show();
+    QVERIFY(test::isActive(&panel));
+    FieldEditor* editor = panel.editor("optimizer.lr");
+    auto* scroll = panel.findChild<QScrollArea*>();
+    QScrollBar& bar = *scroll->verticalScrollBar();
+    bar.setValue(bar.value() + editor->mapTo(scroll->viewport(), QPoint(0, editor->height())).y() -
+                 scroll->viewport()->height());
+    type(editor->control(), QStringLiteral("abc"));
+    QVERIFY(!editor->errorText().isEmpty());
+    const int end = editor->mapTo(scroll->viewport(), QPoint(0, editor->height())).y();
+    QVERIFY2(end <= scroll->viewport()->height(), qPrintable(QString::number(end)));
 }
 
 /// Where the preset counts epochs, their number takes its place.

@@ -9,6 +9,7 @@
 #include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/lesson_panel.h"
+#include "ui/panels/pace_slider.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
@@ -24,10 +25,12 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
+#include <QPointer>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QSlider>
 #include <QSpinBox>
 #include <QTableView>
 #include <QTextBlock>
@@ -48,6 +51,8 @@ private slots:
     void tabLeavesNothingOut();
     void tabIsSeen();
     void enterPressesButtons();
+    void enterPressesButtonsOfDialogs();
+    void figuresZoom();
     void trainingIsInTheMenus();
     void keysAfterAChoice();
     void lettersChooseNothing();
@@ -208,6 +213,51 @@ void TestPaneKeys::enterPressesButtons() {
     const int before = scroll->value();
     press(Qt::Key_Enter);
     QTRY_VERIFY(scroll->value() > before); // to the settings of lane B
+    press(Qt::Key_Tab);
+    const QWidget* stop = window().focusWidget();
+    QVERIFY2(stop->accessibleName().contains(QStringLiteral("lane B")),
+             qPrintable(stop->accessibleName()));
+    press(Qt::Key_L, Qt::ControlModifier);
+    QTRY_COMPARE(window().focusWidget()->accessibleName(),
+                 QStringLiteral("C amp-fp16, new settings"));
+}
+
+/// Enter never presses another button than the one that has the keyboard.
+void TestPaneKeys::enterPressesButtonsOfDialogs() {
+    for (const auto& [text, close] : {std::pair("&Map of two settings…", "Close"),
+                                      std::pair("A &number in 16 or 8 bits…", "Close")}) {
+        for (QAction* action : window().findChildren<QAction*>())
+            if (action->text() == QString::fromUtf8(text)) action->trigger();
+        QDialog* shown = nullptr;
+        for (auto* dialog : window().findChildren<QDialog*>())
+            if (dialog->isVisible()) shown = dialog;
+        QVERIFY2(shown, text);
+        QApplication::setActiveWindow(shown);
+        for (auto* button : shown->findChildren<QPushButton*>())
+            if (button->text().remove(u'&') == QLatin1String(close)) button->setFocus();
+        const QPointer<QDialog> open = shown;
+        QTest::keyClick(shown->focusWidget(), Qt::Key_Return);
+        QTRY_VERIFY2(!open || !open->isVisible(), text);
+    }
+}
+
+/// + and - are those of the figure that has the keyboard, and elsewhere those of the pace.
+void TestPaneKeys::figuresZoom() {
+    auto* pictures = window().findChild<CompareView*>();
+    auto* plots = window().findChild<PlotStack*>();
+    const auto* pace = window().findChild<TransportBar*>()->pace();
+    const int before = pace->slider()->value();
+    const double steps = plots->lastVisibleStep() - plots->firstVisibleStep();
+    pictures->setFocus();
+    press(Qt::Key_Plus, Qt::ShiftModifier);
+    QVERIFY(pictures->transform().zoom() > 1);
+    plots->setFocus();
+    press(Qt::Key_Plus);
+    QVERIFY(plots->lastVisibleStep() - plots->firstVisibleStep() < steps);
+    QCOMPARE(pace->slider()->value(), before);
+    window().findChild<QWidget*>(QStringLiteral("play"))->setFocus();
+    press(Qt::Key_Minus);
+    QVERIFY(pace->slider()->value() < before);
 }
 
 /// A click on a choice leaves the keyboard to the window, whether or not another entry is chosen.
