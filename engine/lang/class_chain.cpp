@@ -296,14 +296,22 @@ bool readMembers(std::string_view program, const std::vector<IndentedStatement>&
 }
 
 /// Whether a word in a statement is only the type of a value, as in "-> Net", "net: Net = " or, in
-/// the arguments of a function, "net: Net".
+/// the arguments of a function, "net: Optional[Net]".
 bool isType(std::string_view code, std::string_view arguments, std::string_view word) {
     std::string_view before = withoutEnds(code.substr(0, placeIn(code, word)));
+    while (before.ends_with('[')) { // Optional[Net]
+        before.remove_suffix(1);
+        while (!before.empty() && (isNamePart(before.back()) || before.back() == '.'))
+            before.remove_suffix(1);
+        before = withoutEnds(before);
+    }
     if (before.ends_with("->")) return true;
     if (!before.ends_with(':')) return false;
     before.remove_suffix(1);
-    return arguments.empty() ? isPlainName(withoutEnds(before))
-                             : word.data() < arguments.data() + arguments.size();
+    if (arguments.empty()) return isPlainName(withoutEnds(before));
+    const bool among = word.data() < arguments.data() + arguments.size();
+    const size_t begin = before.find_last_of("(,*") + 1; // at the least 1, for the bracket
+    return among && isPlainName(withoutEnds(before.substr(begin)));
 }
 
 /// Returns the arguments with which the program makes the class, none where it does not; nothing

@@ -1,13 +1,19 @@
 // Goes through the statements of a program class by class.
 #include "engine/lang/class_places.h"
 
-#include "engine/core/text.h"
-
 #include <algorithm>
+#include <utility>
 
 namespace halfscope::lang {
 
 namespace {
+
+/// Returns the byte of code behind a word of it; 0 at the end.
+char byteBehind(std::string_view code, std::string_view word) {
+    const auto at = static_cast<size_t>(word.data() - code.data()) + word.size();
+    const size_t next = std::min(code.find_first_not_of(" \t", at), code.size());
+    return next < code.size() ? code[next] : '\0';
+}
 
 /// Returns the places of the class that begins here. `again` tells of a second forward() in it.
 ClassPlaces placesOf(const std::vector<IndentedStatement>& all, size_t head, bool& again) {
@@ -22,37 +28,81 @@ ClassPlaces placesOf(const std::vector<IndentedStatement>& all, size_t head, boo
     return here;
 }
 
-/// Whether a class is a loss: its forward() does not take just one input, and the class is called
-/// so, or forward() calls no member, and so no layers.
-bool isLoss(const std::vector<IndentedStatement>& all, const ClassPlaces& places) {
-    const std::string_view forward = all[places.forward].code;
-    if (!inputOf(forward).empty()) return false;
-    if (lowerCase(std::string(nameOfModule(all[places.head].code))).find("loss") != kNowhere)
-        return true;
-    for (const std::string_view code : bodyOfDef(all, places.forward))
-        for (const std::string_view word : wordsOf(code)) {
-            const std::string_view behind =
-                code.substr(static_cast<size_t>(word.data() - code.data()) + word.size());
-            if (word.starts_with("self.") && withoutEnds(behind).starts_with('(')) return false;
-        }
+/// Whether code may make layers, weights or another network, which have names with a capital;
+/// losses have none to train.
+bool makesLayers(std::string_view code) {
+    for (const std::string_view word : wordsOf(code)) {
+        const std::string_view last = word.substr(word.rfind('.') + 1);
+        const bool capital = !last.empty() && last.front() >= 'A' && last.front() <= 'Z';
+        if (capital && byteBehind(code, word) == '(' && !last.ends_with("Loss")) return true;
+    }
+    return false;
+}
+
+/// Whether code runs members that are no losses, or takes them from a list.
+bool runsMembers(std::string_view code, const std::vector<std::string_view>& losses) {
+    std::string_view before;
+    for (const std::string_view word : wordsOf(code)) {
+        const bool each = std::exchange(before, word) == "in";
+        if (!word.starts_with("self.")) continue;
+        const char behind = byteBehind(code, word);
+        const bool loss = std::ranges::find(losses, word) != losses.end();
+        if (each || behind == '[' || (behind == '(' && !loss)) return true;
+    }
+    return false;
+}
+
+/// Whether a class has nothing to train, such as a loss, or a module that adds noise.
+bool hasNoLayers(const std::vector<IndentedStatement>& all, const ClassPlaces& places) {
+    std::vector<std::string_view> losses; // members
+    for (size_t i = places.head + 1; i < places.end; ++i) {
+        const std::string_view code = all[i].code;
+        if (makesLayers(code) || runsMembers(code, losses)) return false;
+        const size_t sign = signOutside(code, '=');
+        if (sign != kNowhere && code.find("Loss") != kNowhere)
+            losses.push_back(attributeOf(code.substr(0, sign + 1)));
+    }
     return true;
 }
 
-/// Whether forward() of a class only runs one argument of its __init__().
-bool runsArgument(const std::vector<IndentedStatement>& all, const ClassPlaces& places) {
-    const std::vector<std::string_view> body = bodyOfDef(all, places.forward);
-    if (places.init == kNowhere || body.size() != 1) return false;
-    const std::string runs = withoutBlanks(body[0]);
+/// Whether a value is an argument, something of it, or what a function of the program returns.
+bool comesFromOutside(const std::vector<IndentedStatement>& all, std::string_view value,
+                      const std::vector<std::string_view>& arguments) {
+    const std::vector<std::string_view> words = wordsOf(value);
+    if (words.empty() || words.front().data() != value.data()) return false;
+    const std::string_view root = words.front().substr(0, words.front().find('.'));
+    const bool function = root == words.front() && byteBehind(value, root) == '(';
+    return std::ranges::find(arguments, root) != arguments.end() ||
+           (function && std::ranges::any_of(all, [root](const IndentedStatement& each) {
+                return definesFunction(each.code, root);
+            }));
+}
+
+/// Whether forward() of a class only runs a network that its __init__() was given, or got from a
+/// function.
+bool onlyRunsAnother(const std::vector<IndentedStatement>& all, const ClassPlaces& places) {
+    std::vector<std::string_view> body = bodyOfDef(all, places.forward);
+    if (places.init == kNowhere || body.empty() || body.size() > 2) return false;
+    std::string runs = withoutBlanks(body.front());
+    if (body.size() == 2) { // out = self.net(x), then return out
+        const size_t sign = std::min(runs.find('='), runs.size());
+        if (withoutBlanks(body.back()) != "return" + runs.substr(0, sign)) return false;
+        runs = "return" + runs.substr(std::min(sign + 1, runs.size()));
+    }
     const std::string input(inputOf(all[places.forward].code));
     std::vector<std::string_view> arguments;
     addArguments(argumentsOfDef(withoutEnds(all[places.init].code)), arguments);
     return std::ranges::any_of(bodyOfDef(all, places.init), [&](std::string_view code) {
         const size_t sign = std::min(signOutside(code, '='), code.size() - 1);
         const std::string member(attributeOf(code.substr(0, sign + 1)));
-        return std::ranges::find(arguments, withoutEnds(code.substr(sign + 1))) !=
-                   arguments.end() &&
-               runs == "return" + member + "(" + input + ")";
+        return runs == "return" + member + "(" + input + ")" && !makesLayers(code) &&
+               comesFromOutside(all, withoutEnds(code.substr(sign + 1)), arguments);
     });
+}
+
+/// Whether a class may be a network of its own.
+bool mayBeNetwork(const std::vector<IndentedStatement>& all, const ClassPlaces& places) {
+    return !hasNoLayers(all, places) && !onlyRunsAnother(all, places);
 }
 
 } // namespace
@@ -66,7 +116,7 @@ std::optional<ClassPlaces> findClass(const std::vector<IndentedStatement>& all) 
         if (again) return std::nullopt;
         if (here.forward == kNowhere) continue;
         head = here.end - 1;
-        if (isLoss(all, here)) continue;
+        if (!mayBeNetwork(all, here)) continue;
         if (found.head != kNowhere || here.init == kNowhere) return std::nullopt;
         found = here;
     }
@@ -103,7 +153,7 @@ std::vector<std::string> networkClassesIn(std::string_view program) {
         bool again = false;
         const ClassPlaces here = placesOf(all, head, again);
         const bool runs = !name.empty() && here.forward != kNowhere;
-        if (runs && !isLoss(all, here) && !runsArgument(all, here)) names.emplace_back(name);
+        if (runs && mayBeNetwork(all, here)) names.emplace_back(name);
         head = here.end - 1;
     }
     return names;

@@ -1,5 +1,5 @@
 // Where the classes of a program stand that may be networks, and what their first lines tell. Knows
-// nothing of what forward() runs but whether it calls members.
+// nothing of what forward() runs but whether it runs members.
 #pragma once
 
 #include "engine/lang/blocks.h"
@@ -30,8 +30,8 @@ std::string_view nameOfModule(std::string_view head);
 std::string_view inputOf(std::string_view forward);
 
 /// Returns the names of the classes of a program that are modules of PyTorch with a forward() and
-/// may be networks: no losses, none that only run a network that they are given, and none within
-/// others.
+/// may be networks: none that have nothing to train, such as losses, none that only run a network
+/// that they are given, and none within others.
 std::vector<std::string> networkClassesIn(std::string_view program);
 
 } // namespace halfscope::lang

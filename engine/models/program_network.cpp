@@ -147,8 +147,8 @@ bool adds(std::string_view code) {
 Message doubtOfClasses(std::string_view program, const lang::ForwardUse& use) {
     const std::vector<std::string> classes = lang::networkClassesIn(program);
     if (classes.size() == 1 && use.line == 0)
-        return {phrase("Model", "this program has one nn.Sequential(...) and, apart from it, a "
-                                "class with a forward(): %1"),
+        return {phrase("Model", "this program has one nn.Sequential(...), but a class with a "
+                                "forward(), too: %1"),
                 classes.front()};
     if (classes.size() < 2) return {};
     return {phrase("Model", "this program has one nn.Sequential(...), but %1 classes with a "

@@ -233,11 +233,19 @@ Message outputsAdvice(ModelSpec model, const NodeType& in, const Shape& made, co
 
 bool isBetter(const Walk& a, const Walk& b) { return a.fits || (!b.fits && a.layers > b.layers); }
 
+/// Whether shapes of one sample or batch agree in all axes behind the channels.
+bool isSameSize(const Shape& a, const Shape& b) {
+    bool same = a.rank() == b.rank();
+    for (int axis = 2; same && axis < a.rank(); ++axis)
+        same = a[axis] == b[axis];
+    return same;
+}
+
 /// Whether the result of the last layer has the size that an adaptive pool gives it, whatever the
-/// size of its input.
+/// size of its input. Layers behind the pool may change the channels.
 bool hasSizeOfPool(std::span<const LayerShape> layers) {
     for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
-        if (!(layer->shape == layers.back().shape)) return false;
+        if (!isSameSize(layer->shape, layers.back().shape)) return false;
         if (layer->label.starts_with("Adaptive")) return true;
     }
     return false;

@@ -49,7 +49,6 @@ CompareBar::CompareBar(QWidget* parent) : QWidget(parent), m_samplesName(tr("Sam
     bar->addWidget(m_mode);
     m_gain = make<QComboBox>(this);
     m_gain->setAccessibleName(tr("Amplification of the difference"));
-    m_gain->setSizeAdjustPolicy(QComboBox::AdjustToContents); // the size of letters changes
     for (const int gain : kGains)
         m_gain->addItem(tr("× %1").arg(gain), gain);
     m_gain->setCurrentIndex(m_gain->findData(kDefaultGain));

@@ -39,7 +39,7 @@ std::optional<double> figureOf(const RunModel& run, const Compared& of, int lane
     return isAdversarial(run.run()->info().config.model) ? std::nullopt : run.medianLoss(lane);
 }
 
-/// Returns at least two digits of a number from 0.01 to some million.
+/// Returns the digits of a number up to a million that tell, without a power of ten.
 QString rounded(double x) {
     constexpr double kTwoDigits = 99.5;
     return x < kTwoDigits ? shownNumber(x, 2) : QLocale().toString(x, 'f', 0);

@@ -196,7 +196,7 @@ QString joined(const std::vector<double>& scales) {
     constexpr size_t kMost = 3;
     QString text = briefScale(scales.front());
     const auto add = [&text](const QString& next) {
-        //: the loss scale that a lane began with, and the one that was set by hand later
+        //: the loss scales of a lane so far, and the next one, which was set by hand
         text = QCoreApplication::translate("LaneTitles", "%1 then %2").arg(text, next);
     };
     if (scales.size() > kMost) {

@@ -103,7 +103,8 @@ QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + la
 
 bool LaneStatus::scaleMoved() const {
     constexpr double kNear = 4;
-    const double moved = zeros ? static_cast<double>(scale() / zeros->scale) : 1;
+    if (!zeros || !knowsScale) return false;
+    const auto moved = static_cast<double>(scale() / zeros->scale);
     return moved > kNear || moved < 1 / kNear;
 }
 

@@ -61,13 +61,15 @@ void LessonPanel::restorePlaces(const QVariantMap& settings) {
 }
 
 void LessonPanel::savePlaces(QVariantMap& settings) const {
-    const QScrollBar& bar = *m_text->verticalScrollBar();
-    const bool read = m_wanted < 0 && bar.maximum() > 0 && bar.value() == bar.maximum();
     settings.insert(m_places);
-    settings.insert(placeKey(page()), read ? 0 : place()); // the next reader begins at its start
+    settings.insert(placeKey(page()), place());
 }
 
-int LessonPanel::place() const { return m_wanted >= 0 ? m_wanted : top(); }
+int LessonPanel::place() const {
+    const QScrollBar& bar = *m_text->verticalScrollBar();
+    if (m_wanted >= 0) return m_wanted;
+    return bar.maximum() > 0 && bar.value() == bar.maximum() ? 0 : top();
+}
 
 int LessonPanel::top() const {
     const bool atBeginning = m_text->verticalScrollBar()->value() == 0;

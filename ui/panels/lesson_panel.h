@@ -24,7 +24,7 @@ public:
     /// the keyboard.
     void open(const QString& page);
     /// Where the reader has left each lesson, by the settings in which windows keep it; one that
-    /// was read to its end begins anew in the next window.
+    /// was read to its end begins anew.
     void restorePlaces(const QVariantMap&);
     void savePlaces(QVariantMap&) const;
     /// Returns the name of the page that the panel holds.
@@ -46,7 +46,8 @@ private:
     void turnTo(int page);
     /// Returns the place in the text of what stands at the top.
     int top() const;
-    /// Returns the same, or where it is about to scroll to.
+    /// Returns the place to begin at next time: that one, or where it is about to scroll to; the
+    /// beginning where the end is in sight.
     int place() const;
     /// Scrolls to a place in the text as soon as the text has its width.
     void scrollLaterTo(int place);

@@ -227,10 +227,11 @@ void SetupPanel::takeCells(const SettingGrid& grid, const std::vector<size_t>& c
 }
 
 void SetupPanel::addLane() {
+    const bool byKeys = isAncestorOf(window()->focusWidget()); // of a control that goes now
     if (!m_model.addLane()) return;
     const int lane = static_cast<int>(m_model.config().lanes.size()) - 1;
     // after its settings have been laid out
-    QTimer::singleShot(0, this, [this, lane] { leadTo(lane); });
+    QTimer::singleShot(0, this, [this, lane, byKeys] { leadTo(lane, byKeys); });
 }
 
 void SetupPanel::rebuildStrip() {
@@ -243,7 +244,8 @@ void SetupPanel::rebuildStrip() {
         delete item;
     for (int lane = -1; lane < static_cast<int>(m_model.config().lanes.size()); ++lane) {
         auto* jump = make<QToolButton>(this);
-        connect(jump, &QToolButton::clicked, this, [this, lane] { leadTo(lane); });
+        connect(jump, &QToolButton::clicked, this,
+                [this, jump, lane] { leadTo(lane, jump->hasFocus()); });
         m_strip->addWidget(jump);
         m_jumps.push_back(jump);
     }
@@ -331,9 +333,10 @@ void SetupPanel::goTo(int lane) {
     }
 }
 
-/// The keyboard goes along.
-void SetupPanel::leadTo(int lane) {
+/// The keyboard goes along; a click leaves it to Play.
+void SetupPanel::leadTo(int lane, bool byKeys) {
     goTo(lane);
+    if (!byKeys) return;
     const auto group = std::ranges::find(m_groups, lane, &Group::lane);
     if (group != m_groups.end()) group->section->takeKeyboard();
 }

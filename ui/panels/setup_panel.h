@@ -47,8 +47,8 @@ public:
         m_idleKeys = std::move(keys);
         refreshIdle();
     }
-    /// Adds a lane that is like the last one, and scrolls to its settings. Does nothing where
-    /// ConfigModel::laneObstacle() has a reason.
+    /// Adds a lane that is like the last one, and scrolls to its settings; the keyboard goes along
+    /// where it is in this panel. Does nothing where ConfigModel::laneObstacle() has a reason.
     void addLane();
     /// Asks for several values of a lane's setting, and makes lanes of them.
     void askSweep();
@@ -98,7 +98,7 @@ private:
     void addLaneButtons(QWidget* content);
     void refreshLaneButtons();
     QToolButton* newForkButton(int lane, Section*);
-    void leadTo(int lane);
+    void leadTo(int lane, bool byKeys);
     void fillForks(QMenu&, int lane);
     /// Returns the text of the menu's entry: which lane is continued, and the loss scale that the
     /// new one begins with.

@@ -8,9 +8,10 @@
 #include "engine/core/text.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/data_around.h"
-#include "engine/data/part_names.h"
+#include "engine/data/own_files.h"
 #include "engine/data/picture_samples.h"
 #include "engine/data/shard_index.h"
+#include "engine/io/gzip.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -49,52 +51,62 @@ bool isTextBeside(const QString& path) {
            });
 }
 
+/// Returns how many files there are, of which each may be there packed, too.
+size_t countOf(const std::vector<std::string>& paths) {
+    std::set<std::string_view> names;
+    for (const std::string& path : paths)
+        names.insert(unpackedName(path));
+    return names.size();
+}
+
 std::optional<DataOfFiles> folderOfAll(const QStringList& paths, const Form& form) {
     const QString folder = folderOf(paths.front());
+    std::vector<std::string> given;
+    for (const QString& path : paths)
+        given.push_back(path.toStdString());
     const auto inIt = pathsIn(folder.toStdString(), Entries::NotFolders, form.names);
-    const bool some = static_cast<size_t>(paths.size()) < inIt.size();
+    const bool some = countOf(given) < countOf(inIt);
     if (some && !form.some) return std::nullopt;
     std::optional<RunConfig> onData = experimentOn(folder.toStdString());
     if (!onData || onData->task.kind != form.kind) return std::nullopt; // other data beside them
     return DataOfFiles{folder, *std::move(onData), some};
 }
 
-/// Whether a setting of the data names the file.
-bool readsFile(const RunConfig& onData, const QString& path) {
-    const QString whole = QFileInfo(path).canonicalFilePath();
-    return std::ranges::any_of(fieldTable(), [&](const Field& field) {
-        if (field.kind != FieldKind::Path || !field.key.starts_with("data.")) return false;
+/// Returns the files that settings of the data name.
+QStringList filesNamedIn(const RunConfig& onData) {
+    QStringList files;
+    for (const Field& field : fieldTable()) {
+        if (field.kind != FieldKind::Path || !field.key.starts_with("data.")) continue;
         const FieldValue value = field.get(onData, -1);
         const auto* named = std::get_if<std::string>(&value);
-        return named && !named->empty() &&
-               QFileInfo(QString::fromStdString(*named)).canonicalFilePath() == whole;
-    });
+        if (named && !named->empty())
+            files << QFileInfo(QString::fromStdString(*named)).canonicalFilePath();
+    }
+    return files;
 }
 
-/// Whether the settings name these files. Of samples to validate or test on that do not fit, such
-/// as those without a target, the data tell why they are left out.
-bool areRead(const RunConfig& onData, const QStringList& paths) {
-    const auto read = [&](const QString& path) { return readsFile(onData, path); };
-    return std::ranges::any_of(paths, read) && std::ranges::all_of(paths, [&](const QString& path) {
-               const DataPart part = partNamed(QFileInfo(path).fileName().toStdString());
-               return read(path) || part == DataPart::Validation || part == DataPart::Test;
-           });
-}
-
-/// Reads files that settings name, as one of them or their folder is opened. Tables find each other
-/// in a folder only.
-std::optional<DataOfFiles> dataNaming(const QStringList& paths, const Form& form) {
+/// Reads files that settings name, as their folder or one of them is opened. A table to test on
+/// that does not fit, such as one without targets, is left out, which the data tell.
+std::optional<DataOfFiles> dataNaming(const QStringList& paths) {
     constexpr qsizetype kMost = 6; // files that settings can name
     if (paths.size() > kMost) return std::nullopt;
     const QString folder = folderOf(paths.front());
-    QStringList ways = paths;
-    ways.insert(form.kind == TaskKind::Csv ? 0 : ways.size(), folder);
     std::optional<InputError> first; // of a file that cannot be read by itself
-    for (const QString& way : std::as_const(ways)) {
+    for (const QString& way : (paths.size() > 1 ? QStringList(folder) : QStringList()) + paths) {
         checkCancelled();
         try {
             std::optional<RunConfig> onData = experimentOn(way.toStdString());
-            if (onData && areRead(*onData, paths)) return DataOfFiles{way, *std::move(onData)};
+            if (!onData) continue;
+            const QStringList named = filesNamedIn(*onData);
+            const std::string& path = onData->task.path;
+            const std::string test = path.empty() ? path : testBeside(path);
+            const auto read = [&](const QString& each) {
+                return named.contains(QFileInfo(each).canonicalFilePath()) ||
+                       (!test.empty() && isSameFile(test, each.toStdString()));
+            };
+            if (!std::ranges::all_of(paths, read)) continue;
+            const bool more = named.size() > paths.size();
+            return DataOfFiles{way, *std::move(onData), more && way == folder};
         } catch (const InputError& error) {
             if (!first && way != folder) first = error; // that may be of a file beside them
         }
@@ -113,8 +125,10 @@ InputError notOfOneSet(const QStringList& paths) {
     std::vector<std::string> names;
     for (const QString& path : paths)
         names.push_back(pathText(QFileInfo(path).fileName().toStdString()));
-    return InputError(phrase("Files", "%1: not all files of one data set; drop one of them by "
-                                      "itself, or the folder that holds them"),
+    return InputError(phrase("Files",
+                             "%1: these files do not belong to one data set, or are only a "
+                             "part of one; drop one of them by itself, or the folder "
+                             "that holds them"),
                       someOf(names));
 }
 
@@ -134,7 +148,8 @@ std::optional<DataOfFiles> dataOfFiles(const QStringList& paths) {
         for (const QString& path : paths)
             (form.names(path.toStdString()) ? named : others) << path;
         if (named.isEmpty() || !std::ranges::all_of(others, isTextBeside)) continue;
-        auto data = form.folder ? folderOfAll(named, form) : dataNaming(named, form);
+        if (named.size() == 1 && !form.some) return dataNaming(named); // a single shard
+        auto data = form.folder ? folderOfAll(named, form) : dataNaming(named);
         if (!data) throw notOfOneSet(named);
         return data;
     }

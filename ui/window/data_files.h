@@ -19,7 +19,7 @@ struct DataOfFiles {
 };
 
 /// Returns the folder of a file of MNIST or CIFAR; nothing where it is none of these, or where its
-/// folder has not all of them. Throws InputError when the folder cannot be read.
+/// folder opens as other data. Throws InputError when files are missing or cannot be read.
 std::optional<DataOfFiles> folderOfFile(const QString& path);
 /// Returns the data set of several files in one folder; texts beside them, such as a README, do not
 /// count. Nothing where they are no data by their names. Throws InputError when they are not all of

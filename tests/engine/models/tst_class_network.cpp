@@ -488,7 +488,8 @@ private slots:
         row("no arguments in two lines", "a=3, b=16", "", "net = Net(\n)\n", "3,16");
         row("a name and a comma", "a=3, b=16", "", "net = Net(b=5,\n)\n", "3,5");
         row("types", "a, b=16", "def make() -> Net:\n    return f()\n",
-            "def train(net: Net, x):\n    assert isinstance(net, Net)\nnet: Net = Net(2)\n",
+            "def train(net: Optional[Net], x):\n    assert isinstance(net, Net)\nnet: Net = "
+            "Net(2)\n",
             "2,16");
     }
     void takesArguments() {
@@ -510,12 +511,39 @@ private slots:
 
     /// They are no networks, though they have a forward().
     void readsBesideLosses() {
-        const QByteArray loss = "class RMSELoss(nn.Module):\n    def forward(self, yhat, y):\n"
+        const QByteArray loss = "class RMSELoss(nn.Module):\n    def __init__(self):\n"
+                                "        super().__init__()\n        self.mse = nn.MSELoss()\n"
+                                "    def forward(self, yhat, y):\n"
                                 "        return torch.sqrt(self.mse(yhat, y))\n";
         const QByteArray net = classWith(kLinear, "return F.relu(self.fc(x))");
         for (const QByteArray& text : {loss + net, net + loss, net + loss + "x = f(Net())\n"})
             QCOMPARE(runsOf(readModel(networkIn(text.toStdString()).text.text).root),
                      QString("fc=Linear(4,2) relu=ReLU()"));
+        const auto classOf = [](const char* init, const char* forward, const char* arguments) {
+            return QByteArray("class Other(nn.Module):\n    def __init__(self, model):\n"
+                              "        super().__init__()\n        ") +
+                   init + "\n    def forward(" + arguments + "):\n        " + forward + "\n";
+        };
+        const QByteArray none[] = {
+            classOf("pass", "return x + 0.1 * torch.randn_like(x)", "self, x"),
+            classOf("self.inner = nn.L1Loss()", "return self.inner(p, t)", "self, p, t"),
+            classOf("self.model = model.cuda()", "out = self.model(x)\n        return out",
+                    "self, x")};
+        for (const QByteArray& other : none)
+            QCOMPARE(runsOf(readModel(networkIn((other + net).toStdString()).text.text).root),
+                     QString("fc=Linear(4,2) relu=ReLU()"));
+        const QByteArray some[] = {
+            classOf("self.w = nn.Parameter(torch.ones(3))", "return adj @ x @ self.w",
+                    "self, x, adj"),
+            classOf("self.blocks = model", "for b in self.blocks: x = b(x)", "self, x, mask=None"),
+            classOf("self.parts = model", "return self.parts[key](x)", "self, x, key"),
+            classOf("self.body = Net()", "return F.mse_loss(self.body(x), y)", "self, x, y")};
+        for (const QByteArray& other : some) {
+            const std::string refusal =
+                thrownBy<InputError>([&] { networkIn((other + net).toStdString()); });
+            QVERIFY2(refusal.find("there are 2 networks in this program") != std::string::npos,
+                     (other.toStdString() + refusal).c_str());
+        }
         const QByteArray pair = "class Pair(nn.Module):\n    def forward(self, a, b):\n"
                                 "        return self.net(a) - self.net(b)\n";
         const std::string said =
@@ -546,7 +574,8 @@ private slots:
               net + "k = 4\ndef make(k):\n    return Net(k)\n", net + "n = 4\nnet = Net(5)\n",
               net + "k = f(4)\nnet = Net(k)\n", net + "net = Net(args.n)\n", net + "nets = [Net]\n",
               net + "net = Net.load(n=4)\n", "n = 5\n" + net, net + "nets = {a: 1, b: Net}\n",
-              net + "def make(of=Net):\n    return of(4)\n"}) {
+              net + "def make(of=Net):\n    return of(4)\n",
+              net + "def make(of=lambda: Net):\n    return of()(n=4)\n"}) {
             const std::string said = thrownBy<InputError>([&] { networkIn(text.toStdString()); });
             QVERIFY2(said.find("an argument of a function has no value here (n)") !=
                          std::string::npos,

@@ -70,8 +70,8 @@ private slots:
         outside("wrapped by its class", "        self.body = wrap(net)\n", "", "self.body(x)",
                 "forward() in line 6 does more than run net: it also uses self.body");
         const char* apart =
-            "this program has one nn.Sequential(...) and, apart from it, a class with "
-            "a forward(): Net";
+            "this program has one nn.Sequential(...), but a class with a forward(), "
+            "too: Net";
         outside("given to a class", "        self.body = net\n", ", net", "self.body(x) / 8",
                 apart);
         outside("given to a class, alone", "        self.body = net\n", ", net", "self.body(x)",

@@ -333,7 +333,8 @@ void TestDataExperiment::cifar() {
         QCOMPARE(modelShapes(*config).error.english(), std::string());
         checkConfig(*config);
     }
-    for (const char* file : {"ten/data_batch_1.bin", "ten/test_batch.bin"})
+    for (const char* file :
+         {"ten/data_batch_1.bin", "ten/test_batch.bin", "hundred/cifar-100-binary/train.bin"})
         QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(path(file)); }),
                  path(file) + ": one of the files of CIFAR; open the folder that holds them");
     QDir().mkpath(m_folder.filePath("torch/cifar-10-batches-py"));
@@ -343,6 +344,9 @@ void TestDataExperiment::cifar() {
     QDir().mkpath(m_folder.filePath("language")); // others call their files so, too
     writeBytes(path("language/train.bin"), "abc");
     QVERIFY(!experimentOn(path("language")));
+    QVERIFY(thrownBy<InputError>([&] {
+                checkCanBeExperiment(path("language/train.bin"));
+            }).find("CIFAR") == std::string::npos);
 }
 
 void TestDataExperiment::closedFolder_data() {

@@ -58,6 +58,22 @@ Files tables() {
     return {{"train.csv", lines(60)}, {"test.csv", lines(20)}};
 }
 
+Files parts() {
+    Files files;
+    for (const auto& [part, count] : {std::pair("train", 40), {"val", 10}, {"test", 10}}) {
+        std::string x, y;
+        for (int i = 0; i < count; ++i) {
+            x += bytesOfValues<float>({0.1F * static_cast<float>(i), static_cast<float>(i % 7)});
+            y += bytesOfValues<int64_t>({i % 2});
+        }
+        const std::string shape = std::to_string(count);
+        const QString end = QStringLiteral("_") + part + ".npy";
+        files["x" + end] = QByteArray::fromStdString(npy("<f4", "(" + shape + ", 2)", x));
+        files["y" + end] = QByteArray::fromStdString(npy("<i8", "(" + shape + ",)", y));
+    }
+    return files;
+}
+
 Files mnist() {
     Files files;
     for (const auto& [part, count] : {std::pair("train", 20), std::pair("t10k", 4)}) {
@@ -125,6 +141,8 @@ void TestFilesTogether::areOpenedAsOneDataSet_data() {
     QTest::addColumn<QString>("kind");
     QTest::addColumn<QStringList>("opened"); // data.path, data.test_path, data.x, data.y
     QTest::newRow("arrays") << arrays() << "arrays" << QStringList{"", "", "x.npy", "y.npy"};
+    QTest::newRow("arrays in parts")
+        << parts() << "arrays" << QStringList{"", "", "x_train.npy", "y_train.npy"};
     QTest::newRow("tables") << tables() << "csv" << QStringList{"train.csv", "test.csv", "", ""};
     QTest::newRow("MNIST") << mnist() << "mnist" << QStringList{".", "", "", ""};
     QTest::newRow("shards") << shards() << "shards" << QStringList{".", "", "", ""};
@@ -156,6 +174,10 @@ void TestFilesTogether::areOpenedAsOneDataSet() {
         QCOMPARE(task().testPath, place(opened[1]));
         QCOMPARE(task().x, place(opened[2]));
         QCOMPARE(task().y, place(opened[3]));
+        if (files.contains("x_test.npy")) {
+            QCOMPARE(task().xVal, place("x_val.npy"));
+            QCOMPARE(task().yTest, place("y_test.npy"));
+        }
         QVERIFY2(window.window.bannerText().isEmpty(), qPrintable(window.window.bannerText()));
         QVERIFY(reaches(window.window, SessionState::Ready));
         QVERIFY(stepsTo(window.window, 2));
@@ -169,14 +191,18 @@ void TestFilesTogether::othersAreRefused_data() {
     const QString none = QStringLiteral("only such folders, and the files of one data set, can be "
                                         "dropped together, anything else must be dropped by "
                                         "itself");
-    const QString other = QStringLiteral(": not all files of one data set; drop one of them by "
-                                         "itself, or the folder that holds them");
+    const QString other = QStringLiteral(": these files do not belong to one data set, or are "
+                                         "only a part of one; drop one of them by itself, or the "
+                                         "folder that holds them");
     QTest::newRow("an array of something else")
         << with(arrays(), "z.npy", arrays()["y.npy"]) << QStringList{"x.npy", "z.npy"}
         << "z.npy: the other array is missing: ";
     QTest::newRow("a table of something else")
         << with(tables(), "prices.csv", tables()["test.csv"])
         << QStringList{"prices.csv", "train.csv"} << "prices.csv, train.csv" + other;
+    QTest::newRow("no table to train on")
+        << Files{{"prices.csv", tables()["train.csv"]}, {"test.csv", tables()["test.csv"]}}
+        << QStringList{"prices.csv", "test.csv"} << "prices.csv, test.csv" + other;
     QTest::newRow("some of the shards")
         << with(shards(), "part-9.tar", shards()["part-0.tar"])
         << QStringList{"part-0.tar", "part-1.tar"} << "part-0.tar, part-1.tar" + other;

@@ -562,6 +562,8 @@ void TestPaneKeys::f1ExplainsThePart() {
     QTest::keyClick(layers, Qt::Key_R);
     QVERIFY(reaches(window(), SessionState::Ready));
     QTRY_COMPARE_WITH_TIMEOUT(window().run().step(), int64_t(0), kPatience);
+    QApplication::setActiveWindow(layers);
+    QTRY_VERIFY(layers->isActiveWindow());
     QTest::keyClick(layers, Qt::Key_Period);
     QTRY_COMPARE_WITH_TIMEOUT(window().run().step(), int64_t(1), kPatience);
 }
